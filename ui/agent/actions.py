@@ -72,16 +72,16 @@ def conversation_actions(session: WindowSession) -> list[Entry]:
     return [
         (ActionSpec("focus_conversation", "Go to the con&versation",
                     "Put the keyboard on what was said", AGENT, ("F9",), separator=True),
-         agent.conversation.view.setFocus),
+         agent.focus_conversation),
         (ActionSpec("show_said", "Show the entry in the conversat&ion",
                     "Scroll the conversation to what is selected on the map", AGENT, ("Shift+F9",)),
          lambda: show_said(state, session.window.map.selected)),
         (ActionSpec("find_said", "Fi&nd in the conversation…",
                     "Find words in what was said (Ctrl+F there)", AGENT, ("Ctrl+Alt+F",)),
-         agent.conversation.bar.open_bar),
+         agent.open_find_bar),
         (ActionSpec("copy_said", "Copy the conversation as &Markdown",
                     "All that was said on the active path", AGENT),
-         agent.conversation.view.copy_all),
+         agent.copy_conversation),
     ]  # fmt: skip
 
 
@@ -90,9 +90,7 @@ def show_said(state: AppState, entry: int) -> None:
     agent = state.window.agent
     if entry < 0 or state.document is None:
         return
-    if agent.reveal(entry):
-        agent.conversation.view.setFocus()
-    else:
+    if not agent.reveal(entry):
         state.say(f"#{entry} is not on the active path, so it is not in the conversation")
 
 

@@ -128,6 +128,10 @@ class AgentBar(QWidget):
 
     thinking_chosen = Signal(str)
     mode_chosen = Signal(str)
+    automatic_chosen = Signal(bool)
+    """Whether the session is compacted automatically."""
+    ask_chosen = Signal(bool)
+    """Whether an automatic compaction asks first."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -173,11 +177,13 @@ class AgentBar(QWidget):
 
     def _make_switches(self) -> None:
         self.automatic_switch = QCheckBox("Auto-compact", self)
+        self.automatic_switch.clicked.connect(self.automatic_chosen)
         self.automatic_switch.setAccessibleName("Automatic compaction")
         self.automatic_switch.setToolTip(
             "Compact this session by itself when its context is too full (by hand works always)"
         )
         self.ask_switch = QCheckBox("asks before", self)
+        self.ask_switch.clicked.connect(self.ask_chosen)
         self.ask_switch.setAccessibleName("Ask before each automatic compaction")
         self.ask_switch.setToolTip(
             "Wait for your word before each compaction that would happen by itself"
@@ -295,6 +301,13 @@ class AgentBar(QWidget):
             if folder
             else "The folder that the agent may work in; without one it has no tools"
         )
+
+    def show_switches(self, has_document: bool, automatic: bool, asks: bool) -> None:
+        """Show whether the session is compacted automatically, and whether that asks first."""
+        self.automatic_switch.setEnabled(has_document)
+        self.automatic_switch.setChecked(automatic)
+        self.ask_switch.setEnabled(automatic)
+        self.ask_switch.setChecked(asks)
 
     def set_mode(self, mode: ApprovalMode) -> None:
         self.mode.setCurrentIndex(self.mode.findData(mode))

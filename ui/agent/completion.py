@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from PySide6.QtCore import QObject, QPoint, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QPoint, QSize, Qt, Signal
 from PySide6.QtGui import QBrush, QKeyEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -216,8 +216,7 @@ class Completion(QObject):
         self._is_putting = False
         composer.typed.connect(self._follow)
         composer.left.connect(self.close)
-        composer.before_key = self._key
-        composer.keeps_tab = lambda: self.is_open
+        composer.installEventFilter(self)
 
     @property
     def is_open(self) -> bool:
@@ -286,6 +285,12 @@ class Completion(QObject):
             )
 
     # keys ----------------------------------------------------------------------------------------
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Keys of the message box come here first, Tab among them."""
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
+            return self._key(event)
+        return False
 
     def _key(self, event: QKeyEvent) -> bool:
         if self._list is None or not self.is_open:

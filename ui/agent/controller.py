@@ -49,14 +49,14 @@ class AgentController(QObject):
             lambda: self.thinking if self.thinks else None,
         )  # fmt: skip
         self.spending = SpendingController(state)
-        pane = state.window.agent
+        self._pane = pane = state.window.agent
         pane.send_requested.connect(self.send)
         pane.stop_requested.connect(self.stop)
         pane.model_chosen.connect(self.choose_model)
         pane.bar.thinking_chosen.connect(self.choose_thinking)
         pane.bar.go_on.clicked.connect(self.go_on_pressed)
+        pane.file_requested.connect(self._offer_file)
         pane.reported.connect(state.say)
-        pane.conversation.is_own_file = self._is_tool_output
         self._fill_menu()
         state.document_changed.connect(self.stop)
         state.state_changed.connect(self._offer_going_on)
@@ -65,27 +65,26 @@ class AgentController(QObject):
             state.bus.on_shown(kind, lambda _change: self._path_changed())
         state.fillers += [self._document_changed, self.history.fill]
 
-    def _is_tool_output(self, path: Path) -> bool:
-        """Whether a file is a whole output that this program's tools wrote for the open session."""
+    def _offer_file(self, path: str) -> None:
+        """Only a whole output that this program's tools wrote for the open session is opened."""
         document = self._state.document
-        if document is None:
-            return False
-        folder = outputs_folder(document.store.path, document.header.session_id)
-        return OutputFiles(folder).is_own(path.resolve())
+        if document is not None:
+            folder = outputs_folder(document.store.path, document.header.session_id)
+            self._pane.offer_file(path, OutputFiles(folder).is_own(Path(path).resolve()))
 
     def _fill_menu(self) -> None:
-        pane, menu = self._state.window.agent, self._state.window.agent.bar.menu
+        pane, menu = self._pane, self._pane.bar.menu
         menu.addAction("Add &pictures or files…", self.attaching.look_for)
         menu.addAction("&Mention a file (@)", lambda: self._begin("@"))
         menu.addAction("&Commands (/)", lambda: self._begin("/"))
         menu.addSeparator()
         menu.addAction(pane.bar.send_after)
         menu.setAccessibleName("Add to the message")
-        menu.aboutToHide.connect(pane.composer.setFocus)
+        menu.aboutToHide.connect(pane.focus_composer)
 
     def _begin(self, sign: str) -> None:
         """Type a sign, whose suggestions come up then."""
-        composer = self._state.window.agent.composer
+        composer = self._pane.composer
         composer.setFocus()
         if sign == "/":
             if composer.toPlainText().strip():
@@ -122,7 +121,7 @@ class AgentController(QObject):
             kept = document.choices().get(THINKING) if document is not None else None
             self._thinking = as_level(kept) or "off"
             self._show_models()
-        self._state.window.agent.show_document(self._state.document)
+        self._pane.show_document(self._state.document)
         self._offer_going_on()
 
     @property
@@ -140,7 +139,7 @@ class AgentController(QObject):
         idle = document is not None and not self.running
         why = document.agent.unfinished() if document is not None and idle else ""
         self._can_go_on = bool(why)
-        self._state.window.agent.bar.offer_going_on(
+        self._pane.bar.offer_going_on(
             f"{why} Go on from there without a new message (/continue)." if why else ""
         )
 
@@ -151,7 +150,7 @@ class AgentController(QObject):
         offered, chosen = self._state.models("agent"), self._state.agent_model()
         if (offered, chosen) != self._offered:
             self._offered = offered, chosen
-            self._state.window.agent.set_models(offered, chosen)
+            self._pane.set_models(offered, chosen)
         self._show_thinking()
         self.attaching.show_warning()
 
@@ -179,13 +178,12 @@ class AgentController(QObject):
         self._show_thinking()
 
     def _show_thinking(self) -> None:
-        self._state.window.agent.bar.set_thinking(self.thinking, self.thinks)
+        self._pane.bar.set_thinking(self.thinking, self.thinks)
 
     # sending -------------------------------------------------------------------------------------
 
     def send(self, prompt: Prompt, after: bool = False) -> None:
         """Do what was typed: a command, a message into or after the running turn, or a new one."""
-        pane = self._state.window.agent
         if self._state.document is None:
             return
         meant = self.commands.read(prompt.text)
@@ -207,7 +205,7 @@ class AgentController(QObject):
             self._state.say("The session is being worked on; send the message after that.")
             return
         self.history.remember(prompt.text)
-        pane.taken(prompt.text)
+        self._pane.taken(prompt.text)
         if self.running:
             self.turns.add(message, after)
         else:
@@ -221,7 +219,7 @@ class AgentController(QObject):
             self._state.say(str(error))
             return
         self.history.remember(prompt.text)
-        self._state.window.agent.composer.taken(prompt.text)
+        self._pane.composer.taken(prompt.text)
 
     def go_on(self) -> None:
         """Go on where the path ends in the middle of a turn. Raises ValueError where it does not,
@@ -270,7 +268,7 @@ class AgentController(QObject):
             self.compact_now(instructions)
 
     async def _compact(self, instructions: str, cancel: CancelToken) -> None:
-        document, pane = self._state.document, self._state.window.agent
+        document, pane = self._state.document, self._pane
         assert document is not None
         pane.set_running(True)
         try:

@@ -52,6 +52,7 @@ class HistoryController(QObject):
         self._sent: dict[int, list[str]] = {}
         """What was sent from the box since the window was opened, by session: commands, and
         messages of other branches too."""
+        self._chips, self._composer = state.window.agent.chips, state.window.agent.composer
         state.bus.on_shown(LeafMoved, self._leaf_moved)
 
     def remember(self, text: str) -> None:
@@ -68,7 +69,7 @@ class HistoryController(QObject):
     def keep_unsent(self) -> None:
         """What stands in the box is kept with the session that it was written in."""
         if self._shown is not None:
-            text = self._state.window.agent.composer.toPlainText()
+            text = self._composer.toPlainText()
             self._shown.choose(UNSENT, text or None)
 
     def document_changed(self) -> bool:
@@ -78,17 +79,16 @@ class HistoryController(QObject):
             return False
         self.keep_unsent()
         self._shown = document
-        pane = self._state.window.agent
-        pane.chips.clear()
+        self._chips.clear()
         unsent = document.choices().get(UNSENT) if document is not None else ""
-        pane.composer.setPlainText(unsent if isinstance(unsent, str) else "")
+        self._composer.setPlainText(unsent if isinstance(unsent, str) else "")
         return True
 
     def put_back(self, document: Document, prompts: Sequence[Prompt]) -> None:
         """Texts that the agent did not get return to the box of their session."""
         text = "\n\n".join(prompt.text for prompt in prompts if prompt.text)
         if document is self._state.document:
-            self._state.window.agent.composer.put_back(text)
+            self._composer.put_back(text)
         elif text:
             kept = document.choices().get(UNSENT)
             document.choose(UNSENT, f"{text}\n\n{kept}" if isinstance(kept, str) else text)
@@ -112,7 +112,7 @@ class HistoryController(QObject):
         ]
         sent = self._sent.get(document.key, [])
         path = [text for text in texts if text and text not in sent]
-        self._state.window.agent.composer.set_history([*path, *sent])
+        self._composer.set_history([*path, *sent])
 
 
 SESSIONS = ".jsonl"
@@ -130,10 +130,10 @@ class AttachmentController(QObject):
         self._pasted = 0
         self._one_by_one = asyncio.Lock()
         """Pictures come in the order in which they were given."""
-        pane = state.window.agent
-        pane.composer.picture_given.connect(self._picture)
-        pane.composer.files_given.connect(self.take_files)
-        pane.chips.changed.connect(self.show_warning)
+        self._chips, self._composer = state.window.agent.chips, state.window.agent.composer
+        self._composer.picture_given.connect(self._picture)
+        self._composer.files_given.connect(self.take_files)
+        self._chips.changed.connect(self.show_warning)
 
     # pictures ------------------------------------------------------------------------------------
 
@@ -151,7 +151,7 @@ class AttachmentController(QObject):
         self._state.tasks.start("Adding a picture", self._adding(name, make))
 
     async def _adding(self, name: str, make: Callable[[], Attachment]) -> None:
-        document, chips = self._state.document, self._state.window.agent.chips
+        document, chips = self._state.document, self._chips
         try:
             async with self._one_by_one:
                 made = await asyncio.to_thread(make)
@@ -180,7 +180,7 @@ class AttachmentController(QObject):
 
     def show_warning(self) -> None:
         """Tell beside the pictures that the chosen model does not take them."""
-        chips = self._state.window.agent.chips
+        chips = self._chips
         if chips.attachments and self.model_is_blind:
             model = self._state.agent_model()
             chips.set_warning(

@@ -42,9 +42,10 @@ class PermissionController(QObject):
         """Whether the person was told, for the session shown, what allowing everything means."""
         self._shown: Document | None = None
         self.dialog: QMessageBox | None = None
-        pane = state.window.agent
-        pane.bar.mode_chosen.connect(self.choose)
-        pane.card.answered.connect(self._answered)
+        self._pane = pane = state.window.agent
+        self._bar, self._card = pane.bar, pane.card
+        self._bar.mode_chosen.connect(self.choose)
+        self._card.answered.connect(self._answered)
         state.document_changed.connect(self._document_changed)
 
     # the mode ------------------------------------------------------------------------------------
@@ -91,11 +92,11 @@ class PermissionController(QObject):
 
     def _set(self, mode: ApprovalMode) -> None:
         self._mode = mode
-        self._state.window.agent.bar.set_mode(mode)
+        self._bar.set_mode(mode)
         self.mode_changed.emit()
 
     def _confirm(self) -> None:
-        self._state.window.agent.bar.set_mode(self._mode)
+        self._bar.set_mode(self._mode)
         self.dialog = box = QMessageBox(self._state.window)
         box.setIcon(QMessageBox.Icon.Warning)
         box.setWindowTitle("Allow all")
@@ -128,7 +129,7 @@ class PermissionController(QObject):
     def focus(self) -> None:
         """Put the keyboard on the question that is shown."""
         if self._open:
-            self._state.window.agent.card.setFocus()
+            self._card.setFocus()
 
     async def ask(self, request: ApprovalRequest, cancel: CancelToken) -> ApprovalAnswer:
         """The person's answer. Raises Cancelled when the turn is stopped while it waits."""
@@ -143,7 +144,7 @@ class PermissionController(QObject):
             loop.call_soon_threadsafe(give_up)
 
         remove = cancel.add_callback(cancelled)
-        conversation = self._state.window.agent.conversation
+        conversation = self._pane.conversation
         self._open.append(one)
         conversation.set_waiting(request.call.id, True)
         self._show()
@@ -162,21 +163,21 @@ class PermissionController(QObject):
                 return
 
     def _show(self) -> None:
-        pane = self._state.window.agent
-        is_new = bool(self._open) and self._open[0].request is not pane.card.request
+        pane, card = self._pane, self._card
+        is_new = bool(self._open) and self._open[0].request is not card.request
         focus = QApplication.focusWidget()
-        had_keys = focus is not None and (focus is pane.card or pane.card.isAncestorOf(focus))
+        had_keys = focus is not None and (focus is card or card.isAncestorOf(focus))
         first = self._open[0].request if self._open else None
-        pane.card.show_request(first, len(self._open))
+        card.show_request(first, len(self._open))
         pane.set_waiting(first is not None)
         self._state.state_changed.emit()
         pane.show_room()
         if is_new and (had_keys or self._box_is_empty()):
-            pane.card.setFocus()
+            card.setFocus()
         elif not self._open and had_keys:
-            pane.composer.setFocus()
+            pane.focus_composer()
 
     def _box_is_empty(self) -> bool:
         """Whether the keyboard is in the message box, and nothing was written there."""
-        composer = self._state.window.agent.composer
+        composer = self._pane.composer
         return composer.hasFocus() and not composer.toPlainText()

@@ -214,7 +214,7 @@ class TurnController(QObject):
         self._queue.remove(queued)
         if self._state.document is not None:
             self._return(self._state.document, [queued.prompt])
-            self._state.window.agent.composer.setFocus()
+            self._state.window.agent.focus_composer()
 
     def _return(self, document: Document, prompts: list[Prompt]) -> None:
         """What the agent did not get is in the box again, to be changed or sent anew."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from time import perf_counter
 
 from PySide6.QtCore import QObject, QTimer
@@ -20,7 +19,7 @@ from explorer.services.effective_rules import recorded_rules
 from explorer.services.summary_audit import Audited
 from explorer.session.kinds import Kind
 from ui.app_state import AppState
-from ui.audit.tab import BRANCHES, LEDGER, LOSSES, NOW, AuditTab
+from ui.audit.tab import BRANCHES, NOW, AuditTab
 from ui.compaction.entry_edits import EntryEditsController
 from ui.inspector.gather import Loader
 from ui.map.navigation import NavigationController
@@ -60,12 +59,13 @@ class AuditController(QObject):
         self._loader.loaded.connect(self._loaded)
         self._loader.failed.connect(self._failed)
         window, tab = state.window, state.window.audit
+        self._verdict = window.entry.verdict
         tab.entry_requested.connect(window.map.select)
         tab.moment_chosen.connect(self.set_moment)
         tab.rules_chosen.connect(self._rules_chosen)
         tab.repair_requested.connect(self._repair)
-        window.entry.verdict.ledger_requested.connect(self.show_ledger)
-        window.entry.verdict.entry_requested.connect(window.map.select)
+        self._verdict.ledger_requested.connect(self.show_ledger)
+        self._verdict.entry_requested.connect(window.map.select)
         window.map.selection_changed.connect(self._selected)
         window.inspector.currentChanged.connect(lambda _tab: self._look())
         state.document_changed.connect(self._document_changed)
@@ -107,7 +107,7 @@ class AuditController(QObject):
         self._loader.forget()
         self._working = False
         self._rest.setInterval(REST_MS)
-        self._state.window.entry.verdict.show_verdict(None, -1)
+        self._verdict.show_verdict(None, -1)
         self._tab.clear()
         if document is not None:
             self._own = own = recorded_rules(document)
@@ -146,7 +146,7 @@ class AuditController(QObject):
         ledger = None
         if found is not None:
             ledger = found.now
-        line, document = self._state.window.entry.verdict, self._state.document
+        line, document = self._verdict, self._state.document
         line.show_verdict(ledger, entry)
         if document is not None and 0 <= entry < len(document.tree):
             weights = document.weights
@@ -174,8 +174,7 @@ class AuditController(QObject):
     def show_ledger(self) -> None:
         """Turn to the ledger."""
         self._state.window.show_tab("audit")
-        self._tab.show_page(LEDGER)
-        self._tab.ledger.table.setFocus()
+        self._tab.show_ledger()
 
     def _is_shown(self) -> bool:
         return self._state.window.tab == "audit"
@@ -237,11 +236,9 @@ class AuditController(QObject):
     def _tell_lost(self, found: Overview) -> None:
         """What tells of a compaction that came by itself says in a line what it lost."""
         entry, self._to_tell = self._to_tell, -1
-        strip = self._state.window.compaction.notice
         line = lost_line(found.losses, entry) if entry >= 0 else ""
-        if line and strip.notice is not None:
-            told = f"{strip.notice.todo} {line} The tab Audit tells more.".strip()
-            strip.show_notice(replace(strip.notice, todo=told))
+        if line:
+            self._state.window.compaction.add_to_notice(f"{line} The tab Audit tells more.")
 
     def _failed(self, message: str) -> None:
         self._working = False
@@ -429,13 +426,12 @@ class RepairController(QObject):
 
     def _tell(self, what: str, kept: str, back: Callable[[], None]) -> None:
         notice = Notice("info", what, kept, action="&Back to it", on_action=back)
-        self._state.window.compaction.notice.show_notice(notice)
+        self._state.window.compaction.show_notice(notice)
 
     def _show_losses(self) -> None:
         window = self._state.window
         window.show_tab("audit")
-        window.audit.show_page(LOSSES)
-        window.audit.losses.table.setFocus()
+        window.audit.show_losses()
 
     def _preview_as_it_was(self, compaction: int) -> bool:
         """Show a compaction where it was made, with the cut that it had where that can be: then

@@ -288,6 +288,16 @@ class AuditTab(QWidget):
         """Turn to a page. Raises ValueError for a title that there is not."""
         self._turn(self._titles.index(title))
 
+    def show_ledger(self) -> None:
+        """Turn to the ledger, with the keyboard on it."""
+        self.show_page(LEDGER)
+        self.ledger.table.setFocus()
+
+    def show_losses(self) -> None:
+        """Turn to the losses, with the keyboard on them."""
+        self.show_page(LOSSES)
+        self.losses.table.setFocus()
+
     def page(self) -> str:
         """The title of the page that is shown."""
         return self._titles[self.pages.current()]

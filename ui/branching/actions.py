@@ -29,17 +29,15 @@ def go_actions(session: WindowSession) -> list[Entry]:
 
 def _pointed_at(session: WindowSession) -> int:
     """The message with the keyboard in the conversation, else what is selected on the map."""
-    view = session.window.agent.conversation.view
-    if view.hasFocus() and view.focused is not None and view.focused[0] >= 0:
-        return view.focused[0]
-    return session.window.map.selected
+    focused = session.window.agent.focused_entry
+    return focused if focused >= 0 else session.window.map.selected
 
 
 def connect(session: WindowSession) -> None:
     """Offer them where entries are shown, too."""
     offer = partial(fill_menu, session)
-    session.session_views.menu_parts.append(offer)
-    session.window.agent.conversation.view.menu_parts.append(offer)
+    session.session_views.menu_opening.connect(offer)
+    session.window.agent.menu_opening.connect(offer)
     session.window.entry.edit_requested.connect(session.navigation.edit_again)
 
 

@@ -153,7 +153,7 @@ class NewVersionController(QObject):
             # One new version after the other: what stood in the box before both comes back.
             before, back = again.before, again.back
         restore_unsent(agent, UnsentMessage(plan.composer_text, tuple(pictures)))
-        agent.composer.setFocus()
+        agent.focus_composer()
         self._take(document, _Version(plan.target, back, document.leaf, before))
         ids = document.tree.columns.ids
         document.choose(

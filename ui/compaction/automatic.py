@@ -69,7 +69,7 @@ class AutomaticLine(QObject):
         self._pressed: tuple[Callable[[], object], ...] = ()
         self.offered = -1
         """The entry that can be taken back from here, -1 for none."""
-        strip = state.window.agent.automatic
+        self._strip = strip = state.window.agent.automatic
         for at, signal in enumerate(
             (strip.first_pressed, strip.second_pressed, strip.third_pressed)
         ):
@@ -88,7 +88,7 @@ class AutomaticLine(QObject):
 
     def _say(self, state: StripState | None, *pressed: Callable[[], object]) -> None:
         self._pressed = pressed
-        self._state.window.agent.automatic.say(state)
+        self._strip.say(state)
 
     # changes -------------------------------------------------------------------------------------
 
@@ -110,11 +110,11 @@ class AutomaticLine(QObject):
     def waiting(self, retry: Retry) -> None:
         """A call is made again after a while."""
         self._pressed = (self.stop_asked.emit,)
-        self._state.window.agent.automatic.count_down(retry)
+        self._strip.count_down(retry)
 
     def goes_on(self) -> None:
         """Something arrived, or the turn is over: nothing is waited for any more."""
-        if self._state.window.agent.automatic.is_waiting:
+        if self._strip.is_waiting:
             self.show()
 
     # what is shown -------------------------------------------------------------------------------
@@ -246,9 +246,10 @@ class AutomaticController(QObject):
         self.line.stop_asked.connect(stop)
         self.line.compact_asked.connect(self.compact)
         self.line.not_now_asked.connect(self.not_now)
-        bar = state.window.agent.bar
-        bar.automatic_switch.clicked.connect(lambda on: self._choose(CHOICE, on))
-        bar.ask_switch.clicked.connect(lambda on: self._choose(ASK, on))
+        self._bar = state.window.agent.bar
+        self._bar.automatic_chosen.connect(lambda on: self._choose(CHOICE, on))
+        self._bar.ask_chosen.connect(lambda on: self._choose(ASK, on))
+        self._panel = state.window.compaction
         state.fillers.append(self._document_changed)
         state.settings_changed.connect(self._show_switches)
         state.opened.connect(self._document_changed)
@@ -367,7 +368,7 @@ class AutomaticController(QObject):
     def compact(self, instructions: str = "") -> bool:
         """Yes to what is asked, with the cut and the instructions as the tab has them; whether
         something was asked."""
-        now, question, panel = self.now(), self.question, self._state.window.compaction
+        now, question, panel = self.now(), self.question, self._panel
         if now is None or question is None:
             return False
         words = instructions or panel.instructions()
@@ -376,7 +377,7 @@ class AutomaticController(QObject):
 
     def not_now(self) -> None:
         """No to what is asked, for as long as is chosen beside the button."""
-        self.answer(self._state.window.compaction.automatic.answer())
+        self.answer(self._panel.automatic.answer())
 
     def answer(self, answer: NotNow) -> None:
         """No to what is asked."""
@@ -389,7 +390,7 @@ class AutomaticController(QObject):
         now, question = self.now(), self.question
         if now is None or question is None or question.draft is not draft:
             return False
-        self._state.window.compaction.put_aside(draft)
+        self._panel.put_aside(draft)
         now.confirmation.answer(NotNow() if text is None else Compact(text=text))
         return True
 
@@ -397,8 +398,7 @@ class AutomaticController(QObject):
         """What a person made of a draft that waits for a word; None where it is as it was."""
         if draft is None:
             return None
-        texts = self._state.window.compaction.draft.texts()
-        return next((text for one, text in texts if one is draft), None)
+        return next((text for one, text in self._panel.texts() if one is draft), None)
 
     # what is shown -----------------------------------------------------------------------------
 
@@ -416,18 +416,16 @@ class AutomaticController(QObject):
                 self._state.tasks.start("Ending a summary", automatic.prompts.stop())
 
     def _show_switches(self) -> None:
-        document, bar = self._state.document, self._state.window.agent.bar
+        document = self._state.document
         on = document is not None and self.is_on(document)
-        bar.automatic_switch.setEnabled(document is not None)
-        bar.automatic_switch.setChecked(on)
-        bar.ask_switch.setEnabled(on)
-        bar.ask_switch.setChecked(document is not None and self.asks_first(document))
+        asks = document is not None and self.asks_first(document)
+        self._bar.show_switches(document is not None, on, asks)
         self._show_gauge()
 
     def _show_gauge(self) -> None:
         document = self._state.document
-        by_itself = document is not None and self.is_on(document) and not self.of(document).resting
-        self._state.window.header.gauge.set_automatic(by_itself)
+        on = document is not None and self.is_on(document) and not self.of(document).resting
+        self._state.window.header.show_automatic(on)
 
     def show(self) -> None:
         """What is under way, waits or rests."""

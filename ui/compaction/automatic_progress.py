@@ -56,11 +56,9 @@ class AutomaticProgressController(QObject):
         self._compaction = compaction
         self._live: _Live | None = None
         self._asked: Question | None = None
-        panel, bar, line = (
-            state.window.compaction,
-            state.window.compaction.automatic,
-            automatic.line,
-        )
+        self._panel = panel = state.window.compaction
+        self._bar, line = panel.automatic, automatic.line
+        bar = self._bar
         bar.compact_asked.connect(automatic.compact)
         bar.review_asked.connect(self.review)
         bar.left.connect(automatic.answer)
@@ -83,7 +81,7 @@ class AutomaticProgressController(QObject):
 
     def _forget(self) -> None:
         self._live = self._asked = None
-        self._state.window.compaction.automatic.clear()
+        self._bar.clear()
         self._mark("")
 
     # a summary on its way ------------------------------------------------------------------------
@@ -99,25 +97,24 @@ class AutomaticProgressController(QObject):
 
     def _show_live(self, mark: str) -> None:
         """Show it where that takes nothing away from the person; else offer to."""
-        panel = self._state.window.compaction
         if self._is_reviewing():
-            panel.automatic.tell("A summary is being written by itself; your drafts stay here.")
+            self._bar.tell("A summary is being written by itself; your drafts stay here.")
         else:
             self._watch()
         self._come_forward(mark)
 
     def _watch(self) -> None:
-        live, panel = self._live, self._state.window.compaction
+        live, panel = self._live, self._panel
         if live is None or self._compaction.running:
             return
         live.watched = True
-        panel.automatic.clear()
+        self._bar.clear()
         panel.watch(live.model, live.purposes, live.why)
         for purpose, text in live.texts.items():
             panel.draft_text(text, purpose)
 
     def _text(self, piece: SummaryText) -> None:
-        live, panel = self._live, self._state.window.compaction
+        live, panel = self._live, self._panel
         if live is None:
             return
         if piece.restart:
@@ -126,7 +123,7 @@ class AutomaticProgressController(QObject):
         if not live.watched:
             return
         if piece.restart:
-            panel.draft.streaming.restart(piece.purpose)
+            panel.draft_restarted(piece.purpose)
         else:
             panel.draft_text(piece.text, piece.purpose)
 
@@ -145,7 +142,6 @@ class AutomaticProgressController(QObject):
 
     def _ended(self, ended: CompactionEnded) -> None:
         live, self._live = self._live, None
-        panel = self._state.window.compaction
         if live is None:
             return
         notice = None
@@ -157,28 +153,28 @@ class AutomaticProgressController(QObject):
         elif ended.cancelled:
             notice = notices.CANCELLED
         if live.watched:
-            panel.watched(notice)
+            self._panel.watched(notice)
         else:
-            panel.automatic.clear()
+            self._bar.clear()
             if notice is not None:
-                panel.notice.show_notice(notice)
+                self._panel.show_notice(notice)
         self._mark("done" if ended.entry >= 0 else "")
 
     def _look_ahead(self, change: BackgroundChanged) -> None:
         """A summary that is made while the agent works on takes no room by itself."""
-        panel, live = self._state.window.compaction, self._live
+        live = self._live
         if change.state == State.IN_PROGRESS.value:
             if live is None:
                 now = self._state.models_for(self._state.agent_model())[0]
                 why = "Made ahead, while the agent works on. It is applied before a next request."
                 self._live = _Live(now, ("history",), why, ahead=True)
-                panel.automatic.tell("A summary is being made ahead, while the agent works on.")
+                self._bar.tell("A summary is being made ahead, while the agent works on.")
                 self._mark("writing")
         elif live is not None and live.ahead:
             self._live = None
-            panel.automatic.clear()
+            self._bar.clear()
             if live.watched:
-                panel.watched(None)
+                self._panel.watched(None)
             self._mark("ready" if change.state == State.COMPLETED.value else "")
 
     # a question ----------------------------------------------------------------------------------
@@ -189,14 +185,13 @@ class AutomaticProgressController(QObject):
         if question is self._asked:
             return
         self._asked = question
-        panel = self._state.window.compaction
         if question is None:
-            panel.automatic.clear()
+            self._bar.clear()
             self._mark("")
         else:
-            panel.set_at(None)
-            panel.refresh()
-            panel.automatic.ask(question)
+            self._panel.set_at(None)
+            self._panel.refresh()
+            self._bar.ask(question)
             self._show_cut()
             self._come_forward("asks")
         self._state.state_changed.emit()
@@ -208,16 +203,15 @@ class AutomaticProgressController(QObject):
         if asked is None:
             return
         if asked.draft is None:
-            window.compaction.set_up()
-        elif all(one is not asked.draft for one in window.compaction.draft.drafts()):
-            window.compaction.draft_finished(asked.draft)
+            self._panel.set_up()
+        elif all(one is not asked.draft for one, _, _ in self._panel.drafts()):
+            self._panel.draft_finished(asked.draft)
 
     # where it is shown ---------------------------------------------------------------------------
 
     def _is_reviewing(self) -> bool:
         """Drafts are being read or written on the tab."""
-        panel = self._state.window.compaction
-        return self._compaction.running or bool(panel.has_drafts)
+        return self._compaction.running or self._panel.has_drafts
 
     def _is_busy(self) -> bool:
         """The person is at work in the inspector, looks at the prompt, or a dialog is open."""

@@ -34,7 +34,8 @@ class CompactionController(QObject):
         self._shown: Document | None = None
         self._offered: tuple[list[ModelChoice], str] = ([], "")
         self._automatic = automatic
-        panel, window = state.window.compaction, state.window
+        self._panel, window = state.window.compaction, state.window
+        panel = self._panel
         panel.partition_changed.connect(self._partition_changed)
         panel.settings_changed.connect(state.set_settings)
         panel.profile_chosen.connect(state.set_profile)
@@ -42,12 +43,10 @@ class CompactionController(QObject):
         panel.model_chosen.connect(self._model_chosen)
         panel.summarize_requested.connect(self.summarize)
         panel.cancel_requested.connect(self.stop)
-        panel.commit_requested.connect(
-            lambda draft, text: self.commit(draft, text, panel.draft.leaving)
-        )
+        panel.commit_requested.connect(self.commit)
         panel.discard_requested.connect(self._discard)
         panel.undo_requested.connect(self.undo)
-        window.map.selection_changed.connect(panel.setup.show_entry)
+        window.map.selection_changed.connect(panel.show_entry)
         window.map.cut_dragged.connect(panel.set_cut)
         window.map.cut_dropped.connect(self._cut_dropped)
         state.document_changed.connect(self.stop)
@@ -63,17 +62,17 @@ class CompactionController(QObject):
     @property
     def can_summarize(self) -> bool:
         """Whether there is something to compact, and no draft on its way."""
-        shown = self._state.window.compaction.partition
+        shown = self._panel.partition
         return shown is not None and is_possible(shown) and not self.running
 
     def _ready(self) -> None:
-        panel, state = self._state.window.compaction, self._state
+        panel, state = self._panel, self._state
         panel.set_rules(state.profile, state.settings)
         self.show_models()
 
     def show_models(self) -> None:
         """Offer the models, with the one that is to be asked."""
-        panel, state = self._state.window.compaction, self._state
+        panel, state = self._panel, self._state
         if state.bench is not None:
             choices = [
                 ModelChoice(model.id, model.label, model.input_price, model.output_price)
@@ -90,28 +89,27 @@ class CompactionController(QObject):
         document = self._shown
         if document is None:
             return
-        instructions = self._state.window.compaction.setup.instructions.toPlainText()
-        document.choose("instructions", instructions or None)
-        for draft, text in self._state.window.compaction.draft.texts():
+        document.choose("instructions", self._panel.instructions() or None)
+        for draft, text in self._panel.texts():
             if isinstance(draft, Draft) and text != draft.summary:
                 document.drafts.store_text(draft, text)
 
     def _document_changed(self) -> None:
         self.keep_edits()
-        panel, document = self._state.window.compaction, self._state.document
+        panel, document = self._panel, self._state.document
         panel.set_document(document)
         if document is self._shown:
             return
         self._shown = document
         self.show_models()
         instructions = document.choices().get("instructions") if document is not None else ""
-        panel.setup.instructions.setPlainText(instructions if isinstance(instructions, str) else "")
+        panel.set_instructions(instructions if isinstance(instructions, str) else "")
         if document is not None:
             self._state.tasks.start("Reading the drafts", self._offer_waiting(document))
 
     async def _offer_waiting(self, document: Document) -> None:
         """Show again what was drafted and neither committed nor discarded."""
-        state, panel = self._state, self._state.window.compaction
+        state, panel = self._state, self._panel
         try:
             found = await asyncio.to_thread(
                 document.compaction.waiting_previews, state.profile, state.settings, MOST_WAITING
@@ -122,9 +120,7 @@ class CompactionController(QObject):
         if not found or self.running or state.document is not document:
             return
         for draft, shown, text in found:
-            panel.draft_finished(draft, shown, takes_focus=False)
-            if text != draft.summary:
-                panel.draft.editor.setPlainText(text)
+            panel.draft_finished(draft, shown, takes_focus=False, text=text)
         last = found[-1][0].leaf
         of = "" if last == document.leaf else f" of #{last}"
         state.say(f"A draft{of} that was not committed yet is on the tab Compaction.")
@@ -134,7 +130,7 @@ class CompactionController(QObject):
         self._state.state_changed.emit()
 
     def _cut_dropped(self, position: int) -> None:
-        self._state.window.compaction.set_cut(position)
+        self._panel.set_cut(position)
         self._state.window.show_tab("compaction")
 
     def _model_chosen(self, model: str) -> None:
@@ -146,7 +142,7 @@ class CompactionController(QObject):
     def start_from_action(self) -> None:
         """Summarize what the panel shows, as its button does."""
         self._state.window.show_tab("compaction")
-        self._state.window.compaction.summarize()
+        self._panel.summarize()
 
     def summarize(self, shown: Partition, instructions: str, model: str) -> None:
         if self._cancel is None and self._state.document is not None:
@@ -163,7 +159,7 @@ class CompactionController(QObject):
     async def _summarize(
         self, shown: Partition, instructions: str, model: str, cancel: CancelToken
     ) -> None:
-        document, panel = self._state.document, self._state.window.compaction
+        document, panel = self._state.document, self._panel
         assert document is not None
         panel.draft_started()
 
@@ -173,11 +169,11 @@ class CompactionController(QObject):
 
         def waits(sentence: str) -> None:
             if self._state.document is document:
-                panel.draft.streaming.tell(sentence)
+                panel.draft_waits(sentence)
 
         def restarted(purpose: str) -> None:
             if self._state.document is document:
-                panel.draft.streaming.restart(purpose)
+                panel.draft_restarted(purpose)
 
         try:
             others = self._state.after(model)
@@ -209,7 +205,7 @@ class CompactionController(QObject):
         self._state.tasks.start("Storing the compaction", self._commit(draft, text, leaving))
 
     async def _commit(self, draft: Draft, text: str, leaving: int | None) -> None:
-        state, panel = self._state, self._state.window.compaction
+        state, panel = self._state, self._panel
         if state.document is None:
             return
         before = state.document.counted_size(state.profile, draft.leaf)

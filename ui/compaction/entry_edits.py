@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import NamedTuple
 
-from PySide6.QtCore import QObject, QPoint, Qt, Signal
+from PySide6.QtCore import QObject, QPoint, Signal
 from PySide6.QtWidgets import QMenu
 
 from explorer.compaction.pruning import PruningPlan
@@ -17,7 +17,6 @@ from explorer.store.rows import StoreError
 from ui.app_state import AppState
 from ui.compaction.prune_dialog import PruneDialog
 from ui.map.navigation import NavigationController
-from ui.widgets.entry_table import ENTRY
 from ui.widgets.figures import count, full
 
 
@@ -48,15 +47,13 @@ class EntryEditsController(QObject):
     def __init__(self, state: AppState, navigation: NavigationController) -> None:
         super().__init__(state)
         self._state, self._navigation = state, navigation
-        window, part = state.window, state.window.compaction.setup.shaping
-        window.map.shape_asked.connect(self._key)
-        part.unpin_asked.connect(lambda entry: self.unpin([entry]))
-        part.take_in_asked.connect(lambda entry: self.take_in([entry]))
-        part.budget_chosen.connect(self.keep_user_messages)
-        window.compaction.partition_changed.connect(self._show)
-        table = window.compaction.setup.table
-        table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        table.customContextMenuRequested.connect(self._ledger_menu)
+        self._panel = panel = state.window.compaction
+        state.window.map.shape_asked.connect(self._key)
+        panel.unpin_requested.connect(lambda entry: self.unpin([entry]))
+        panel.take_in_requested.connect(lambda entry: self.take_in([entry]))
+        panel.budget_chosen.connect(self.keep_user_messages)
+        panel.partition_changed.connect(self._show)
+        panel.entry_menu_requested.connect(self._ledger_menu)
 
     def pin(
         self, entries: Sequence[int], reason: str = "", then: Callable[[], None] = nothing_more
@@ -100,7 +97,7 @@ class EntryEditsController(QObject):
     def up_to(self, entry: int) -> None:
         """Show the compaction that summarizes up to an entry, ready to be ordered."""
         state, document = self._state, self._state.document
-        panel = state.window.compaction
+        panel = self._panel
         if document is None:
             return
         panel.set_at(None)
@@ -155,27 +152,24 @@ class EntryEditsController(QObject):
         else:
             self.toggle_omission(entry)
 
-    def _ledger_menu(self, at: QPoint) -> None:
-        table = self._state.window.compaction.setup.table
-        index = table.indexAt(at)
-        entry = index.data(ENTRY) if index.isValid() else None
-        if entry is None or not self.offers(entry).possible:
-            return
-        menu = QMenu(table)
-        menu.aboutToHide.connect(menu.deleteLater)
-        self.fill_menu(menu, entry)
-        menu.popup(table.viewport().mapToGlobal(at))
+    def _ledger_menu(self, entry: int, at: QPoint) -> None:
+        if self.offers(entry).possible:
+            menu = QMenu(self._panel)
+            menu.aboutToHide.connect(menu.deleteLater)
+            self.fill_menu(menu, entry)
+            menu.popup(at)
 
     def _show(self, _shown: object) -> None:
         """Fill the part of the panel that lists what is pinned, omitted and kept."""
-        document, part = self._state.document, self._state.window.compaction.setup.shaping
+        document = self._state.document
         if document is None:
-            part.show_rows([], [], 0)
+            self._panel.show_shaping([], [], 0)
             return
         rows = document.edits.shaped_rows(self._state.profile)
         rule = document.edits.shape().user_budget
         tokens = rule.tokens if rule is not None else self._state.profile.keep_user_tokens
-        part.show_rows(rows, document.previews([row.entry for row in rows]), tokens)
+        previews = document.previews([row.entry for row in rows])
+        self._panel.show_shaping(rows, previews, tokens)
 
     # doing ---------------------------------------------------------------------------------------
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QPoint, Signal
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from explorer.compaction.partition import Partition
 from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import PROFILES, Profile, Settings
 from explorer.compaction.requests import purposes_of
+from explorer.services.edits import ShapedRow
 from explorer.session.tree import SessionTree
 from ui.compaction import notices
 from ui.compaction.automatic_bar import AutomaticBar
@@ -85,11 +87,22 @@ class CompactionPanel(QWidget):
     profile_changed = Signal(object)
     """A ``Profile`` of which the person changed a rule."""
     model_chosen = Signal(str)
+    models_requested = Signal()
+    """All models, with their keys and servers, are to be shown."""
+    prompts_requested = Signal()
+    """The prompt templates of the profile are to be shown."""
+    unpin_requested = Signal(int)
+    take_in_requested = Signal(int)
+    """An entry is no longer to be omitted."""
+    budget_chosen = Signal(int)
+    """Tokens of the user's messages that are kept."""
+    entry_menu_requested = Signal(int, QPoint)
+    """Entry, and where its menu opens on the screen."""
     summarize_requested = Signal(object, str, str)
     """Partition, instructions, model."""
     cancel_requested = Signal()
-    commit_requested = Signal(object, str)
-    """Draft and text."""
+    commit_requested = Signal(object, str, object)
+    """Draft, text, and the leaf that is left for it (None for none)."""
     discard_requested = Signal(object)
     undo_requested = Signal()
     compare_asked = Signal()
@@ -157,7 +170,9 @@ class CompactionPanel(QWidget):
         if self._draft is None:
             draft = self._draft = DraftPage(self._pages)
             draft.cancel_asked.connect(self.cancel_requested)
-            draft.commit_asked.connect(self.commit_requested)
+            draft.commit_asked.connect(
+                lambda made, text: self.commit_requested.emit(made, text, draft.leaving)
+            )
             draft.discard_asked.connect(self._discard)
             draft.again_asked.connect(lambda: self._pages.setCurrentWidget(self.setup))
             draft.entry_requested.connect(self.entry_requested)
@@ -182,6 +197,12 @@ class CompactionPanel(QWidget):
         setup.request_asked.connect(self.show_requests)
         setup.summarize_asked.connect(self.summarize)
         setup.model_chosen.connect(self._model_picked)
+        setup.outcome_part.model.more_asked.connect(self.models_requested)
+        setup.following.prompts_asked.connect(self.prompts_requested)
+        setup.shaping.unpin_asked.connect(self.unpin_requested)
+        setup.shaping.take_in_asked.connect(self.take_in_requested)
+        setup.shaping.budget_chosen.connect(self.budget_chosen)
+        setup.entry_menu_asked.connect(self.entry_menu_requested)
         setup.instructions_changed.connect(self._exact.measure_soon)
 
     # what is previewed -------------------------------------------------------------------------
@@ -264,6 +285,22 @@ class CompactionPanel(QWidget):
         if self._shown is not None:
             self.refresh()
 
+    def set_model_window(self, tokens: int) -> None:
+        """The context window of the agent's model; 0 where it is not known."""
+        self.setup.budget.set_model_window(tokens)
+
+    def show_prompts_changed(self, titles: Sequence[str]) -> None:
+        """The prompt templates of the profile that the user changed."""
+        self.setup.following.show_prompts_changed(titles)
+
+    def show_shaping(self, rows: Sequence[ShapedRow], previews: Sequence[str], tokens: int) -> None:
+        """What is pinned and omitted, and the tokens of the user's messages that are kept."""
+        self.setup.shaping.show_rows(rows, previews, tokens)
+
+    def show_entry(self, entry: int) -> None:
+        """Mark an entry in the ledger, with the reason of its verdict."""
+        self.setup.show_entry(entry)
+
     def refresh(self) -> None:
         """Compute the partition anew and show it: after entries, counts or the leaf changed."""
         document = self._document
@@ -319,6 +356,14 @@ class CompactionPanel(QWidget):
         """What the person adds to the prompt."""
         return self.setup.instructions.toPlainText().strip()
 
+    def set_instructions(self, text: str) -> None:
+        """Put the session's own instructions into their box."""
+        self.setup.instructions.setPlainText(text)
+
+    def chosen_model(self) -> str:
+        """The model that is to write the summary."""
+        return self.setup.chosen_model()
+
     def _requested(self) -> tuple[CompactionDocument | None, Partition | None, str, str]:
         """What a request would be built from."""
         return self._document, self._shown, self.instructions(), self.setup.chosen_model()
@@ -368,14 +413,27 @@ class CompactionPanel(QWidget):
         """A piece of an answer."""
         self.draft.streaming.add(purpose, delta)
 
+    def draft_waits(self, sentence: str) -> None:
+        """The answer is not there yet, for this reason."""
+        self.draft.streaming.tell(sentence)
+
+    def draft_restarted(self, purpose: str = "history") -> None:
+        """The answer comes again from its beginning."""
+        self.draft.streaming.restart(purpose)
+
     def draft_finished(
-        self, draft: ShownDraft, shown: Partition | None = None, takes_focus: bool = True
+        self,
+        draft: ShownDraft,
+        shown: Partition | None = None,
+        takes_focus: bool = True,
+        text: str | None = None,
     ) -> None:
-        """The draft is there. ``shown``: what it was made from, where that was not seen here."""
+        """The draft is there. ``shown``: what it was made from, where that was not seen here;
+        ``text``: as it was edited before."""
         shown = shown or self._drafted or self._shown
         if self._document is not None and shown is not None:
             self._pages.setCurrentWidget(self.draft)
-            self.draft.finish(self._document, draft, shown, takes_focus)
+            self.draft.finish(self._document, draft, shown, takes_focus, text)
 
     def draft_failed(self, message: str, details: str = "") -> None:
         """The draft could not be made."""
@@ -389,7 +447,7 @@ class CompactionPanel(QWidget):
 
     def _end_draft(self, takes_focus: bool = True) -> None:
         self.draft.streaming.end()
-        if self.draft.drafts():
+        if self.has_drafts:
             self.draft.show_drafts(takes_focus)
             return
         self._pages.setCurrentWidget(self.setup)
@@ -399,7 +457,21 @@ class CompactionPanel(QWidget):
     @property
     def has_drafts(self) -> bool:
         """Drafts are there to be read, edited and committed."""
-        return self._draft is not None and bool(self._draft.drafts())
+        return bool(self.drafts())
+
+    def drafts(self) -> list[tuple[ShownDraft, Partition, str]]:
+        """The drafts that can be committed, in the order in which they were made, what each was
+        made from, and their texts as they are edited by now."""
+        return self._draft.drafts() if self._draft is not None else []
+
+    def texts(self) -> list[tuple[ShownDraft, str]]:
+        """The drafts with their texts as they are edited by now."""
+        return [(draft, text) for draft, _, text in self.drafts()]
+
+    @property
+    def current_draft(self) -> ShownDraft | None:
+        """The draft that is shown."""
+        return self._draft.current if self._draft is not None else None
 
     def set_up(self) -> SetupPage:
         """Show what a draft is made from, with the keyboard on the instructions."""
@@ -422,7 +494,7 @@ class CompactionPanel(QWidget):
     ) -> None:
         """The compaction is in the session, as ``entry``; ``left``: the leaf that was left for
         it, or -1."""
-        others = len(self.draft.drafts()) - 1
+        others = len(self.drafts()) - 1
         self.draft.clear()
         self._drafted, self._at = None, None
         self._cut.forget()
@@ -431,6 +503,16 @@ class CompactionPanel(QWidget):
         sizes = (tokens_before, tokens_after)
         self._tell(notices.committed(entry, sizes, others, undo, left))
         self.refresh()
+
+    def show_notice(self, notice: Notice) -> None:
+        """Show a notice above the page."""
+        self.notice.show_notice(notice)
+
+    def add_to_notice(self, sentence: str) -> None:
+        """Add a sentence to the notice that is shown, if there is one."""
+        shown = self.notice.notice
+        if shown is not None:
+            self.notice.show_notice(replace(shown, todo=f"{shown.todo} {sentence}".strip()))
 
     def _tell(self, notice: Notice) -> None:
         self.notice.show_of(notice, self._document.leaf if self._document is not None else -1)

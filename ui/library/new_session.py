@@ -40,7 +40,7 @@ class NewSessionController(QObject):
         for a folder where there is none. An empty session is not begun twice."""
         document = self._state.document
         if document is not None and not len(document.tree):
-            self._state.window.agent.composer.setFocus()
+            self._state.window.agent.focus_composer()
             self._state.say("This session is empty: write what you want to begin with.")
             return
         folder = self._folder(document)
@@ -78,7 +78,7 @@ class NewSessionController(QObject):
             document.choose(WORKSPACE_CHOICE, str(folder))
             self._state.preferences.workspace = str(folder)
         await self._sessions.open_now(document.key)
-        self._state.window.agent.composer.setFocus()
+        self._state.window.agent.focus_composer()
         self._state.say(f"A new session in {folder}")
 
     async def _create(self, folder: Path, name: str) -> Document | None:
@@ -114,7 +114,7 @@ class NewSessionController(QObject):
             return
         self._prepare(document, scenario, folder)
         await self._sessions.open_now(document.key)
-        self._state.window.agent.composer.setFocus()
+        self._state.window.agent.focus_composer()
         self._state.notice(
             "info", "A scripted run in a sandbox: press Enter. You are asked before each change.",
             details=f"{scenario.about}\nThe sandbox: {folder}",

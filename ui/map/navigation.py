@@ -274,7 +274,7 @@ class NavigationController(QObject):
         if document is None:
             return
         if self.new_version.entry == message:
-            self._state.window.agent.composer.setFocus()
+            self._state.window.agent.focus_composer()
             return
         plan = document.navigation.plan(message, anew=True)
         prepared = document.branches.preparation(plan, self._state.profile, self._state.settings)

@@ -35,10 +35,8 @@ class ModelsController(QObject):
         self.dialog: ModelsDialog | None = None
         """The dialog, while it is open."""
         window = state.window
-        window.agent.models.more_asked.connect(self.open)
-        window.compaction.setup.outcome_part.model.more_asked.connect(
-            lambda: self.open(purpose="summary")
-        )
+        window.agent.models_requested.connect(self.open)
+        window.compaction.models_requested.connect(lambda: self.open(purpose="summary"))
         state.opened.connect(self._ready)
         state.models_changed.connect(self._show_tips)
         state.document_changed.connect(self._show_tips)

@@ -75,12 +75,11 @@ class WindowActions(QObject):
 
     def _offer_in_entry_menus(self) -> None:
         session = self._session
-        session.session_views.menu_parts.append(partial(agent.fill_menu, session.state))
+        opening = session.session_views.menu_opening
+        opening.connect(partial(agent.fill_menu, session.state))
         branching.connect(session)
-        session.session_views.menu_parts += [
-            session.report.fill_menu,
-            session.entry_edits.fill_menu,
-        ]
+        opening.connect(session.report.fill_menu)
+        opening.connect(session.entry_edits.fill_menu)
         summaries.connect(session)
 
     def follow(self) -> None:
@@ -225,7 +224,7 @@ class WindowActions(QObject):
             (ActionSpec("focus_map", "Go to the &map", "Put the keyboard on the map", "&View",
                         ("F6",)), window.map.setFocus),
             (ActionSpec("focus_agent", "Go to the message &box", "Put the keyboard in the composer",
-                        "&View", ("F7",)), window.agent.composer.setFocus),
+                        "&View", ("F7",)), window.agent.focus_composer),
             (ActionSpec("focus_library", "Go to the session l&ist", "Put the keyboard on the list",
                         "&View", ("F8",)), partial(show_sessions, window)),
         ]  # fmt: skip

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 
-from PySide6.QtCore import QObject, QPoint
+from PySide6.QtCore import QObject, QPoint, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMenu
 
@@ -38,6 +37,9 @@ from ui.widgets.figures import count
 class SessionViewsController(QObject):
     """Selection, leaf, labels, counts: whatever changes is shown everywhere at once."""
 
+    menu_opening = Signal(object, int)
+    """(``QMenu``, entry): the menu of an entry opens; more may be added to it."""
+
     def __init__(
         self, state: AppState, sessions: SessionsController, navigation: NavigationController
     ) -> None:
@@ -50,8 +52,6 @@ class SessionViewsController(QObject):
         """The session on the map."""
         self._origin = ""
         """What the session was forked from, in words; empty for one that is no fork."""
-        self.menu_parts: list[Callable[[QMenu, int], None]] = []
-        """What else is offered for an entry."""
         window = state.window
         window.map.selection_changed.connect(self.selected)
         window.map.activated.connect(navigation.go_to)
@@ -117,8 +117,8 @@ class SessionViewsController(QObject):
     async def _recount(self, document: Document) -> None:
         """Show new counts pane by pane: together they would hold the window up."""
         window = self._state.window
-        recount = window.agent.conversation.recount
-        for show in (self._weigh, recount, window.compaction.refresh, self._inspect, self._status):
+        panes = (window.agent.recount, window.compaction.refresh)
+        for show in (self._weigh, *panes, self._inspect, self._status):
             await asyncio.sleep(BREATH_S)
             if self._state.document is document:
                 show()
@@ -247,8 +247,8 @@ class SessionViewsController(QObject):
             source = (
                 "estimate" if document.weights_for(self._state.profile) is None else "tokenizer"
             )
-        window.header.gauge.set_context(tokens, limits.window, mark.tokens, source, mark.about)
-        window.compaction.setup.budget.set_model_window(model.window or 0)
+        window.header.show_context(tokens, limits.window, mark, source)
+        window.compaction.set_model_window(model.window or 0)
         window.saved.setText("● saved")
         window.leaf.setText(f"leaf #{document.leaf}" if document.leaf >= 0 else "no leaf")
         window.model.setText(f"summaries by {self._state.summary_models()[0]}")
@@ -269,8 +269,7 @@ class SessionViewsController(QObject):
         menu.addAction("Preview a compaction here").triggered.connect(
             lambda: self._tab(index, "compaction")
         )
-        for fill in self.menu_parts:
-            fill(menu, index)
+        self.menu_opening.emit(menu, index)
         menu.addSeparator()
         menu.addAction("Label…").triggered.connect(lambda: self.ask_label(index))
         menu.addAction("Copy id").triggered.connect(

@@ -230,9 +230,7 @@ class WorkshopController(QObject):
         state.settings_changed.connect(self._profile_changed)
         state.opened.connect(self._ready)
         state.bus.on(PromptsChanged, self._prompts_changed)
-        state.window.compaction.setup.following.prompts_asked.connect(
-            lambda: self.open(self._first_used())
-        )
+        state.window.compaction.prompts_requested.connect(lambda: self.open(self._first_used()))
 
     @property
     def running(self) -> bool:
@@ -293,7 +291,7 @@ class WorkshopController(QObject):
             for name, state in self._states.items()
             if name in used and (state.changed or state.problem)
         ]
-        self._state.window.compaction.setup.following.show_prompts_changed(changed)
+        self._state.window.compaction.show_prompts_changed(changed)
         if self._dialog is not None and self._dialog.isVisible():
             self._show_list()
             self._rest.start()
@@ -401,7 +399,7 @@ class WorkshopController(QObject):
         tools = self._agent.tools.box()
         where = Where(
             self._state.document, panel.partition, panel.instructions(),
-            panel.setup.chosen_model(), tools if isinstance(tools, InFolder) else None, today(),
+            panel.chosen_model(), tools if isinstance(tools, InFolder) else None, today(),
         )  # fmt: skip
         self._loader.load(lambda: preview_prompt(name, text, where))
 

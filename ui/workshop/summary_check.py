@@ -67,10 +67,8 @@ class SummaryCheckController(QObject):
     def _draft_shown(self) -> tuple[Draft, Partition, str] | None:
         """The draft that is shown, what it was made from, and its text as it is edited by now."""
         panel = self._state.window.compaction
-        current = panel.draft.current if panel.has_drafts else None
-        held = panel.draft.held() if isinstance(current, Draft) else []
-        for draft, shown, text in held:
-            if draft is current and isinstance(draft, Draft):
+        for draft, shown, text in panel.drafts():
+            if draft is panel.current_draft and isinstance(draft, Draft):
                 return draft, shown, text
         return None
 
@@ -201,7 +199,7 @@ class SummaryCheckController(QObject):
             return
         self._checked = checked
         panel = self._state.window.compaction
-        window.show_checked(checked, self._state.models("summary"), panel.setup.chosen_model())
+        window.show_checked(checked, self._state.models("summary"), panel.chosen_model())
         self._show_cost()
 
     def _show_cost(self) -> None:

@@ -161,7 +161,7 @@ def test_several_drafts_stand_beside_each_other(panel: CompactionPanel) -> None:
     _start(panel)
     panel.draft_finished(second)
     settle()
-    assert panel.draft.drafts() == [first, second]
+    assert [draft for draft, _, _ in panel.drafts()] == [first, second]
     assert panel.draft.editor.toPlainText() == "second text"
     tab = panel.draft.tabs.tabRect(0).center()
     QTest.mouseClick(panel.draft.tabs, Left, pos=tab)

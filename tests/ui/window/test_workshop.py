@@ -235,7 +235,7 @@ async def test_a_draft_is_checked_mended_and_taken_beside_the_first(house: House
     live = await house.start(sample_path())
     window = await checked(live)
     page = live.window.compaction.draft
-    first = page.drafts()[0].summary
+    first = page.drafts()[0][0].summary
     assert "lost" in window.title.text() and window.lacks.topLevelItemCount() > 1
     assert "nothing is charged" in window.cost.text()
     live.press_button("The exact request", window)
@@ -248,8 +248,8 @@ async def test_a_draft_is_checked_mended_and_taken_beside_the_first(house: House
     assert len(page.drafts()) == 1, "nothing is taken yet"
     live.press_button("Take it", window)
     await live.until(lambda: len(page.drafts()) == 2, "the second draft")
-    assert page.drafts()[0].summary == first
-    assert page.editor.toPlainText() == page.drafts()[1].summary != first
+    assert page.drafts()[0][0].summary == first
+    assert page.editor.toPlainText() == page.drafts()[1][0].summary != first
     leaf = live.document.leaf
     live.press_button("Commit", live.window.compaction)
     await live.until(lambda: live.document.leaf != leaf, "the compaction")

@@ -45,7 +45,7 @@ def connect(session: WindowSession) -> None:
     tab.add_page(TITLE, fidelity.page)
     fidelity.show_page = partial(_show_page, session)
     tab.moment_chosen.connect(lambda entry: None if entry == NOW else fidelity.look_at_entry(entry))
-    session.session_views.menu_parts.append(partial(fill_menu, session))
+    session.session_views.menu_opening.connect(partial(fill_menu, session))
     mending = session.repairs
     mending.show_fidelity = fidelity.show_page
     fidelity.answer("pin", partial(_mend, session, mending.pin_finding))

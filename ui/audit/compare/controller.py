@@ -172,7 +172,7 @@ class CompareDraftsController(QObject):
             return
         if what != "compare":
             return
-        draft = self._state.window.compaction.draft.current
+        draft = self._state.window.compaction.current_draft
         self.compare(Key("draft", draft.id) if isinstance(draft, Draft) else None)
 
     def _other_document(self) -> None:

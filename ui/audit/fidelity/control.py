@@ -38,9 +38,10 @@ class SourcePlaces(QObject):
         self._back = back
         self._finding: Finding | None = None
         self._at = -1
-        strip = state.window.entry.place
-        strip.step_asked.connect(self._step)
-        strip.back_asked.connect(self._return)
+        self._pane = state.window.entry
+        self._strip = self._pane.place
+        self._strip.step_asked.connect(self._step)
+        self._strip.back_asked.connect(self._return)
 
     def show(self, finding: Finding, entry: int = -1) -> None:
         """Select an entry that says it, by default the last one, and mark the place there."""
@@ -56,11 +57,11 @@ class SourcePlaces(QObject):
             self._mark(finding)
 
     def _mark(self, finding: Finding) -> None:
-        pane, spans = self._state.window.entry, finding.atom.spans
+        spans = finding.atom.spans
         said = " ".join(finding.atom.text[:LONGEST].split())
         words = f"{ONE_KIND[finding.atom.kind].capitalize()} “{said}”"
-        pane.show_place(spans[self._at], words, self._at + 1, len(spans))
-        pane.place.back.setFocus(Qt.FocusReason.OtherFocusReason)
+        self._pane.show_place(spans[self._at], words, self._at + 1, len(spans))
+        self._strip.back.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _step(self, by: int) -> None:
         finding, at = self._finding, self._at + by
@@ -68,14 +69,13 @@ class SourcePlaces(QObject):
             return
         self._at = at
         self._state.window.map.select(finding.atom.spans[at].entry)
-        pane = self._state.window.entry.place
-        button = pane.previous if by < 0 else pane.following
+        button = self._strip.previous if by < 0 else self._strip.following
         self._mark(finding)
         if button.isEnabled():
             button.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _return(self) -> None:
-        self._state.window.entry.forget_place()
+        self._pane.forget_place()
         self._back()
 
 
@@ -142,9 +142,10 @@ class FidelityController(QObject):
 
     def drafts(self) -> list[tuple[Draft, Partition, str]]:
         """The drafts that can be committed, what they were made from, their texts."""
-        panel = self._state.window.compaction
-        held = panel.draft.held() if panel.has_drafts else []
-        return [(draft, shown, text) for draft, shown, text in held if isinstance(draft, Draft)]
+        shown_drafts = self._state.window.compaction.drafts()
+        return [
+            (draft, shown, text) for draft, shown, text in shown_drafts if isinstance(draft, Draft)
+        ]
 
     def summaries(self) -> list[tuple[str, Key]]:
         """Drafts, then the compactions of the path, the newest first."""
@@ -173,7 +174,7 @@ class FidelityController(QObject):
 
     def look_at_draft(self) -> None:
         """Show the fidelity of the draft that is shown, and the page."""
-        draft = self._state.window.compaction.draft.current
+        draft = self._state.window.compaction.current_draft
         if isinstance(draft, Draft):
             self._wanted = Key("draft", draft.id)
         self.show_page()
