@@ -92,7 +92,6 @@ class WindowSession(QObject):
         self.state = AppState(window, preferences)
         self._problem = problem
         self._done = done
-        self._closing = False
         self._make_agent()
         self._make_compaction()
         self._make_audit()
@@ -102,7 +101,8 @@ class WindowSession(QObject):
         self._preference_writer = PreferenceWriter(
             self.state, self.preferences, paths.preferences_path()
         )
-        window.on_close = self._close_asked
+        window.defer_close()
+        window.close_requested.connect(self._end)
         window.welcome.pressed.connect(self.open_sample)
         window.welcome.other_pressed.connect(self.new_session.watch)
 
@@ -135,7 +135,10 @@ class WindowSession(QObject):
         self.report = ReportController(self.state, self.audit)
         self.pruning = PruningController(self.state)
         self.entry_edits = EntryEditsController(self.state, self.navigation)
-        self.repairs = RepairController(self.state, self.audit, self.navigation, self.entry_edits)
+        self.fidelity = FidelityController(self.state)
+        self.repairs = RepairController(
+            self.state, self.navigation, self.entry_edits, self.fidelity
+        )
 
     def _make_pages(self) -> None:
         """The windows beside this one, and what is compared in them."""
@@ -147,12 +150,11 @@ class WindowSession(QObject):
         self.what_if = WhatIfController(self.state)
         self.extensions = ExtensionsController(self.state)
         self.replay = ReplayController(self.state, self.sessions, self.agent)
-        self.fidelity = FidelityController(self.state)
-        self.state.opened.connect(self.fidelity.ready)
         self.draft_comparison = CompareDraftsController(
             self.state, self.fidelity, self.compaction, self.differences
         )
         self.summary_check = SummaryCheckController(self.state)
+        self.fidelity.act_asked.connect(self.summary_check.act_on)
         self.workshop = WorkshopController(self.state, self.agent)
 
     async def run(self, arguments: argparse.Namespace) -> int:
@@ -178,7 +180,7 @@ class WindowSession(QObject):
             # With a key in the environment this reads a large table.
             await asyncio.to_thread(client.models)
             self.state.open(bench)
-            self.window.welcome.button.setFocus()
+            self.window.welcome.focus_button()
             # What is there now stays; a session does not.
             gc.freeze()
             await self._open_first(arguments)
@@ -218,7 +220,7 @@ class WindowSession(QObject):
             on_action=(lambda: self._salvage(path)) if offer else None,
         )
         self.window.header.show_session("", "")
-        self.window.library.nothing.setText("The sessions cannot be listed.")
+        self.window.library.show_failure("The sessions cannot be listed.")
         self.window.welcome.set_words(
             "The database cannot be opened",
             "What is wrong with it, and what can be done, is said above.",
@@ -254,11 +256,8 @@ class WindowSession(QObject):
 
     # the end -------------------------------------------------------------------------------------
 
-    def _close_asked(self) -> bool:
+    def _end(self) -> None:
         """Everything is stored already; a running turn or draft is stopped first."""
-        if self._closing:
-            return True
-        self._closing = True
         self.agent.stop()
         self.compaction.stop()
         self.summary_check.stop()
@@ -268,7 +267,6 @@ class WindowSession(QObject):
         self.session_views.keep_map()
         self.window.remember()
         self.state.tasks.start("Closing", self._close())
-        return False
 
     async def _close(self) -> None:
         for _ in range(100):

@@ -19,6 +19,7 @@ from explorer.services.effective_rules import recorded_rules
 from explorer.services.summary_audit import Audited
 from explorer.session.kinds import Kind
 from ui.app_state import AppState
+from ui.audit.fidelity.control import FidelityController
 from ui.audit.tab import BRANCHES, NOW, AuditTab
 from ui.compaction.entry_edits import EntryEditsController
 from ui.inspector.gather import Loader
@@ -39,8 +40,6 @@ class AuditController(QObject):
     def __init__(self, state: AppState) -> None:
         super().__init__(state)
         self._state = state
-        self.repairs: dict[Repair, Callable[[Loss], None]] = {}
-        """What can be done about a loss; what is not here is not offered."""
         self._rules = ""
         self._moment = NOW
         self._leaf = -1
@@ -63,19 +62,14 @@ class AuditController(QObject):
         tab.entry_requested.connect(window.map.select)
         tab.moment_chosen.connect(self.set_moment)
         tab.rules_chosen.connect(self._rules_chosen)
-        tab.repair_requested.connect(self._repair)
         self._verdict.ledger_requested.connect(self.show_ledger)
         self._verdict.entry_requested.connect(window.map.select)
         window.map.selection_changed.connect(self._selected)
         window.inspector.currentChanged.connect(lambda _tab: self._look())
         state.document_changed.connect(self._document_changed)
         state.fillers.append(self._document_changed)
-        state.opened.connect(self._ready)
         for kind in (EntriesAppended, LeafMoved, CountsChanged, CompactionEnded):
             state.bus.on_shown(kind, self._changed)
-
-    def _ready(self) -> None:
-        self._tab.offer_repairs(set(self.repairs))
 
     @property
     def _tab(self) -> AuditTab:
@@ -248,12 +242,6 @@ class AuditController(QObject):
             details=message,
         )  # fmt: skip
 
-    # what is done about it -----------------------------------------------------------------------
-
-    def _repair(self, loss: Loss, repair: Repair) -> None:
-        if (do := self.repairs.get(repair)) is not None:
-            do(loss)
-
 
 MOST_NAMED = 6
 """Lost entries that an instruction names at most."""
@@ -273,23 +261,35 @@ class RepairController(QObject):
     def __init__(
         self,
         state: AppState,
-        auditing: AuditController,
         navigation: NavigationController,
-        shaping: EntryEditsController,
+        entry_edits: EntryEditsController,
+        fidelity: FidelityController,
     ) -> None:
         super().__init__(state)
         self._state = state
         self._navigation = navigation
-        self._shaping = shaping
-        self.show_fidelity: Callable[[], None] = lambda: None
-        """Brings the page of findings into sight."""
-        auditing.repairs |= {
+        self._entry_edits = entry_edits
+        self._fidelity = fidelity
+        self._repairs: dict[Repair, Callable[[Loss], None]] = {
             Repair.CUT: self.cut,
             Repair.PIN: self.pin,
             Repair.INSTRUCTION: self.instruct,
             Repair.RULES: self.use_rules,
             Repair.GO_THERE: self.go_there,
         }
+        state.window.audit.offer_repairs(set(self._repairs))
+        state.window.audit.repair_requested.connect(self._repair)
+        fidelity.act_asked.connect(self._act)
+
+    def _repair(self, loss: Loss, repair: Repair) -> None:
+        if (do := self._repairs.get(repair)) is not None:
+            do(loss)
+
+    def _act(self, act: str, finding: Finding, audited: Audited) -> None:
+        if act == "pin":
+            self.pin_finding(finding, audited)
+        elif act == "instruct":
+            self.instruct_finding(finding, audited)
 
     # of a loss -----------------------------------------------------------------------------------
 
@@ -342,7 +342,7 @@ class RepairController(QObject):
     def pin(self, loss: Loss) -> None:
         """Keep what was lost word for word from here on."""
         entries = list(loss.entries)
-        self._shaping.pin(
+        self._entry_edits.pin(
             entries,
             f"lost at #{loss.at}",
             lambda: self._lead_to_pins(entries, _purpose(loss), self._show_losses),
@@ -410,16 +410,16 @@ class RepairController(QObject):
         self._state.say("Added to the instructions.")
         self._tell(
             f"{_finding_purpose(finding, audited)} What is selected below was added to the "
-            "instructions.", NOTHING_YET, self.show_fidelity,
+            "instructions.", NOTHING_YET, self._fidelity.show_page,
         )  # fmt: skip
 
     def pin_finding(self, finding: Finding, audited: Audited) -> None:
         """Keep the entry that said it last word for word."""
         entry, purpose = finding.atom.last, _finding_purpose(finding, audited)
-        self._shaping.pin(
+        self._entry_edits.pin(
             [entry],
             finding.atom.text[:LONGEST],
-            lambda: self._lead_to_pins([entry], purpose, self.show_fidelity),
+            lambda: self._lead_to_pins([entry], purpose, self._fidelity.show_page),
         )
 
     # where it is shown ---------------------------------------------------------------------------

@@ -290,12 +290,13 @@ MOST_OFFERED = 60
 class DifferenceController(QObject):
     """Owns the window of the comparison."""
 
+    summaries_requested = Signal(int, int)
+    """Show the branch summaries that tell of two branches, by the branches' last entries."""
+
     def __init__(self, state: AppState, navigation: NavigationController) -> None:
         super().__init__(state)
         self._state, self._navigation = state, navigation
         self.window: DifferenceWindow | None = None
-        self.show_summaries: Callable[[int, int], None] = lambda _left, _right: None
-        """Shows the branch summaries that tell of two branches."""
         state.document_changed.connect(self._other_document)
 
     def _other_document(self) -> None:
@@ -328,9 +329,7 @@ class DifferenceController(QObject):
             )
             self.window.entry_requested.connect(self._state.window.map.select)
             self.window.go_requested.connect(self._navigation.go_to)
-            self.window.summaries_requested.connect(
-                lambda left, right: self.show_summaries(left, right)
-            )
+            self.window.summaries_requested.connect(self.summaries_requested)
         self.window.compare(branches_of(document, (left, right)), left, right)
         self.window.show()
         self.window.raise_()

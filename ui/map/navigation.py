@@ -306,7 +306,7 @@ class NavigationController(QObject):
         if proposed is not None:
             who = proposed.outcome.summarize_by
             question = f"The extension {who} asks for a summary of this branch. {question}"
-        weigh = self._state.window.map.model.weights
+        weigh = self._state.window.map.weights
         tokens = sum(weigh[entry] for entry in plan.left_behind)
         facts = (
             f"About {tokens:,} tokens since #{plan.left_behind[0]}. They stay in the session and "

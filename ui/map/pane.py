@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from enum import IntEnum
 from typing import Any
 
@@ -380,6 +380,30 @@ class MapPane(QWidget):
     def selected(self) -> int:
         """The selected entry, -1 for none."""
         return self.model.selected
+
+    @property
+    def weights(self) -> Sequence[int]:
+        """Tokens of each entry."""
+        return self.model.weights
+
+    @property
+    def filter(self) -> RowFilter:
+        """What is left out."""
+        return self.model.filter
+
+    @property
+    def folded(self) -> Collection[int]:
+        """The compactions that are folded."""
+        return self.model.folded
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all rows are laid out."""
+        return self.model.is_complete
+
+    def set_folded(self, compactions: Iterable[int]) -> None:
+        """Fold these compactions and no others."""
+        self.model.set_folded(compactions)
 
     def set_filter(self, choice: RowFilter) -> None:
         self.model.set_filter(choice)

@@ -86,7 +86,10 @@ class ReplayController(QObject):
             now = self._agent.automatic.rules(stage)
             return in_proportion(now, window) if shrinks else now
 
-        player = Player(recorded(source), stage, rules, Pace(speed), window)
+        player = Player(
+            recorded(source), stage, rules, Pace(speed), window,
+            on_pause=lambda: self.strip.show_paused(True),
+        )  # fmt: skip
         stage.choose(AGENT_MODEL, player.model)
         await self._sessions.open_now(stage.key)
         if state.document is stage:
@@ -95,7 +98,6 @@ class ReplayController(QObject):
     async def _play(self, player: Player, cancel: CancelToken) -> None:
         state, stage, pane = self._state, player.target, self._state.window.agent
         self._player, self._happened = player, [0, 0]
-        player.paused_after_step = lambda: self.strip.show_paused(True)
         release = self._agent.automatic.adopt(stage, player.automatic)
         self.strip.begin(player.play.document.title, player.pace.tokens_per_s)
         self.strip.show_progress(0, len(player.play))

@@ -60,7 +60,6 @@ class WindowActions(QObject):
         self._registry = session.actions
         self._tall = TallConversation(session.window.left)
         self._looked_at, self._compacted = (0, -1), False
-        # The page of findings joins the tab Audit here, before an action leads to it.
         self._offer_in_entry_menus()
         for spec, run in self._specs():
             self._registry.add(spec, run)
@@ -80,7 +79,7 @@ class WindowActions(QObject):
         branching.connect(session)
         opening.connect(session.report.fill_menu)
         opening.connect(session.entry_edits.fill_menu)
-        summaries.connect(session)
+        opening.connect(partial(summaries.fill_menu, session))
 
     def follow(self) -> None:
         """What can do nothing now cannot be chosen."""

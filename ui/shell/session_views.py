@@ -170,24 +170,24 @@ class SessionViewsController(QObject):
 
     def keep_map(self) -> None:
         """What is folded and left out on the map is kept with its session."""
-        document, model = self._mapped, self._state.window.map.model
+        document, pane = self._mapped, self._state.window.map
         if document is not None:
             ids = document.tree.columns.ids
-            folded = [ids[entry] for entry in sorted(model.folded)]
-            kept = {"filter": int(model.filter), "folded": folded}
-            document.choose("map", kept if folded or model.filter else None)
+            folded = [ids[entry] for entry in sorted(pane.folded)]
+            chosen = {"filter": int(pane.filter), "folded": folded}
+            document.choose("map", chosen if folded or pane.filter else None)
 
     def _take_map(self, document: Document) -> None:
-        self._mapped = document
-        kept = document.choices().get("map")
-        if not isinstance(kept, dict) or not self._state.window.map.model.is_complete:
+        self._mapped, pane = document, self._state.window.map
+        stored = document.choices().get("map")
+        if not isinstance(stored, dict) or not pane.is_complete:
             return
-        folded, chosen = kept.get("folded"), kept.get("filter")
+        folded, chosen = stored.get("folded"), stored.get("filter")
         if isinstance(folded, list):
             entries = (document.tree.index_of(name) for name in folded if isinstance(name, str))
-            self._state.window.map.model.set_folded(entries)
+            pane.set_folded(entries)
         if chosen in list(RowFilter):
-            self._state.window.map.set_filter(RowFilter(chosen))
+            pane.set_filter(RowFilter(chosen))
 
     # selection ------------------------------------------------------------------------------------
 

@@ -77,6 +77,10 @@ class EmptyState(QWidget):
         on_theme_changed(self._restyle)
         self._restyle()
 
+    def focus_button(self) -> None:
+        """Put the keyboard on the first button."""
+        self.button.setFocus()
+
     def set_words(self, title: str, text: str) -> None:
         """Say something else."""
         self._title.setText(title)

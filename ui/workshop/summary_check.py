@@ -10,6 +10,7 @@ import asyncio
 
 from PySide6.QtCore import QObject
 
+from explorer.audit.findings import Finding
 from explorer.compaction.partition import Partition
 from explorer.facts.extract import (
     ScanCancelled,
@@ -17,7 +18,7 @@ from explorer.facts.extract import (
 from explorer.models.client import Cancelled, CancelToken
 from explorer.services.document import Document
 from explorer.services.draft_records import Draft
-from explorer.services.summary_audit import Auditor
+from explorer.services.summary_audit import Audited, Auditor
 from explorer.services.summary_request import DraftFailed, Order
 from explorer.services.verification import Checked, Mended, check, mend, request_for
 from explorer.session.context import latest_on_path
@@ -113,6 +114,13 @@ class SummaryCheckController(QObject):
             self._state.say("No compaction is on the active path: select one on the map.")
             return
         self.open_compaction(path[at])
+
+    def act_on(self, act: str, _finding: Finding, audited: Audited) -> None:
+        """Check the summary of a finding that is to be mended: a compaction, or the draft."""
+        if act == "mend" and audited.entry >= 0:
+            self.open_compaction(audited.entry)
+        elif act == "mend":
+            self.open()
 
     def open_compaction(self, entry: int) -> None:
         """Check what a compaction of the session stored; why not is said where that cannot be."""

@@ -72,7 +72,7 @@ class CompareDraftsController(QObject):
         self._work.done.connect(self._compared)
         self._work.failed.connect(self._failed)
         self._work.stopped.connect(self._stopped)
-        branches.show_summaries = self.compare_branch_summaries
+        branches.summaries_requested.connect(self.compare_branch_summaries)
         fidelity.compare_asked.connect(self._compare_with)
         state.window.compaction.audit_asked.connect(self._asked_of_draft)
         state.document_changed.connect(self._other_document)

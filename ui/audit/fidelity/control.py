@@ -20,6 +20,7 @@ from ui.app_state import AppState
 from ui.audit.compare.subjects import Key
 from ui.audit.fidelity.page import FidelityPage, ShownAudit, shown_audit
 from ui.audit.fidelity.words import ONE_KIND
+from ui.audit.tab import NOW
 from ui.audit.work import AuditWork, Job
 from ui.inspector.gather import Loader
 from ui.main_window import TABS
@@ -79,24 +80,27 @@ class SourcePlaces(QObject):
         self._back()
 
 
-Act = Callable[[Finding], None]
 TITLE = "Fidelity"
+ACTS = ("pin", "instruct", "mend")
+"""What can be done about a finding."""
 
 
 class FidelityController(QObject):
-    """Owns the page; audits what is chosen on it as soon as it is seen."""
+    """The page Fidelity of the tab Audit: audits what is chosen on it as soon as it is seen."""
 
     compare_asked = Signal(object)
     """The ``Key`` of the summary that is looked at."""
+    act_asked = Signal(str, object, object)
+    """(one of ``ACTS``, ``Finding``, the ``Audited`` summary)"""
 
     def __init__(self, state: AppState) -> None:
         super().__init__(state)
         self._state = state
         self.page = FidelityPage(state.window)
-        self.acts: dict[str, Act] = {}
-        """What is done about a finding: ``pin``, ``instruct``, ``mend``."""
-        self.show_page: Callable[[], None] = lambda: None
-        """Brings the page into sight."""
+        self.page.offer_acts(*ACTS)
+        self._tab = state.window.audit
+        self._tab.add_page(TITLE, self.page)
+        self._tab.moment_chosen.connect(self._moment_chosen)
         self._auditor: Auditor | None = None
         self._audited: Document | None = None
         self._wanted: Key | None = None
@@ -125,10 +129,10 @@ class FidelityController(QObject):
         assert self._state.bench is not None
         self._state.bench.subscribe(self._changed)
 
-    def answer(self, name: str, act: Act) -> None:
-        """Offer what can be done about a finding: ``pin``, ``instruct`` or ``mend``."""
-        self.acts[name] = act
-        self.page.offer_acts(name)
+    def show_page(self) -> None:
+        """Bring the page into sight."""
+        self._state.window.show_tab("audit")
+        self._tab.show_page(TITLE)
 
     def auditor(self) -> Auditor | None:
         """Audits the session shown; None while there is none."""
@@ -169,8 +173,14 @@ class FidelityController(QObject):
         self.follow()
 
     def look_at_entry(self, entry: int) -> None:
-        """Show the fidelity of a compaction."""
+        """Show the fidelity of a compaction, and the page."""
+        self._state.select(entry)
         self.look_at(Key("entry", entry))
+        self.show_page()
+
+    def _moment_chosen(self, entry: int) -> None:
+        if entry != NOW:
+            self.look_at(Key("entry", entry))
 
     def look_at_draft(self) -> None:
         """Show the fidelity of the draft that is shown, and the page."""
@@ -271,5 +281,5 @@ class FidelityController(QObject):
         self._places.load(lambda: (finding, excerpt(document.entry(span.entry), span)))
 
     def _act(self, name: str, finding: Finding) -> None:
-        if (act := self.acts.get(name)) is not None:
-            act(finding)
+        if (shown := self.page.shown) is not None:
+            self.act_asked.emit(name, finding, shown.audited)
