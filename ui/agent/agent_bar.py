@@ -57,6 +57,7 @@ class BarMenu(QToolButton):
         self._levels = self.items.addMenu("&Thinking")
         for level in THINKING_LEVELS:
             action = self._levels.addAction(level)
+            action.setData(level)
             action.setCheckable(True)
             action.triggered.connect(partial(choose_level, level))
         self._automatic = self._checked("Automatic c&ompaction", folding.automatic)
@@ -76,7 +77,7 @@ class BarMenu(QToolButton):
             action.setChecked(switch.isChecked())
             action.setEnabled(switch.isEnabled())
         for action in self._levels.actions():
-            action.setChecked(action.text() == folding.thinking.currentData())
+            action.setChecked(action.data() == folding.thinking.currentData())
 
     def name_folder(self, words: str) -> None:
         """What the folder's item says."""
@@ -135,7 +136,7 @@ class AgentBar(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._thinks, self._is_low = False, False
+        self._thinks, self._is_low, self._activity = False, False, ""
         self._make_choices()
         self._make_switches()
         self._make_buttons()
@@ -228,7 +229,7 @@ class AgentBar(QWidget):
     def _fits(self, folded: Collection[QWidget]) -> bool:
         widths = [
             theme.scaled(LEAST_MODEL) if part is self.models else part.sizeHint().width()
-            for part in (*self._line, *([] if self.state.text() else [self.state]))
+            for part in (*self._line, *([] if self._activity else [self.state]))
             if part not in folded
         ]
         return lines_of(widths, self._room(), theme.S8) <= (1 if self._is_low else 2)
@@ -271,7 +272,7 @@ class AgentBar(QWidget):
         if self._is_low:
             beside = [one for one in self._line if one is not self.models]
             taken = sum(one.sizeHint().width() + theme.S8 for one in beside if not one.isHidden())
-            if not self.state.text():
+            if not self._activity:
                 # An empty state takes its space too; what it tells has a line of its own.
                 taken += self.state.sizeHint().width() + theme.S8
             most = min(most, self._room() - taken)
@@ -290,6 +291,11 @@ class AgentBar(QWidget):
         return super().minimumSizeHint() + QSize(0, self.lines_needed())
 
     # what is shown -------------------------------------------------------------------------------
+
+    def set_activity(self, words: str) -> None:
+        """What the agent is doing; empty for nothing."""
+        self._activity = words
+        self.state.setText(words)
 
     def set_folder(self, folder: str) -> None:
         """The folder that the agent works in; empty for none."""

@@ -259,12 +259,12 @@ class AgentPane(QWidget):
     def set_activity(self, words: str) -> None:
         """Say what the agent is doing."""
         self._activity = words
-        self.state.setText(self.activity)
+        self.bar.set_activity(self.activity)
 
     def set_waiting(self, waits: bool) -> None:
         """Say that a question waits for the person, whatever the agent does besides."""
         self._waits = waits
-        self.state.setText(self.activity)
+        self.bar.set_activity(self.activity)
 
 
 def _lines_beyond(part: QWidget, width: int) -> int:

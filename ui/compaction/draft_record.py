@@ -136,15 +136,16 @@ class DraftRecordView(QWidget):
         records = records_of(facts)
         self.steps = tuple(step(each) for each in draft.attempts)
         self._fill()
-        self.origin.setText(origin(facts))
-        self.origin.setVisible(bool(self.origin.text()))
+        cause = origin(facts)
+        self.origin.setText(cause)
+        self.origin.setVisible(bool(cause))
         self.short.setText(f"Shown for it in the map: {short}" if short else "")
         self.short.setVisible(bool(short))
         self.did.show_records(records)
         self.section.set_title(headline(draft.attempts, len(records)))
         failed = any(each.problem for each in self.steps) or any(each.failed for each in records)
         self.section.set_expanded(failed)
-        self.setVisible(bool(self.steps or records or self.origin.text() or short))
+        self.setVisible(bool(self.steps or records or cause or short))
 
     def _fill(self) -> None:
         while (item := self._grid.takeAt(0)) is not None:

@@ -50,7 +50,7 @@ class KeysPage(QWidget):
         self._states: dict[str, KeyState] = {}
         self._every: list[str] = []
         self._problem = ""
-        self._wanted = ""
+        self._wanted = self._shown = ""
         self.search = QLineEdit(self)
         self.search.setPlaceholderText("Find a provider")
         self.search.setAccessibleName("Find a provider")
@@ -220,7 +220,8 @@ class KeysPage(QWidget):
     def _show_provider(self) -> None:
         provider = self.provider
         self.panel.setVisible(bool(provider))
-        if provider != self.name.text():
+        if provider != self._shown:
+            self._shown = provider
             self.busy.stop()
             self.field.clear()
             self._say("")

@@ -136,6 +136,7 @@ class _Cell(QWidget):
 
     def __init__(self, caption: str, parent: QWidget) -> None:
         super().__init__(parent)
+        self._name = caption
         self.caption = Caption(caption, self)
         self.figure = QLabel(self)
         bind_font(self.figure, mono_font)
@@ -149,12 +150,12 @@ class _Cell(QWidget):
         self.figure.setText(figure)
         set_tone(self.figure, "lost" if self.is_loss(figure) else "")
         self.setToolTip(meaning)
-        self.figure.setAccessibleName(f"{self.caption.text()} {figure}")
+        self.figure.setAccessibleName(f"{self._name} {figure}")
         self.figure.setAccessibleDescription(meaning)
 
     def is_loss(self, figure: str) -> bool:
         """Whether the figure tells of something lost."""
-        return self.caption.text() == "lost" and figure != "none"
+        return self._name == "lost" and figure != "none"
 
     def wanted(self) -> int:
         """Pixels that its words need."""

@@ -136,16 +136,13 @@ class TryStrip(QWidget):
         else:
             self.button.setText(f"&Try another, {price or 'price unknown'}")
             self.button.setToolTip("One call to the model, by its listed prices")
-        if not self.told.text().startswith("The "):
-            self.told.setText("")
+        self.told.setText("")
 
     def show_running(self, is_running: bool, words: str = "") -> None:
         """A draft is on its way, or is no more; ``words`` say how it ended."""
         self.is_running = is_running
-        self.told.setText(words)
         self.follow()
-        if words and not is_running:
-            self.told.setText(words)
+        self.told.setText(words)
 
     def _press(self) -> None:
         if self.is_running:
