@@ -241,7 +241,7 @@ class DifferenceWindow(ComparisonWindow):
         self.left_answer.show_pieces(found.left_answer, "This branch has no answer yet.")
         self.right_answer.show_pieces(found.right_answer, "This branch has no answer yet.")
         short = (left.split(BETWEEN)[0], right.split(BETWEEN)[0])
-        self.turns.show_rows(rows, *short)
+        self.turns.show_pairs(rows, *short)
         self._show_files(found, *short)
         self.copy.setEnabled(True)
 

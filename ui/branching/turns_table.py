@@ -224,7 +224,7 @@ class TurnsTable(Table):
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectItems)
         self.horizontalHeader().setAccessibleName("Branches")
 
-    def show_rows(self, rows: Sequence[Pair], left: str, right: str) -> None:
+    def show_pairs(self, rows: Sequence[Pair], left: str, right: str) -> None:
         """Show all messages of a comparison. ``left`` and ``right`` name the branches."""
         self.rows.show(rows, [branch_column(LEFT, left), branch_column(RIGHT, right)])
         self.restyle()

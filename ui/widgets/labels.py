@@ -51,6 +51,21 @@ class Caption(QLabel):
         set_tone(self, tone)
 
 
+class MessageLine(Caption):
+    """A line of a dialog that says how it went; hidden while there is nothing to say."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("", parent, wraps=True)
+        self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.hide()
+
+    def say(self, text: str, *, failed: bool = False) -> None:
+        """Show a sentence, of something that failed in the colour of losses."""
+        self.setText(text)
+        self.setVisible(bool(text))
+        set_tone(self, "lost" if failed else "dim")
+
+
 class Hairline(QFrame):
     """A separator of one pixel."""
 

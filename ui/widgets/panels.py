@@ -11,6 +11,7 @@ from PySide6.QtWidgets import (
     QPushButton,
     QScrollArea,
     QSizePolicy,
+    QSplitter,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -227,6 +228,18 @@ def row(*widgets: QWidget | int, spacing: int = S8) -> QHBoxLayout:
         else:
             line.addWidget(part)
     return line
+
+
+def beside(left: QWidget, right: QWidget, sizes: tuple[int, int], parent: QWidget) -> QSplitter:
+    """A list at the left and what is chosen in it at the right, with a splitter between them;
+    ``sizes``: pixels, whose ratio stays."""
+    split = QSplitter(Qt.Orientation.Horizontal, parent)
+    split.setChildrenCollapsible(False)
+    for at, (side, size) in enumerate(zip((left, right), sizes, strict=True)):
+        split.addWidget(side)
+        split.setStretchFactor(at, size)
+    split.setSizes(list(sizes))
+    return split
 
 
 class OnePage(QWidget):
