@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from html import escape
+
 from PySide6.QtCore import QSize
 from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import (
     QDialog,
+    QDialogButtonBox,
     QHBoxLayout,
     QLayout,
     QPushButton,
+    QTextBrowser,
     QVBoxLayout,
     QWidget,
 )
@@ -129,3 +134,41 @@ class TwoPaneDialog(Dialog):
     def resizeEvent(self, event: QResizeEvent, /) -> None:
         super().resizeEvent(event)
         self.restyle()
+
+
+class HelpDialog(QDialog):
+    """What can be typed or pressed, and what that does, in sections."""
+
+    def __init__(
+        self,
+        window_title: str,
+        name: str,
+        sections: Mapping[str, Sequence[tuple[str, str]]],
+        parent: QWidget,
+    ) -> None:
+        """``name``: of the text, for screen readers; ``sections``: by title, their pairs of what
+        is typed and what it does."""
+        super().__init__(parent)
+        self.setWindowTitle(window_title)
+        text = QTextBrowser(self)
+        text.setHtml(help_html(sections))
+        text.setAccessibleName(name)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
+        buttons.rejected.connect(self.reject)
+        layout = QVBoxLayout(self)
+        layout.addWidget(text)
+        layout.addWidget(buttons)
+
+
+def help_html(sections: Mapping[str, Sequence[tuple[str, str]]]) -> str:
+    """A heading and a table per section."""
+    width = scaled(190)
+    parts = []
+    for title, rows in sections.items():
+        cells = "".join(
+            f"<tr><td width='{width}' style='padding:3px 0'><code>{escape(typed)}</code></td>"
+            f"<td style='padding:3px 0'>{escape(sentence)}</td></tr>"
+            for typed, sentence in rows
+        )
+        parts.append(f"<h3>{escape(title)}</h3><table>{cells}</table>")
+    return "".join(parts)

@@ -5,20 +5,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
+from typing import NamedTuple
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QHideEvent, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QDialog,
-    QHeaderView,
     QLabel,
     QProgressBar,
     QPushButton,
     QSplitter,
     QStackedWidget,
     QTextEdit,
-    QTreeWidget,
-    QTreeWidgetItem,
     QVBoxLayout,
     QWidget,
 )
@@ -43,8 +41,8 @@ from ui.widgets.model_box import ModelBox
 from ui.widgets.notice import Notice, NoticeStrip
 from ui.widgets.panels import row
 from ui.widgets.plain_text import StreamView
+from ui.widgets.table import Column, Table, TableModel
 
-ENTRY = Qt.ItemDataRole.UserRole
 BESIDE = 700
 """From this width on, at a text scale of 100 %, both texts stand side by side."""
 SHOWN = 300
@@ -113,17 +111,17 @@ class MendWindow(QDialog):
 
     def _build_found(self) -> None:
         page = QWidget(self)
-        self.lacks = QTreeWidget(page)
-        self.lacks.setAccessibleName("What was lost or is stated otherwise, the gravest first")
-        self.lacks.setRootIsDecorated(False)
-        self.lacks.setUniformRowHeights(True)
-        self.lacks.setHeaderLabels(["What", "Is", "The record says", "Entry"])
-        header = self.lacks.header()
-        header.setStretchLastSection(False)
-        for at in (0, 1, 3):
-            header.setSectionResizeMode(at, QHeaderView.ResizeMode.ResizeToContents)
-        header.setSectionResizeMode(2, QHeaderView.ResizeMode.Stretch)
-        self.lacks.itemActivated.connect(self._go)
+        columns: list[Column[Lack]] = [
+            Column("What", lambda lack: lack.kind, fits=True),
+            Column("Is", lambda lack: lack.lacking, fits=True),
+            Column("The record says", lambda lack: _line(_record(lack)), stretch=True,
+                   detail=lambda lack: (lack.line or _record(lack))[: 4 * SHOWN]),
+            Column("Entry", lambda lack: f"#{lack.entry}" if lack.entry >= 0 else "", fits=True),
+        ]  # fmt: skip
+        name = "What was lost or is stated otherwise, the gravest first"
+        self.lacks = Table(TableModel(columns), name, page)
+        self.lacks.row_activated.connect(lambda lack: self._go(lack.entry))
+        self.lacks.restyle()
         self.model = ModelBox(page)
         self.model.setAccessibleName("Model that mends")
         self.model.activated.connect(lambda _at: self.model_chosen.emit(self.chosen_model()))
@@ -174,14 +172,16 @@ class MendWindow(QDialog):
             inner.addWidget(Caption(words, side))
             inner.addWidget(view, 1)
             self.split.addWidget(side)
-        self.atoms = QTreeWidget(page)
-        self.atoms.setAccessibleName("What the mended draft regains, and what it loses")
-        self.atoms.setRootIsDecorated(False)
-        self.atoms.setHeaderLabels(["", "What", "Text"])
-        header = self.atoms.header()
-        for at in (0, 1):
-            header.setSectionResizeMode(at, QHeaderView.ResizeMode.ResizeToContents)
-        self.atoms.itemActivated.connect(self._go)
+        changes: list[Column[ChangedFact]] = [
+            Column("", lambda row: row.change, fits=True),
+            Column("What", lambda row: row.fact.kind.value, fits=True),
+            Column("Text", lambda row: _line(row.fact.text), stretch=True,
+                   detail=lambda row: row.fact.text[: 4 * SHOWN]),
+        ]  # fmt: skip
+        name = "What the mended draft regains, and what it loses"
+        self.atoms = Table(TableModel(changes), name, page)
+        self.atoms.row_activated.connect(lambda row: self._go(row.fact.last))
+        self.atoms.restyle()
         whole = QSplitter(Qt.Orientation.Vertical, page)
         whole.setChildrenCollapsible(False)
         whole.addWidget(self.split)
@@ -273,8 +273,7 @@ class MendWindow(QDialog):
                 f"{survives}: the most that a model can recall. Mending is one more call, with "
                 f"the summary and this list.{more}"
             )
-        self.lacks.clear()
-        self.lacks.addTopLevelItems([_row(lack) for lack in checked.lacks])
+        self.lacks.show_rows(checked.lacks)
         self.model.set_models(models, model)
         self._show_page(0, self.mend, self.done_button)
         self.mend.setEnabled(bool(checked.lacks))
@@ -319,11 +318,9 @@ class MendWindow(QDialog):
         self.before.show_pieces(mine, "Empty")
         self.after.show_pieces(theirs, "Empty")
         _reveal(self.after, theirs)
-        self.atoms.clear()
-        for sign, word, atoms in (
-            ("+", "regained", mended.regained), ("−", "lost by it", mended.lost),
-        ):  # fmt: skip
-            self.atoms.addTopLevelItems([_atom_row(f"{sign} {word}", atom) for atom in atoms])
+        changed = [ChangedFact("+ regained", fact) for fact in mended.regained]
+        changed += [ChangedFact("− lost by it", fact) for fact in mended.lost]
+        self.atoms.show_rows(changed)
         self.atoms.setVisible(bool(gained or gone))
         self._show_page(2, self.take, self.leave)
         self.take.setFocus()
@@ -338,9 +335,8 @@ class MendWindow(QDialog):
         its.setValue(round(share * its.maximum()))
         self._following = False
 
-    def _go(self, item: QTreeWidgetItem) -> None:
-        entry = item.data(0, ENTRY)
-        if isinstance(entry, int) and entry >= 0:
+    def _go(self, entry: int) -> None:
+        if entry >= 0:
             self.entry_requested.emit(entry)
 
     # keys and sizes ----------------------------------------------------------------------------
@@ -378,19 +374,19 @@ def _reveal(view: QTextEdit, pieces: Sequence[Piece]) -> None:
         at += len(piece.text.encode("utf-16-le", "surrogatepass")) // 2
 
 
-def _row(lack: Lack) -> QTreeWidgetItem:
-    says = lack.text
+class ChangedFact(NamedTuple):
+    """A fact that the mended draft has and the draft had not, or the other way round."""
+
+    change: str
+    fact: Fact
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())[:SHOWN]
+
+
+def _record(lack: Lack) -> str:
+    """What the record states, and what the summary states instead."""
     if lack.stated and lack.stated != lack.text:
-        says = f"{lack.text}   (the summary: {lack.stated})"
-    entry = f"#{lack.entry}" if lack.entry >= 0 else ""
-    item = QTreeWidgetItem([lack.kind, lack.lacking, " ".join(says.split())[:SHOWN], entry])
-    item.setToolTip(2, (lack.line or says)[: 4 * SHOWN])
-    item.setData(0, ENTRY, lack.entry)
-    return item
-
-
-def _atom_row(word: str, atom: Fact) -> QTreeWidgetItem:
-    item = QTreeWidgetItem([word, atom.kind.value, " ".join(atom.text.split())[:SHOWN]])
-    item.setToolTip(2, atom.text[: 4 * SHOWN])
-    item.setData(0, ENTRY, atom.last)
-    return item
+        return f"{lack.text}   (the summary: {lack.stated})"
+    return lack.text

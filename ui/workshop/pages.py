@@ -9,14 +9,11 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFont, QSyntaxHighlighter, QTextCharFormat, QTextDocument
 from PySide6.QtWidgets import (
     QHBoxLayout,
-    QHeaderView,
     QLabel,
     QPlainTextEdit,
     QPushButton,
     QSizePolicy,
     QSplitter,
-    QTreeWidget,
-    QTreeWidgetItem,
     QVBoxLayout,
     QWidget,
 )
@@ -35,6 +32,7 @@ from ui.widgets.figures import full, moment
 from ui.widgets.labels import Caption, LinkButton
 from ui.widgets.panels import row
 from ui.widgets.plain_text import PlainTextView
+from ui.widgets.table import Column, Table, TableModel
 
 _VARIABLE = re.compile(r"\{\{(\w+)\}\}")
 _HEADING = re.compile(r"^\s*#{1,6}\s.+$")
@@ -205,7 +203,6 @@ class PreviewPage(QWidget):
 
 EDITOR = -1
 """The number that stands for the text in the editor."""
-NUMBER = Qt.ItemDataRole.UserRole
 
 
 def version_words(version: Version) -> str:
@@ -226,13 +223,14 @@ class VersionsPage(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._versions: dict[int, Version] = {}
-        self.list = QTreeWidget(self)
-        self.list.setAccessibleName("Versions of this text")
-        self.list.setRootIsDecorated(False)
-        self.list.setHeaderLabels(["Version", "When", "Note"])
-        self.list.header().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-        self.list.header().setStretchLastSection(True)
-        self.list.currentItemChanged.connect(lambda _now, _old: self._compare())
+        columns: list[Column[Version]] = [
+            Column("Version", version_words, fits=True),
+            Column("When", lambda one: moment(one.time_ms).rpartition(":")[0], fits=True),
+            Column("Note", lambda one: one.note, stretch=True, detail=lambda one: one.note),
+        ]
+        self.list = Table(TableModel(columns), "Versions of this text", self)
+        self.list.current_changed.connect(lambda _now: self._compare())
+        self.list.restyle()
         self.against = Choice(self)
         self.against.setAccessibleName("Version to compare with")
         self.against.activated.connect(lambda _at: self._compare())
@@ -264,38 +262,19 @@ class VersionsPage(QWidget):
     def show_versions(self, versions: Sequence[Version], text: str) -> None:
         """``text``: what stands in the editor."""
         editor = Version(EDITOR, 0, "", text)
-        chosen, against = self._number(), self.against.currentData()
+        chosen, against = self.list.current, self.against.currentData()
         self._versions = {one.number: one for one in (*versions, editor)}
-        self.list.blockSignals(True)
-        self.list.clear()
         newest = [editor, *reversed(versions)]
-        for one in newest:
-            when = moment(one.time_ms).rpartition(":")[0]
-            item = QTreeWidgetItem(self.list, [version_words(one), when, one.note])
-            item.setData(0, NUMBER, one.number)
-            item.setToolTip(2, one.note)
         self.against.clear()
         for one in newest:
             self.against.addItem(version_words(one), one.number)
-        self.list.blockSignals(False)
         last = versions[-1].number if versions else 0
-        self._choose(chosen if chosen in self._versions else EDITOR)
         wanted = against if against in self._versions else last
         self.against.setCurrentIndex(self.against.findData(wanted))
-        self._compare()
-
-    def _choose(self, number: int) -> None:
-        for at in range(self.list.topLevelItemCount()):
-            item = self.list.topLevelItem(at)
-            if item is not None and item.data(0, NUMBER) == number:
-                self.list.setCurrentItem(item)
-
-    def _number(self) -> int:
-        item = self.list.currentItem()
-        return int(item.data(0, NUMBER)) if item is not None else EDITOR
+        self.list.show_rows(newest, self._versions.get(chosen.number) if chosen else None)
 
     def _compare(self) -> None:
-        new = self._versions.get(self._number())
+        new: Version | None = self.list.current
         old = self._versions.get(self.against.currentData())
         if self.diff is not None:
             self.diff.hide()
@@ -315,6 +294,6 @@ class VersionsPage(QWidget):
         self._column.addWidget(view, 1)
 
     def _taken(self) -> None:
-        version = self._versions.get(self._number())
+        version: Version | None = self.list.current
         if version is not None and version.number != EDITOR:
             self.taken.emit(version.text)

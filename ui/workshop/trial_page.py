@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
+from typing import NamedTuple
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QGridLayout,
-    QHeaderView,
     QLabel,
     QProgressBar,
     QPushButton,
@@ -28,6 +29,7 @@ from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption
 from ui.widgets.model_box import ModelBox
 from ui.widgets.panels import scroll_area
+from ui.widgets.table import LEFT, RIGHT, Column, Table, TableModel
 from ui.workshop.pages import EDITOR, version_words
 
 KEY = Qt.ItemDataRole.UserRole
@@ -37,6 +39,18 @@ BOUND = (
     "summarizer reads a text for its headings and its length only; a model reads its words."
 )
 NAMES = {"todo": "to-dos", "hash": "identifiers", "all of them": "all of them"}
+
+
+class OutcomeRow(NamedTuple):
+    """A row of the table of what survived, in words."""
+
+    name: str
+    there: str
+    first: str
+    second: str
+    change: str
+    sums_up: bool = False
+    """Whether it is the row of all kinds together."""
 
 
 class TrialPage(QWidget):
@@ -92,18 +106,14 @@ class TrialPage(QWidget):
         self.progress = QProgressBar(self)
         self.progress.setAccessibleName("Summaries made")
         self.progress.hide()
-        self.table = QTreeWidget(self)
-        self.table.setAccessibleName("What survived of each kind with either version")
-        self.table.setRootIsDecorated(False)
-        self.table.setHeaderLabels(["Kind", "Of", "1st", "2nd", "Change"])
-        header = self.table.header()
-        header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-        header.setSectionResizeMode(4, QHeaderView.ResizeMode.Stretch)
-        header.setStretchLastSection(False)
-        header.setMinimumSectionSize(scaled(44))
-        for at in range(1, 5):
-            side = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-            self.table.headerItem().setTextAlignment(at, side)
+        columns: list[Column[OutcomeRow]] = [
+            Column(title, itemgetter(at), RIGHT if at else LEFT, fits=at < 4, stretch=at == 4,
+                   bold=lambda row: row.sums_up)
+            for at, title in enumerate(("Kind", "Of", "1st", "2nd", "Change"))
+        ]  # fmt: skip
+        name = "What survived of each kind with either version"
+        self.table = Table(TableModel(columns), name, self)
+        self.table.restyle()
         self.bound = Caption(BOUND, self, wraps=True)
 
     def _lay_out(self) -> None:
@@ -252,7 +262,7 @@ class TrialPage(QWidget):
         self.progress.setRange(0, total)
         self.progress.setValue(0)
         self.progress.show()
-        self.table.clear()
+        self.table.show_rows(())
         self.tell("")
 
     def advance(self, done: int) -> None:
@@ -276,33 +286,22 @@ class TrialPage(QWidget):
         self, rows: Sequence[KindChange], sums: Mapping[str, tuple[int, int]], places: int
     ) -> None:
         """Show what survived, over the places where both versions gave a summary."""
-        self.table.clear()
+        shown = []
         for row in rows:
             points = round(100 * row.change)
             change = f"{points:+d} points" if points else "same"
             there = f"{row.totals[0]:,}" if row.totals[0] == row.totals[1] else (
                 f"{row.totals[0]:,} / {row.totals[1]:,}"
             )  # fmt: skip
-            cells = [NAMES.get(row.name, row.name), there, share_text(row.rate(0)),
-                     share_text(row.rate(1)), change]  # fmt: skip
-            self._add(cells, bold=row.kind is None)
+            name, rates = NAMES.get(row.name, row.name), (row.rate(0), row.rate(1))
+            first, second = (share_text(rate) for rate in rates)
+            shown.append(OutcomeRow(name, there, first, second, change, row.kind is None))
         for name, (one, other) in sums.items():
             change = f"{other - one:+,}" if other != one else "same"
-            self._add([f"{name}", "", f"{one:,}", f"{other:,}", change])
+            shown.append(OutcomeRow(name, "", f"{one:,}", f"{other:,}", change))
+        self.table.show_rows(shown)
         if places:
             self.bound.setText(f"At {count(places, 'place')}. {BOUND}")
-
-    def _add(self, cells: list[str], bold: bool = False) -> None:
-        item = QTreeWidgetItem(self.table, cells)
-        for column in range(1, len(cells)):
-            item.setTextAlignment(
-                column, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-            )
-        if bold:
-            font = self.table.font()
-            font.setBold(True)
-            for column in range(len(cells)):
-                item.setFont(column, font)
 
 
 def _children(item: QTreeWidgetItem) -> list[QTreeWidgetItem]:

@@ -138,7 +138,7 @@ async def test_versions_are_compared_and_an_old_one_is_taken_again(house: House)
     dialog.tabs.setCurrentIndex(TABS.index("versions"))
     await live.settle()
     page = dialog.versions
-    shown = [page.list.topLevelItem(row).text(2) for row in range(page.list.topLevelItemCount())]  # type: ignore[union-attr]
+    shown = [cells[2] for cells in page.list.cells()]
     assert shown == ["", "two", "one", "Came with the program"]
     page.list.setFocus()
     live.keys("Home", "Down", "Down", to=page.list)
@@ -181,11 +181,7 @@ async def test_two_versions_are_tried_on_the_places_of_a_session(house: House) -
     assert page.texts()[0] == text and page.texts()[1].startswith("Only this")
     live.press_button("Try", dialog)
     await live.until(lambda: "compared" in page.told.text(), "the trial")
-    table = [
-        [page.table.topLevelItem(row).text(column) for column in range(5)]  # type: ignore[union-attr]
-        for row in range(page.table.topLevelItemCount())
-    ]
-    kinds = {row[0]: row for row in table}
+    kinds = {row[0]: row for row in page.table.cells()}
     assert kinds["all of them"][4].endswith("points"), "other headings keep other things"
     assert kinds["tokens"][2] != kinds["tokens"][3]
     assert len(live.document.tree) == entries and not live.document.drafts.waiting()
@@ -236,7 +232,7 @@ async def test_a_draft_is_checked_mended_and_taken_beside_the_first(house: House
     window = await checked(live)
     page = live.window.compaction.draft
     first = page.drafts()[0][0].summary
-    assert "lost" in window.title.text() and window.lacks.topLevelItemCount() > 1
+    assert "lost" in window.title.text() and window.lacks.rows.rowCount() > 1
     assert "nothing is charged" in window.cost.text()
     live.press_button("The exact request", window)
     requests = await live.dialog(RequestWindow)
@@ -264,7 +260,7 @@ async def test_a_compaction_is_mended_and_committed_where_it_was_made(house: Hou
     live.keys("Ctrl+Alt+C")
     window = await live.dialog(MendWindow)
     await live.until(lambda: window.mend.isVisible(), "what was found")
-    assert window.lacks.topLevelItemCount() > 1
+    assert window.lacks.rows.rowCount() > 1
     live.press_button("Mend it", window)
     await live.until(lambda: window.take.isVisible(), "the change")
     assert "Compaction #197 stays as it is" in window.told.text()
