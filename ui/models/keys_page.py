@@ -59,8 +59,8 @@ class KeysPage(QWidget):
 
     def _make_list(self) -> Table:
         columns: list[Column[str]] = [
-            Column("Provider", str, stretch=True),
-            Column("Key", lambda name: STATES[self._place(name)], fits=True, detail=self._told),
+            Column("Provider", str, fits=True),
+            Column("Key", lambda name: STATES[self._place(name)], stretch=True, detail=self._told),
         ]
         made = Table(TableModel(columns), "Providers and where their keys are", self)
         made.current_changed.connect(lambda _now: self._show_provider())

@@ -51,11 +51,13 @@ class Caption(QLabel):
         set_tone(self, tone)
 
 
-class MessageLine(Caption):
+class MessageLine(QLabel):
     """A line of a dialog that says how it went; hidden while there is nothing to say."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("", parent, wraps=True)
+        super().__init__(parent)
+        self.setWordWrap(True)
+        self.setTextFormat(Qt.TextFormat.PlainText)
         self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.hide()
 
@@ -63,7 +65,7 @@ class MessageLine(Caption):
         """Show a sentence, of something that failed in the colour of losses."""
         self.setText(text)
         self.setVisible(bool(text))
-        set_tone(self, "lost" if failed else "dim")
+        set_tone(self, "lost" if failed else "")
 
 
 class Hairline(QFrame):
