@@ -227,8 +227,8 @@ class AppState(QObject):
     def summary_models(self) -> tuple[str, ...]:
         """The models to ask for a summary, in order: the session's own choice, else what the
         settings say, else the one chosen last (A43, A54)."""
-        if own := self._models.get(SUMMARY_MODEL):
-            return (own,)
+        if chosen := self._models.get(SUMMARY_MODEL):
+            return (chosen,)
         models = summary_models(self.values, self.preferences.summary_model, self.agent_model())
         return (REMOTE, *models) if self.profile.remote_endpoint else models
 
@@ -240,14 +240,14 @@ class AppState(QObject):
     def models_for(self, model: str) -> tuple[str, ...]:
         """Who summarizes conversations with a model that keeps its prompts within a budget: whom
         the session or the settings name, else the model itself (A54)."""
-        if own := self._models.get(SUMMARY_MODEL):
-            return (own,)
+        if chosen := self._models.get(SUMMARY_MODEL):
+            return (chosen,)
         return summary_models(self.values, model, model)
 
     def agent_model(self) -> str:
         """The model that answers: the session's own choice, the settings', the one chosen last."""
-        own = self._models.get(AGENT_MODEL)
-        return own or str(self.values.get("agent.model") or self.preferences.agent_model)
+        chosen = self._models.get(AGENT_MODEL)
+        return chosen or str(self.values.get("agent.model") or self.preferences.agent_model)
 
     def choose_model(self, choice: str, model: str) -> None:
         """Keep a model that a person chose, with the session, and for sessions without one."""

@@ -208,11 +208,11 @@ class AttachmentController(QObject):
         sessions: list[str] = []
         composer = self._state.window.agent.composer
         for path in (Path(name) for name in names):
-            inside = _inside(path, root)
+            relative = _inside(path, root)
             if is_picture(path):
                 self._add(path.name, _file_reader(path))
-            elif inside:
-                composer.insert_word(mention(inside))
+            elif relative:
+                composer.insert_word(mention(relative))
             elif path.suffix == SESSIONS:
                 sessions.append(str(path))
             else:

@@ -129,17 +129,17 @@ class AlwaysAllowed:
     def patterns(self) -> Sequence[str]:
         """Those that hold now; a file that was changed a moment ago counts already."""
         self._state.live.refresh()
-        own = self._state.live.values().get(KEY, ())
+        patterns = self._state.live.values().get(KEY, ())
         here = self._state.values.get(KEY, ())
-        return tuple(dict.fromkeys((*own, *here)))
+        return tuple(dict.fromkeys((*patterns, *here)))
 
     def add(self, pattern: str) -> None:
         """Keep one more in the person's own settings; tells the person where that fails."""
-        own = list(self._state.live.values().get(KEY, ()))
-        if pattern in own:
+        patterns = list(self._state.live.values().get(KEY, ()))
+        if pattern in patterns:
             return
         try:
-            self._state.live.set(KEY, [*own, pattern])
+            self._state.live.set(KEY, [*patterns, pattern])
         except SettingsError as error:
             self._state.notice(
                 "warning", str(error), f"{pattern} is allowed in this session all the same.",

@@ -54,8 +54,8 @@ class LeftModel(EntryModel[int]):
         self._estimates = () if tree is None else tree.columns.estimate
         self._fates = {}
         if audit is not None:
-            told = ("lost", Verdict.LOST) if audit.is_empty else ("told", Verdict.TO_SUMMARIZE)
-            self._fates |= dict.fromkeys(audit.included, told)
+            figure = ("lost", Verdict.LOST) if audit.is_empty else ("told", Verdict.TO_SUMMARIZE)
+            self._fates |= dict.fromkeys(audit.included, figure)
             self._fates |= dict.fromkeys(audit.left_out, ("did not fit", Verdict.LOST))
             self._fates |= dict.fromkeys(audit.not_told, ("not told", Verdict.NOT_SENT))
         self.show(() if audit is None else audit.left)

@@ -104,9 +104,9 @@ class AuditController(QObject):
         self._verdict.show_verdict(None, -1)
         self._tab.clear()
         if document is not None:
-            self._own = own = recorded_rules(document)
+            self._own = recorded = recorded_rules(document)
             profiles = {name: BASES[name] for name in (*PROFILES, *OLDER)}
-            self._tab.set_rules(profiles, own, "")
+            self._tab.set_rules(profiles, recorded, "")
             self._rest.start()
 
     def _changed(self, change: object) -> None:
@@ -366,10 +366,10 @@ class RepairController(QObject):
         if document is None or not self._preview_as_it_was(loss.at):
             return
         kinds = document.tree.columns.kind
-        said = [e for e in loss.entries if kinds[e] in (Kind.USER, Kind.ASSISTANT)]
+        messages = [e for e in loss.entries if kinds[e] in (Kind.USER, Kind.ASSISTANT)]
         # What the person said is what a summary must not miss.
-        said.sort(key=lambda entry: (kinds[entry] != Kind.USER, entry))
-        named = sorted(said[:MOST_NAMED])
+        messages.sort(key=lambda entry: (kinds[entry] != Kind.USER, entry))
+        named = sorted(messages[:MOST_NAMED])
         lines = [line[:NAMED_UNITS] for line in document.previews(named) if line]
         asked = "\n".join(["Make sure that the summary tells of:", *(f"- {x}" for x in lines)])
         if not lines:
@@ -405,8 +405,8 @@ class RepairController(QObject):
                 return
         else:
             self._show_place(audited.leaf)
-        said = finding.source.text if finding.source is not None else finding.atom.text
-        panel.set_up().add_instruction(f"Keep word for word: {' '.join(said[:LONGEST].split())}")
+        record = finding.source.text if finding.source is not None else finding.atom.text
+        panel.set_up().add_instruction(f"Keep word for word: {' '.join(record[:LONGEST].split())}")
         self._state.say("Added to the instructions.")
         self._tell(
             f"{_finding_purpose(finding, audited)} What is selected below was added to the "
@@ -467,5 +467,5 @@ def _purpose(loss: Loss) -> str:
 
 def _finding_purpose(finding: Finding, audited: Audited) -> str:
     text = " ".join(finding.atom.text.split())
-    told = text if len(text) <= TOLD else f"{text[:TOLD]}…"
-    return f"To mend {audited.name}, which lost or changed “{told}”."
+    short = text if len(text) <= TOLD else f"{text[:TOLD]}…"
+    return f"To mend {audited.name}, which lost or changed “{short}”."

@@ -70,9 +70,9 @@ class RulePart(QWidget):
         lives = ledger.summaries(at)
         if verdict is LedgerVerdict.IN_THIS_SUMMARY and lives:
             head = f"In the summary of #{lives[-1]}"
-        told = f"#{entry}: {head}.{meaning} {rule}"
+        spoken = f"#{entry}: {head}.{meaning} {rule}"
         links = entry_links(f"{meaning} {rule}", entry)
-        self.rule.set_words(f"<b>#{entry}: {head}.</b>{links}", told)
+        self.rule.set_words(f"<b>#{entry}: {head}.</b>{links}", spoken)
         self.lives.setVisible(len(lives) > 1)
         if len(lives) > 1:
             words = "Lives on in the summary of " + ", then ".join(f"#{each}" for each in lives)

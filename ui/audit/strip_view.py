@@ -252,10 +252,10 @@ class StripCanvas(QWidget):
 
     def mouseMoveEvent(self, event: QMouseEvent, /) -> None:
         lane, position = self.at(event.position())
-        inside = position >= 0
-        shape = Qt.CursorShape.PointingHandCursor if inside else Qt.CursorShape.ArrowCursor
+        has_entry = position >= 0
+        shape = Qt.CursorShape.PointingHandCursor if has_entry else Qt.CursorShape.ArrowCursor
         self.setCursor(shape)
-        if inside:
+        if has_entry:
             self.told.emit(self.words_at(lane, position))
 
     def mousePressEvent(self, event: QMouseEvent, /) -> None:

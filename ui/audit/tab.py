@@ -390,18 +390,18 @@ class AuditTab(QWidget):
             return
         before = ledger.tree.columns.compactions[by.compaction].tokens_before
         counted = every.view.weight(by.context_from, by.position)
-        told = full(before) if before > 0 else f"about {full(counted)}"
-        self.figure.setText(f"Tokens before compaction #{by.compaction}: {told}")
+        size = full(before) if before > 0 else f"about {full(counted)}"
+        self.figure.setText(f"Tokens before compaction #{by.compaction}: {size}")
         self.badge.set_known(tokens_before_known(before, counted))
 
 
 def headline(found: Overview) -> str:
     """The audit in a sentence: for who looks at it for the first time."""
     if not found.generations.all and not found.branches:
-        said = "Nothing was compacted on this path: the model sees every message word for word."
+        sentence = "Nothing was compacted on this path: the model sees every message word for word."
     else:
-        said = "Every entry of this path with what became of it, and why."
-    return f"{said} {lost_words(found)}".rstrip()
+        sentence = "Every entry of this path with what became of it, and why."
+    return f"{sentence} {lost_words(found)}".rstrip()
 
 
 def lost_words(found: Overview) -> str:

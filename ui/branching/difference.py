@@ -356,8 +356,8 @@ def branches_of(document: Document, always: tuple[int, ...] = ()) -> list[Branch
     for end, first in zip(listed, names, strict=True):
         what = labels.get(end) or first
         model = _model(tree, end)
-        told = f"#{end}" + (", the leaf" if end == document.leaf else "")
-        found.append(Branch(end, BETWEEN.join(part for part in (told, model, what) if part)))
+        place = f"#{end}" + (", the leaf" if end == document.leaf else "")
+        found.append(Branch(end, BETWEEN.join(part for part in (place, model, what) if part)))
     return found
 
 

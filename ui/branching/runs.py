@@ -291,9 +291,9 @@ class RunColumn(QWidget):
 
     def _say(self, words: str) -> None:
         sign = STATES[self.run.state][0]
-        told = f"{sign} {words}".strip()
-        if self.state.text() != told:
-            self.state.setText(told)
+        line = f"{sign} {words}".strip()
+        if self.state.text() != line:
+            self.state.setText(line)
             self.state.setAccessibleName(f"{self._name} {words}")
 
     def show_state(self, has_answer: bool) -> None:

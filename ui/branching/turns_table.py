@@ -111,10 +111,10 @@ def _spoken(cell: Cell) -> str:
         return cell.heading
     if cell.message is None:
         return "nothing here"
-    said = " ".join([_first(cell.message), *cell.message.calls])
+    text = " ".join([_first(cell.message), *cell.message.calls])
     same = ", the same on both sides" if cell.same else ""
     name = role_name(cell.message.kind, cell.message.flags)
-    return f"{name} #{cell.message.entry}{same}: {said}"
+    return f"{name} #{cell.message.entry}{same}: {text}"
 
 
 class TurnsDelegate(QStyledItemDelegate):

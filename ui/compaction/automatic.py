@@ -316,13 +316,13 @@ class AutomaticController(QObject):
 
     def is_on(self, document: Document) -> bool:
         """Whether a session is compacted by itself: its own choice, else the profile's."""
-        own = self._own(document, CHOICE)
-        return self._state.profile.enabled if own is None else own
+        chosen = self._own(document, CHOICE)
+        return self._state.profile.enabled if chosen is None else chosen
 
     def asks_first(self, document: Document) -> bool:
         """Whether that waits for a word each time: the session's choice, else the settings'."""
-        own = self._own(document, ASK)
-        return self._state.values.get(ASK_FIRST) is True if own is None else own
+        chosen = self._own(document, ASK)
+        return self._state.values.get(ASK_FIRST) is True if chosen is None else chosen
 
     def _own(self, document: Document, name: str) -> bool | None:
         at = document.key, name

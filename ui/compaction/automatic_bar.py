@@ -165,11 +165,11 @@ class AutomaticBar(QFrame):
         if question is self.question:
             return
         self.question = question
-        told = question_words(question)
-        self._say(told.what, told.then)
-        self._name(told)
+        question_text = question_words(question)
+        self._say(question_text.what, question_text.then)
+        self._name(question_text)
         self.again.clear()
-        self.again.addItem(f"Ask again: {told.until}", 0)
+        self.again.addItem(f"Ask again: {question_text.until}", 0)
         if question.trigger != "overflow":
             more = max(1_000, question.window // SHARE // 1_000 * 1_000)
             self.again.addItem(f"Ask again: {round_short(more)} tokens later", more)

@@ -80,11 +80,11 @@ class AutomaticUndoController(QObject):
 
     async def _and_go_on(self, document: Document, entry: int) -> None:
         state = self._state
-        said = prompts_after(document, entry)
+        prompts = prompts_after(document, entry)
         undone = await self._undone(document, entry)
         if undone is None or state.document is not document or self._turns.running:
             return
-        left = said if undone.kind == "compaction" else []
+        left = prompts if undone.kind == "compaction" else []
         if len(left) > 1:
             state.notice(
                 "info", "It was taken back.",

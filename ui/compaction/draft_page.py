@@ -282,10 +282,10 @@ class DraftPage(QWidget):
         inner = QVBoxLayout(right)
         inner.setContentsMargins(S16, S8, S16, S8)
         inner.setSpacing(S4)
-        told = Caption(
+        caption = Caption(
             "Draft, yours to edit; nothing is stored before you commit", page, wraps=True
         )
-        inner.addWidget(told)
+        inner.addWidget(caption)
         inner.addWidget(self.editor, 1)
         self.split = QSplitter(Qt.Orientation.Vertical, page)
         self.split.setChildrenCollapsible(False)

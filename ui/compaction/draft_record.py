@@ -162,9 +162,9 @@ class DraftRecordView(QWidget):
             self._line(at, f"and {count(len(self.steps) - MOST_STEPS, 'more call')}", "")
 
     def _line(self, at: int, words: str, took: str, tone: str = "dim") -> None:
-        said = Caption(words, self._inside, tone=tone, wraps=True)
-        said.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._grid.addWidget(said, at, 0, Qt.AlignmentFlag.AlignTop)
+        caption = Caption(words, self._inside, tone=tone, wraps=True)
+        caption.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._grid.addWidget(caption, at, 0, Qt.AlignmentFlag.AlignTop)
         if took:
             figure = Caption(took, self._inside)
             self._grid.addWidget(

@@ -195,7 +195,7 @@ class EntryEditsController(QObject):
     ) -> None:
         state = self._state
         try:
-            said = await work(document)
+            sentence = await work(document)
         except (CannotShape, NothingToUndo) as error:
             state.say(str(error))
             return
@@ -203,7 +203,7 @@ class EntryEditsController(QObject):
             state.notice("error", str(error), "Nothing was changed.")
             return
         self.changed.emit()
-        state.say(said)
+        state.say(sentence)
         if state.document is document:
             then()
 

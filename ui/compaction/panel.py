@@ -256,12 +256,12 @@ class CompactionPanel(QWidget):
 
     def _show_rules(self) -> None:
         if self._rules is not None:
-            own = self._profiles.get(self._profile.name)
-            self._rules.show_profile(self._profile, own, PROFILES["explorer"])
+            unchanged = self._profiles.get(self._profile.name)
+            self._rules.show_profile(self._profile, unchanged, PROFILES["explorer"])
 
     def _show_settings(self) -> None:
-        own = self._profiles.get(self._profile.name)
-        changed = own is not None and self._profile != own
+        unchanged = self._profiles.get(self._profile.name)
+        changed = unchanged is not None and self._profile != unchanged
         self.setup.show_settings(self._profile, self._settings, changed)
 
     def set_profiles(self, profiles: Mapping[str, Profile]) -> None:

@@ -179,10 +179,11 @@ class ShapingPart(QWidget):
         kept = [row for row in self._rows if row.how == "kept"]
         tokens = self.budget.value()
         is_new = tokens != self._rule
-        said = "Your own messages are summarized like all others."
+        sentence = "Your own messages are summarized like all others."
         if self._rule:
             taken = sum(row.tokens for row in kept)
-            said = f"Up to {short(self._rule)} tokens: {len(kept):,} told again, {short(taken)}."
-        self.taken.setText(said)
+            most, number = short(self._rule), f"{len(kept):,}"
+            sentence = f"Up to {most} tokens: {number} told again, {short(taken)}."
+        self.taken.setText(sentence)
         self.keep.setVisible(is_new)
         self.keep.setText("Keep none ▸" if not tokens else f"Keep up to {short(tokens)} ▸")

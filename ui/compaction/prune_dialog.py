@@ -167,14 +167,14 @@ class PruneDialog(QDialog):
             what = count(len(plan.results), "tool result")
             gives = "gives way to a note" if len(plan.results) == 1 else "give way to notes"
             self.outcome.setText(f"{what} {gives}: {full(plan.saved)} tokens are saved.")
-            said = (
+            sentence = (
                 f"{plan.reason} The context takes {full(size)} tokens now ({source}). The session "
                 "keeps every result whole, and undo takes this back."
             )
         else:
             self.outcome.setText("Nothing would be pruned.")
-            said = plan.reason
-        self.facts.setText(" ".join(filter(None, (said, self._lent))))
+            sentence = plan.reason
+        self.facts.setText(" ".join(filter(None, (sentence, self._lent))))
         self.model.show(plan.results)
         self.table.setVisible(can)
         self.go.setEnabled(can)

@@ -115,11 +115,11 @@ class BudgetPart(QWidget):
             f"{full(shown.context_estimate)} tokens. All figures of this tab are counted alike."
         )
         shares = shares_of(shown)
-        inside = [share for share in shares if share.verdict not in OUTSIDE]
+        in_window = [share for share in shares if share.verdict not in OUTSIDE]
         if shown.tokens_beyond:
-            inside.insert(0, beyond_share(shown.tokens_beyond))
-            shares.insert(0, inside[0])
-        self.bar.set_budget(inside, window, reserve)
+            in_window.insert(0, beyond_share(shown.tokens_beyond))
+            shares.insert(0, in_window[0])
+        self.bar.set_budget(in_window, window, reserve)
         self.legend.set_shares(shares)
         counted = weight_known(shown.counted_by == "tokenizer")
         whole = context_known(shown.preparation.tokens_source)

@@ -80,10 +80,10 @@ class QuirksView(QWidget):
             holds = bool(model) and quirk.concerns(model)
             mark.setText("●" if holds else "○")
             set_tone(mark, "accent" if holds else "dim")
-            said = f"holds for {model}" if holds else "does not hold for the model of now"
-            mark.setAccessibleName(said)
-            mark.setToolTip(said)
-            title.setAccessibleName(f"{quirk.models}: {said}")
+            validity = f"holds for {model}" if holds else "does not hold for the model of now"
+            mark.setAccessibleName(validity)
+            mark.setToolTip(validity)
+            title.setAccessibleName(f"{quirk.models}: {validity}")
 
 
 LEAST, MOST = 100, 2_000_000
@@ -304,12 +304,12 @@ class PromptPage(QWidget):
 
     def _words(self, found: PromptRendering) -> None:
         sizes = found.prepared.budget
-        told = [f"Messages may take {full(sizes.messages)} of {full(sizes.base)} tokens"]
+        facts = [f"Messages may take {full(sizes.messages)} of {full(sizes.base)} tokens"]
         if sizes.tool_tokens:
-            told.append(
+            facts.append(
                 f"tools take {short(sizes.tool_tokens)}, and a tenth of the rest is held back"
             )
-        self.figures.setText("; ".join(told) + ".")
+        self.figures.setText("; ".join(facts) + ".")
         tone = "dim"
         if not found.fits and found.keeps_cached:
             words = (

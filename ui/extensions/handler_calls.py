@@ -72,12 +72,12 @@ class HandlerCallsView(QWidget):
     def _add(self, row: int, record: HookRecord) -> None:
         tone = "lost" if record.failed else "dim"
         name = Caption(record.extension, self._rows)
-        said = Caption(
+        caption = Caption(
             f"{TITLES.get(record.event, record.event)}: {record.sentence}", self._rows, wraps=True
         )
-        said.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        caption.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         taken = Caption(f"{record.elapsed_ms:,.0f} ms", self._rows)
-        for at, label in enumerate((name, said, taken)):
+        for at, label in enumerate((name, caption, taken)):
             set_tone(label, tone)
             label.setAccessibleName(line_of(record) if at == 0 else label.text())
             self._grid.addWidget(label, row, at, Qt.AlignmentFlag.AlignTop)

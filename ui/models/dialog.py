@@ -105,8 +105,8 @@ class ModelsDialog(Dialog):
         self.take.clicked.connect(lambda: self._choose("setting"))
         self.done_button = self.button("Close")
         self.done_button.clicked.connect(self.reject)
-        own = {"agent": self.agent, "summary": self.summary, "setting": self.take}
-        own[self._around.purpose].setProperty("kind", "primary")
+        primary = {"agent": self.agent, "summary": self.summary, "setting": self.take}
+        primary[self._around.purpose].setProperty("kind", "primary")
 
     # pages, each made when it is first needed ----------------------------------------------------
 

@@ -103,15 +103,15 @@ class KeysPage(QWidget):
         buttons = FlowLayout(across=S8, down=S8)
         for button in (self.keep, self.test, self.remove):
             buttons.addWidget(button)
-        inside = QVBoxLayout(self.panel)
-        inside.setContentsMargins(S16, 0, S16, S12)
-        inside.setSpacing(S8)
+        details = QVBoxLayout(self.panel)
+        details.setContentsMargins(S16, 0, S16, S12)
+        details.setSpacing(S8)
         for part in (self.name, self.state, self.field):
-            inside.addWidget(part)
-        inside.addLayout(buttons)
+            details.addWidget(part)
+        details.addLayout(buttons)
         for below in (self.busy, self.message, self.about):
-            inside.addWidget(below)
-        inside.addStretch(1)
+            details.addWidget(below)
+        details.addStretch(1)
         self.area.setWidget(self.panel)
         left = QWidget(self)
         column = QVBoxLayout(left)
@@ -149,11 +149,11 @@ class KeysPage(QWidget):
 
     def _find(self) -> dict[str, KeyState]:
         """Of the providers that are listed without a search, where the key is."""
-        own = self._client.user_models
-        servers = [server.name for server in own.servers()]
+        user_models = self._client.user_models
+        servers = [server.name for server in user_models.servers()]
         usual = [name for name, _variables in PROVIDER_KEYS]
         others = [name for name in self._every if self._client.keys.has(name)]
-        names = dict.fromkeys((*usual, *others, *servers, *sorted(own.in_keyring())))
+        names = dict.fromkeys((*usual, *others, *servers, *sorted(user_models.in_keyring())))
         return {name: self._state(name) for name in names}
 
     def _state(self, provider: str) -> KeyState:

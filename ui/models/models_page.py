@@ -200,12 +200,12 @@ class ModelsPage(QWidget):
     def _reset(self, model: str) -> None:
         self._keep(model, None)
 
-    def _keep(self, model: str, said: Override | None) -> None:
-        self._start("Keeping the figure", self._keep_now(model, said))
+    def _keep(self, model: str, override: Override | None) -> None:
+        self._start("Keeping the figure", self._keep_now(model, override))
 
-    async def _keep_now(self, model: str, said: Override | None) -> None:
+    async def _keep_now(self, model: str, override: Override | None) -> None:
         try:
-            await asyncio.to_thread(self._client.user_models.set_override, model, said)
+            await asyncio.to_thread(self._client.user_models.set_override, model, override)
         except UserModelsError as error:
             self.failed.emit(f"Not kept: {error}")
         else:

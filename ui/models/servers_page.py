@@ -251,9 +251,9 @@ class ServersPage(QWidget):
 
     def _lay_out(self) -> None:
         left = QWidget(self)
-        inside = QVBoxLayout(left)
-        inside.setContentsMargins(S16, 0, 0, 0)
-        inside.addWidget(self.list)
+        list_column = QVBoxLayout(left)
+        list_column.setContentsMargins(S16, 0, 0, 0)
+        list_column.addWidget(self.list)
         self.split = beside(left, self.panel, (450, 550), self)
         head = QVBoxLayout()
         head.setContentsMargins(S16, 0, S16, 0)
@@ -366,8 +366,8 @@ class ServersPage(QWidget):
     async def _keep_now(self, server: Server, key: str) -> None:
         try:
             await asyncio.to_thread(self._client.user_models.save_server, server)
-            told = f"{server.name} is added: {title_of(server.kind)} at {server.address} with"
-            self.message.say(f"{told} {count(len(server.models), 'model')}.")
+            sentence = f"{server.name} is added: {title_of(server.kind)} at {server.address} with"
+            self.message.say(f"{sentence} {count(len(server.models), 'model')}.")
             if key:
                 await asyncio.to_thread(self._client.keys.keep, server.name, key)
         except UserModelsError as error:

@@ -316,18 +316,18 @@ class CompareWindow(ComparisonWindow):
         body = QWidget(self)
         self.area = self.scrolling(body)
         # All of it scrolls: with large text the head would leave the strips no room.
-        inside = QVBoxLayout(body)
-        inside.setContentsMargins(S16, S12, S16, S12)
-        inside.setSpacing(S8)
+        content = QVBoxLayout(body)
+        content.setContentsMargins(S16, S12, S16, S12)
+        content.setSpacing(S8)
         for part in (self.title, self.facts):
-            inside.addWidget(part)
-        inside.addLayout(self._with)
-        inside.addWidget(self.legend)
-        inside.addWidget(Hairline(parent=body))
+            content.addWidget(part)
+        content.addLayout(self._with)
+        content.addWidget(self.legend)
+        content.addWidget(Hairline(parent=body))
         self._cards = QVBoxLayout()
         self._cards.setSpacing(S12)
-        inside.addLayout(self._cards)
-        inside.addStretch(1)
+        content.addLayout(self._cards)
+        content.addStretch(1)
         note = Caption("Click a strip to select its entry on the map.", self, wraps=True)
         foot = row(note, self.closing_button())
         foot.setStretchFactor(note, 1)
@@ -414,8 +414,8 @@ class CompareWindow(ComparisonWindow):
         reference = self._reference()
         if found is not self._compared or reference is None or reference.profile.name != name:
             return
-        for own, card in self.cards.items():
-            card.show_why(reference, causes.get(own, ()))
+        for profile, card in self.cards.items():
+            card.show_why(reference, causes.get(profile, ()))
 
     def _failed(self, message: str) -> None:
         self.tell("The profiles could not be compared", f"{message} Nothing was changed.")

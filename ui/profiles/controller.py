@@ -53,7 +53,7 @@ class ProfilesController(QObject):
     def _offer(self) -> None:
         """Tell the views which profiles there are; variants only where one is in force."""
         offered: dict[str, Profile] = dict(PROFILES)
-        offered |= {name: own.profile for name, own in self.shelf.own.items()}
+        offered |= {name: one.profile for name, one in self.shelf.own.items()}
         now = self._state.profile.name
         if now not in offered:
             offered[now] = self.shelf.get(now) or self._state.profile
@@ -144,8 +144,8 @@ class ProfilesController(QObject):
         profile = self.shelf.get(name)
         if profile is None:
             return
-        own = self.shelf.own.get(name)
-        base = own.base if own is not None else name
+        user_profile = self.shelf.own.get(name)
+        base = user_profile.base if user_profile is not None else name
         self._ask_title(
             "Copy a profile",
             "Title of your own profile",
@@ -155,8 +155,8 @@ class ProfilesController(QObject):
 
     def keep(self, profile: Profile) -> None:
         """Keep the rules of the session as a profile of the person's own."""
-        own = self.shelf.own.get(profile.name)
-        base = own.base if own is not None else profile.name
+        user_profile = self.shelf.own.get(profile.name)
+        base = user_profile.base if user_profile is not None else profile.name
         base = base if base in BASES else "explorer"
         settings = self._state.settings
         profile = replace(
@@ -175,10 +175,10 @@ class ProfilesController(QObject):
 
     def _copy(self, profile: Profile, base: str, title: str, use: bool = False) -> None:
         name = self._free_name(title)
-        own = OwnProfile(replace(profile, name=name, title=title), base)
+        user_profile = OwnProfile(replace(profile, name=name, title=title), base)
 
         def save() -> str:
-            self._files.save(own)
+            self._files.save(user_profile)
             return f"“{title}” is a profile of your own now."
 
         if self._try(save, name) and use:
@@ -186,20 +186,21 @@ class ProfilesController(QObject):
 
     def ask_rename(self, name: str) -> None:
         """Another title for a profile of the person's own."""
-        own = self.shelf.own.get(name)
-        if own is not None:
+        user_profile = self.shelf.own.get(name)
+        if user_profile is not None:
             self._ask_title(
-                "Rename a profile", "Title of the profile", own.profile.title,
-                lambda title: self._rename(own, title),
+                "Rename a profile", "Title of the profile", user_profile.profile.title,
+                lambda title: self._rename(user_profile, title),
             )  # fmt: skip
 
-    def _rename(self, own: OwnProfile, title: str) -> None:
-        if title == own.profile.title:
+    def _rename(self, user_profile: OwnProfile, title: str) -> None:
+        if title == user_profile.profile.title:
             return
-        old = own.profile.name
+        old = user_profile.profile.name
         in_force = self._state.profile.name == old
         name = self._free_name(title)
-        renamed = replace(own, profile=replace(own.profile, name=name, title=title), path=None)
+        profile = replace(user_profile.profile, name=name, title=title)
+        renamed = replace(user_profile, profile=profile, path=None)
 
         def save() -> str:
             self._files.save(renamed)
@@ -211,35 +212,35 @@ class ProfilesController(QObject):
 
     def ask_delete(self, name: str) -> None:
         """Ask before a profile of the person's own is taken away."""
-        own = self.shelf.own.get(name)
-        if own is None:
+        user_profile = self.shelf.own.get(name)
+        if user_profile is None:
             return
         confirm(
             self._dialog or self._state.window,
             "Delete a profile",
-            f"Delete “{own.profile.title}”?",
+            f"Delete “{user_profile.profile.title}”?",
             "Its file is removed. Sessions keep the rules that they follow.",
             "&Delete",
-            lambda: self._delete(own),
+            lambda: self._delete(user_profile),
         )
 
-    def _delete(self, own: OwnProfile) -> None:
-        name, title = own.profile.name, own.profile.title
+    def _delete(self, user_profile: OwnProfile) -> None:
+        name, title = user_profile.profile.name, user_profile.profile.title
 
         def delete() -> str:
             self._files.delete(name)
             return f"“{title}” is gone."
 
         if self._state.profile.name == name:
-            self._state.set_profile(own.base)
-        self._try(delete, own.base)
+            self._state.set_profile(user_profile.base)
+        self._try(delete, user_profile.base)
 
     def _changed(self, profile: Profile) -> None:
         """A rule of a profile of the person's own was changed in the dialog."""
-        own = self.shelf.own.get(profile.name)
-        if own is None:
+        user_profile = self.shelf.own.get(profile.name)
+        if user_profile is None:
             return
-        changed = replace(own, profile=profile)
+        changed = replace(user_profile, profile=profile)
 
         def save() -> str:
             self._files.save(changed, replacing=True)
@@ -328,7 +329,7 @@ class ProfileComparisonController(QObject):
             self._compare.use_asked.connect(self._profiles.use)
         now = self._state.profile
         profiles = list(PROFILES.values())
-        profiles += [own.profile for own in self._profiles.shelf.own.values()]
+        profiles += [one.profile for one in self._profiles.shelf.own.values()]
         if now not in profiles:
             # A session's own changes of a rule are what it is really compacted by.
             profiles = [now if other.name == now.name else other for other in profiles]

@@ -261,12 +261,12 @@ class RuleList(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(S4)
         for at, group in enumerate(GROUPS):
-            inside = self.groups[group.title] = RuleGroup(group, self)
-            inside.changed.connect(self._took)
+            group_part = self.groups[group.title] = RuleGroup(group, self)
+            group_part.changed.connect(self._took)
             fold = CollapsibleSection(
-                group.title, inside, expanded=at == 0, tone="ink", heading=True, parent=self
+                group.title, group_part, expanded=at == 0, tone="ink", heading=True, parent=self
             )
-            fold.toggled.connect(lambda on, inside=inside: inside.fill() if on else None)
+            fold.toggled.connect(lambda on, part=group_part: part.fill() if on else None)
             self.folds[group.title] = fold
             column.addWidget(fold)
         column.addStretch(1)
@@ -282,14 +282,14 @@ class RuleList(QWidget):
         """Show the rules of a profile beside those of ``base``, where they differ."""
         self._profile, self._base = profile, base
         self._read_only, self._only_differing = read_only, only_differing
-        for title, inside in self.groups.items():
-            differ = differing_in(inside.group, profile, base) if base is not None else []
+        for title, group_part in self.groups.items():
+            differ = differing_in(group_part.group, profile, base) if base is not None else []
             fold = self.folds[title]
             fold.set_title(f"{title} ({len(differ)})" if differ else title)
-            told = f"{_differ(len(differ))} from {base.title}" if base and differ else ""
-            fold.header.setToolTip(told)
+            spoken = f"{_differ(len(differ))} from {base.title}" if base and differ else ""
+            fold.header.setToolTip(spoken)
             fold.setVisible(not only_differing or bool(differ))
-            inside.show_rules(profile, base, read_only, only_differing)
+            group_part.show_rules(profile, base, read_only, only_differing)
 
     def show_all(self) -> None:
         """Open every group."""
@@ -298,11 +298,11 @@ class RuleList(QWidget):
 
     def row(self, key: str) -> RuleRow:
         """The row of a rule, its group opened."""
-        for title, inside in self.groups.items():
-            if key in inside.group.keys:
+        for title, group_part in self.groups.items():
+            if key in group_part.group.keys:
                 self.folds[title].set_expanded(True)
-                inside.fill()
-                return inside.rows[key]
+                group_part.fill()
+                return group_part.rows[key]
         raise KeyError(key)
 
     def _took(self, profile: Profile) -> None:

@@ -84,14 +84,14 @@ class SettingsController(QObject):
 
     def _around(self) -> Surroundings:
         state = self._state
-        own = state.profiles.get(state.profile.name) or PROFILES["explorer"]
+        unchanged = state.profiles.get(state.profile.name) or PROFILES["explorer"]
         names = [model.id for model in state.model_infos()]
         titles = {name: profile.title for name, profile in state.profiles.items()}
         chosen = state.own_choices()
         for name, choice in OWN.items():
             if (on := self._automatic.own_choice(choice)) is not None:
                 chosen[name] = on
-        return Surroundings(state.project, own, chosen, names, titles, self._pick_model)
+        return Surroundings(state.project, unchanged, chosen, names, titles, self._pick_model)
 
     def _forget(self, name: str) -> None:
         if name in OWN:

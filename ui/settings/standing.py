@@ -84,23 +84,23 @@ def standing(live: LiveSettings, key: Key, level: Level, around: Surroundings) -
     )
 
 
-def _note(key: Key, source: Source, sets: list[Set], own: Profile) -> str:
+def _note(key: Key, source: Source, sets: list[Set], unchanged: Profile) -> str:
     parts: list[str] = []
-    if not key.has_effect(own):
-        parts.append(f"No effect with {own.title}.")
+    if not key.has_effect(unchanged):
+        parts.append(f"No effect with {unchanged.title}.")
     for other in sets[1:]:
         parts.append(
             f"{SOURCE_WORDS[other.source]} says {shown(other.value)}, which does not hold."
         )
-    if source == "profile" and own_value(key, own) is None:
+    if source == "profile" and own_value(key, unchanged) is None:
         parts.append(f"Not set: {key.unset}.")
     return " ".join(parts)
 
 
 def _blocked(key: Key, level: Level, live: LiveSettings, project: Path | None) -> str:
     trusted = project is not None and live.trust.is_trusted(project)
-    said = refused(key.name, level, trusted)
-    return f"{said[0].upper()}{said[1:]}." if said else ""
+    refusal = refused(key.name, level, trusted)
+    return f"{refusal[0].upper()}{refusal[1:]}." if refusal else ""
 
 
 def told(problem: Problem) -> str:

@@ -107,9 +107,9 @@ class ContextGauge(QWidget):
         if not now.by_itself:
             how = f"Compaction is due at {at}, and does not happen by itself now."
         taken = f"{full(now.tokens)} of {full(now.window)} tokens ({now.source})"
-        told = f"{taken}; {state}. {how}"
+        spoken = f"{taken}; {state}. {how}"
         known = context_known(now.source)
-        return told if known.provenance is Provenance.EXACT else f"{told}\n{known.told}"
+        return spoken if known.provenance is Provenance.EXACT else f"{spoken}\n{known.told}"
 
     def text(self) -> str:
         """The figure beside the bar."""

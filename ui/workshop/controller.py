@@ -356,10 +356,10 @@ class WorkshopController(QObject):
     def _saved(self, name: str) -> str:
         """The person's own text, a broken one too, so that it can be put right."""
         try:
-            own = self._prompts.user_text(name)
+            user_text = self._prompts.user_text(name)
         except TemplateError:
-            own = None
-        return self._prompts.shipped(name) if own is None else own
+            user_text = None
+        return self._prompts.shipped(name) if user_text is None else user_text
 
     def _fill_tab(self) -> None:
         dialog = self._dialog

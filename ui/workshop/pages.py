@@ -140,9 +140,9 @@ class TemplateEditor(QWidget):
             button.setAccessibleName(f"Insert {one.name}")
             button.clicked.connect(lambda _on=False, name=one.name: self._insert(name))
             needed = "" if one.required else " May be left out."
-            told = Caption(f"{one.about}{needed}", line, wraps=True)
+            caption = Caption(f"{one.about}{needed}", line, wraps=True)
             flow.addWidget(button)
-            flow.addWidget(told, 1)
+            flow.addWidget(caption, 1)
             self._rows.addWidget(line)
 
     def _insert(self, name: str) -> None:

@@ -130,8 +130,8 @@ class TrialPage(QWidget):
         buttons = FlowLayout(across=S8, down=S4)
         for button in (self.start, self.confirm, self.stop):
             buttons.addWidget(button)
-        inside = QWidget(self)
-        column = QVBoxLayout(inside)
+        body = QWidget(self)
+        column = QVBoxLayout(body)
         column.setContentsMargins(S16, S8, S16, S12)
         column.setSpacing(S8)
         column.addWidget(self.why_not)
@@ -144,7 +144,7 @@ class TrialPage(QWidget):
         column.addWidget(self.bound)
         # Where there is little height, the page scrolls, and the buttons below it stay in sight.
         area = scroll_area(self, has_frame=False)
-        area.setWidget(inside)
+        area.setWidget(body)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.addWidget(area)

@@ -212,10 +212,10 @@ class CompareDraftsController(QObject):
         if document is None or auditor is None or window is None:
             return
         window.wait()
-        held = {draft.id: (draft, shown, text) for draft, shown, text in self._fidelity.drafts()}
+        drafts = {draft.id: (draft, shown, text) for draft, shown, text in self._fidelity.drafts()}
         names = {one.key: one.name for one in self.subjects()}
         at = keys.index(reference) if reference in keys else 0
-        self._work.start(comparison_job(document, auditor, tuple(keys), at, held, names))
+        self._work.start(comparison_job(document, auditor, tuple(keys), at, drafts, names))
 
     def _compared(self, found: Compared) -> None:
         if self.window is not None:

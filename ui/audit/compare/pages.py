@@ -77,11 +77,11 @@ class MarkedLabel(RichLabel):
         """Show what a candidate has in a section."""
         self.pieces = cell.pieces if cell is not None else ()
         if cell is None:
-            told = "no such section"
+            spoken = "no such section"
         else:
-            own = "; ".join(piece.text.strip() for piece in cell.pieces if piece.differs)
-            told = f"{cell.text}. Of its own: {own or 'nothing'}"
-        self.setAccessibleName(f"{title} of {name}: {told}")
+            unique = "; ".join(piece.text.strip() for piece in cell.pieces if piece.differs)
+            spoken = f"{cell.text}. Of its own: {unique or 'nothing'}"
+        self.setAccessibleName(f"{title} of {name}: {spoken}")
         self._empty = "— no such section" if cell is None else "— empty"
         self._fill()
 
@@ -160,7 +160,7 @@ class SectionsView(QWidget):
         self.only_apart = QCheckBox("&Only what differs", self)
         self.only_apart.setChecked(False)
         self.only_apart.toggled.connect(lambda _on: self._hide_equal())
-        told = Caption(
+        caption = Caption(
             "What the reference does not say is marked and underlined.", self, wraps=True
         )
         self._names = QWidget(self)
@@ -174,7 +174,7 @@ class SectionsView(QWidget):
         head = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         head.setContentsMargins(S16, S8, S16, 0)
         head.setSpacing(S12)
-        head.addWidget(told, 1)
+        head.addWidget(caption, 1)
         head.addWidget(self.only_apart)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -436,8 +436,8 @@ def step_words(step: Step) -> str:
     changes = Counter(each.change for each in step.sections)
     names = ("added", "dropped", "changed")
     sections = [f"{changes[name]} {name}" for name in names if changes[name]]
-    told = f"sections: {', '.join(sections)}; " if sections else "no section changed; "
-    return f"{told}{len(step.added):,} things added, {len(step.dropped):,} dropped"
+    facts = f"sections: {', '.join(sections)}; " if sections else "no section changed; "
+    return f"{facts}{len(step.added):,} things added, {len(step.dropped):,} dropped"
 
 
 class DriftView(QWidget):

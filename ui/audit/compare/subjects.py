@@ -117,9 +117,10 @@ def summaries_of_branches(document: Document, left: int, right: int) -> list[Key
     one first. A branch is what two paths do not share."""
     tree, found = document.tree, []
     ancestor = tree.common_ancestor(left, right)
-    told = [entry for entry in range(len(tree)) if tree.columns.kind[entry] == Kind.BRANCH_SUMMARY]
+    kinds = tree.columns.kind
+    summaries = [entry for entry in range(len(tree)) if kinds[entry] == Kind.BRANCH_SUMMARY]
     for end in (left, right):
-        for entry in told:
+        for entry in summaries:
             name = document.entry(entry).get("fromId")
             at = tree.index_of(name) if isinstance(name, str) else -1
             is_beyond = at >= 0 and at != ancestor and not tree.is_ancestor(at, ancestor)

@@ -59,8 +59,8 @@ class SourcePlaces(QObject):
 
     def _mark(self, finding: Finding) -> None:
         spans = finding.atom.spans
-        said = " ".join(finding.atom.text[:LONGEST].split())
-        words = f"{ONE_KIND[finding.atom.kind].capitalize()} “{said}”"
+        excerpt = " ".join(finding.atom.text[:LONGEST].split())
+        words = f"{ONE_KIND[finding.atom.kind].capitalize()} “{excerpt}”"
         self._pane.show_place(spans[self._at], words, self._at + 1, len(spans))
         self._strip.back.setFocus(Qt.FocusReason.OtherFocusReason)
 
@@ -222,9 +222,9 @@ class FidelityController(QObject):
     def _job(self, document: Document, auditor: Auditor, key: Key) -> Job:
         if key.kind == "draft":
             number, (_, shown, text) = next(
-                (number, held)
-                for number, held in enumerate(self.drafts(), 1)
-                if held[0].id == key.number
+                (number, found)
+                for number, found in enumerate(self.drafts(), 1)
+                if found[0].id == key.number
             )
             leaf = shown.preparation.leaf
             audit: Callable[..., Audited] = partial(auditor.draft, shown, text, f"draft {number}")

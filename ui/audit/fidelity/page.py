@@ -402,17 +402,17 @@ class FidelityPage(QWidget):
         """Show an audit."""
         self._need_body()
         self.shown = shown
-        told = shown.audited.fidelity
-        self.headline.setText(headline(told))
+        fidelity = shown.audited.fidelity
+        self.headline.setText(headline(fidelity))
         self.headline.setToolTip(UPPER_BOUND)
-        self.bar.show_counts(told.counts)
+        self.bar.show_counts(fidelity.counts)
         self.kind.clear()
         self.kind.addItem("All kinds", None)
-        for line in told.kinds:
+        for line in fidelity.kinds:
             self.kind.addItem(kind_title(line.kind), line.kind)
-        self.kinds.show_kinds(told)
-        words = (size_words(told), request_words(told), section_words(told), file_words(told))
-        self.facts.setText("\n".join(part for part in words if part))
+        self.kinds.show_kinds(fidelity)
+        parts = (make(fidelity) for make in (size_words, request_words, section_words, file_words))
+        self.facts.setText("\n".join(part for part in parts if part))
         grave = sum(len(group.findings) for group in shown.groups if group.is_grave)
         self.pages.setTabText(FINDINGS, f"Findings ({grave:,})")
         self._show_time(shown)
@@ -475,7 +475,7 @@ class FidelityPage(QWidget):
 
 
 def _generation(one: Audited) -> Point:
-    told = one.fidelity
-    total = sum(line.total for line in told.kinds)
-    words = f"{one.name}: {percent(told.survival)} of {total:,}."
-    return Point(f"#{one.entry}", told.survival, total, words)
+    fidelity = one.fidelity
+    total = sum(line.total for line in fidelity.kinds)
+    words = f"{one.name}: {percent(fidelity.survival)} of {total:,}."
+    return Point(f"#{one.entry}", fidelity.survival, total, words)

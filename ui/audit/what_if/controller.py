@@ -72,22 +72,22 @@ class WhatIfController(QObject):
     # what is walked ----------------------------------------------------------------------------
 
     def _in_force(self) -> Policy:
-        own = Policy(self._state.profile, self._state.settings)
-        return in_window(own, self._window) if self._window else own
+        policy = Policy(self._state.profile, self._state.settings)
+        return in_window(policy, self._window) if self._window else policy
 
     def _show(self) -> None:
         view = self._view
         if view is None or self._state.document is None:
             return
-        own = self._in_force()
-        window = own.settings.context_window
+        policy = self._in_force()
+        window = policy.settings.context_window
         policies = [
-            own if name == own.profile.name else in_window(Policy.of(profile), window)
+            policy if name == policy.profile.name else in_window(Policy.of(profile), window)
             for name, profile in PROFILES.items()
         ]
-        if own.profile.name not in PROFILES:
-            policies.insert(0, own)
-        view.show_policies(policies, own, list(self._state.profiles.values()))
+        if policy.profile.name not in PROFILES:
+            policies.insert(0, policy)
+        view.show_policies(policies, policy, list(self._state.profiles.values()))
 
     def _walk(self, question: Question) -> Drawing:
         """Called in a thread."""
@@ -146,11 +146,11 @@ class WhatIfController(QObject):
         bench, document = self._state.bench, self._state.document
         if bench is None or document is None:
             return
-        client, held = bench.client, [name for name in document.tree.columns.models if name]
+        client, models = bench.client, [name for name in document.tree.columns.models if name]
         listed = self._state.model_infos()
 
         def priced() -> list[tuple[str, str]]:
-            infos = [*(client.info(name) for name in held), *listed]
+            infos = [*(client.info(name) for name in models), *listed]
             found = {info.id: info.label for info in infos if prices_of(info) is not None}
             return list(found.items())
 

@@ -220,9 +220,9 @@ class HeatMap(QWidget):
                            metrics.height())  # fmt: skip
             painter.drawText(place, Qt.AlignmentFlag.AlignRight, round_short(reserve))
 
-    def _head_ink(self, painter: QPainter, own: bool) -> None:
-        painter.setPen(theme().ink if own else theme().dim)
-        painter.setFont(small_font(bold=own))
+    def _head_ink(self, painter: QPainter, in_force: bool) -> None:
+        painter.setPen(theme().ink if in_force else theme().dim)
+        painter.setFont(small_font(bold=in_force))
 
     def _paint_cell(
         self, painter: QPainter, place: QRectF, cell: Cell, part: float, longest: str

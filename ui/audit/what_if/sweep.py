@@ -159,11 +159,11 @@ class SweepPage(QWidget):
         return next((one for one in self._policies if one.profile.name == name), None)
 
     def _mark_own(self) -> None:
-        own, sweep = self._in_force, self.sweep
-        if own is None or sweep is None or sweep.policy.profile.name != own.profile.name:
+        in_force, sweep = self._in_force, self.sweep
+        if in_force is None or sweep is None or sweep.policy.profile.name != in_force.profile.name:
             self.heat.show_own(-1, -1)
             return
-        self.heat.show_own(own.settings.keep_recent_tokens, own.settings.reserve_tokens)
+        self.heat.show_own(in_force.settings.keep_recent_tokens, in_force.settings.reserve_tokens)
 
     # sweeping ----------------------------------------------------------------------------------
 
@@ -173,10 +173,10 @@ class SweepPage(QWidget):
             return
         self._stop.set()
         stop = self._stop = threading.Event()
-        told, make = self._told, self._make
+        signals, make = self._told, self._make
 
         def progress(done: int, total: int) -> None:
-            told.moved.emit(done, total)
+            signals.moved.emit(done, total)
             time.sleep(BREATH_S)
 
         self._busy(True)
@@ -238,7 +238,7 @@ class SweepPage(QWidget):
             return
         low = min(self.sweep.cells, key=figure.value)
         high = max(self.sweep.cells, key=figure.value)
-        told = [
+        facts = [
             f"Pale: {figure.less}, {figure.text(low)}. Dark: {figure.more}, {figure.text(high)}.",
             "Dashed frame: the sizes in force." if self._own_is_swept() else "",
             "Red stroke: some requests do not fit the window."
@@ -246,14 +246,14 @@ class SweepPage(QWidget):
             else "",
         ]
         if not self.sweep.keep_matters:
-            told.append("This profile keeps rounds, not tokens: its columns are alike.")
+            facts.append("This profile keeps rounds, not tokens: its columns are alike.")
         if not self.sweep.reserve_matters:
-            told.append("It does not go by the reserve: its rows are all but alike.")
-        self.key.setText(" ".join(part for part in told if part))
+            facts.append("It does not go by the reserve: its rows are all but alike.")
+        self.key.setText(" ".join(part for part in facts if part))
 
     def _own_is_swept(self) -> bool:
-        own, sweep = self._in_force, self.sweep
-        return bool(own and sweep and sweep.policy.profile.name == own.profile.name)
+        in_force, sweep = self._in_force, self.sweep
+        return bool(in_force and sweep and sweep.policy.profile.name == in_force.profile.name)
 
     # taking the sizes --------------------------------------------------------------------------
 

@@ -310,10 +310,10 @@ class WhatIfWindow(QDialog):
         column.addWidget(split)
         return page
 
-    def _scrolled(self, inside: QWidget) -> QScrollArea:
+    def _scrolled(self, content: QWidget) -> QScrollArea:
         """With large text in a small window a page is higher than its place."""
         area = scroll_area(self, has_frame=False)
-        area.setWidget(inside)
+        area.setWidget(content)
         return area
 
     # what is asked -----------------------------------------------------------------------------
@@ -353,8 +353,8 @@ class WhatIfWindow(QDialog):
         self.sweep.forget()
 
     def _ask(self) -> None:
-        own = tuple((f"own {number}", policy) for number, policy in enumerate(self._own))
-        question = Question((*self._policies, *own), self._window)
+        added = tuple((f"own {number}", policy) for number, policy in enumerate(self._own))
+        question = Question((*self._policies, *added), self._window)
         walk = self._walk
         self._loader.load(lambda: walk(question))
 
