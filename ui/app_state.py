@@ -179,7 +179,7 @@ class AppState(QObject):
         """Follow what the session chose before, such as when a choice is taken back."""
         self._choose(chosen)
 
-    def own_choices(self) -> dict[str, Any]:
+    def session_choices(self) -> dict[str, Any]:
         """What the session shown chose for itself, by the name of the setting."""
         found = self.chosen.by_key(Rules(self.profile, self.settings))
         for choice, name in MODEL_KEYS.items():
@@ -272,7 +272,7 @@ class AppState(QObject):
             kept = self.chosen.to_json() if self.chosen != Chosen() else None
             self.document.choose("rules", kept)
 
-    def _take_kept(self, document: Document) -> None:
+    def _load_choices(self, document: Document) -> None:
         """The rules kept with a session; one without follows the settings."""
         self.project = project_of(document.header.cwd)
         self.chosen = Chosen()
@@ -292,7 +292,7 @@ class AppState(QObject):
             self._keep()
         self.document = document
         if document is not None:
-            self._take_kept(document)
+            self._load_choices(document)
         self.document_changed.emit()
         # Only now: views that follow the rules look at what the map has selected.
         self.settings_changed.emit()

@@ -27,7 +27,7 @@ if TYPE_CHECKING:  # these come after the first paint
     from ui.library.pane import LibraryPane
     from ui.map.pane import MapPane
     from ui.shell.header import Header
-    from ui.shell.splitters import RoomKeeper
+    from ui.shell.splitters import NarrowLayout
     from ui.shell.status_bar import ProgressArea, SpentLabel
     from ui.widgets.notice import NoticeStrip
     from ui.widgets.panels import EmptyState
@@ -73,7 +73,7 @@ class MainWindow(QMainWindow):
     entries: QLabel
     spent: SpentLabel
     progress: ProgressArea
-    room: RoomKeeper
+    room: NarrowLayout
 
     def __init__(self, preferences: Preferences) -> None:
         super().__init__()

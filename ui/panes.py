@@ -29,7 +29,7 @@ from ui.main_window import TABS, MainWindow
 from ui.map.pane import MapPane
 from ui.shell.header import Header
 from ui.shell.skeleton_screen import AGENT, INSPECTOR, LIBRARY
-from ui.shell.splitters import CalmSplitter, RoomKeeper
+from ui.shell.splitters import CalmSplitter, NarrowLayout
 from ui.shell.status_bar import ProgressArea, SpentLabel
 from ui.widgets.labels import Hairline
 from ui.widgets.notice import NoticeStrip
@@ -149,7 +149,7 @@ def _lay_out(window: MainWindow) -> None:
     layout.addWidget(window.whole, 1)
     window.setCentralWidget(centre)
     window.restore()
-    window.room = room = RoomKeeper(
+    window.room = room = NarrowLayout(
         window,
         window.library,
         window.inspector,

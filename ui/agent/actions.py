@@ -20,7 +20,7 @@ AGENT = "Ag&ent"
 NEEDS_DATABASE = ("models", "keys_of_models")
 NEEDS_SESSION = (
     *("compact_now", "replay", "workspace"),
-    *("focus_conversation", "show_said", "find_said", "copy_said"),
+    *("focus_conversation", "show_in_conversation", "find_in_conversation", "copy_conversation"),
 )
 
 LEVEL_NOTES = {
@@ -73,19 +73,19 @@ def conversation_actions(session: WindowSession) -> list[Entry]:
         (ActionSpec("focus_conversation", "Go to the con&versation",
                     "Put the keyboard on what was said", AGENT, ("F9",), separator=True),
          agent.focus_conversation),
-        (ActionSpec("show_said", "Show the entry in the conversat&ion",
+        (ActionSpec("show_in_conversation", "Show the entry in the conversat&ion",
                     "Scroll the conversation to what is selected on the map", AGENT, ("Shift+F9",)),
-         lambda: show_said(state, session.window.map.selected)),
-        (ActionSpec("find_said", "Fi&nd in the conversation…",
+         lambda: show_in_conversation(state, session.window.map.selected)),
+        (ActionSpec("find_in_conversation", "Fi&nd in the conversation…",
                     "Find words in what was said (Ctrl+F there)", AGENT, ("Ctrl+Alt+F",)),
          agent.open_find_bar),
-        (ActionSpec("copy_said", "Copy the conversation as &Markdown",
+        (ActionSpec("copy_conversation", "Copy the conversation as &Markdown",
                     "All that was said on the active path", AGENT),
          agent.copy_conversation),
     ]  # fmt: skip
 
 
-def show_said(state: AppState, entry: int) -> None:
+def show_in_conversation(state: AppState, entry: int) -> None:
     """Show an entry of the map in the conversation, and put the keyboard there."""
     agent = state.window.agent
     if entry < 0 or state.document is None:
@@ -99,7 +99,7 @@ def fill_menu(state: AppState, menu: QMenu, entry: int) -> None:
     document = state.document
     action = menu.addAction("Show in the conversation")
     action.setEnabled(document is not None and entry in document.tree.path(document.leaf))
-    action.triggered.connect(lambda: show_said(state, entry))
+    action.triggered.connect(lambda: show_in_conversation(state, entry))
 
 
 class Commands:

@@ -94,7 +94,7 @@ class AgentPane(QWidget):
         self.bar.send_after.triggered.connect(lambda: self._send(True, ""))
         self.stop.clicked.connect(self.stop_requested)
         self.card.stopped.connect(self.stop_requested)
-        self.card.typed_elsewhere.connect(self._type_on)
+        self.card.typed_outside.connect(self._type_on)
         self.workspace.clicked.connect(self.workspace_requested)
         self.models.activated.connect(self._model_activated)
         self.models.more_asked.connect(self.models_requested)

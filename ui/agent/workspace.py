@@ -49,8 +49,8 @@ class FolderController(QObject):
         document = self._state.document
         if document is not self._shown:
             self._shown = document
-            kept = document.choices().get(WORKSPACE_CHOICE) if document is not None else None
-            self._chosen = kept if isinstance(kept, str) else ""
+            stored = document.choices().get(WORKSPACE_CHOICE) if document is not None else None
+            self._chosen = stored if isinstance(stored, str) else ""
         self.show()
 
     @property
@@ -148,7 +148,7 @@ class AlwaysAllowed:
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
+class _SessionTools:
     """What was allowed for this session, and its tools in one folder."""
 
     document: Document
@@ -167,19 +167,19 @@ class ToolsController(QObject):
         self._folder = folder
         self._permission = permission
         self._always = AlwaysAllowed(state)
-        self._kept: _Kept | None = None
+        self._made: _SessionTools | None = None
         permission.mode_changed.connect(self._follow)
         state.document_changed.connect(self._let_go)
 
     def _let_go(self) -> None:
         """What was allowed for a session ends with it."""
-        if self._kept is not None and self._kept.document is not self._state.document:
-            self._kept = None
+        if self._made is not None and self._made.document is not self._state.document:
+            self._made = None
 
     def _follow(self) -> None:
         """A change of mode holds at once, for a turn that runs too."""
-        if self._kept is not None and self._kept.document is self._state.document:
-            self._kept.tools.approvals.mode = self._permission.mode
+        if self._made is not None and self._made.document is self._state.document:
+            self._made.tools.approvals.mode = self._permission.mode
 
     def box(self) -> WorkspaceTools | None:
         """The tools for a turn of the session shown; None where no folder is chosen, or it is
@@ -187,13 +187,13 @@ class ToolsController(QObject):
         document, root = self._state.document, self._folder.folder
         if document is None or root is None:
             return None
-        kept = self._kept
-        if kept is None or kept.document is not document or kept.folder != root:
+        made = self._made
+        if made is None or made.document is not document or made.folder != root:
             approvals = Approvals(
                 self._permission.mode, always=self._always, approver=self._permission
             )
-            kept = self._kept = _Kept(
+            made = self._made = _SessionTools(
                 document, root, tools_of(document, Workspace(root), approvals)
             )
-        kept.tools.approvals.mode = self._permission.mode
-        return kept.tools
+        made.tools.approvals.mode = self._permission.mode
+        return made.tools

@@ -18,7 +18,7 @@ from explorer.audit.provenance import Known
 from explorer.session.tree import SessionTree
 from ui.audit.known import ProvenanceBadge
 from ui.audit.ledger_view import LEAST_ROWS, ONE_FIGURE, TWO_FIGURES
-from ui.audit.words import GRAVITIES, GRAVITY_TEXTURES, REPAIRS, sentence_case
+from ui.audit.words import GRAVITIES, REPAIRS, SEVERITY_TEXTURES, sentence_case
 from ui.compaction.words import entry_links
 from ui.theme import S4, S8, S12, S16, bind_font, ui_font
 from ui.widgets.entry_table import EntryCells, EntryModel, EntryTable
@@ -54,7 +54,7 @@ class LossModel(EntryModel[Loss]):
                 lambda loss, _line: (
                     f"{sentence_case(GRAVITIES[loss.gravity])}: {loss.title}. {loss.cause}"
                 ),
-                verdict=lambda loss: int(GRAVITY_TEXTURES[loss.gravity]),
+                verdict=lambda loss: int(SEVERITY_TEXTURES[loss.gravity]),
                 lead=lambda loss: f"{GRAVITIES[loss.gravity]}  ",
                 strong=lambda loss: loss.gravity is Gravity.LOST,
                 line=lambda loss: loss.title,

@@ -51,7 +51,7 @@ class VerdictLine(QWidget):
             flow.addWidget(badge)
         column.addLayout(flow)
         self._is_low = False
-        self._told: tuple[str, str] = ("", "")
+        self._verdict_words: tuple[str, str] = ("", "")
         """The verdict and its rule."""
         self.hide()
 
@@ -67,12 +67,12 @@ class VerdictLine(QWidget):
         self.setVisible(at >= 0)
         if ledger is None or at < 0:
             return
-        self._told = sentence_case(VERDICTS[ledger.verdict(at)]), ledger.rule(at)
+        self._verdict_words = sentence_case(VERDICTS[ledger.verdict(at)]), ledger.rule(at)
         self._tell()
         self.badge.set_known(ledger.known(at))
 
     def _tell(self) -> None:
-        head, rule = self._told
+        head, rule = self._verdict_words
         shown = "" if self._is_low else f"{entry_links(rule)} "
         link = '<a href="ledger:">See it in the ledger</a>'
         self.words.set_words(

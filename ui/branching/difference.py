@@ -181,8 +181,8 @@ class DifferenceWindow(ComparisonWindow):
                 int(self.left.currentData()), int(self.right.currentData())
             )
         )
-        self.told = Caption("", self)
-        foot = row(self.copy, swap, self.summaries, self.told, 1, self.closing_button())
+        self.message = Caption("", self)
+        foot = row(self.copy, swap, self.summaries, self.message, 1, self.closing_button())
         head = self.head(chosen)
         head.insertSpacing(2, S8)
         self.lay_out(head, self.pages, foot)
@@ -210,7 +210,7 @@ class DifferenceWindow(ComparisonWindow):
 
     def _ask(self) -> None:
         left, right = int(self.left.currentData()), int(self.right.currentData())
-        self.told.setText("")
+        self.message.setText("")
         self._loader.load(lambda: _prepared(self._compare(left, right)))
 
     def _swap(self) -> None:
@@ -264,7 +264,7 @@ class DifferenceWindow(ComparisonWindow):
         if self.found is not None:
             text = as_markdown(self.found, self.left.currentText(), self.right.currentText())
             QGuiApplication.clipboard().setText(text)
-            self.told.setText("Copied.")
+            self.message.setText("Copied.")
 
 
 def _prepared(found: BranchDifference) -> tuple[BranchDifference, Sequence[Pair]]:

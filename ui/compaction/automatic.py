@@ -193,11 +193,11 @@ class AutomaticLine(QObject):
             )  # fmt: skip
         elif ended.cancelled:
             self._state.say("The compaction was cancelled; nothing was changed.")
-        elif not self._is_held():
+        elif not self._has_news():
             figures = f"{short(ended.tokens_before)} → {short(ended.tokens_after)} tokens"
             self._offer(f"Compacted ({TRIGGERS[ended.trigger]}): {figures}.", ended.entry)
 
-    def _is_held(self) -> bool:
+    def _has_news(self) -> bool:
         """Something else is to be told that a person must see."""
         document = self._state.document
         if document is None:
@@ -238,7 +238,7 @@ class AutomaticController(QObject):
         """``stop`` ends what the agent is doing."""
         super().__init__(state)
         self._state = state
-        self._kept: dict[int, AutomaticCompaction] = {}
+        self._by_session: dict[int, AutomaticCompaction] = {}
         self._chosen: dict[tuple[int, str], bool] = {}
         self._forgotten: set[tuple[int, str]] = set()
         """Choices that were given up here, which the database may not know yet."""
@@ -256,20 +256,20 @@ class AutomaticController(QObject):
 
     async def stop_ahead(self) -> None:
         """End every summary that is made ahead, whichever session it is of."""
-        for automatic in list(self._kept.values()):
+        for automatic in list(self._by_session.values()):
             await automatic.prompts.stop()
 
     # one per session ---------------------------------------------------------------------------
 
     def of(self, document: Document) -> AutomaticCompaction:
         """What compacts a session by itself; the same for as long as the session is open."""
-        kept = self._kept.get(document.key)
+        kept = self._by_session.get(document.key)
         if kept is None or kept.document is not document:
             if kept is not None:
                 kept.close()
             kept = AutomaticCompaction(document, lambda: self.rules(document))
             kept.confirmation.attended = True
-            self._kept[document.key] = kept
+            self._by_session[document.key] = kept
         return kept
 
     def now(self) -> AutomaticCompaction | None:
@@ -279,14 +279,14 @@ class AutomaticController(QObject):
 
     def adopt(self, document: Document, automatic: AutomaticCompaction) -> Callable[[], None]:
         """Show what another one does in a session as long as that is at work; returns its end."""
-        before = self._kept.pop(document.key, None)
+        before = self._by_session.pop(document.key, None)
         if before is not None:
             before.close()
-        self._kept[document.key] = automatic
+        self._by_session[document.key] = automatic
 
         def release() -> None:
-            if self._kept.get(document.key) is automatic:
-                del self._kept[document.key]
+            if self._by_session.get(document.key) is automatic:
+                del self._by_session[document.key]
                 self.show()
 
         return release
@@ -316,15 +316,15 @@ class AutomaticController(QObject):
 
     def is_on(self, document: Document) -> bool:
         """Whether a session is compacted by itself: its own choice, else the profile's."""
-        chosen = self._own(document, CHOICE)
+        chosen = self._session_choice(document, CHOICE)
         return self._state.profile.enabled if chosen is None else chosen
 
     def asks_first(self, document: Document) -> bool:
         """Whether that waits for a word each time: the session's choice, else the settings'."""
-        chosen = self._own(document, ASK)
+        chosen = self._session_choice(document, ASK)
         return self._state.values.get(ASK_FIRST) is True if chosen is None else chosen
 
-    def _own(self, document: Document, name: str) -> bool | None:
+    def _session_choice(self, document: Document, name: str) -> bool | None:
         at = document.key, name
         if at not in self._chosen and at not in self._forgotten:
             kept = document.choices().get(name)
@@ -334,15 +334,15 @@ class AutomaticController(QObject):
                 self._forgotten.add(at)
         return self._chosen.get(at)
 
-    def own_choice(self, name: str = CHOICE) -> bool | None:
+    def session_choice(self, name: str = CHOICE) -> bool | None:
         """What the session shown chose for itself; None where it follows the settings."""
         document = self._state.document
-        return self._own(document, name) if document is not None else None
+        return self._session_choice(document, name) if document is not None else None
 
     def forget_choice(self, name: str = CHOICE) -> None:
         """Let the session shown follow the settings again."""
         document = self._state.document
-        if document is not None and self._own(document, name) is not None:
+        if document is not None and self._session_choice(document, name) is not None:
             del self._chosen[document.key, name]
             self._forgotten.add((document.key, name))
             document.choose(name, None)
@@ -409,10 +409,10 @@ class AutomaticController(QObject):
 
     def _let_go(self) -> None:
         """A session that was closed is watched no longer, and nothing is made ahead for it."""
-        for key, automatic in list(self._kept.items()):
+        for key, automatic in list(self._by_session.items()):
             if automatic.document is not self._state.document:
                 automatic.close()
-                del self._kept[key]
+                del self._by_session[key]
                 self._state.tasks.start("Ending a summary", automatic.prompts.stop())
 
     def _show_switches(self) -> None:

@@ -83,7 +83,7 @@ class StreamingView(QWidget):
         self._tick.timeout.connect(self._show_progress)
         self._streams: dict[str, StreamView] = {}
         self._model = ""
-        self._told = ""
+        self._reason = ""
         self.title = ElidedLabel(parent=self)
         bind_font(self.title, lambda: ui_font(0.5, bold=True))
         self.why = Caption(parent=self, wraps=True)
@@ -113,7 +113,7 @@ class StreamingView(QWidget):
         self, model: str, purposes: list[str], why: str = "", takes_focus: bool = True
     ) -> None:
         """Start showing the answers to one or two requests; ``why``: where nobody ordered them."""
-        self._model, self._told = model, ""
+        self._model, self._reason = model, ""
         while self.tabs.count():
             old = self.tabs.widget(0)
             self.tabs.removeTab(0)
@@ -152,7 +152,7 @@ class StreamingView(QWidget):
 
     def tell(self, sentence: str) -> None:
         """What is waited for: another try, another model, the next part of a long session."""
-        self._told = sentence
+        self._reason = sentence
         self._show_progress()
 
     def end(self) -> None:
@@ -169,7 +169,7 @@ class StreamingView(QWidget):
         characters = sum(stream.characters() for stream in self._streams.values())
         seconds = self._clock.elapsed() / 1000
         written = f"{count(characters, 'character')} in {seconds:.1f} s"
-        self.progress.setText(f"{written} · {self._told}" if self._told else written)
+        self.progress.setText(f"{written} · {self._reason}" if self._reason else written)
 
     def _cancelled(self) -> None:
         self.cancel.setEnabled(False)
@@ -223,8 +223,8 @@ class DraftPage(QWidget):
         self.problem = QLabel(self)
         self.problem.setWordWrap(True)
         set_tone(self.problem, "lost")
-        self.elsewhere = QLabel(self)
-        self.elsewhere.setWordWrap(True)
+        self.place_note = QLabel(self)
+        self.place_note.setWordWrap(True)
         self.leaving: int | None = None
         """The leaf that a commit would leave, as the person is told; None at the leaf."""
         self._make_buttons()
@@ -316,7 +316,7 @@ class DraftPage(QWidget):
         column.setContentsMargins(S16, S4, S16, S12)
         column.setSpacing(S4)
         column.addWidget(self.sizes)
-        column.addWidget(self.elsewhere)
+        column.addWidget(self.place_note)
         column.addWidget(self.problem)
         buttons = FlowLayout(across=S8, down=S4)
         for button in self._buttons():
@@ -488,8 +488,8 @@ class DraftPage(QWidget):
             return
         words = leaving_words(document.tree, at, document.leaf)
         self.leaving = document.leaf if words else None
-        self.elsewhere.setText(words)
-        self.elsewhere.setVisible(bool(words))
+        self.place_note.setText(words)
+        self.place_note.setVisible(bool(words))
         self.commit.setText(commit_words(at, document.leaf))
         self.commit.setAccessibleDescription(words)
 

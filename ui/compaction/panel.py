@@ -57,18 +57,18 @@ _NO_LEAF = -2
 class LeafNoticeStrip(NoticeStrip):
     """A notice of a compaction made or taken back is of the leaf that it left behind."""
 
-    _told_leaf = _NO_LEAF
+    _notice_leaf = _NO_LEAF
 
     def show_of(self, notice: Notice, leaf: int) -> None:
         """Show a notice for as long as the leaf stays."""
         self.show_notice(notice)
-        self._told_leaf = leaf
+        self._notice_leaf = leaf
 
     def follow(self, leaf: int) -> None:
         """The leaf is this one now."""
-        if self._told_leaf in (_NO_LEAF, leaf):
+        if self._notice_leaf in (_NO_LEAF, leaf):
             return
-        self._told_leaf = _NO_LEAF
+        self._notice_leaf = _NO_LEAF
         if self.notice is not None and self.notice.level == "done":
             self.dismiss()
 

@@ -123,7 +123,7 @@ class PromptPage(QWidget):
         self.figures = Caption(parent=self, wraps=True)
         self.outcome = Caption(parent=self, wraps=True)
         self.budget = NumberSlider("&Budget", LEAST, MOST, self)
-        self.own_budget = QPushButton("Its &own", self)
+        self.window_budget = QPushButton("Its &own", self)
         self.cached = QCheckBox("&Keep what was sent", self)
         self.model = PromptModel(self)
         self.tree = QTreeView(self)
@@ -162,7 +162,7 @@ class PromptPage(QWidget):
             "Nothing that a provider's cache holds is dropped: a prompt that does not fit is "
             "summarized instead. Unchecked, the lowest priority goes first."
         )
-        self.own_budget.setToolTip("Back to the budget that the model's window leaves")
+        self.window_budget.setToolTip("Back to the budget that the model's window leaves")
         self.cached.setChecked(True)
 
     def _connect(self) -> None:
@@ -171,7 +171,7 @@ class PromptPage(QWidget):
         self._renderer.loaded.connect(self._show)
         self._renderer.failed.connect(self._failed)
         self.budget.changed.connect(self._budget_chosen)
-        self.own_budget.clicked.connect(self._own)
+        self.window_budget.clicked.connect(self._own)
         self.cached.toggled.connect(lambda _on: self._settle.start())
         self._settle.timeout.connect(self._render)
         self.stop.clicked.connect(self.stop_requested)
@@ -191,7 +191,7 @@ class PromptPage(QWidget):
         prompt, below = section(page)
         for part in (self.figures, self.budget):
             below.addWidget(part)
-        below.addLayout(_flow(self.cached, self.own_budget))
+        below.addLayout(_flow(self.cached, self.window_budget))
         below.addWidget(self.outcome)
         single, foot = section(page)
         self.needs = CollapsibleSection("What single models need", self.quirks, parent=single)
@@ -334,7 +334,7 @@ class PromptPage(QWidget):
             words = f"Fits: {full(found.tokens)} of {full(found.budget)} tokens, nothing dropped."
         self.outcome.setText(words)
         set_tone(self.outcome, tone)
-        self.own_budget.setEnabled(self._budget is not None)
+        self.window_budget.setEnabled(self._budget is not None)
 
     def _failed(self, message: str) -> None:
         self.outcome.setText(f"The prompt cannot be shown: {message}")

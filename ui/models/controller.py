@@ -46,10 +46,10 @@ class ModelsController(QObject):
         assert self._state.bench is not None
         loop = asyncio.get_running_loop()
 
-        def told() -> None:
+        def follow() -> None:
             loop.call_soon_threadsafe(self._changed)
 
-        self._stop_watching = self._state.bench.client.user_models.subscribe(told)
+        self._stop_watching = self._state.bench.client.user_models.subscribe(follow)
         self._show_tips()
 
     def stop(self) -> None:

@@ -60,7 +60,9 @@ class KeysPage(QWidget):
     def _make_list(self) -> Table:
         columns: list[Column[str]] = [
             Column("Provider", str, fits=True),
-            Column("Key", lambda name: STATES[self._place(name)], stretch=True, detail=self._told),
+            Column(
+                "Key", lambda name: STATES[self._place(name)], stretch=True, detail=self._state_text
+            ),
         ]
         made = Table(TableModel(columns), "Providers and where their keys are", self)
         made.current_changed.connect(lambda _now: self._show_provider())
@@ -186,7 +188,7 @@ class KeysPage(QWidget):
         state = self._states.get(provider)
         return state.place if state is not None else "none"
 
-    def _told(self, provider: str) -> str:
+    def _state_text(self, provider: str) -> str:
         state = self._states.get(provider)
         if state is None:
             state = KeyState(provider, "none", variable=variables_of(provider)[0])
@@ -202,7 +204,7 @@ class KeysPage(QWidget):
             self.message.say("")
         self.name.setText(provider)
         self.field.setAccessibleName(f"Key of {provider}")
-        self.state.setText(self._told(provider) if provider else "")
+        self.state.setText(self._state_text(provider) if provider else "")
         self.about.setText(self._about(provider))
         self._enable()
 

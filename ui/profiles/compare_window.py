@@ -178,8 +178,8 @@ class CompareCard(QWidget):
         self.in_force = Caption("in use", self, tone="accent")
         self.use = LinkButton("Use here", self)
         self.use.clicked.connect(self._use)
-        self.kept_from = LinkButton(parent=self)
-        self.kept_from.clicked.connect(self._go)
+        self.first_kept = LinkButton(parent=self)
+        self.first_kept.clicked.connect(self._go)
         self._flow = FlowLayout(across=S16, down=S4)
         self.cells: dict[str, _Cell] = {}
         self.strip = VerdictStrip(self)
@@ -191,7 +191,7 @@ class CompareCard(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(S4)
-        column.addLayout(row(self.title, self.in_force, self.use, 1, self.kept_from))
+        column.addLayout(row(self.title, self.in_force, self.use, 1, self.first_kept))
         column.addWidget(self.strip)
         column.addLayout(self._flow)
         column.addWidget(self.why)
@@ -210,9 +210,9 @@ class CompareCard(QWidget):
         self.title.setText(found.profile.title)
         self.use.setAccessibleName(f"Use {found.profile.title} here")
         first = found.first_kept
-        self.kept_from.setText(f"keeps from #{first}" if first >= 0 else "keeps everything")
-        self.kept_from.setEnabled(first >= 0)
-        self.kept_from.setToolTip("Select the first entry that is kept, on the map")
+        self.first_kept.setText(f"keeps from #{first}" if first >= 0 else "keeps everything")
+        self.first_kept.setEnabled(first >= 0)
+        self.first_kept.setToolTip("Select the first entry that is kept, on the map")
         self.strip.show_verdicts(found.profile.title, found.shown, scale)
         for caption, figure, meaning in cells_of(found):
             if caption not in self.cells:

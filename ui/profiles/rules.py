@@ -51,10 +51,10 @@ class RuleRow(QWidget):
         self.words = QLabel(rule.explanation, self)
         self.words.setWordWrap(True)
         set_tone(self.words, "dim")
-        self.told = QLabel(self)
-        self.told.setWordWrap(True)
-        self.told.setTextFormat(Qt.TextFormat.PlainText)
-        self.told.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.value_text = QLabel(self)
+        self.value_text.setWordWrap(True)
+        self.value_text.setTextFormat(Qt.TextFormat.PlainText)
+        self.value_text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.choice: Choice | None = None
         self.field: QLineEdit | None = None
         self._line: QWidget | None = None
@@ -66,15 +66,15 @@ class RuleRow(QWidget):
         self._column.setContentsMargins(0, S4, 0, S8)
         self._column.setSpacing(S4)
         self._column.addWidget(Hairline(parent=self))
-        for part in (self.title, self.words, self.told, self.differs, self.problem):
+        for part in (self.title, self.words, self.value_text, self.differs, self.problem):
             self._column.addWidget(part)
 
     def show_rule(self, profile: Profile, base: Profile | None, *, read_only: bool) -> None:
         """Show the value that a profile has, and what ``base`` has instead."""
         self._profile = profile
         value = value_of(profile, self.key)
-        self.told.setText(words_of(self.key, value))
-        self.told.setVisible(read_only)
+        self.value_text.setText(words_of(self.key, value))
+        self.value_text.setVisible(read_only)
         if not read_only:
             self._make_control()
             self._show_value(value)
@@ -98,7 +98,7 @@ class RuleRow(QWidget):
             control: QWidget = self._make_choice(rule)
         else:
             control = self._make_field(rule)
-        self._column.insertWidget(self._column.indexOf(self.told) + 1, control)
+        self._column.insertWidget(self._column.indexOf(self.value_text) + 1, control)
 
     def _make_choice(self, rule: Switch) -> Choice:
         choice = self.choice = Choice(self, turns_by_wheel=False)

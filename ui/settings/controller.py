@@ -87,9 +87,9 @@ class SettingsController(QObject):
         unchanged = state.profiles.get(state.profile.name) or PROFILES["explorer"]
         names = [model.id for model in state.model_infos()]
         titles = {name: profile.title for name, profile in state.profiles.items()}
-        chosen = state.own_choices()
+        chosen = state.session_choices()
         for name, choice in OWN.items():
-            if (on := self._automatic.own_choice(choice)) is not None:
+            if (on := self._automatic.session_choice(choice)) is not None:
                 chosen[name] = on
         return Surroundings(state.project, unchanged, chosen, names, titles, self._pick_model)
 

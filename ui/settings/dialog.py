@@ -27,9 +27,9 @@ from ui.settings.standing import (
     Ask,
     Standing,
     Surroundings,
+    file_problem_text,
     matches,
     standing,
-    told_of_file,
 )
 from ui.theme import S4, S8, S12, S16, bind_font, mono_font, set_tone, small_font, ui_font
 from ui.widgets.dialogs import Dialog, fit
@@ -254,7 +254,7 @@ class SettingsDialog(Dialog):
         for name, shown in self.rows.items():
             shown.show_standing(standing(self._live, KEYS[name], self.level, around), self.level)
         of_files = [p for p in self._live.problems(around.project) if p.key not in KEYS]
-        self.problems.setText("\n".join(told_of_file(problem) for problem in of_files))
+        self.problems.setText("\n".join(file_problem_text(problem) for problem in of_files))
         self.problems.setVisible(bool(of_files))
         self.path.setText(str(self._file()))
 

@@ -79,7 +79,7 @@ def standing(live: LiveSettings, key: Key, level: Level, around: Surroundings) -
         here is not None,
         here.value if here is not None else None,
         _note(key, found.source, sets, around.own),
-        "\n".join(told(one) for one in problems),
+        "\n".join(problem_text(one) for one in problems),
         _blocked(key, level, live, around.project),
     )
 
@@ -103,12 +103,12 @@ def _blocked(key: Key, level: Level, live: LiveSettings, project: Path | None) -
     return f"{refusal[0].upper()}{refusal[1:]}." if refusal else ""
 
 
-def told(problem: Problem) -> str:
+def problem_text(problem: Problem) -> str:
     """A problem of one setting, for its row."""
     return f"{_file(problem)}, line {problem.line}: {problem.reason}."
 
 
-def told_of_file(problem: Problem) -> str:
+def file_problem_text(problem: Problem) -> str:
     """A problem of a whole file, or of a name that is no setting."""
     name = f"{problem.key}: " if problem.key else ""
     line = f", line {problem.line}" if problem.line else ""

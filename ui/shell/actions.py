@@ -28,7 +28,7 @@ from ui.shell.splitters import TallConversation
 from ui.workshop import actions as workshop
 
 Standard = QKeySequence.StandardKey
-SAID_AGAIN_MS = 120
+REPEAT_MS = 120
 SCALES = (100, 110, 125, 150, 175, 200)
 NEEDS_DATABASE = (
     *("new", "import", "find", "sample", "watch_run", "search"),
@@ -266,9 +266,9 @@ class WindowActions(QObject):
             self.follow()
             words = f"Text at {SCALES[at]} %"
             self._state.say(words)
-            QTimer.singleShot(SAID_AGAIN_MS, self, lambda: self._say_again(words))
+            QTimer.singleShot(REPEAT_MS, self, lambda: self._repeat_message(words))
 
-    def _say_again(self, words: str) -> None:
+    def _repeat_message(self, words: str) -> None:
         """A status bar that is laid out anew shows its labels over a message that was there."""
         bar = self._session.window.statusBar()
         if bar.currentMessage() == words:

@@ -79,7 +79,7 @@ class MendWindow(QDialog):
         self.title = QLabel(self)
         self.title.setWordWrap(True)
         bind_font(self.title, lambda: ui_font(2, bold=True))
-        self.told = Caption(parent=self, wraps=True)
+        self.message = Caption(parent=self, wraps=True)
         self._pages = QStackedWidget(self)
         self._build_found()
         yield
@@ -98,7 +98,7 @@ class MendWindow(QDialog):
         head.setContentsMargins(S16, S12, S16, S8)
         head.setSpacing(S4)
         head.addWidget(self.title)
-        head.addWidget(self.told)
+        head.addWidget(self.message)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
@@ -248,7 +248,7 @@ class MendWindow(QDialog):
         self._name = name
         self.notice.dismiss()
         self.title.setText(f"Checking {name}")
-        self.told.setText("Reading what it takes the place of. No model is asked.")
+        self.message.setText("Reading what it takes the place of. No model is asked.")
         self.stream.begin()
         self._show_page(1, self.stop)
 
@@ -260,7 +260,7 @@ class MendWindow(QDialog):
         )
         if not checked.lacks:
             self.title.setText("Nothing was found lost or changed")
-            self.told.setText(f"{survives}. There is nothing to ask for.")
+            self.message.setText(f"{survives}. There is nothing to ask for.")
         else:
             wrong = f", {checked.wrong:,} stated otherwise or without a source"
             self.title.setText(f"{lost:,} lost{wrong if checked.wrong else ''}")
@@ -269,7 +269,7 @@ class MendWindow(QDialog):
                 if len(checked.lacks) > MOST_FINDINGS
                 else ""
             )
-            self.told.setText(
+            self.message.setText(
                 f"{survives}: the most that a model can recall. Mending is one more call, with "
                 f"the summary and this list.{more}"
             )
@@ -290,7 +290,7 @@ class MendWindow(QDialog):
         """The request is on its way."""
         self.notice.dismiss()
         self.title.setText(f"{model} is asked to mend it")
-        self.told.setText(self._kept)
+        self.message.setText(self._kept)
         self.stream.begin()
         self._show_page(1, self.stop)
         self.stop.setFocus()
@@ -300,7 +300,7 @@ class MendWindow(QDialog):
         self.stream.finish()
         self.notice.show_notice(notice)
         self.title.setText("Not mended")
-        self.told.setText(self._kept)
+        self.message.setText(self._kept)
         self._show_page(0, self.mend, self.done_button)
         self.mend.setFocus()
 
@@ -313,7 +313,7 @@ class MendWindow(QDialog):
             f"{count(gained, 'thing')} regained, {gone:,} lost by it: "
             f"{share_text(before.fidelity.survival)} → {share_text(after.fidelity.survival)}"
         )
-        self.told.setText(f"{facts}. {self._kept}")
+        self.message.setText(f"{facts}. {self._kept}")
         mine, theirs = word_differences(before.text, mended.draft.summary)
         self.before.show_pieces(mine, "Empty")
         self.after.show_pieces(theirs, "Empty")

@@ -238,7 +238,7 @@ class VersionsPage(QWidget):
         self.take.setToolTip("Take the chosen version's text, to save it or to change it")
         self.take.setAutoDefault(False)
         self.take.clicked.connect(self._taken)
-        self.told = Caption(parent=self, wraps=True)
+        self.message = Caption(parent=self, wraps=True)
         self._below = QWidget(self)
         self._column = QVBoxLayout(self._below)
         self._column.setContentsMargins(0, S8, 0, 0)
@@ -247,7 +247,7 @@ class VersionsPage(QWidget):
         line = row(Caption("Compared with", self), self.against, self.take)
         line.setStretchFactor(self.against, 1)
         self._column.addLayout(line)
-        self._column.addWidget(self.told)
+        self._column.addWidget(self.message)
         self.diff: DiffView | None = None
         split = QSplitter(Qt.Orientation.Vertical, self)
         split.setChildrenCollapsible(False)
@@ -287,10 +287,10 @@ class VersionsPage(QWidget):
         lines = [DiffLine(line.sign, line.text) for line in changed_lines(old.text, new.text)]
         names = f"{version_words(old)} → {version_words(new)}"
         if not lines:
-            self.told.setText(f"{names}: the same text.")
+            self.message.setText(f"{names}: the same text.")
             return
         view = self.diff = DiffView(DiffBlock(names, "", ""), self._below, lines=lines, fit=0)
-        self.told.setText(f"{names}: {view.summary}")
+        self.message.setText(f"{names}: {view.summary}")
         self._column.addWidget(view, 1)
 
     def _taken(self) -> None:

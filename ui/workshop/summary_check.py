@@ -264,7 +264,7 @@ class SummaryCheckController(QObject):
         assert document is not None and auditor is not None and window is not None
         order = Order(
             draft.instructions, model, lambda _purpose, piece: window.stream.add(piece), cancel,
-            on_progress=window.told.setText, on_restart=lambda _purpose: window.stream.begin(),
+            on_progress=window.message.setText, on_restart=lambda _purpose: window.stream.begin(),
         )  # fmt: skip
         try:
             mended = await mend(document, auditor, draft, checked, order)

@@ -99,10 +99,10 @@ class TrialPage(QWidget):
         self.confirm.hide()
 
     def _make_outcome(self) -> None:
-        self.told = QLabel(self)
-        self.told.setWordWrap(True)
-        self.told.setTextFormat(Qt.TextFormat.PlainText)
-        self.told.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.message = QLabel(self)
+        self.message.setWordWrap(True)
+        self.message.setTextFormat(Qt.TextFormat.PlainText)
+        self.message.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.progress = QProgressBar(self)
         self.progress.setAccessibleName("Summaries made")
         self.progress.hide()
@@ -139,7 +139,7 @@ class TrialPage(QWidget):
         column.addWidget(self.sessions, 2)
         column.addLayout(buttons)
         column.addWidget(self.progress)
-        column.addWidget(self.told)
+        column.addWidget(self.message)
         column.addWidget(self.table, 3)
         column.addWidget(self.bound)
         # Where there is little height, the page scrolls, and the buttons below it stay in sight.
@@ -278,9 +278,9 @@ class TrialPage(QWidget):
 
     def tell(self, words: str, tone: str = "") -> None:
         """Say how it stands, or what went wrong."""
-        self.told.setText(words)
-        self.told.setVisible(bool(words))
-        set_tone(self.told, tone)
+        self.message.setText(words)
+        self.message.setVisible(bool(words))
+        set_tone(self.message, tone)
 
     def show_changes(
         self, rows: Sequence[KindChange], sums: Mapping[str, tuple[int, int]], places: int

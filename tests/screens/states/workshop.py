@@ -68,7 +68,7 @@ async def workshop_tried(scene: Scene) -> AsyncIterator[None]:
     dialog.tabs.setCurrentIndex(TABS.index("try"))
     await live.until(lambda: bool(dialog.trial.points()), "the places")
     live.press_button("Try", dialog)
-    await live.until(lambda: "compared" in dialog.trial.told.text(), "the trial")
+    await live.until(lambda: "compared" in dialog.trial.message.text(), "the trial")
     yield
 
 

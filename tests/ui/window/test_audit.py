@@ -262,7 +262,7 @@ async def test_words_for_what_was_lost_make_another_summary_where_it_was_made(
     entries, leaf = len(live.document.tree), live.document.leaf
     await draft(live)
     page = live.window.compaction.draft
-    assert "the leaf is #13: the commit goes there" in page.elsewhere.text()
+    assert "the leaf is #13: the commit goes there" in page.place_note.text()
     live.press_button("Go to #11 and commit", page)
     await live.until(lambda: len(live.document.tree) > entries, "the compaction")
     await live.idle()

@@ -158,7 +158,7 @@ async def test_a_try_that_fails_changes_nothing(house: House, server: ChatServer
     live.click(window.trying.button)
     await live.until(lambda: server.requests and not window.trying.is_running, "the end")
     await live.idle()
-    assert window.trying.told.text().startswith("No draft")
+    assert window.trying.message.text().startswith("No draft")
     assert not live.session.fidelity.drafts()
     live.keys("Esc", to=window)
     await live.back()

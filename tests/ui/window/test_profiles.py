@@ -48,7 +48,7 @@ async def test_the_five_say_what_they_stand_for_and_cannot_be_changed(house: Hou
         assert len(dialog.page.about.toPlainText()) > 200, "where its numbers come from"
         row = dialog.page.rules.row("keep_recent_tokens")
         assert row.field is None or not row.field.isVisible()
-        assert f"{profile.keep_recent_tokens:,} tokens" in row.told.text()
+        assert f"{profile.keep_recent_tokens:,} tokens" in row.value_text.text()
         assert not dialog.delete.isVisible() and not dialog.rename.isVisible()
     live.keys("Esc", to=dialog)
     await live.back()

@@ -122,15 +122,15 @@ async def test_lines_are_left_out_and_others_added(house: House) -> None:
     assert "pi" not in [line.key for line in view.chart.shown]
     assert "pi 0.73" not in view.words.text()
     before = view.drawing
-    view.own_rules.keep.setValue(9_000)
-    live.click(view.own_rules.add)
+    view.added_rules.keep.setValue(9_000)
+    live.click(view.added_rules.add)
     await live.until(lambda: view.drawing is not before, "another line")
     assert view.drawing is not None
     added = view.drawing.lines[-1]
     assert "keep 9k" in added.title and added.found.policy.settings.keep_recent_tokens == 9_000
     assert "pi" not in [line.key for line in view.chart.shown], "what was left out stays so"
     before = view.drawing
-    live.click(view.own_rules.clear)
+    live.click(view.added_rules.clear)
     await live.until(lambda: view.drawing is not before, "the profiles alone")
     assert view.drawing.lines[-1].key == "copilot"
     live.keys("Esc", to=view)
@@ -229,6 +229,6 @@ async def test_the_rules_of_the_session_move_its_line(house: House) -> None:
     before = view.drawing
     live.session.state.set_profile("pi")
     await live.until(lambda: view.drawing is not before, "the lines under other rules")
-    assert view.own_rules.policy().settings.context_window == SMALL
+    assert view.added_rules.policy().settings.context_window == SMALL
     live.keys("Esc", to=view)
     await live.back()

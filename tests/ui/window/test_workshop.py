@@ -145,7 +145,7 @@ async def test_versions_are_compared_and_an_old_one_is_taken_again(house: House)
     live.choose(page.against, 2)
     await live.settle()
     assert page.diff is not None and page.diff.summary == "+1 −1"
-    assert "Version 2 → Version 1" in page.told.text()
+    assert "Version 2 → Version 1" in page.message.text()
     live.press_button("Put into the editor", dialog)
     assert dialog.text == "One sentence." and dialog.is_edited
     live.press_button("Save", dialog)
@@ -180,7 +180,7 @@ async def test_two_versions_are_tried_on_the_places_of_a_session(house: House) -
     await live.until(lambda: len(page.points()) == 3, "the places")
     assert page.texts()[0] == text and page.texts()[1].startswith("Only this")
     live.press_button("Try", dialog)
-    await live.until(lambda: "compared" in page.told.text(), "the trial")
+    await live.until(lambda: "compared" in page.message.text(), "the trial")
     kinds = {row[0]: row for row in page.table.cells()}
     assert kinds["all of them"][4].endswith("points"), "other headings keep other things"
     assert kinds["tokens"][2] != kinds["tokens"][3]
@@ -203,12 +203,12 @@ async def test_a_model_is_tried_only_after_its_cost_was_shown(
     live.choose(page.model, "openai/gpt-4o-mini")
     live.press_button("Try", dialog)
     await live.until(lambda: page.confirm.isVisible(), "the question")
-    assert "$" in page.told.text() and "Nothing was sent yet" in page.told.text()
+    assert "$" in page.message.text() and "Nothing was sent yet" in page.message.text()
     assert not server.requests
     live.click(page.confirm)
     await live.until(lambda: bool(server.requests), "the first call")
     live.press_button("Cancel", dialog)
-    await live.until(lambda: "Stopped" in page.told.text(), "the end")
+    await live.until(lambda: "Stopped" in page.message.text(), "the end")
     live.press_button("Undo changes", dialog)
     live.keys("Esc", to=dialog)
     await live.back()
@@ -263,7 +263,7 @@ async def test_a_compaction_is_mended_and_committed_where_it_was_made(house: Hou
     assert window.lacks.rows.rowCount() > 1
     live.press_button("Mend it", window)
     await live.until(lambda: window.take.isVisible(), "the change")
-    assert "Compaction #197 stays as it is" in window.told.text()
+    assert "Compaction #197 stays as it is" in window.message.text()
     before = live.document.entry(197)
     live.press_button("Take it", window)
     page = live.window.compaction.draft

@@ -82,7 +82,7 @@ def words_of(cell: Cell) -> str:
 class HeatMap(QWidget):
     """Arrows go from cell to cell; Return, or a double click, asks to use the cell's sizes."""
 
-    told = Signal(str)
+    described = Signal(str)
     chosen = Signal(object)
     """The ``Cell`` under the cursor."""
     use_asked = Signal(object)
@@ -126,7 +126,7 @@ class HeatMap(QWidget):
         self._tell()
         self.update()
 
-    def show_own(self, keep: int, reserve: int) -> None:
+    def show_in_force(self, keep: int, reserve: int) -> None:
         """Other sizes are in force."""
         self._own = (keep, reserve)
         self.update()
@@ -145,7 +145,7 @@ class HeatMap(QWidget):
         if cell is not None and (cell.keep, cell.reserve) == self._own:
             words += " These are the sizes in force."
         self.setAccessibleDescription(words)
-        self.told.emit(words)
+        self.described.emit(words)
         if cell is not None:
             self.chosen.emit(cell)
 

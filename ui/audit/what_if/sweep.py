@@ -36,7 +36,7 @@ MakeSweep = Callable[[Policy, Progress, Callable[[], bool]], Sweep]
 """Sweeps; for a worker thread. Raises Stopped."""
 
 
-class _Told(QObject):
+class _Signals(QObject):
     moved = Signal(int, int)
 
 
@@ -55,8 +55,8 @@ class SweepPage(QWidget):
         self._cell: Cell | None = None
         self._stop = threading.Event()
         self.sweep: Sweep | None = None
-        self._told = _Told(self)
-        self._told.moved.connect(self._moved)
+        self._signals = _Signals(self)
+        self._signals.moved.connect(self._moved)
         self._loader = Loader(self)
         self._loader.loaded.connect(self._loaded)
         self._loader.failed.connect(self._failed)
@@ -84,7 +84,7 @@ class SweepPage(QWidget):
         self.progress.setTextVisible(False)
         self.progress.setAccessibleName("Cells walked")
         self.heat = HeatMap(self)
-        self.heat.told.connect(self._tell)
+        self.heat.described.connect(self._tell)
         self.heat.chosen.connect(self._chose)
         self.heat.use_asked.connect(lambda _cell: self._ask())
         self.key = Caption("", self, wraps=True)
@@ -141,7 +141,7 @@ class SweepPage(QWidget):
         for policy in policies:
             self.profile.addItem(policy.profile.title, policy.profile.name)
         self.profile.setCurrentIndex(max(0, self.profile.findData(chosen)))
-        self._mark_own()
+        self._mark_in_force()
 
     def forget(self) -> None:
         """Another session: what was swept is not its own."""
@@ -158,12 +158,13 @@ class SweepPage(QWidget):
         name = self.profile.currentData()
         return next((one for one in self._policies if one.profile.name == name), None)
 
-    def _mark_own(self) -> None:
+    def _mark_in_force(self) -> None:
         in_force, sweep = self._in_force, self.sweep
         if in_force is None or sweep is None or sweep.policy.profile.name != in_force.profile.name:
-            self.heat.show_own(-1, -1)
+            self.heat.show_in_force(-1, -1)
             return
-        self.heat.show_own(in_force.settings.keep_recent_tokens, in_force.settings.reserve_tokens)
+        settings = in_force.settings
+        self.heat.show_in_force(settings.keep_recent_tokens, settings.reserve_tokens)
 
     # sweeping ----------------------------------------------------------------------------------
 
@@ -173,7 +174,7 @@ class SweepPage(QWidget):
             return
         self._stop.set()
         stop = self._stop = threading.Event()
-        signals, make = self._told, self._make
+        signals, make = self._signals, self._make
 
         def progress(done: int, total: int) -> None:
             signals.moved.emit(done, total)
@@ -227,7 +228,7 @@ class SweepPage(QWidget):
         model = self.figure.model()
         model.item(at).setEnabled(priced)  # type: ignore[attr-defined]
         self.heat.show_sweep(sweep, sizes.keep_recent_tokens, sizes.reserve_tokens)
-        self._mark_own()
+        self._mark_in_force()
         self._show_figure()
         self.heat.setFocus()
 
@@ -240,7 +241,7 @@ class SweepPage(QWidget):
         high = max(self.sweep.cells, key=figure.value)
         facts = [
             f"Pale: {figure.less}, {figure.text(low)}. Dark: {figure.more}, {figure.text(high)}.",
-            "Dashed frame: the sizes in force." if self._own_is_swept() else "",
+            "Dashed frame: the sizes in force." if self._is_swept() else "",
             "Red stroke: some requests do not fit the window."
             if any(cell.too_large for cell in self.sweep.cells)
             else "",
@@ -251,7 +252,7 @@ class SweepPage(QWidget):
             facts.append("It does not go by the reserve: its rows are all but alike.")
         self.key.setText(" ".join(part for part in facts if part))
 
-    def _own_is_swept(self) -> bool:
+    def _is_swept(self) -> bool:
         in_force, sweep = self._in_force, self.sweep
         return bool(in_force and sweep and sweep.policy.profile.name == in_force.profile.name)
 

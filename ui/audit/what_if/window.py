@@ -89,7 +89,7 @@ class WindowBox(QWidget):
         self.box.blockSignals(False)
 
 
-class OwnRules(QWidget):
+class AddedRules(QWidget):
     """A profile and two sizes, drawn as a line of their own."""
 
     added = Signal(object)
@@ -135,7 +135,7 @@ class OwnRules(QWidget):
         if fresh:
             self._fill()
 
-    def show_own(self, lines: int) -> None:
+    def show_count(self, lines: int) -> None:
         """How many lines of one's own there are."""
         self.clear.setVisible(lines > 0)
 
@@ -240,7 +240,7 @@ class WhatIfWindow(QDialog):
         self.legend.changed.connect(self._show_chosen)
         self.chart = Chart(self)
         self.chart.entry_requested.connect(self.entry_requested)
-        self.chart.told.connect(self._tell)
+        self.chart.described.connect(self._tell)
         self.words = QLabel(self)
         self.words.setWordWrap(True)
         self.words.setTextFormat(Qt.TextFormat.PlainText)
@@ -251,9 +251,9 @@ class WhatIfWindow(QDialog):
     def _make_boxes(self) -> None:
         self.window_box = WindowBox(self)
         self.window_box.changed.connect(self.window_changed)
-        self.own_rules = OwnRules(self)
-        self.own_rules.added.connect(self._add)
-        self.own_rules.cleared.connect(self._clear)
+        self.added_rules = AddedRules(self)
+        self.added_rules.added.connect(self._add)
+        self.added_rules.cleared.connect(self._clear)
         self.models = ModelBox(self)
         self.models.setAccessibleName("Model whose prices count")
         self.models.setSizeAdjustPolicy(
@@ -297,7 +297,7 @@ class WhatIfWindow(QDialog):
         below.setContentsMargins(0, 0, 0, 0)
         below.setSpacing(S8)
         below.addWidget(self.totals, 1)
-        below.addWidget(self.own_rules)
+        below.addWidget(self.added_rules)
         below.addWidget(self.note)
         split = QSplitter(Qt.Orientation.Vertical, page)
         split.setChildrenCollapsible(False)
@@ -326,7 +326,7 @@ class WhatIfWindow(QDialog):
         self._policies = tuple((policy.profile.name, policy) for policy in policies)
         self._window = in_force.settings.context_window
         self.window_box.show_window(self._window)
-        self.own_rules.show_profiles(profiles, in_force)
+        self.added_rules.show_profiles(profiles, in_force)
         self.sweep.show_policies(policies, in_force)
         self._ask()
 
@@ -348,7 +348,7 @@ class WhatIfWindow(QDialog):
     def forget(self) -> None:
         """Another session: nothing of what was drawn or swept is its own."""
         self._own.clear()
-        self.own_rules.show_own(0)
+        self.added_rules.show_count(0)
         self.drawing = None
         self.sweep.forget()
 
@@ -361,12 +361,12 @@ class WhatIfWindow(QDialog):
     def _add(self, policy: Policy) -> None:
         if policy not in self._own:
             self._own.append(policy)
-            self.own_rules.show_own(len(self._own))
+            self.added_rules.show_count(len(self._own))
             self._ask()
 
     def _clear(self) -> None:
         self._own.clear()
-        self.own_rules.show_own(0)
+        self.added_rules.show_count(0)
         self._ask()
 
     # what is shown -----------------------------------------------------------------------------
