@@ -273,7 +273,7 @@ class MendWindow(QDialog):
                 f"{survives}: the most that a model can recall. Mending is one more call, with "
                 f"the summary and this list.{more}"
             )
-        self.lacks.show_rows(checked.lacks)
+        self.lacks.rows.show(checked.lacks)
         self.model.set_models(models, model)
         self._show_page(0, self.mend, self.done_button)
         self.mend.setEnabled(bool(checked.lacks))
@@ -320,7 +320,7 @@ class MendWindow(QDialog):
         _reveal(self.after, theirs)
         changed = [ChangedFact("+ regained", fact) for fact in mended.regained]
         changed += [ChangedFact("− lost by it", fact) for fact in mended.lost]
-        self.atoms.show_rows(changed)
+        self.atoms.rows.show(changed)
         self.atoms.setVisible(bool(gained or gone))
         self._show_page(2, self.take, self.leave)
         self.take.setFocus()

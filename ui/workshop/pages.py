@@ -214,6 +214,10 @@ def version_words(version: Version) -> str:
     return f"Version {version.number}"
 
 
+def _saved_at(version: Version) -> str:
+    return moment(version.time_ms).rpartition(":")[0]
+
+
 class VersionsPage(QWidget):
     """The versions, the newest first, and below them what changed."""
 
@@ -224,8 +228,8 @@ class VersionsPage(QWidget):
         super().__init__(parent)
         self._versions: dict[int, Version] = {}
         columns: list[Column[Version]] = [
-            Column("Version", version_words, fits=True),
-            Column("When", lambda one: moment(one.time_ms).rpartition(":")[0], fits=True),
+            Column("Version", version_words, fits=True, detail=_saved_at),
+            Column("When", _saved_at, fits=True, shown_from=480),
             Column("Note", lambda one: one.note, stretch=True, detail=lambda one: one.note),
         ]
         self.list = Table(TableModel(columns), "Versions of this text", self)

@@ -262,7 +262,7 @@ class TrialPage(QWidget):
         self.progress.setRange(0, total)
         self.progress.setValue(0)
         self.progress.show()
-        self.table.show_rows(())
+        self.table.rows.show(())
         self.tell("")
 
     def advance(self, done: int) -> None:
@@ -299,7 +299,7 @@ class TrialPage(QWidget):
         for name, (one, other) in sums.items():
             change = f"{other - one:+,}" if other != one else "same"
             shown.append(OutcomeRow(name, "", f"{one:,}", f"{other:,}", change))
-        self.table.show_rows(shown)
+        self.table.rows.show(shown)
         if places:
             self.bound.setText(f"At {count(places, 'place')}. {BOUND}")
 
