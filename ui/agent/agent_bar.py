@@ -13,7 +13,6 @@ from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
-    QHBoxLayout,
     QLabel,
     QMenu,
     QPushButton,
@@ -28,6 +27,7 @@ from ui import theme
 from ui.widgets.choice import Choice
 from ui.widgets.flow import FlowLayout
 from ui.widgets.model_box import ModelBox
+from ui.widgets.panels import bare_row
 
 
 class Folding(NamedTuple):
@@ -250,9 +250,7 @@ class AgentBar(QWidget):
         )  # fmt: skip
         for part in (*self._line, self.state):
             choices.addWidget(part)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(theme.S8)
+        row = bare_row(self, theme.S8)
         row.addLayout(choices, 1)
         self._right = (self.go_on, self.send, self.stop)
         for part in self._right:

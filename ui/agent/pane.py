@@ -19,6 +19,7 @@ from ui.agent.completion import Completion
 from ui.agent.composer import Composer
 from ui.agent.conversation import Conversation
 from ui.agent.strips import AutomaticStrip, QueueStrip
+from ui.widgets.panels import bare_column
 
 TALL = 800
 """Pixels of the drawing from which on a window has room for some lines of the conversation,
@@ -74,9 +75,7 @@ class AgentPane(QWidget):
         below.setSpacing(theme.S8)
         for part in (self.card, self.chips, self.composer, self.bar):
             below.addWidget(part)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(theme.S4)
+        layout = bare_column(self, theme.S4)
         layout.addWidget(self.conversation, 1)
         layout.addWidget(self.automatic)
         layout.addWidget(self.queue)

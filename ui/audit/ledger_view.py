@@ -16,7 +16,7 @@ from ui.theme import S4, S8, S12, S16, role_name
 from ui.widgets.entry_table import ENTRY, EntryCells, EntryModel, EntryTable, ReadLines
 from ui.widgets.figures import count, full
 from ui.widgets.labels import Caption, ClickLabel, Hairline
-from ui.widgets.panels import FoldButton, row
+from ui.widgets.panels import FoldButton, bare_column, row
 from ui.widgets.swatch import Legend, Share
 from ui.widgets.table import RIGHT, Column
 
@@ -191,9 +191,7 @@ class LedgerView(QWidget):
         line.setStretchFactor(self.search, 1)
         lines.addWidget(self.legend)
         lines.addLayout(line)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
+        column = bare_column(self, 0)
         column.addWidget(head)
         column.addWidget(self.table, 1)
         column.addWidget(self.nothing)

@@ -25,7 +25,7 @@ from ui.widgets.entry_table import EntryCells, EntryModel, EntryTable
 from ui.widgets.figures import count, full
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, ClickLabel, Hairline
-from ui.widgets.panels import EmptyState, OnePage, row
+from ui.widgets.panels import EmptyState, OnePage, bare_column, row
 from ui.widgets.table import RIGHT, Column
 
 
@@ -161,15 +161,12 @@ class LossesView(QWidget):
         self._pages = OnePage(self)
         self._pages.add(self.empty)
         self._pages.add(self._build())
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
+        column = bare_column(self)
         column.addWidget(self._pages)
 
     def _build(self) -> QWidget:
         page = QWidget(self)
-        column = QVBoxLayout(page)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
+        column = bare_column(page, 0)
         column.addWidget(self.summary)
         column.addWidget(self.table, 1)
         column.addWidget(Hairline(parent=page))

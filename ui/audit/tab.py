@@ -45,7 +45,7 @@ from ui.widgets.entry_table import ReadLines
 from ui.widgets.figures import full
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, Hairline
-from ui.widgets.panels import EmptyState, FoldButton, OnePage, row
+from ui.widgets.panels import EmptyState, FoldButton, OnePage, bare_column, row
 
 NARROW = 320
 """Width at a text scale of 100 % below which the moment has a line of its own."""
@@ -127,9 +127,7 @@ class AuditHead(QWidget):
         self._buttons.setLayout(row(self.fold, self.report, 1))
         self._first.addWidget(self._buttons)
         self._details = QWidget(self)
-        rest = QVBoxLayout(self._details)
-        rest.setContentsMargins(0, 0, 0, 0)
-        rest.setSpacing(S8)
+        rest = bare_column(self._details, S8)
         rest.addLayout(self._line("Ru&les of", self.rules))
         figures = row(self.figure, self.badge)
         figures.setStretchFactor(self.figure, 1)
@@ -226,8 +224,7 @@ class AuditTab(QWidget):
         self._whole = OnePage(self)
         self._whole.add(self.empty)
         self._whole.add(self._build())
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
+        column = bare_column(self)
         column.addWidget(self._whole)
         for title, page in (
             (LEDGER, self.ledger), (LOSSES, self.losses), (SURVIVAL, self.strip),
@@ -250,9 +247,7 @@ class AuditTab(QWidget):
 
     def _build(self) -> QWidget:
         page = QWidget()
-        column = QVBoxLayout(page)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
+        column = bare_column(page, 0)
         column.addWidget(self.head)
         column.addWidget(Hairline(parent=page))
         column.addWidget(self.pages, 1)

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QDialog, QLabel, QPushButton, QVBoxLayout, QWidget
 from ui import theme
 from ui.app_state import AppState
 from ui.widgets.dialogs import fit
-from ui.widgets.panels import row
+from ui.widgets.panels import push_button, row
 
 
 class StopAgentDialog(QDialog):
@@ -36,8 +36,7 @@ class StopAgentDialog(QDialog):
         self.stay = QPushButton("S&tay", self)
         self.stay.setDefault(True)
         self.stay.clicked.connect(self.reject)
-        self.go = QPushButton(f"&Stop it and {then}", self)
-        self.go.setAutoDefault(False)
+        self.go = push_button(f"&Stop it and {then}", self)
         self.go.clicked.connect(self.accept)
         column = QVBoxLayout(self)
         column.setContentsMargins(theme.S24, theme.S24, theme.S24, theme.S16)

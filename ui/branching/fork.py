@@ -29,7 +29,7 @@ from ui.library.controller import (
 )
 from ui.widgets.dialogs import fit
 from ui.widgets.figures import count
-from ui.widgets.panels import row
+from ui.widgets.panels import push_button, row
 
 PATH, WHOLE = range(2)
 
@@ -78,8 +78,7 @@ class ForkDialog(QDialog):
         self.fork.setDefault(True)
         self.fork.setProperty("kind", "primary")
         self.fork.clicked.connect(self._fork)
-        cancel = QPushButton("Cancel", self)
-        cancel.setAutoDefault(False)
+        cancel = push_button("Cancel", self)
         cancel.clicked.connect(self.reject)
         column = QVBoxLayout(self)
         column.setContentsMargins(theme.S24, theme.S24, theme.S24, theme.S16)

@@ -51,7 +51,7 @@ from ui.widgets.dialogs import fit
 from ui.widgets.figures import count
 from ui.widgets.labels import Caption, ElidedLabel, Hairline, LinkButton
 from ui.widgets.model_box import ModelBox
-from ui.widgets.panels import row
+from ui.widgets.panels import push_button, row
 from ui.widgets.plain_text import StreamView
 
 Levels = Callable[[str], Sequence[ThinkingLevel]]
@@ -119,8 +119,7 @@ class RunsDialog(QDialog):
         self.run.setDefault(True)
         self.run.setToolTip("Ask all of them at once (Ctrl+Enter)")
         self.run.clicked.connect(self._run)
-        cancel = QPushButton("Cancel", self)
-        cancel.setAutoDefault(False)
+        cancel = push_button("Cancel", self)
         cancel.clicked.connect(self.reject)
         column = QVBoxLayout(self)
         column.setContentsMargins(theme.S24, theme.S24, theme.S24, theme.S16)
@@ -236,12 +235,10 @@ class RunColumn(QWidget):
         self.stream = StreamView(self)
         self.stream.setAccessibleName(f"Answer {number} by {self._name}")
         self.figures = Caption("", self)
-        self.stop = QPushButton("Stop", self)
-        self.stop.setAutoDefault(False)
+        self.stop = push_button("Stop", self)
         self.stop.setAccessibleName(f"Stop {self._name}")
         self.stop.clicked.connect(self.stop_pressed)
-        self.go = QPushButton("Go on with this", self)
-        self.go.setAutoDefault(False)
+        self.go = push_button("Go on with this", self)
         self.go.setAccessibleName(f"Go on with the answer of {self._name}")
         self.go.clicked.connect(self.go_pressed)
         column = QVBoxLayout(self)

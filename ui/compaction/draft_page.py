@@ -35,7 +35,7 @@ from ui.theme import S4, S8, S12, S16, bind_font, on_theme_changed, scaled, set_
 from ui.widgets.figures import count, full, short
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, ElidedLabel, Hairline
-from ui.widgets.panels import row, scroll_area
+from ui.widgets.panels import bare_column, row, scroll_area
 from ui.widgets.plain_text import StreamView
 
 
@@ -235,15 +235,12 @@ class DraftPage(QWidget):
         self._area = area
         self._foot = self._build_foot()
         drafted = QWidget(self)
-        whole = QVBoxLayout(drafted)
-        whole.setContentsMargins(0, 0, 0, 0)
-        whole.setSpacing(0)
+        whole = bare_column(drafted, 0)
         whole.addWidget(area, 1)
         whole.addWidget(Hairline(parent=drafted))
         whole.addWidget(self._foot)
         self._pages.addWidget(drafted)
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
+        outer = bare_column(self)
         outer.addWidget(self._pages)
         bind_font(self.sizes, lambda: ui_font(2))
         bind_font(self.editor, ui_font)
@@ -301,9 +298,7 @@ class DraftPage(QWidget):
         below.setSpacing(S4)
         below.addWidget(self.facts)
         below.addWidget(self.made)
-        column = QVBoxLayout(page)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
+        column = bare_column(page, 0)
         column.addWidget(self.tabs)
         column.addWidget(self.split, 1)
         column.addLayout(below)

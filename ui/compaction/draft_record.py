@@ -15,7 +15,7 @@ from ui.extensions.handler_calls import HandlerCallsView
 from ui.theme import S4, S8, S16
 from ui.widgets.figures import count, full
 from ui.widgets.labels import Caption
-from ui.widgets.panels import CollapsibleSection
+from ui.widgets.panels import CollapsibleSection, bare_column
 
 PURPOSES = {
     "history": "History",
@@ -121,8 +121,7 @@ class DraftRecordView(QWidget):
         column.addWidget(self.short)
         column.addWidget(self.did)
         self.section = CollapsibleSection("How it was made", self._inside, parent=self)
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
+        outer = bare_column(self)
         outer.addWidget(self.section)
         self.steps: tuple[Step, ...] = ()
         self._shown: object = None

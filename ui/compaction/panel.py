@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import QPoint, Signal
-from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from explorer.compaction.partition import Partition
 from explorer.compaction.preparation import Preparation
@@ -23,7 +23,7 @@ from ui.compaction.rules_page import RulesPage
 from ui.compaction.setup_page import SetupPage
 from ui.compaction.words import is_possible
 from ui.widgets.notice import Notice, NoticeStrip
-from ui.widgets.panels import EmptyState
+from ui.widgets.panels import EmptyState, bare_column
 
 
 class ManualCut:
@@ -135,9 +135,7 @@ class CompactionPanel(QWidget):
         )  # fmt: skip
         for page in (self.empty, self.setup):
             self._pages.addWidget(page)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
+        column = bare_column(self, 0)
         column.addWidget(self.automatic)
         column.addWidget(self.notice)
         column.addWidget(self._pages, 1)

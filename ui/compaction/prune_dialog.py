@@ -28,6 +28,7 @@ from ui.theme.verdicts import PRUNED
 from ui.widgets.dialogs import fit
 from ui.widgets.entry_table import EntryCells, EntryModel, EntryTable, ReadLines
 from ui.widgets.figures import count, full
+from ui.widgets.panels import push_button
 from ui.widgets.table import RIGHT, Column
 
 MOST_TOKENS = 10_000_000
@@ -140,8 +141,7 @@ class PruneDialog(QDialog):
     def _buttons(self) -> QHBoxLayout:
         row = QHBoxLayout()
         row.addStretch(1)
-        self.cancel = QPushButton("Cancel", self)
-        self.cancel.setAutoDefault(False)
+        self.cancel = push_button("Cancel", self)
         self.cancel.clicked.connect(self.reject)
         self.go = QPushButton("Prune", self)
         self.go.setDefault(True)

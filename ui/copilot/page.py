@@ -16,7 +16,6 @@ from PySide6.QtWidgets import (
     QStackedWidget,
     QStyle,
     QTreeView,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -39,7 +38,7 @@ from ui.widgets.figures import count, full, short
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, Hairline
 from ui.widgets.number_slider import NumberSlider
-from ui.widgets.panels import CollapsibleSection, EmptyState, scroll_area, section
+from ui.widgets.panels import CollapsibleSection, EmptyState, bare_column, scroll_area, section
 
 
 class QuirksView(QWidget):
@@ -142,8 +141,7 @@ class PromptPage(QWidget):
         self._pages = QStackedWidget(self)
         self._pages.addWidget(self.empty)
         self._pages.addWidget(self._build())
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
+        column = bare_column(self)
         column.addWidget(self._pages)
         on_theme_changed(self._restyle)
         self._restyle()
@@ -181,9 +179,7 @@ class PromptPage(QWidget):
 
     def _build(self) -> QWidget:
         page = self._content = QWidget(self)
-        column = QVBoxLayout(page)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
+        column = bare_column(page, 0)
         ahead, lines = section(page)
         for widget in (self.gauge, self.states, self.note):
             lines.addWidget(widget)

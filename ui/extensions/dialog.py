@@ -32,7 +32,7 @@ from ui.widgets.choice import Choice
 from ui.widgets.dialogs import Dialog, fit
 from ui.widgets.figures import count
 from ui.widgets.labels import Hairline, MessageLine
-from ui.widgets.panels import row
+from ui.widgets.panels import bare_column, row
 from ui.widgets.plain_text import PlainTextView
 from ui.widgets.table import Column, Table, TableModel
 
@@ -66,9 +66,7 @@ class TrustBox(QWidget):
         self.stop.clicked.connect(self._untrust)
         for button in (self.ask, self.sure, self.cancel, self.stop):
             button.setAutoDefault(False)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(S8)
+        column = bare_column(self, S8)
         column.addWidget(Hairline(parent=self))
         column.addWidget(self.title)
         column.addWidget(self.text)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QGridLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QWidget
 
 from explorer.extensions.records import TITLES, HookRecord
 from ui.theme import S8, S16, set_tone
 from ui.widgets.figures import count
 from ui.widgets.labels import Caption
-from ui.widgets.panels import CollapsibleSection
+from ui.widgets.panels import CollapsibleSection, bare_column
 
 MOST_ROWS = 40
 """Calls that are shown one by one at most."""
@@ -42,8 +42,7 @@ class HandlerCallsView(QWidget):
         self._grid.setVerticalSpacing(0)
         self._grid.setColumnStretch(1, 1)
         self.section = CollapsibleSection("Extensions", self._rows, parent=self)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
+        column = bare_column(self)
         column.addWidget(self.section)
         self._shown: tuple[HookRecord, ...] | None = None
         self.show_records(())

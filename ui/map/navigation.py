@@ -39,6 +39,7 @@ from ui.branching.new_version import (
 from ui.widgets.dialogs import fit, grow
 from ui.widgets.figures import count
 from ui.widgets.model_box import ModelBox
+from ui.widgets.panels import bare_column, push_button
 
 NO_SUMMARY, SUMMARIZE, WITH_INSTRUCTIONS = range(3)
 
@@ -72,9 +73,7 @@ class LeavingDialog(QDialog):
         self, question: str, facts: str, models: list[tuple[str, str]], model: str
     ) -> None:
         page = QWidget(self)
-        layout = QVBoxLayout(page)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(theme.S12)
+        layout = bare_column(page, theme.S12)
         self.question = title = QLabel(question, page)
         title.setFont(theme.ui_font(1, bold=True))
         title.setWordWrap(True)
@@ -152,8 +151,7 @@ class LeavingDialog(QDialog):
 
     def _stream_page(self) -> None:
         page = QWidget(self)
-        layout = QVBoxLayout(page)
-        layout.setContentsMargins(0, 0, 0, 0)
+        layout = bare_column(page)
         layout.addWidget(QLabel("Summarizing the branch… the leaf has not moved.", page))
         self.stream = QPlainTextEdit(page)
         self.stream.setReadOnly(True)
@@ -169,8 +167,7 @@ class LeavingDialog(QDialog):
 
     def _store_page(self) -> None:
         page = QWidget(self)
-        layout = QVBoxLayout(page)
-        layout.setContentsMargins(0, 0, 0, 0)
+        layout = bare_column(page)
         self.outcome = QLabel(page)
         self.outcome.setWordWrap(True)
         self.summary = QPlainTextEdit(page)
@@ -207,8 +204,7 @@ class LeavingDialog(QDialog):
     def _buttons(self, *primary: QPushButton) -> QHBoxLayout:
         row = QHBoxLayout()
         row.addStretch(1)
-        cancel = QPushButton("Cancel", self)
-        cancel.setAutoDefault(False)
+        cancel = push_button("Cancel", self)
         cancel.clicked.connect(self.reject)
         row.addWidget(cancel)
         for button in primary:

@@ -11,7 +11,6 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
-    QPushButton,
     QScrollArea,
     QVBoxLayout,
     QWidget,
@@ -35,7 +34,7 @@ from ui.theme import S8, S12, S16, set_tone
 from ui.widgets.figures import count
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, MessageLine
-from ui.widgets.panels import EmptyState, beside
+from ui.widgets.panels import EmptyState, beside, push_button
 from ui.widgets.panels import row as line_of
 from ui.widgets.table import Column, Table, TableModel
 
@@ -85,18 +84,18 @@ class ServerPanel(QScrollArea):
         self.show_server(None, False)
 
     def _make_buttons(self, body: QWidget) -> None:
-        self.rename = self._button("&Rename", "Its models are called by the new name then", body)
+        self.rename = push_button("&Rename", body, "Its models are called by the new name then")
         self.rename.clicked.connect(self._rename)
-        self.add = self._button("&Add it", "Its models can be chosen then", body)
+        self.add = push_button("&Add it", body, "Its models can be chosen then")
         self.add.setProperty("kind", "primary")
         self.add.clicked.connect(self.add_asked)
-        self.test = self._button("&Test", "Make the smallest real request", body)
+        self.test = push_button("&Test", body, "Make the smallest real request")
         self.test.clicked.connect(self.test_asked)
-        self.again = self._button("Ask again &what it has", "Its models, as they are now", body)
+        self.again = push_button("Ask again &what it has", body, "Its models, as they are now")
         self.again.clicked.connect(self.again_asked)
-        self.key = self._button("&Key…", "Set or test the key that it wants", body)
+        self.key = push_button("&Key…", body, "Set or test the key that it wants")
         self.key.clicked.connect(self.key_asked)
-        self.remove = self._button("Re&move", "Forget the server, and its key with it", body)
+        self.remove = push_button("Re&move", body, "Forget the server, and its key with it")
         self.remove.clicked.connect(self.remove_asked)
 
     def _lay_out(self, body: QWidget) -> None:
@@ -114,13 +113,6 @@ class ServerPanel(QScrollArea):
         column.addLayout(buttons)
         column.addWidget(self.models)
         column.addStretch(0)
-
-    @staticmethod
-    def _button(text: str, tip: str, parent: QWidget) -> QPushButton:
-        made = QPushButton(text, parent)
-        made.setToolTip(tip)
-        made.setAutoDefault(False)
-        return made
 
     def show_server(self, server: Server | None, added: bool) -> None:
         """Show a server; ``added``: it is one of the person's own already."""
@@ -200,7 +192,7 @@ class ServersPage(QWidget):
         self._client, self._start, self._addresses = client, start, addresses
         self._found: dict[str, Server] = {}
         """By address, what was found and is not added."""
-        self.look = QPushButton("&Look for servers on this machine", self)
+        self.look = push_button("&Look for servers on this machine", self)
         self.look.setToolTip(
             "Asks at the usual ports of Ollama, llama.cpp, vLLM and LM Studio, here and nowhere"
             " else"
@@ -241,13 +233,11 @@ class ServersPage(QWidget):
         self.key.setEchoMode(QLineEdit.EchoMode.Password)
         self.key.setPlaceholderText("Key, if it wants one")
         self.key.setAccessibleName("Key of the server, if it wants one")
-        self.add = QPushButton("A&dd", self)
+        self.add = push_button("A&dd", self)
         self.add.clicked.connect(self._add)
         for field in (self.address, self.key):
             field.returnPressed.connect(self._add)
             field.textChanged.connect(lambda _text: self._enable())
-        for button in (self.look, self.add):
-            button.setAutoDefault(False)
 
     def _lay_out(self) -> None:
         left = QWidget(self)

@@ -25,7 +25,7 @@ from ui.widgets.dialogs import fit
 from ui.widgets.figures import count, full, round_short, short
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, Hairline, LinkButton, RichLabel
-from ui.widgets.panels import row
+from ui.widgets.panels import bare_column, row
 from ui.widgets.swatch import Legend, Share
 
 Cell = tuple[str, str, str]
@@ -140,9 +140,7 @@ class _Cell(QWidget):
         self.caption = Caption(caption, self)
         self.figure = QLabel(self)
         bind_font(self.figure, mono_font)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
+        column = bare_column(self, 0)
         column.addWidget(self.caption)
         column.addWidget(self.figure)
 
@@ -188,9 +186,7 @@ class CompareCard(QWidget):
         self.why.setWordWrap(True)
         self.why.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.also = Caption(parent=self, wraps=True)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(S4)
+        column = bare_column(self, S4)
         column.addLayout(row(self.title, self.in_force, self.use, 1, self.first_kept))
         column.addWidget(self.strip)
         column.addLayout(self._flow)

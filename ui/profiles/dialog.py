@@ -29,7 +29,7 @@ from ui.widgets.dialogs import TwoPaneDialog, fit
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption
 from ui.widgets.notice import Notice
-from ui.widgets.panels import scroll_area
+from ui.widgets.panels import bare_column, scroll_area
 
 
 class ProfilePage(QWidget):
@@ -65,8 +65,7 @@ class ProfilePage(QWidget):
             column.addWidget(part)
         column.addStretch(1)
         column.setSpacing(S4)
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
+        outer = bare_column(self)
         outer.addWidget(self.area)
 
     def show_profile(

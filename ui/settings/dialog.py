@@ -34,7 +34,7 @@ from ui.settings.standing import (
 from ui.theme import S4, S8, S12, S16, bind_font, mono_font, set_tone, small_font, ui_font
 from ui.widgets.dialogs import Dialog, fit
 from ui.widgets.labels import Caption, ElidedLabel, Hairline, LinkButton
-from ui.widgets.panels import row
+from ui.widgets.panels import bare_column, row
 
 
 class SettingRow(QWidget):
@@ -84,9 +84,7 @@ class SettingRow(QWidget):
         self._lay_out()
 
     def _lay_out(self) -> None:
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(S4)
+        column = bare_column(self, S4)
         head = row(self.title, self.name, self.badge)
         head.setStretchFactor(self.name, 1)
         line = row(self.field, self.forget, self.reset)

@@ -18,7 +18,6 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QHideEvent, QKeyEvent, QPainter, QShowEvent
 from PySide6.QtWidgets import (
     QApplication,
-    QHBoxLayout,
     QLabel,
     QLineEdit,
     QStyle,
@@ -30,6 +29,7 @@ from PySide6.QtWidgets import (
 
 from ui import theme
 from ui.widgets.figures import count
+from ui.widgets.panels import bare_row
 from ui.widgets.popup import Popup, PopupTable
 from ui.widgets.table import ROW, Column
 
@@ -74,9 +74,7 @@ class SearchBar(QWidget):
         self.everywhere.setCheckable(True)
         self.everywhere.setToolTip("Search all sessions instead of this one")
         self.everywhere.setAccessibleName("Search all sessions")
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(theme.S4)
+        layout = bare_row(self, theme.S4)
         for widget in (self.box, self.count, self.previous, self.following, self.everywhere):
             layout.addWidget(widget)
         layout.setStretch(0, 1)

@@ -10,7 +10,6 @@ from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
-    QHBoxLayout,
     QLayout,
     QPushButton,
     QTextBrowser,
@@ -21,6 +20,7 @@ from PySide6.QtWidgets import (
 from ui.theme import S8, S12, S16, on_theme_changed, scaled
 from ui.widgets.labels import Hairline
 from ui.widgets.notice import NoticeStrip
+from ui.widgets.panels import bare_column, bare_row, push_button
 
 
 def room_for(dialog: QDialog) -> QSize:
@@ -61,17 +61,12 @@ class Dialog(QDialog):
 
     def button(self, text: str, tip: str = "") -> QPushButton:
         """A button; Return elsewhere in the dialog does not press it."""
-        made = QPushButton(text, self)
-        made.setAutoDefault(False)
-        made.setToolTip(tip)
-        return made
+        return push_button(text, self, tip)
 
     def lay_out(self, head: QLayout | None, body: QWidget | QLayout, foot: QLayout) -> None:
         """``head``: None where it scrolls with the body. ``foot``: its buttons, the one that
         closes among them."""
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
+        column = bare_column(self, 0)
         if head is not None:
             add(column, head)
         add(column, body, 1)
@@ -118,9 +113,7 @@ class TwoPaneDialog(Dialog):
         right.addWidget(page, 1)
         right.addWidget(Hairline(parent=self))
         add(right, foot)
-        whole = QHBoxLayout(self)
-        whole.setContentsMargins(0, 0, 0, 0)
-        whole.setSpacing(0)
+        whole = bare_row(self, 0)
         whole.addWidget(left)
         whole.addWidget(Hairline(vertical=True, parent=self))
         whole.addLayout(right, 1)

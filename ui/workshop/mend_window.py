@@ -39,7 +39,7 @@ from ui.widgets.labels import Caption, Hairline, LinkButton
 from ui.widgets.marked import MarkedText
 from ui.widgets.model_box import ModelBox
 from ui.widgets.notice import Notice, NoticeStrip
-from ui.widgets.panels import row
+from ui.widgets.panels import bare_column, push_button, row
 from ui.widgets.plain_text import StreamView
 from ui.widgets.table import Column, Table, TableModel
 
@@ -99,9 +99,7 @@ class MendWindow(QDialog):
         head.setSpacing(S4)
         head.addWidget(self.title)
         head.addWidget(self.message)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
+        column = bare_column(self, 0)
         column.addWidget(self.notice)
         column.addLayout(head)
         column.addWidget(self._pages, 1)
@@ -166,9 +164,7 @@ class MendWindow(QDialog):
         self.split.setChildrenCollapsible(False)
         for words, view in (("As it is", self.before), ("Mended", self.after)):
             side = QWidget(self.split)
-            inner = QVBoxLayout(side)
-            inner.setContentsMargins(0, 0, 0, 0)
-            inner.setSpacing(S4)
+            inner = bare_column(side, S4)
             inner.addWidget(Caption(words, side))
             inner.addWidget(view, 1)
             self.split.addWidget(side)
@@ -195,31 +191,23 @@ class MendWindow(QDialog):
 
     def _build_foot(self) -> None:
         self._foot = QWidget(self)
-        self.mend = self._button("&Mend it", "Send this request to the model", primary=True)
+        foot = self._foot
+        self.mend = push_button("&Mend it", foot, "Send this request to the model", primary=True)
         self.mend.clicked.connect(lambda: self.asked.emit(self.chosen_model()))
-        self.stop = self._button("&Cancel", "Stop; nothing is changed")
+        self.stop = push_button("&Cancel", foot, "Stop; nothing is changed")
         self.stop.clicked.connect(self.cancel_asked)
-        self.take = self._button(
-            "&Take it", "Take the mended text as a draft, to be edited and committed",
-            primary=True,
-        )  # fmt: skip
+        tip = "Take the mended text as a draft, to be edited and committed"
+        self.take = push_button("&Take it", foot, tip, primary=True)
         self.take.clicked.connect(self.taken)
-        self.leave = self._button("&Leave it", "Give the mended text up; nothing is changed")
+        tip = "Give the mended text up; nothing is changed"
+        self.leave = push_button("&Leave it", foot, tip)
         self.leave.clicked.connect(self.left)
-        self.done_button = self._button("C&lose", "")
+        self.done_button = push_button("C&lose", foot)
         self.done_button.clicked.connect(self.close)
         flow = FlowLayout(self._foot, across=S8, down=S4)
         flow.setContentsMargins(S16, S8, S16, S12)
         for button in (self.mend, self.take, self.leave, self.stop, self.done_button):
             flow.addWidget(button)
-
-    def _button(self, text: str, tip: str, *, primary: bool = False) -> QPushButton:
-        button = QPushButton(text, self._foot)
-        button.setToolTip(tip)
-        button.setAutoDefault(False)
-        if primary:
-            button.setProperty("kind", "primary")
-        return button
 
     def _show_page(self, number: int, *buttons: QPushButton) -> None:
         self._pages.setCurrentIndex(number)

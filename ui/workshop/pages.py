@@ -8,10 +8,8 @@ from collections.abc import Collection, Sequence
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFont, QSyntaxHighlighter, QTextCharFormat, QTextDocument
 from PySide6.QtWidgets import (
-    QHBoxLayout,
     QLabel,
     QPlainTextEdit,
-    QPushButton,
     QSizePolicy,
     QSplitter,
     QVBoxLayout,
@@ -30,7 +28,7 @@ from ui.theme import S4, S8, S12, S16, bind_font, mono_font, on_theme_changed, s
 from ui.widgets.choice import Choice
 from ui.widgets.figures import full, moment
 from ui.widgets.labels import Caption, LinkButton
-from ui.widgets.panels import row
+from ui.widgets.panels import bare_row, push_button, row
 from ui.widgets.plain_text import PlainTextView
 from ui.widgets.table import Column, Table, TableModel
 
@@ -132,9 +130,7 @@ class TemplateEditor(QWidget):
             return
         for one in info.variables:
             line = QWidget(self._variables)
-            flow = QHBoxLayout(line)
-            flow.setContentsMargins(0, 0, 0, 0)
-            flow.setSpacing(S8)
+            flow = bare_row(line, S8)
             button = LinkButton(f"{{{{{one.name}}}}}", line)
             button.setToolTip("Put it in at the caret")
             button.setAccessibleName(f"Insert {one.name}")
@@ -238,9 +234,11 @@ class VersionsPage(QWidget):
         self.against = Choice(self)
         self.against.setAccessibleName("Version to compare with")
         self.against.activated.connect(lambda _at: self._compare())
-        self.take = QPushButton("Put into the &editor", self)
-        self.take.setToolTip("Take the chosen version's text, to save it or to change it")
-        self.take.setAutoDefault(False)
+        self.take = push_button(
+            "Put into the &editor",
+            self,
+            "Take the chosen version's text, to save it or to change it",
+        )
         self.take.clicked.connect(self._taken)
         self.message = Caption(parent=self, wraps=True)
         self._below = QWidget(self)

@@ -28,7 +28,7 @@ from ui.widgets.figures import count
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption
 from ui.widgets.model_box import ModelBox
-from ui.widgets.panels import scroll_area
+from ui.widgets.panels import bare_column, push_button, scroll_area
 from ui.widgets.table import LEFT, RIGHT, Column, Table, TableModel
 from ui.workshop.pages import EDITOR, version_words
 
@@ -84,13 +84,11 @@ class TrialPage(QWidget):
         self._restyle()
 
     def _make_buttons(self) -> None:
-        self.start = QPushButton("T&ry", self)
-        self.start.setProperty("kind", "primary")
-        self.start.setAutoDefault(False)
-        self.start.setToolTip("Summarize at the chosen places with both versions")
+        self.start = push_button(
+            "T&ry", self, "Summarize at the chosen places with both versions", primary=True
+        )
         self.start.clicked.connect(self.try_asked)
-        self.stop = QPushButton("&Cancel", self)
-        self.stop.setAutoDefault(False)
+        self.stop = push_button("&Cancel", self)
         self.stop.clicked.connect(self.cancel_asked)
         self.stop.hide()
         self.confirm = QPushButton(self)
@@ -145,8 +143,7 @@ class TrialPage(QWidget):
         # Where there is little height, the page scrolls, and the buttons below it stay in sight.
         area = scroll_area(self, has_frame=False)
         area.setWidget(body)
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
+        outer = bare_column(self)
         outer.addWidget(area)
 
     def _restyle(self) -> None:

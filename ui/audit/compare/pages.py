@@ -36,7 +36,7 @@ from ui.theme import S4, S8, S12, S16, bind_font, on_theme_changed, scaled, them
 from ui.widgets.comparison import Figure, FiguresGrid
 from ui.widgets.figures import count, full
 from ui.widgets.labels import Caption, Hairline, RichLabel
-from ui.widgets.panels import scroll_area
+from ui.widgets.panels import bare_column, scroll_area
 from ui.widgets.table import Column, Table, TableModel
 
 NARROW = 640
@@ -128,9 +128,7 @@ class SectionBlock(QWidget):
         self.note.setVisible(bool(note))
         for name, cell in zip(names, row.cells, strict=True):
             place = QWidget(self)
-            inner = QVBoxLayout(place)
-            inner.setContentsMargins(0, 0, 0, 0)
-            inner.setSpacing(0)
+            inner = bare_column(place, 0)
             caption = Caption(name, place)
             label = MarkedLabel(place)
             label.show_cell(cell, name, row.title)
@@ -176,9 +174,7 @@ class SectionsView(QWidget):
         head.setSpacing(S12)
         head.addWidget(caption, 1)
         head.addWidget(self.only_apart)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
+        column = bare_column(self, 0)
         column.addLayout(head)
         column.addWidget(self._names)
         column.addWidget(Hairline(parent=self))

@@ -9,7 +9,6 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QComboBox,
-    QHBoxLayout,
     QLabel,
     QLineEdit,
     QListWidget,
@@ -34,7 +33,7 @@ from ui.widgets.figures import count
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption
 from ui.widgets.model_box import ModelBox
-from ui.widgets.panels import row
+from ui.widgets.panels import bare_row, push_button, row
 from ui.widgets.steps import StepRunner
 
 SHORT = 15
@@ -167,15 +166,12 @@ class CommitStrip(QWidget):
         self.taken.setAccessibleName("Draft to commit")
         self.taken.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.taken.currentIndexChanged.connect(lambda _at: self._follow())
-        self.commit = QPushButton("Co&mmit", self)
-        self.commit.setProperty("kind", "primary")
-        self.commit.setAutoDefault(False)
-        self.commit.setToolTip("Append the compaction with the chosen draft")
+        self.commit = push_button(
+            "Co&mmit", self, "Append the compaction with the chosen draft", primary=True
+        )
         self.commit.clicked.connect(self._press)
         self.message = Caption("", self, wraps=True)
-        line = QHBoxLayout(self)
-        line.setContentsMargins(0, 0, 0, 0)
-        line.setSpacing(S8)
+        line = bare_row(self, S8)
         line.addWidget(self.taken)
         line.addWidget(self.commit)
         line.addWidget(self.message, 1)

@@ -48,7 +48,7 @@ from ui.theme import S4, S8, S12, S16, bind_font, on_theme_changed, scaled, ui_f
 from ui.widgets.choice import Choice
 from ui.widgets.labels import Caption, Hairline
 from ui.widgets.marked import mark, marked
-from ui.widgets.panels import EmptyState, row, scroll_area
+from ui.widgets.panels import EmptyState, bare_column, row, scroll_area
 
 
 class SummaryReading(QPlainTextEdit):
@@ -201,9 +201,7 @@ class FidelityPage(QWidget):
         self.waiting = WaitingPart(self)
         self.waiting.stop.clicked.connect(self.stop_asked)
         self._places.addWidget(self.waiting)
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
-        outer.setSpacing(0)
+        outer = bare_column(self, 0)
         outer.addWidget(self._make_choice())
         outer.addWidget(self._places, 1)
         self._bar.hide()
@@ -271,9 +269,7 @@ class FidelityPage(QWidget):
         titles = ("Findings", "By kind", "Over time", "Summary")
         for part, title in zip(self._parts, titles, strict=True):
             self.pages.addTab(part, title)
-        column = QVBoxLayout(self._body)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(S4)
+        column = bare_column(self._body, S4)
         head = QVBoxLayout()
         head.setContentsMargins(S16, S4, S16, 0)
         head.setSpacing(S4)

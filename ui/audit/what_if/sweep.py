@@ -26,7 +26,7 @@ from ui.widgets.choice import Choice
 from ui.widgets.figures import full
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption
-from ui.widgets.panels import labelled
+from ui.widgets.panels import labelled, push_button
 
 BREATH_S = 0.002
 """Between two cells: the window's thread gets its turn."""
@@ -73,12 +73,11 @@ class SweepPage(QWidget):
         for one in FIGURES:
             self.figure.addItem(one.title, one.key)
         self.figure.activated.connect(lambda _row: self._show_figure())
-        self.start = QPushButton("S&weep", self)
-        self.start.setAutoDefault(False)
-        self.start.setToolTip("Walk the session with every pair of sizes; no model is asked")
+        self.start = push_button(
+            "S&weep", self, "Walk the session with every pair of sizes; no model is asked"
+        )
         self.start.clicked.connect(self._start)
-        self.stop = QPushButton("S&top", self)
-        self.stop.setAutoDefault(False)
+        self.stop = push_button("S&top", self)
         self.stop.clicked.connect(self.cancel)
         self.progress = QProgressBar(self)
         self.progress.setTextVisible(False)
@@ -93,8 +92,7 @@ class SweepPage(QWidget):
         self.words.setTextFormat(Qt.TextFormat.PlainText)
 
     def _make_foot(self) -> None:
-        self.use = QPushButton("&Use these sizes…", self)
-        self.use.setAutoDefault(False)
+        self.use = push_button("&Use these sizes…", self)
         self.use.clicked.connect(self._ask)
         self.question = QLabel(self)
         self.question.setWordWrap(True)

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
     QLabel,
-    QPushButton,
     QScrollArea,
     QSizePolicy,
     QSpinBox,
@@ -35,7 +34,7 @@ from ui.widgets.figures import count, round_short
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, Hairline
 from ui.widgets.model_box import ModelBox
-from ui.widgets.panels import labelled, scroll_area
+from ui.widgets.panels import bare_column, labelled, push_button, scroll_area
 
 LEAST_WINDOW, MOST_WINDOW = 2_000, 10_000_000
 
@@ -78,8 +77,7 @@ class WindowBox(QWidget):
         self.box = number("Context window of all walks", LEAST_WINDOW, MOST_WINDOW, self)
         self.box.valueChanged.connect(self.changed)
         self.box.setToolTip("Sizes shrink in proportion with a smaller window")
-        row = QVBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
+        row = bare_column(self)
         row.addWidget(labelled("&Window", self.box, self))
 
     def show_window(self, tokens: int) -> None:
@@ -105,12 +103,11 @@ class AddedRules(QWidget):
         self.profile.activated.connect(lambda _row: self._fill())
         self.keep = number("Keep recent of another line", 1, MOST_WINDOW, self)
         self.reserve = number("Reserve of another line", 1, MOST_WINDOW, self)
-        self.add = QPushButton("&Draw another line", self)
-        self.add.setAutoDefault(False)
-        self.add.setToolTip("Walk the session under this profile with these sizes, too")
+        self.add = push_button(
+            "&Draw another line", self, "Walk the session under this profile with these sizes, too"
+        )
         self.add.clicked.connect(lambda: self.added.emit(self.policy()))
-        self.clear = QPushButton("&Remove own lines", self)
-        self.clear.setAutoDefault(False)
+        self.clear = push_button("&Remove own lines", self)
         self.clear.clicked.connect(self.cleared)
         self.clear.setVisible(False)
         line = QWidget(self)
@@ -118,8 +115,7 @@ class AddedRules(QWidget):
         keep, reserve = labelled("&Keep", self.keep, line), labelled("R&eserve", self.reserve, line)
         for part in (self.profile, keep, reserve, self.add, self.clear):
             row.addWidget(part)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
+        column = bare_column(self)
         column.addWidget(line)
 
     def show_profiles(self, profiles: Sequence[Profile], own: Policy) -> None:
@@ -266,8 +262,7 @@ class WhatIfWindow(QDialog):
         self.note = Caption("", self, wraps=True)
 
     def _lay_out(self) -> None:
-        close = QPushButton("&Close", self)
-        close.setAutoDefault(False)
+        close = push_button("&Close", self)
         close.clicked.connect(self.close)
         cost = labelled("Cost wit&h", self.models, self)
         foot = FlowLayout(across=S8, down=S8)
@@ -287,15 +282,11 @@ class WhatIfWindow(QDialog):
     def _over_time(self) -> QWidget:
         page = QWidget(self)
         upper, lower = QWidget(page), QWidget(page)
-        above = QVBoxLayout(upper)
-        above.setContentsMargins(0, 0, 0, 0)
-        above.setSpacing(S8)
+        above = bare_column(upper, S8)
         above.addWidget(self.legend)
         above.addWidget(self.chart, 1)
         above.addWidget(self.words)
-        below = QVBoxLayout(lower)
-        below.setContentsMargins(0, 0, 0, 0)
-        below.setSpacing(S8)
+        below = bare_column(lower, S8)
         below.addWidget(self.totals, 1)
         below.addWidget(self.added_rules)
         below.addWidget(self.note)
