@@ -84,22 +84,22 @@ REST_MS = 400
 """How long a size must not change before it is kept with the session."""
 
 BREATH_S = 0.005
-"""Between two pieces of work that each take some ms: long enough for keys, beats and paints, which
-a pause of nothing is not."""
+"""Seconds between two pieces of work that each take some ms: long enough for Qt to handle keys and
+paints, which a pause of 0 s is not."""
 
 
 class AppState(QObject):
     """State of one window. Views never ask each other; they are refreshed from here."""
 
     opened = Signal()
-    """The workbench is there."""
+    """The workbench was set."""
     document_changed = Signal()
-    """Another document: for what names it, and for the map."""
+    """Another document is shown. Slow panes are filled later, by ``fillers``."""
     settings_changed = Signal()
     models_changed = Signal()
-    """Other models may be the ones to ask."""
+    """The models that can be chosen, or the chosen ones, may have changed."""
     state_changed = Signal()
-    """Something changed that decides what can be done now."""
+    """Something changed that decides which actions are enabled."""
 
     def __init__(self, window: MainWindow, preferences: Preferences) -> None:
         super().__init__(window)
@@ -110,7 +110,7 @@ class AppState(QObject):
         self.document: Document | None = None
         self.bus = Bus(lambda: self.document.key if self.document is not None else 0)
         self.fillers: list[Callable[[], None]] = []
-        """Fill the panes that take their time with another document, once the map is painted."""
+        """Fill slow panes with another document, once the map is painted."""
         self.agent_running = False
         self.profiles: Mapping[str, Profile] = BASES
         """All profiles there are."""
@@ -351,7 +351,7 @@ LOOK_EVERY_MS = 1_500
 
 
 class PreferenceWriter(QObject):
-    """Looks now and then whether something was chosen, and writes it on a worker thread."""
+    """Writes the preferences on a worker thread when they have changed since the last check."""
 
     def __init__(self, state: AppState, preferences: Preferences, path: Path) -> None:
         super().__init__(state)

@@ -1,4 +1,4 @@
-"""From the first paint to the last: the database, the controllers, the refreshing, the end."""
+"""One run of the window: opens the database, makes the controllers, and closes both again."""
 
 from __future__ import annotations
 
@@ -107,20 +107,21 @@ class WindowSession(QObject):
         window.welcome.other_pressed.connect(self.new_session.watch)
 
     def _make_agent(self) -> None:
-        """Sessions, the way about in one, and the agent at its leaf."""
+        """The library, navigation in a session, and the agent at its leaf."""
         self.sessions = SessionsController(self.state)
         self.new_session = NewSessionController(self.state, self.sessions)
         self.search = SearchController(self.state, self.sessions)
         self.navigation = NavigationController(self.state)
         self.agent = AgentController(self.state)
-        # The map shows a session before the panel tells it how that one would be divided.
+        # Connected before the compaction panel: the map must hold the session before it is given
+        # a partition of it.
         self.session_views = SessionViewsController(self.state, self.sessions, self.navigation)
         self.forks = ForkController(self.state, self.sessions, self.navigation.still)
         self.differences = DifferenceController(self.state, self.navigation)
         self.runs = RunsController(self.state, self.agent, self.navigation, self.differences)
 
     def _make_compaction(self) -> None:
-        """What is compacted, by hand and by itself, and taken back."""
+        """Compactions, manual and automatic, and undoing them."""
         self.compaction = CompactionController(self.state, self.agent.automatic)
         self.automatic_progress = AutomaticProgressController(
             self.state, self.agent.automatic, self.compaction
@@ -130,7 +131,7 @@ class WindowSession(QObject):
         self.automatic_progress.stop_agent_asked.connect(self.agent.stop)
 
     def _make_audit(self) -> None:
-        """What became of the entries, and how that is mended."""
+        """The audit of what became of entries, edits of entries, and repairs."""
         self.audit = AuditController(self.state)
         self.report = ReportController(self.state, self.audit)
         self.pruning = PruningController(self.state)
@@ -141,7 +142,7 @@ class WindowSession(QObject):
         )
 
     def _make_pages(self) -> None:
-        """The windows beside this one, and what is compared in them."""
+        """Dialogs and windows that are opened from this one."""
         self.prompts = PromptTabController(self.state, self.agent)
         self.models = ModelsController(self.state, self.agent)
         self.settings = SettingsController(self.state, self.agent.automatic, self.models.pick)
