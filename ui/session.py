@@ -116,7 +116,7 @@ class WindowSession(QObject):
         # Connected before the compaction panel: the map must hold the session before it is given
         # a partition of it.
         self.session_views = SessionViewsController(self.state, self.sessions, self.navigation)
-        self.forks = ForkController(self.state, self.sessions, self.navigation.still)
+        self.forks = ForkController(self.state, self.sessions, self.navigation.agent_stop)
         self.differences = DifferenceController(self.state, self.navigation)
         self.runs = RunsController(self.state, self.agent, self.navigation, self.differences)
 

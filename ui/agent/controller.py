@@ -41,11 +41,11 @@ class AgentController(QObject):
         self.folder = FolderController(state)
         self.permission = PermissionController(state)
         self.history = HistoryController(state)
-        self.attaching = AttachmentController(state, self.folder)
-        self.completing = CompletionController(state, self.folder, self.commands)
+        self.attachments = AttachmentController(state, self.folder)
+        self.completion = CompletionController(state, self.folder, self.commands)
         self.tools = ToolsController(state, self.folder, self.permission)
         self.turns = TurnController(
-            state, self.tools, self.history, self.attaching,
+            state, self.tools, self.history, self.attachments,
             lambda: self.thinking if self.thinks else None,
         )  # fmt: skip
         self.spending = SpendingController(state)
@@ -74,7 +74,7 @@ class AgentController(QObject):
 
     def _fill_menu(self) -> None:
         pane, menu = self._pane, self._pane.bar.menu
-        menu.addAction("Add &pictures or files…", self.attaching.look_for)
+        menu.addAction("Add &pictures or files…", self.attachments.look_for)
         menu.addAction("&Mention a file (@)", lambda: self._begin("@"))
         menu.addAction("&Commands (/)", lambda: self._begin("/"))
         menu.addSeparator()
@@ -152,7 +152,7 @@ class AgentController(QObject):
             self._offered = offered, chosen
             self._pane.set_models(offered, chosen)
         self._show_thinking()
-        self.attaching.show_warning()
+        self.attachments.show_warning()
 
     def choose_model(self, model: str) -> None:
         """Let a model answer from the next message on."""
@@ -193,7 +193,7 @@ class AgentController(QObject):
         if isinstance(meant, Call):
             self._call(meant, prompt)
             return
-        if prompt.images and self.attaching.model_is_blind:
+        if prompt.images and self.attachments.model_is_blind:
             self._state.notice(
                 "warning", f"{self._state.agent_model()} takes no pictures; nothing was sent.",
                 "Message and pictures are in the box as before.",

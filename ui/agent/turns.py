@@ -46,7 +46,7 @@ class TurnController(QObject):
         state: AppState,
         tools: ToolsController,
         history: HistoryController,
-        attaching: AttachmentController,
+        attachments: AttachmentController,
         thinking: Callable[[], ThinkingLevel | None],
     ) -> None:
         """``thinking``: how long the model may think; None for one that cannot."""
@@ -54,7 +54,7 @@ class TurnController(QObject):
         self._state = state
         self._tools = tools
         self._history = history
-        self._attaching = attaching
+        self._attachments = attachments
         self._cancel: CancelToken | None = None
         self._queue: MessageQueue | None = None
         self._failure: Notice | None = None
@@ -220,4 +220,4 @@ class TurnController(QObject):
         """What the agent did not get is in the box again, to be changed or sent anew."""
         self._history.put_back(document, prompts)
         if document is self._state.document:
-            self._attaching.take_back([part for prompt in prompts for part in prompt.images])
+            self._attachments.take_back([part for prompt in prompts for part in prompt.images])

@@ -99,9 +99,11 @@ class ForkDialog(QDialog):
 class ForkController(QObject):
     """The fork is stored whole or not at all, and then opened."""
 
-    def __init__(self, state: AppState, sessions: SessionsController, still: AgentStop) -> None:
+    def __init__(
+        self, state: AppState, sessions: SessionsController, agent_stop: AgentStop
+    ) -> None:
         super().__init__(state)
-        self._state, self._sessions, self._still = state, sessions, still
+        self._state, self._sessions, self._agent_stop = state, sessions, agent_stop
         self.dialog: ForkDialog | None = None
         state.document_changed.connect(self._close)
 
@@ -131,7 +133,7 @@ class ForkController(QObject):
         )  # fmt: skip
         self.dialog = dialog
         dialog.fork_chosen.connect(
-            lambda whole, name: self._still.then(
+            lambda whole, name: self._agent_stop.then(
                 "fork", lambda: self._start(document, at, whole, name)
             )
         )
@@ -190,7 +192,7 @@ class ForkController(QObject):
 
     def go_to_origin(self) -> None:
         """Open the session that this one was forked from, where they part."""
-        self._still.then(
+        self._agent_stop.then(
             "open the origin",
             lambda: self._state.tasks.start("Opening the origin", self._go_to_origin()),
         )

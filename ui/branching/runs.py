@@ -424,7 +424,7 @@ class RunsController(QObject):
             self._raise(self.window)
             return
         if self._state.document is not None:
-            self._navigation.still.then("ask several models", self._ask)
+            self._navigation.agent_stop.then("ask several models", self._ask)
 
     def _ask(self) -> None:
         models = self._state.models("agent")

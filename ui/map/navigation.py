@@ -220,14 +220,14 @@ class NavigationController(QObject):
         super().__init__(state)
         self._state = state
         self.dialog: LeavingDialog | None = None
-        self.still = AgentStop(state)
+        self.agent_stop = AgentStop(state)
         self.new_version = NewVersionController(state)
         state.opened.connect(self.new_version.ready)
 
     def go_to(self, target: int) -> None:
         """Point at an entry (-1: before the first) and go there; an agent that works is stopped
         first, if the person says so."""
-        self.still.then(
+        self.agent_stop.then(
             "go there", lambda: self._state.tasks.start("Going there", self._go_to(target))
         )
 
@@ -260,7 +260,7 @@ class NavigationController(QObject):
         if message < 0:
             self._state.say("There is no message of yours here to edit.")
             return
-        self.still.then(
+        self.agent_stop.then(
             "edit the message",
             lambda: self._state.tasks.start("Editing the message", self._edit_again(message)),
         )
@@ -278,7 +278,7 @@ class NavigationController(QObject):
 
     def summarize_from(self, entry: int) -> None:
         """Tell all from an entry on by a summary in its place, once the person has seen it."""
-        self.still.then("summarize from there", lambda: self._summarize_from(entry))
+        self.agent_stop.then("summarize from there", lambda: self._summarize_from(entry))
 
     def _summarize_from(self, entry: int) -> None:
         document = self._state.document
