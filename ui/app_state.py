@@ -84,22 +84,22 @@ REST_MS = 400
 """How long a size must not change before it is kept with the session."""
 
 BREATH_S = 0.005
-"""Between two pieces of work that each take some ms: long enough for keys, beats and paints, which
-a pause of nothing is not."""
+"""Seconds between two pieces of work that each take some ms: long enough for Qt to handle keys and
+paints, which a pause of 0 s is not."""
 
 
 class AppState(QObject):
     """State of one window. Views never ask each other; they are refreshed from here."""
 
     opened = Signal()
-    """The workbench is there."""
+    """The workbench was set."""
     document_changed = Signal()
-    """Another document: for what names it, and for the map."""
+    """Another document is shown. Slow panes are filled later, by ``fillers``."""
     settings_changed = Signal()
     models_changed = Signal()
-    """Other models may be the ones to ask."""
+    """The models that can be chosen, or the chosen ones, may have changed."""
     state_changed = Signal()
-    """Something changed that decides what can be done now."""
+    """Something changed that decides which actions are enabled."""
 
     def __init__(self, window: MainWindow, preferences: Preferences) -> None:
         super().__init__(window)
@@ -110,7 +110,7 @@ class AppState(QObject):
         self.document: Document | None = None
         self.bus = Bus(lambda: self.document.key if self.document is not None else 0)
         self.fillers: list[Callable[[], None]] = []
-        """Fill the panes that take their time with another document, once the map is painted."""
+        """Fill slow panes with another document, once the map is painted."""
         self.agent_running = False
         self.profiles: Mapping[str, Profile] = BASES
         """All profiles there are."""
@@ -179,7 +179,7 @@ class AppState(QObject):
         """Follow what the session chose before, such as when a choice is taken back."""
         self._choose(chosen)
 
-    def own_choices(self) -> dict[str, Any]:
+    def session_choices(self) -> dict[str, Any]:
         """What the session shown chose for itself, by the name of the setting."""
         found = self.chosen.by_key(Rules(self.profile, self.settings))
         for choice, name in MODEL_KEYS.items():
@@ -227,8 +227,8 @@ class AppState(QObject):
     def summary_models(self) -> tuple[str, ...]:
         """The models to ask for a summary, in order: the session's own choice, else what the
         settings say, else the one chosen last (A43, A54)."""
-        if own := self._models.get(SUMMARY_MODEL):
-            return (own,)
+        if chosen := self._models.get(SUMMARY_MODEL):
+            return (chosen,)
         models = summary_models(self.values, self.preferences.summary_model, self.agent_model())
         return (REMOTE, *models) if self.profile.remote_endpoint else models
 
@@ -240,14 +240,14 @@ class AppState(QObject):
     def models_for(self, model: str) -> tuple[str, ...]:
         """Who summarizes conversations with a model that keeps its prompts within a budget: whom
         the session or the settings name, else the model itself (A54)."""
-        if own := self._models.get(SUMMARY_MODEL):
-            return (own,)
+        if chosen := self._models.get(SUMMARY_MODEL):
+            return (chosen,)
         return summary_models(self.values, model, model)
 
     def agent_model(self) -> str:
         """The model that answers: the session's own choice, the settings', the one chosen last."""
-        own = self._models.get(AGENT_MODEL)
-        return own or str(self.values.get("agent.model") or self.preferences.agent_model)
+        chosen = self._models.get(AGENT_MODEL)
+        return chosen or str(self.values.get("agent.model") or self.preferences.agent_model)
 
     def choose_model(self, choice: str, model: str) -> None:
         """Keep a model that a person chose, with the session, and for sessions without one."""
@@ -272,7 +272,7 @@ class AppState(QObject):
             kept = self.chosen.to_json() if self.chosen != Chosen() else None
             self.document.choose("rules", kept)
 
-    def _take_kept(self, document: Document) -> None:
+    def _load_choices(self, document: Document) -> None:
         """The rules kept with a session; one without follows the settings."""
         self.project = project_of(document.header.cwd)
         self.chosen = Chosen()
@@ -292,7 +292,7 @@ class AppState(QObject):
             self._keep()
         self.document = document
         if document is not None:
-            self._take_kept(document)
+            self._load_choices(document)
         self.document_changed.emit()
         # Only now: views that follow the rules look at what the map has selected.
         self.settings_changed.emit()
@@ -350,12 +350,12 @@ class AppState(QObject):
 LOOK_EVERY_MS = 1_500
 
 
-class PreferenceKeeper(QObject):
-    """Looks now and then whether something was chosen, and writes it on a worker thread."""
+class PreferenceWriter(QObject):
+    """Writes the preferences on a worker thread when they have changed since the last check."""
 
-    def __init__(self, desk: AppState, preferences: Preferences, path: Path) -> None:
-        super().__init__(desk)
-        self._desk = desk
+    def __init__(self, state: AppState, preferences: Preferences, path: Path) -> None:
+        super().__init__(state)
+        self._state = state
         self._preferences = preferences
         self._path = path
         self._kept = deepcopy(preferences)
@@ -371,11 +371,11 @@ class PreferenceKeeper(QObject):
     def _look(self) -> None:
         if self._preferences != self._kept:
             self._kept = deepcopy(self._preferences)
-            self._desk.tasks.start("Keeping what was chosen", self._keep(self._kept))
+            self._state.tasks.start("Keeping what was chosen", self._keep(self._kept))
 
     async def _keep(self, values: Preferences) -> None:
         try:
             await asyncio.to_thread(save_preferences, self._path, values)
         except OSError as error:
             # The end of the window tries again, and tells what it could not keep.
-            self._desk.say(f"What was chosen in the window cannot be kept: {error}")
+            self._state.say(f"What was chosen in the window cannot be kept: {error}")

@@ -6,7 +6,6 @@ Only what the first paint needs is imported here; ``ui.panes`` brings the rest a
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, Signal
@@ -28,7 +27,7 @@ if TYPE_CHECKING:  # these come after the first paint
     from ui.library.pane import LibraryPane
     from ui.map.pane import MapPane
     from ui.shell.header import Header
-    from ui.shell.splitters import RoomKeeper
+    from ui.shell.splitters import NarrowLayout
     from ui.shell.status_bar import ProgressArea, SpentLabel
     from ui.widgets.notice import NoticeStrip
     from ui.widgets.panels import EmptyState
@@ -48,6 +47,8 @@ class MainWindow(QMainWindow):
     files_dropped = Signal(list)
     painted = Signal()
     """After the first paint, once."""
+    close_requested = Signal()
+    """It is to be closed, and waits since ``defer_close``."""
     closed = Signal()
 
     header: Header
@@ -72,14 +73,13 @@ class MainWindow(QMainWindow):
     entries: QLabel
     spent: SpentLabel
     progress: ProgressArea
-    room: RoomKeeper
+    room: NarrowLayout
 
     def __init__(self, preferences: Preferences) -> None:
         super().__init__()
         self.setWindowTitle("Session Explorer")
         self.preferences = preferences
-        self.on_close: Callable[[], bool] = lambda: True
-        """Asked before closing; False keeps the window open until the work is done."""
+        self._defers_close = False
         self.was_painted = False
         self.was_closed = False
         self.is_ready = False
@@ -132,13 +132,19 @@ class MainWindow(QMainWindow):
             self.was_painted = True
             self.painted.emit()
 
+    def defer_close(self) -> None:
+        """Stay open when closed for the first time, and emit ``close_requested`` instead."""
+        self._defers_close = True
+
     def closeEvent(self, event: QCloseEvent) -> None:
-        if self.on_close():
+        if self._defers_close:
+            self._defers_close = False
+            event.ignore()
+            self.close_requested.emit()
+        else:
             self.was_closed = True
             event.accept()
             self.closed.emit()
-        else:
-            event.ignore()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if any(url.isLocalFile() for url in event.mimeData().urls()):

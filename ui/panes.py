@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QSplitter,
     QStackedWidget,
     QTabWidget,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -29,11 +28,11 @@ from ui.main_window import TABS, MainWindow
 from ui.map.pane import MapPane
 from ui.shell.header import Header
 from ui.shell.skeleton_screen import AGENT, INSPECTOR, LIBRARY
-from ui.shell.splitters import CalmSplitter, RoomKeeper
+from ui.shell.splitters import CalmSplitter, NarrowLayout
 from ui.shell.status_bar import ProgressArea, SpentLabel
 from ui.widgets.labels import Hairline
 from ui.widgets.notice import NoticeStrip
-from ui.widgets.panels import EmptyState
+from ui.widgets.panels import EmptyState, bare_column
 
 
 async def furnish(window: MainWindow) -> None:
@@ -141,15 +140,13 @@ def _lay_out(window: MainWindow) -> None:
     window.left.setSizes([840 - AGENT, AGENT])
     window.whole.setSizes([LIBRARY + middle, INSPECTOR])
     centre = QWidget(window)
-    layout = QVBoxLayout(centre)
-    layout.setContentsMargins(0, 0, 0, 0)
-    layout.setSpacing(0)
+    layout = bare_column(centre, 0)
     for widget in (window.header, Hairline(parent=window), window.notices):
         layout.addWidget(widget)
     layout.addWidget(window.whole, 1)
     window.setCentralWidget(centre)
     window.restore()
-    window.room = room = RoomKeeper(
+    window.room = room = NarrowLayout(
         window,
         window.library,
         window.inspector,

@@ -1,4 +1,4 @@
-"""From the first paint to the last: the database, the controllers, the refreshing, the end."""
+"""One run of the window: opens the database, makes the controllers, and closes both again."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from explorer.workbench import Workbench
 from ui import theme
 from ui.actions import ActionRegistry
 from ui.agent.controller import AgentController
-from ui.app_state import AppState, PreferenceKeeper
+from ui.app_state import AppState, PreferenceWriter
 from ui.audit.compare.controller import CompareDraftsController
 from ui.audit.controller import AuditController, RepairController
 from ui.audit.fidelity.control import FidelityController
@@ -89,74 +89,79 @@ class WindowSession(QObject):
         super().__init__(window)
         self.window = window
         self.preferences = preferences
-        self.desk = AppState(window, preferences)
+        self.state = AppState(window, preferences)
         self._problem = problem
         self._done = done
-        self._closing = False
         self._make_agent()
         self._make_compaction()
         self._make_audit()
         self._make_pages()
         self.actions = ActionRegistry(window)
         """Filled by ``ui.shell.actions``, which imports every feature."""
-        self._keeper = PreferenceKeeper(self.desk, self.preferences, paths.preferences_path())
-        window.on_close = self._close_asked
+        self._preference_writer = PreferenceWriter(
+            self.state, self.preferences, paths.preferences_path()
+        )
+        window.defer_close()
+        window.close_requested.connect(self._end)
         window.welcome.pressed.connect(self.open_sample)
-        window.welcome.other_pressed.connect(self.beginning.watch)
+        window.welcome.other_pressed.connect(self.new_session.watch)
 
     def _make_agent(self) -> None:
-        """Sessions, the way about in one, and the agent at its leaf."""
-        self.sessions = SessionsController(self.desk)
-        self.beginning = NewSessionController(self.desk, self.sessions)
-        self.search = SearchController(self.desk, self.sessions)
-        self.navigation = NavigationController(self.desk)
-        self.agent = AgentController(self.desk)
-        # The map shows a session before the panel tells it how that one would be divided.
-        self.refresh = SessionViewsController(self.desk, self.sessions, self.navigation)
-        self.forks = ForkController(self.desk, self.sessions, self.navigation.still)
-        self.differences = DifferenceController(self.desk, self.navigation)
-        self.runs = RunsController(self.desk, self.agent, self.navigation, self.differences)
+        """The library, navigation in a session, and the agent at its leaf."""
+        self.sessions = SessionsController(self.state)
+        self.new_session = NewSessionController(self.state, self.sessions)
+        self.search = SearchController(self.state, self.sessions)
+        self.navigation = NavigationController(self.state)
+        self.agent = AgentController(self.state)
+        # Connected before the compaction panel: the map must hold the session before it is given
+        # a partition of it.
+        self.session_views = SessionViewsController(self.state, self.sessions, self.navigation)
+        self.forks = ForkController(self.state, self.sessions, self.navigation.agent_stop)
+        self.differences = DifferenceController(self.state, self.navigation)
+        self.runs = RunsController(self.state, self.agent, self.navigation, self.differences)
 
     def _make_compaction(self) -> None:
-        """What is compacted, by hand and by itself, and taken back."""
-        self.compaction = CompactionController(self.desk, self.agent.automatic)
-        self.watching = AutomaticProgressController(
-            self.desk, self.agent.automatic, self.compaction
+        """Compactions, manual and automatic, and undoing them."""
+        self.compaction = CompactionController(self.state, self.agent.automatic)
+        self.automatic_progress = AutomaticProgressController(
+            self.state, self.agent.automatic, self.compaction
         )
-        self.taking_back = AutomaticUndoController(self.desk, self.agent)
-        self.watching.undo_and_go_on_asked.connect(self.taking_back.undo_and_go_on)
-        self.watching.stop_agent_asked.connect(self.agent.stop)
+        self.automatic_undo = AutomaticUndoController(self.state, self.agent)
+        self.automatic_progress.undo_and_go_on_asked.connect(self.automatic_undo.undo_and_go_on)
+        self.automatic_progress.stop_agent_asked.connect(self.agent.stop)
 
     def _make_audit(self) -> None:
-        """What became of the entries, and how that is mended."""
-        self.auditing = AuditController(self.desk)
-        self.reporting = ReportController(self.desk, self.auditing)
-        self.pruning = PruningController(self.desk)
-        self.shaping = EntryEditsController(self.desk, self.navigation)
-        self.mending = RepairController(self.desk, self.auditing, self.navigation, self.shaping)
+        """The audit of what became of entries, edits of entries, and repairs."""
+        self.audit = AuditController(self.state)
+        self.report = ReportController(self.state, self.audit)
+        self.pruning = PruningController(self.state)
+        self.entry_edits = EntryEditsController(self.state, self.navigation)
+        self.fidelity = FidelityController(self.state)
+        self.repairs = RepairController(
+            self.state, self.navigation, self.entry_edits, self.fidelity
+        )
 
     def _make_pages(self) -> None:
-        """The windows beside this one, and what is compared in them."""
-        self.prompts = PromptTabController(self.desk, self.agent)
-        self.models = ModelsController(self.desk, self.agent)
-        self.settings = SettingsController(self.desk, self.agent.automatic, self.models.pick)
-        self.profiles = ProfilesController(self.desk)
-        self.comparing = ProfileComparisonController(self.desk, self.profiles)
-        self.what_if = WhatIfController(self.desk)
-        self.extensions = ExtensionsController(self.desk)
-        self.replaying = ReplayController(self.desk, self.sessions, self.agent)
-        self.fidelity = FidelityController(self.desk)
-        self.desk.opened.connect(self.fidelity.ready)
-        self.compared = CompareDraftsController(
-            self.desk, self.fidelity, self.compaction, self.differences
+        """Dialogs and windows that are opened from this one."""
+        self.prompts = PromptTabController(self.state, self.agent)
+        self.models = ModelsController(self.state, self.agent)
+        self.settings = SettingsController(self.state, self.agent.automatic, self.models.pick)
+        self.profiles = ProfilesController(self.state)
+        self.profile_comparison = ProfileComparisonController(self.state, self.profiles)
+        self.what_if = WhatIfController(self.state)
+        self.extensions = ExtensionsController(self.state)
+        self.replay = ReplayController(self.state, self.sessions, self.agent)
+        self.draft_comparison = CompareDraftsController(
+            self.state, self.fidelity, self.compaction, self.differences
         )
-        self.checking = SummaryCheckController(self.desk)
-        self.workshop = WorkshopController(self.desk, self.agent)
+        self.summary_check = SummaryCheckController(self.state)
+        self.fidelity.act_asked.connect(self.summary_check.act_on)
+        self.workshop = WorkshopController(self.state, self.agent)
 
     async def run(self, arguments: argparse.Namespace) -> int:
         """Open the database, then what was asked for; returns when the window is closed."""
         if self._problem:
-            self.desk.notice("warning", "Some settings could not be used.", details=self._problem)
+            self.state.notice("warning", "Some settings could not be used.", details=self._problem)
         if self.preferences.less_motion or theme.system_asks_for_less_motion():
             theme.set_motion(False)
         path = paths.database_path()
@@ -166,22 +171,22 @@ class WindowSession(QObject):
         except (StoreError, OSError) as error:
             self._cannot_open(path, error)
             await self._done.wait()
-            await self.desk.tasks.close()
+            await self.state.tasks.close()
             return 1
         client = ModelClient(ModelClientConfig(user_models=paths.models_path()))
-        extensions = following_extensions(self.desk.live)
+        extensions = following_extensions(self.state.live)
         bench = Workbench(store, client, extensions=extensions)
         stop_watching = bench.watch(asyncio.get_running_loop().call_soon_threadsafe)
         try:
             # With a key in the environment this reads a large table.
             await asyncio.to_thread(client.models)
-            self.desk.open(bench)
-            self.window.welcome.button.setFocus()
+            self.state.open(bench)
+            self.window.welcome.focus_button()
             # What is there now stays; a session does not.
             gc.freeze()
             await self._open_first(arguments)
             self.window.is_ready = True
-            chosen = (self.desk.agent_model(), *self.desk.summary_models())
+            chosen = (self.state.agent_model(), *self.state.summary_models())
             if not all(model.startswith("offline/") for model in chosen):
                 client.warm()
             if getattr(arguments, "smoke", False):
@@ -189,12 +194,12 @@ class WindowSession(QObject):
             await self._done.wait()
         finally:
             stop_watching()
-            self._keeper.stop()
+            self._preference_writer.stop()
             self.settings.stop()
             self.models.stop()
             self.window.map.shutdown()
-            self.desk.show(None)
-            await self.desk.tasks.close()
+            self.state.show(None)
+            await self.state.tasks.close()
             # Panes read payloads in threads of Qt's; the database closes behind the last of them.
             await asyncio.to_thread(QThreadPool.globalInstance().waitForDone, READERS_MS)
             await asyncio.to_thread(self.sessions.close)
@@ -205,7 +210,7 @@ class WindowSession(QObject):
 
     def _cannot_open(self, path: Path, error: Exception) -> None:
         offer = isinstance(error, DamagedError)
-        self.desk.notice(
+        self.state.notice(
             "error",
             f"The database cannot be opened. {error}",
             "The file was left as it is.",
@@ -216,7 +221,7 @@ class WindowSession(QObject):
             on_action=(lambda: self._salvage(path)) if offer else None,
         )
         self.window.header.show_session("", "")
-        self.window.library.nothing.setText("The sessions cannot be listed.")
+        self.window.library.show_failure("The sessions cannot be listed.")
         self.window.welcome.set_words(
             "The database cannot be opened",
             "What is wrong with it, and what can be done, is said above.",
@@ -224,11 +229,11 @@ class WindowSession(QObject):
         self.window.notices.setFocus()
 
     def _salvage(self, path: Path) -> None:
-        self.desk.tasks.start("Copying what can be read", self.sessions.salvage(path))
+        self.state.tasks.start("Copying what can be read", self.sessions.salvage(path))
 
     async def _open_first(self, arguments: argparse.Namespace) -> None:
         """The session named on the command line, the last one, or the welcome page."""
-        bench = self.desk.bench
+        bench = self.state.bench
         assert bench is not None
         name = getattr(arguments, "session", None)
         if getattr(arguments, "sample", False):
@@ -240,7 +245,7 @@ class WindowSession(QObject):
             if keys:
                 await self.sessions.open_now(keys[0])
             else:
-                self.desk.notice(
+                self.state.notice(
                     "error", f"{name}: no such file, and no stored session of that name."
                 )
         elif self.preferences.last_session in {row.key for row in bench.sessions()}:
@@ -252,26 +257,23 @@ class WindowSession(QObject):
 
     # the end -------------------------------------------------------------------------------------
 
-    def _close_asked(self) -> bool:
+    def _end(self) -> None:
         """Everything is stored already; a running turn or draft is stopped first."""
-        if self._closing:
-            return True
-        self._closing = True
         self.agent.stop()
         self.compaction.stop()
-        self.checking.stop()
+        self.summary_check.stop()
         self.workshop.stop()
         self.agent.keep_unsent()
         self.compaction.keep_edits()
-        self.refresh.keep_map()
+        self.session_views.keep_map()
         self.window.remember()
-        self.desk.tasks.start("Closing", self._close())
-        return False
+        self.state.tasks.start("Closing", self._close())
 
     async def _close(self) -> None:
         for _ in range(100):
             if not any(
-                each.running for each in (self.agent, self.compaction, self.checking, self.workshop)
+                each.running
+                for each in (self.agent, self.compaction, self.summary_check, self.workshop)
             ):
                 break
             await asyncio.sleep(0.02)

@@ -82,13 +82,13 @@ def _message(
 
 def _watch(broken: Callable[[str], None], session: WindowSession) -> None:
     """What the window itself calls unexpected is told with the picture's name."""
-    report = session.desk.tasks._report
+    report = session.state.tasks._report
 
-    def told(what: str, error: BaseException, details: str) -> None:
+    def collect(what: str, error: BaseException, details: str) -> None:
         broken(f"{what}: {error}")
         report(what, error, details)
 
-    session.desk.tasks._report = told
+    session.state.tasks._report = collect
 
 
 async def _take(

@@ -20,7 +20,7 @@ AGENT = "Ag&ent"
 NEEDS_DATABASE = ("models", "keys_of_models")
 NEEDS_SESSION = (
     *("compact_now", "replay", "workspace"),
-    *("focus_conversation", "show_said", "find_said", "copy_said"),
+    *("focus_conversation", "show_in_conversation", "find_in_conversation", "copy_conversation"),
 )
 
 LEVEL_NOTES = {
@@ -43,7 +43,7 @@ def agent_actions(session: WindowSession) -> list[Entry]:
                     ("Ctrl+Alt+N",)), session.agent.automatic.not_now),
         (ActionSpec("undo_and_go_on", "&Undo the compaction and go on",
                     "Take back what happened by itself, and let the agent go on without it", AGENT,
-                    ("Ctrl+Alt+Z",)), session.taking_back.undo_and_go_on),
+                    ("Ctrl+Alt+Z",)), session.automatic_undo.undo_and_go_on),
         (ActionSpec("models", "&Models…",
                     "Choose a model, set keys, and add servers of your own", AGENT,
                     ("Ctrl+M",)), session.models.open),
@@ -52,7 +52,7 @@ def agent_actions(session: WindowSession) -> list[Entry]:
          lambda: session.models.open(page="keys")),
         (ActionSpec("replay", "&Replay a session…",
                     "Play a recorded session again, to watch when it is compacted", AGENT),
-         session.replaying.ask),
+         session.replay.ask),
         (ActionSpec("workspace", "Choose &folder…", "The folder that the agent may work in",
                     AGENT), session.window.agent.workspace_requested.emit),
         (ActionSpec("question", "Go to the agent's &question",
@@ -68,40 +68,38 @@ def agent_actions(session: WindowSession) -> list[Entry]:
 
 def conversation_actions(session: WindowSession) -> list[Entry]:
     """To the conversation, and about in it."""
-    desk, agent = session.desk, session.window.agent
+    state, agent = session.state, session.window.agent
     return [
         (ActionSpec("focus_conversation", "Go to the con&versation",
                     "Put the keyboard on what was said", AGENT, ("F9",), separator=True),
-         agent.conversation.view.setFocus),
-        (ActionSpec("show_said", "Show the entry in the conversat&ion",
+         agent.focus_conversation),
+        (ActionSpec("show_in_conversation", "Show the entry in the conversat&ion",
                     "Scroll the conversation to what is selected on the map", AGENT, ("Shift+F9",)),
-         lambda: show_said(desk, session.window.map.selected)),
-        (ActionSpec("find_said", "Fi&nd in the conversation…",
+         lambda: show_in_conversation(state, session.window.map.selected)),
+        (ActionSpec("find_in_conversation", "Fi&nd in the conversation…",
                     "Find words in what was said (Ctrl+F there)", AGENT, ("Ctrl+Alt+F",)),
-         agent.conversation.bar.open_bar),
-        (ActionSpec("copy_said", "Copy the conversation as &Markdown",
+         agent.open_find_bar),
+        (ActionSpec("copy_conversation", "Copy the conversation as &Markdown",
                     "All that was said on the active path", AGENT),
-         agent.conversation.view.copy_all),
+         agent.copy_conversation),
     ]  # fmt: skip
 
 
-def show_said(desk: AppState, entry: int) -> None:
+def show_in_conversation(state: AppState, entry: int) -> None:
     """Show an entry of the map in the conversation, and put the keyboard there."""
-    agent = desk.window.agent
-    if entry < 0 or desk.document is None:
+    agent = state.window.agent
+    if entry < 0 or state.document is None:
         return
-    if agent.reveal(entry):
-        agent.conversation.view.setFocus()
-    else:
-        desk.say(f"#{entry} is not on the active path, so it is not in the conversation")
+    if not agent.reveal(entry):
+        state.say(f"#{entry} is not on the active path, so it is not in the conversation")
 
 
-def fill_menu(desk: AppState, menu: QMenu, entry: int) -> None:
+def fill_menu(state: AppState, menu: QMenu, entry: int) -> None:
     """What the menu of an entry offers of this."""
-    document = desk.document
+    document = state.document
     action = menu.addAction("Show in the conversation")
     action.setEnabled(document is not None and entry in document.tree.path(document.leaf))
-    action.triggered.connect(lambda: show_said(desk, entry))
+    action.triggered.connect(lambda: show_in_conversation(state, entry))
 
 
 class Commands:
@@ -109,7 +107,7 @@ class Commands:
 
     def __init__(self, session: WindowSession) -> None:
         self._session = session
-        self._desk = session.desk
+        self._state = session.state
 
     def all(self) -> list[SlashCommand]:
         session, agent = self._session, self._session.agent
@@ -137,7 +135,7 @@ class Commands:
 
     @property
     def _document(self) -> Document:
-        document = self._desk.document
+        document = self._state.document
         if document is None:
             raise ValueError("No session is open.")
         return document
@@ -149,13 +147,13 @@ class Commands:
     # model ---------------------------------------------------------------------------------------
 
     def _models(self) -> list[Offer]:
-        return [Offer(model, label) for model, label in self._desk.models("agent")]
+        return [Offer(model, label) for model, label in self._state.models("agent")]
 
     def _model(self, name: str) -> None:
         if not name:
             QTimer.singleShot(0, self._session, self._session.models.open)
             return
-        known = [model for model, _ in self._desk.models("agent")]
+        known = [model for model, _ in self._state.models("agent")]
         wanted = name.casefold()
         found = [m for m in known if m.casefold() == wanted]
         found = found or [m for m in known if m.rpartition("/")[2].casefold() == wanted]
@@ -166,26 +164,26 @@ class Commands:
             first = ", ".join(found[:3])
             raise ValueError(f"{len(found):,} models have {name} in their name: {first}…")
         self._session.agent.choose_model(found[0])
-        self._desk.say(f"{found[0]} answers from the next message on.")
+        self._state.say(f"{found[0]} answers from the next message on.")
 
     def _profiles(self) -> list[Offer]:
-        return [Offer(each.name, each.title) for each in self._desk.profiles.values()]
+        return [Offer(each.name, each.title) for each in self._state.profiles.values()]
 
     def _profile(self, name: str) -> None:
-        known = self._desk.profiles
+        known = self._state.profiles
         if name not in known:
             names = ", ".join(known)
             raise ValueError(f"There is no profile {name}; there are {names}." if name else
                              f"Name a profile: {names}.")  # fmt: skip
-        self._desk.set_profile(name)
-        self._desk.say(f"Compacted by the rules of {known[name].title} from now on.")
+        self._state.set_profile(name)
+        self._state.say(f"Compacted by the rules of {known[name].title} from now on.")
 
     def _levels(self) -> list[Offer]:
         return [Offer(level, LEVEL_NOTES[level]) for level in THINKING_LEVELS]
 
     def _thinking(self, level: str) -> None:
         agent, bar = self._session.agent, self._session.window.agent.bar
-        model = self._desk.agent_model()
+        model = self._state.agent_model()
         if not agent.thinks:
             raise ValueError(f"It is not known that {model} can think before it answers.")
         if not level:
@@ -195,18 +193,18 @@ class Commands:
         if wanted is None:
             raise ValueError(f"There is no level {level}; there are: {', '.join(THINKING_LEVELS)}.")
         agent.choose_thinking(wanted)
-        self._desk.say(f"Thinking: {wanted}, from the next message on.")
+        self._state.say(f"Thinking: {wanted}, from the next message on.")
 
     # session -------------------------------------------------------------------------------------
 
     def _name(self, text: str) -> None:
-        self._desk.tasks.start("Renaming", self._document.edits.rename(text))
+        self._state.tasks.start("Renaming", self._document.edits.rename(text))
 
     def _label(self, text: str) -> None:
         document = self._document
         if document.leaf < 0:
             raise ValueError("There is no entry to label: the leaf is before the first one.")
-        self._desk.tasks.start("Labelling", document.edits.set_label(document.leaf, text))
+        self._state.tasks.start("Labelling", document.edits.set_label(document.leaf, text))
 
     def _export(self, name: str) -> None:
         sessions, key = self._session.sessions, self._document.key
@@ -223,7 +221,7 @@ class Commands:
             raise ValueError(f"{path} is there already; nothing was written.")
         version = self._document.header.version
         form: AsFormat = "pi-v3" if version == 1 else "original"
-        self._desk.tasks.start("Exporting", sessions.export_now(key, path, form))
+        self._state.tasks.start("Exporting", sessions.export_now(key, path, form))
 
     def _fork(self, _text: str) -> None:
         leaf = self._document.leaf

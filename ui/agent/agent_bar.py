@@ -13,7 +13,6 @@ from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
-    QHBoxLayout,
     QLabel,
     QMenu,
     QPushButton,
@@ -28,6 +27,7 @@ from ui import theme
 from ui.widgets.choice import Choice
 from ui.widgets.flow import FlowLayout
 from ui.widgets.model_box import ModelBox
+from ui.widgets.panels import bare_row
 
 
 class Folding(NamedTuple):
@@ -57,6 +57,7 @@ class BarMenu(QToolButton):
         self._levels = self.items.addMenu("&Thinking")
         for level in THINKING_LEVELS:
             action = self._levels.addAction(level)
+            action.setData(level)
             action.setCheckable(True)
             action.triggered.connect(partial(choose_level, level))
         self._automatic = self._checked("Automatic c&ompaction", folding.automatic)
@@ -76,7 +77,7 @@ class BarMenu(QToolButton):
             action.setChecked(switch.isChecked())
             action.setEnabled(switch.isEnabled())
         for action in self._levels.actions():
-            action.setChecked(action.text() == folding.thinking.currentData())
+            action.setChecked(action.data() == folding.thinking.currentData())
 
     def name_folder(self, words: str) -> None:
         """What the folder's item says."""
@@ -128,10 +129,14 @@ class AgentBar(QWidget):
 
     thinking_chosen = Signal(str)
     mode_chosen = Signal(str)
+    automatic_chosen = Signal(bool)
+    """Whether the session is compacted automatically."""
+    ask_chosen = Signal(bool)
+    """Whether an automatic compaction asks first."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._thinks, self._is_low = False, False
+        self._thinks, self._is_low, self._activity = False, False, ""
         self._make_choices()
         self._make_switches()
         self._make_buttons()
@@ -173,11 +178,13 @@ class AgentBar(QWidget):
 
     def _make_switches(self) -> None:
         self.automatic_switch = QCheckBox("Auto-compact", self)
+        self.automatic_switch.clicked.connect(self.automatic_chosen)
         self.automatic_switch.setAccessibleName("Automatic compaction")
         self.automatic_switch.setToolTip(
             "Compact this session by itself when its context is too full (by hand works always)"
         )
         self.ask_switch = QCheckBox("asks before", self)
+        self.ask_switch.clicked.connect(self.ask_chosen)
         self.ask_switch.setAccessibleName("Ask before each automatic compaction")
         self.ask_switch.setToolTip(
             "Wait for your word before each compaction that would happen by itself"
@@ -222,7 +229,7 @@ class AgentBar(QWidget):
     def _fits(self, folded: Collection[QWidget]) -> bool:
         widths = [
             theme.scaled(LEAST_MODEL) if part is self.models else part.sizeHint().width()
-            for part in (*self._line, *([] if self.state.text() else [self.state]))
+            for part in (*self._line, *([] if self._activity else [self.state]))
             if part not in folded
         ]
         return lines_of(widths, self._room(), theme.S8) <= (1 if self._is_low else 2)
@@ -243,9 +250,7 @@ class AgentBar(QWidget):
         )  # fmt: skip
         for part in (*self._line, self.state):
             choices.addWidget(part)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(theme.S8)
+        row = bare_row(self, theme.S8)
         row.addLayout(choices, 1)
         self._right = (self.go_on, self.send, self.stop)
         for part in self._right:
@@ -265,7 +270,7 @@ class AgentBar(QWidget):
         if self._is_low:
             beside = [one for one in self._line if one is not self.models]
             taken = sum(one.sizeHint().width() + theme.S8 for one in beside if not one.isHidden())
-            if not self.state.text():
+            if not self._activity:
                 # An empty state takes its space too; what it tells has a line of its own.
                 taken += self.state.sizeHint().width() + theme.S8
             most = min(most, self._room() - taken)
@@ -285,6 +290,11 @@ class AgentBar(QWidget):
 
     # what is shown -------------------------------------------------------------------------------
 
+    def set_activity(self, words: str) -> None:
+        """What the agent is doing; empty for nothing."""
+        self._activity = words
+        self.state.setText(words)
+
     def set_folder(self, folder: str) -> None:
         """The folder that the agent works in; empty for none."""
         words = f"Folder: {Path(folder).name or folder}" if folder else NO_FOLDER
@@ -295,6 +305,13 @@ class AgentBar(QWidget):
             if folder
             else "The folder that the agent may work in; without one it has no tools"
         )
+
+    def show_switches(self, has_document: bool, automatic: bool, asks: bool) -> None:
+        """Show whether the session is compacted automatically, and whether that asks first."""
+        self.automatic_switch.setEnabled(has_document)
+        self.automatic_switch.setChecked(automatic)
+        self.ask_switch.setEnabled(automatic)
+        self.ask_switch.setChecked(asks)
 
     def set_mode(self, mode: ApprovalMode) -> None:
         self.mode.setCurrentIndex(self.mode.findData(mode))

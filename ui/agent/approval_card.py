@@ -56,7 +56,7 @@ _ICONS = {"command": "shell", "edit": "edit", "write": "file"}
 
 
 @dataclass(frozen=True, slots=True)
-class _Way:
+class _Choice:
     """One way to answer."""
 
     choice: ApprovalChoice
@@ -64,17 +64,21 @@ class _Way:
     tip: str
 
 
-WAYS = (
-    _Way("once", "&Once", "Allow this one (1; Enter when the card has had the keyboard a moment)"),
-    _Way(
+CHOICES = (
+    _Choice(
+        "once",
+        "&Once",
+        "Allow this one (1; Enter when the card has had the keyboard a moment)",
+    ),
+    _Choice(
         "session",
         "&This session",
         "Allow it, and what the pattern says, until this session is closed (2)",
     ),
-    _Way(
+    _Choice(
         "always", "Alwa&ys", "Allow it, and what the pattern says from now on, in every session (3)"
     ),
-    _Way("deny", "&Deny", "Do not allow it; the note tells the agent why (4)"),
+    _Choice("deny", "&Deny", "Do not allow it; the note tells the agent why (4)"),
 )
 
 
@@ -94,7 +98,7 @@ class ApprovalCard(QFrame):
     """(``ApprovalRequest``, ``ApprovalAnswer``)"""
     stopped = Signal()
     """Esc: the person wants the turn to end."""
-    typed_elsewhere = Signal(QKeyEvent)
+    typed_outside = Signal(QKeyEvent)
     """A keystroke that was meant for the message box."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -121,7 +125,7 @@ class ApprovalCard(QFrame):
         self._mistake.hide()
         self._body: PlainTextView | None = None
         self.buttons: dict[ApprovalChoice, QPushButton] = {}
-        for way in WAYS:
+        for way in CHOICES:
             button = self.buttons[way.choice] = QPushButton(way.label, self)
             button.setToolTip(way.tip)
             button.setAutoDefault(False)
@@ -323,7 +327,7 @@ class ApprovalCard(QFrame):
         elif key in _ENTER:
             self._answer("once")
         elif Key.Key_1 <= key <= Key.Key_4:
-            way = WAYS[key - Key.Key_1]
+            way = CHOICES[key - Key.Key_1]
             if self.buttons[way.choice].isVisible():
                 self._answer(way.choice)
         else:
@@ -332,7 +336,7 @@ class ApprovalCard(QFrame):
     def _not_yet(self, event: QKeyEvent) -> None:
         """Whoever is typing goes on in the message box."""
         if event.text().isprintable() and event.text():
-            self.typed_elsewhere.emit(event)
+            self.typed_outside.emit(event)
         else:
             self._rearm()
             super().keyPressEvent(event)

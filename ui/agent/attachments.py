@@ -10,13 +10,14 @@ from pathlib import Path
 
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QSize, Qt, Signal
 from PySide6.QtGui import QIcon, QImage, QImageReader, QImageWriter, QKeyEvent, QPainter, QPixmap
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QWidget
 
 from explorer.models.request import ImagePart
 from ui import theme
 from ui.widgets.figures import size
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption
+from ui.widgets.panels import bare_column
 
 LONGEST_SIDE = 2000
 """Pixels; providers scale what is larger down themselves, or refuse it."""
@@ -207,9 +208,7 @@ class ChipRow(QWidget):
         self._warning = Caption("", self, "comp")
         self._warning.setWordWrap(True)
         self._warning.hide()
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme.S4)
+        column = bare_column(self, theme.S4)
         column.addLayout(self._flow)
         column.addWidget(self._warning)
         self.hide()

@@ -11,21 +11,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from PySide6.QtCore import QObject, QPoint, QSize, Qt, Signal
-from PySide6.QtGui import QBrush, QKeyEvent
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QFrame,
-    QHeaderView,
-    QTreeWidget,
-    QTreeWidgetItem,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QKeyEvent
 
 from ui import theme
 from ui.agent.composer import Composer
-from ui.widgets.labels import Caption
+from ui.widgets.popup import Popup, PopupTable
+from ui.widgets.table import Column
 
 MOST_OFFERED = 12
 _ASKED_EVERY = 512
@@ -74,7 +66,8 @@ def best(
     return [name for _, name in rated[:most]]
 
 
-MOST_SHOWN = 8
+WIDEST = 560
+"""Pixels of the drawing that the list takes at most."""
 _COMMAND = re.compile(r"/([A-Za-z][\w-]*)?")
 _ARGUMENT = re.compile(r"/([A-Za-z][\w-]*)[ \t]+(\S*)")
 _FILE = re.compile(r"(?:^|(?<=[\s(]))@(\"[^\"\n]*|[^\s\"]*)$")
@@ -119,85 +112,13 @@ def mention(name: str) -> str:
     return f'@"{name}"' if re.search(r"\s", name) else f"@{name}"
 
 
-class CompletionList(QFrame):
-    """A list over the message box; it never takes the keyboard."""
-
-    chosen = Signal(int)
-
-    def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setProperty("card", True)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._list = QTreeWidget(self)
-        self._list.setAccessibleName("Suggestions")
-        self._list.setColumnCount(2)
-        self._list.setHeaderHidden(True)
-        self._list.setRootIsDecorated(False)
-        self._list.setUniformRowHeights(True)
-        self._list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._list.setFrameShape(QFrame.Shape.NoFrame)
-        self._list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._list.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        header = self._list.header()
-        header.setStretchLastSection(True)
-        header.setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
-        self._list.itemClicked.connect(lambda item: self.chosen.emit(self._row(item)))
-        self.help = Caption("", self)
-        self.help.setContentsMargins(theme.S8, 0, theme.S8, 0)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(theme.S4, theme.S4, theme.S4, theme.S4)
-        column.setSpacing(theme.S4)
-        column.addWidget(self._list)
-        column.addWidget(self.help)
-        self.hide()
-
-    def _row(self, item: QTreeWidgetItem) -> int:
-        return self._list.indexOfTopLevelItem(item)
-
-    @property
-    def row(self) -> int:
-        item = self._list.currentItem()
-        return self._row(item) if item is not None else -1
-
-    @property
-    def lines(self) -> list[str]:
-        """What is offered, for whoever looks on."""
-        items = (self._list.topLevelItem(at) for at in range(self._list.topLevelItemCount()))
-        return [item.text(0) for item in items if item is not None]
-
-    def fill(self, suggestions: Sequence[Suggestion], words: str) -> None:
-        """Offer these, the first one marked; ``words`` stand below."""
-        self._list.clear()
-        dim = QBrush(theme.theme().dim)
-        for one in suggestions:
-            item = QTreeWidgetItem([one.shown or one.text, one.note])
-            item.setForeground(1, dim)
-            item.setSizeHint(0, QSize(0, self.fontMetrics().height() + theme.S8))
-            item.setToolTip(0, one.shown or one.text)
-            item.setToolTip(1, one.note)
-            self._list.addTopLevelItem(item)
-        self.step(0, to=0)
-        self.help.setText(words)
-
-    def step(self, by: int, to: int | None = None) -> None:
-        count = self._list.topLevelItemCount()
-        row = (self.row + by) % max(1, count) if to is None else to
-        item = self._list.topLevelItem(row)
-        if item is not None:
-            self._list.setCurrentItem(item)
-
-    def place_over(self, box: QWidget) -> None:
-        """Above a widget, as wide as that allows, inside the window."""
-        window = box.window()
-        row = self._list.sizeHintForRow(0) or self.fontMetrics().height()
-        rows = min(MOST_SHOWN, self._list.topLevelItemCount())
-        self._list.setFixedHeight(rows * row)
-        width = min(box.width(), theme.scaled(560))
-        self.resize(width, 1)
-        height = self.sizeHint().height()
-        at = box.mapTo(window, QPoint(0, 0))
-        self.setGeometry(at.x(), max(0, at.y() - height - theme.S4), width, height)
-        self.raise_()
+def _suggestion_columns() -> list[Column[Suggestion]]:
+    return [
+        Column("", lambda one: one.shown or one.text, fits=True,
+               detail=lambda one: one.shown or one.text),
+        Column("", lambda one: one.note, stretch=True, detail=lambda one: one.note,
+               colour=lambda _one: theme.theme().dim),
+    ]  # fmt: skip
 
 
 class Completion(QObject):
@@ -209,19 +130,18 @@ class Completion(QObject):
     def __init__(self, composer: Composer) -> None:
         super().__init__(composer)
         self._composer = composer
-        self._list: CompletionList | None = None
+        self._popup: Popup | None = None
         self._wanted: Wanted | None = None
         self._dismissed: Wanted | None = None
         self._suggestions: tuple[Suggestion, ...] = ()
         self._is_putting = False
         composer.typed.connect(self._follow)
         composer.left.connect(self.close)
-        composer.before_key = self._key
-        composer.keeps_tab = lambda: self.is_open
+        composer.installEventFilter(self)
 
     @property
     def is_open(self) -> bool:
-        return self._list is not None and self._list.isVisible()
+        return self._popup is not None and self._popup.isVisible()
 
     @property
     def wanted(self) -> Wanted | None:
@@ -231,7 +151,13 @@ class Completion(QObject):
     @property
     def lines(self) -> list[str]:
         """What is offered now."""
-        return self._list.lines if self._list is not None and self.is_open else []
+        if self._popup is None or not self.is_open:
+            return []
+        return [cells[0] for cells in self._popup.table.cells()]
+
+    @property
+    def _marked(self) -> Suggestion | None:
+        return self._popup.table.current if self._popup is not None else None
 
     def _follow(self) -> None:
         if self._is_putting:
@@ -262,68 +188,83 @@ class Completion(QObject):
         if not suggestions:
             self.close()
             return
-        if self._list is None:
-            self._list = CompletionList(self._composer.window())
-            self._list.chosen.connect(self._take)
-        self._list.fill(suggestions, words)
-        self._list.show()
-        self._list.place_over(self._composer)
+        if self._popup is None:
+            self._popup = self._make_popup()
+        self._popup.show_rows(self._suggestions, words)
+        width = min(self._composer.width(), theme.scaled(WIDEST))
+        self._popup.open_at(self._composer, width, above=True)
         self._describe()
+
+    def _make_popup(self) -> Popup:
+        """The list never takes the keyboard."""
+        window = self._composer.window()
+        table = PopupTable(_suggestion_columns(), "Suggestions", window)
+        popup = Popup(table, window)
+        for part in (popup, table):
+            part.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        popup.chosen.connect(self._take)
+        return popup
 
     def close(self) -> None:
         """Offer nothing."""
-        if self._list is not None and self._list.isVisible():
-            self._list.hide()
+        if self._popup is not None and self._popup.isVisible():
+            self._popup.hide()
             self._composer.setAccessibleDescription("")
 
     def _describe(self) -> None:
         """Say what is marked to who cannot see the list."""
-        if self._list is not None and 0 <= self._list.row < len(self._suggestions):
-            now = self._suggestions[self._list.row]
+        now = self._marked
+        if now is not None:
             self._composer.setAccessibleDescription(
-                f"Suggestion {self._list.row + 1} of {len(self._suggestions)}: "
+                f"Suggestion {self._suggestions.index(now) + 1} of {len(self._suggestions)}: "
                 f"{now.shown or now.text}. {now.note}"
             )
 
     # keys ----------------------------------------------------------------------------------------
 
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Keys of the message box come here first, Tab among them."""
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
+            return self._key(event)
+        return False
+
     def _key(self, event: QKeyEvent) -> bool:
-        if self._list is None or not self.is_open:
+        if self._popup is None or not self.is_open:
             return False
         modifiers = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
         if modifiers:
             return False
         key = Key(event.key())
         if key in (Key.Key_Up, Key.Key_Down):
-            self._list.step(1 if key == Key.Key_Down else -1)
+            self._popup.table.step(1 if key == Key.Key_Down else -1)
             self._describe()
         elif key == Key.Key_Escape:
             self._dismissed = self._wanted
             self.close()
         elif key == Key.Key_Tab:
-            self._take(self._list.row)
+            self._take(self._marked)
         elif key in (Key.Key_Return, Key.Key_Enter):
             if self._is_whole():
                 self.close()
                 return False
-            self._take(self._list.row)
+            self._take(self._marked)
         else:
             return False
         return True
 
     def _is_whole(self) -> bool:
         """What is typed is what is marked already, or a command that is chosen by its name."""
-        assert self._list is not None and self._wanted is not None
-        row, typed = self._list.row, self._wanted.typed
+        assert self._wanted is not None
+        marked, typed = self._marked, self._wanted.typed
         if self._wanted.kind == "command" and any(typed == s.text for s in self._suggestions):
-            return self._suggestions[row].text == typed
-        return not 0 <= row < len(self._suggestions) or self._suggestions[row].text == typed
+            return marked is not None and marked.text == typed
+        return marked is None or marked.text == typed
 
-    def _take(self, row: int) -> None:
+    def _take(self, suggestion: Suggestion | None) -> None:
         wanted = self._wanted
-        if wanted is None or not 0 <= row < len(self._suggestions):
+        if wanted is None or suggestion is None:
             return
-        text = self._suggestions[row].text
+        text = suggestion.text
         length = len(wanted.typed)
         if wanted.kind == "file":
             before = self._composer.before_cursor()

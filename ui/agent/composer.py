@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from PySide6.QtCore import QEvent, QMimeData, Qt, Signal, SignalInstance
 from PySide6.QtGui import QFocusEvent, QImage, QKeyEvent, QResizeEvent, QTextCursor
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
@@ -50,12 +48,7 @@ class Composer(QPlainTextEdit):
         self.setTabChangesFocus(True)
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
-        self.before_key: Callable[[QKeyEvent], bool] = lambda _event: False
-        """Asked first about each key; whether it was taken."""
-        self.keeps_tab: Callable[[], bool] = lambda: False
-        """Whether Tab is a key like others now, and does not leave the box."""
-        self.carries_more: Callable[[], bool] = lambda: False
-        """Whether there is something to send beside the text."""
+        self._attached = False
         self._hinted, self._running = False, False
         self._history: list[str] = []
         self._at = 0
@@ -82,6 +75,10 @@ class Composer(QPlainTextEdit):
         """Say in the empty box what it is for, with the keys where they fit."""
         self._hinted, self._running = shown, running
         self._hint()
+
+    def set_attached(self, attached: bool) -> None:
+        """Whether there is something to send beside the text."""
+        self._attached = attached
 
     def _hint(self) -> None:
         room = self.viewport().width() - 2 * int(self.document().documentMargin())
@@ -144,9 +141,7 @@ class Composer(QPlainTextEdit):
         key = Qt.Key(event.key())
         modifiers = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
         plain = modifiers == _PLAIN
-        if self.before_key(event):
-            event.accept()
-        elif key in _ENTER and modifiers in _SENDING:
+        if key in _ENTER and modifiers in _SENDING:
             self._send(self.sent)
         elif key in _ENTER and modifiers == Qt.KeyboardModifier.AltModifier:
             self._send(self.sent_after)
@@ -158,9 +153,6 @@ class Composer(QPlainTextEdit):
             self._recall(1, event)
         else:
             super().keyPressEvent(event)
-
-    def focusNextPrevChild(self, next: bool, /) -> bool:
-        return False if next and self.keeps_tab() else super().focusNextPrevChild(next)
 
     def _last_line(self) -> bool:
         return self.textCursor().blockNumber() == self.document().blockCount() - 1
@@ -179,7 +171,7 @@ class Composer(QPlainTextEdit):
 
     def _send(self, signal: SignalInstance) -> None:
         text = self.toPlainText().strip()
-        if text or self.carries_more():
+        if text or self._attached:
             signal.emit(text)
 
     # what is pasted and dropped ------------------------------------------------------------------

@@ -6,9 +6,6 @@ What arrives while the agent answers is gathered and shown 30 times a second.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QLabel, QToolButton, QVBoxLayout, QWidget
@@ -34,6 +31,8 @@ class Conversation(QWidget):
     """Show an entry on the map."""
     left = Signal()
     """Escape was pressed where there was nothing to let go of."""
+    file_requested = Signal(str)
+    """A link to this file was pressed; answered by ``offer_file``."""
     reported = Signal(str)
     """A passing word for the status bar."""
 
@@ -62,8 +61,6 @@ class Conversation(QWidget):
         column.addWidget(self.view, 1)
         self.setFocusProxy(self.view)
         self.view.viewport().installEventFilter(self)
-        self.is_own_file: Callable[[Path], bool] = lambda _path: False
-        """Whether a file was written by this program's own tools, so that it may be opened."""
         self._timer = QTimer(self)
         self._timer.setInterval(FLUSH_MS)
         self._timer.timeout.connect(self.flush)
@@ -75,7 +72,7 @@ class Conversation(QWidget):
         view = self.view
         view.entry_requested.connect(self.entry_requested)
         view.link_asked.connect(self._link_asked)
-        view.file_asked.connect(self._file_asked)
+        view.file_asked.connect(self.file_requested)
         view.left.connect(self.left)
         view.reported.connect(self.reported)
         view.at_end_changed.connect(self._end_changed)
@@ -233,11 +230,11 @@ class Conversation(QWidget):
     def _link_asked(self, address: str) -> None:
         self.address.ask(address, QUrl(address).scheme().lower() in _WEB)
 
-    def _file_asked(self, path: str) -> None:
-        """A path comes from the session's text: only a file of our own making may be opened."""
-        own = self.view.flow.document is not None and self.is_own_file(Path(path))
-        address = QUrl.fromLocalFile(path).toString() if own else path
-        self.address.ask(address, own, "The whole output is in this file:", "&Open the file")
+    def offer_file(self, path: str, may_open: bool) -> None:
+        """Show a path that comes from the session's text, with a button that opens it where the
+        file is one that this program wrote."""
+        address = QUrl.fromLocalFile(path).toString() if may_open else path
+        self.address.ask(address, may_open, "The whole output is in this file:", "&Open the file")
 
     def _end_changed(self, at_end: bool) -> None:
         self.end_button.setVisible(not at_end)

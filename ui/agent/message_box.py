@@ -44,18 +44,19 @@ _USER = selector(frozenset({Kind.USER}))
 class HistoryController(QObject):
     """Unsent words go with their session; history is the path's messages and what was sent."""
 
-    def __init__(self, desk: AppState) -> None:
-        super().__init__(desk)
-        self._desk = desk
+    def __init__(self, state: AppState) -> None:
+        super().__init__(state)
+        self._state = state
         self._shown: Document | None = None
         self._sent: dict[int, list[str]] = {}
         """What was sent from the box since the window was opened, by session: commands, and
         messages of other branches too."""
-        desk.bus.on_shown(LeafMoved, self._leaf_moved)
+        self._chips, self._composer = state.window.agent.chips, state.window.agent.composer
+        state.bus.on_shown(LeafMoved, self._leaf_moved)
 
     def remember(self, text: str) -> None:
         """A text was sent."""
-        document = self._desk.document
+        document = self._state.document
         if document is None or not text:
             return
         sent = self._sent.setdefault(document.key, [])
@@ -67,41 +68,40 @@ class HistoryController(QObject):
     def keep_unsent(self) -> None:
         """What stands in the box is kept with the session that it was written in."""
         if self._shown is not None:
-            text = self._desk.window.agent.composer.toPlainText()
+            text = self._composer.toPlainText()
             self._shown.choose(UNSENT, text or None)
 
     def document_changed(self) -> bool:
         """Put what was not sent into the box; whether another session is shown."""
-        document = self._desk.document
+        document = self._state.document
         if self._shown is document:
             return False
         self.keep_unsent()
         self._shown = document
-        pane = self._desk.window.agent
-        pane.chips.clear()
+        self._chips.clear()
         unsent = document.choices().get(UNSENT) if document is not None else ""
-        pane.composer.setPlainText(unsent if isinstance(unsent, str) else "")
+        self._composer.setPlainText(unsent if isinstance(unsent, str) else "")
         return True
 
     def put_back(self, document: Document, prompts: Sequence[Prompt]) -> None:
         """Texts that the agent did not get return to the box of their session."""
         text = "\n\n".join(prompt.text for prompt in prompts if prompt.text)
-        if document is self._desk.document:
-            self._desk.window.agent.composer.put_back(text)
+        if document is self._state.document:
+            self._composer.put_back(text)
         elif text:
             kept = document.choices().get(UNSENT)
             document.choose(UNSENT, f"{text}\n\n{kept}" if isinstance(kept, str) else text)
 
     def _leaf_moved(self, change: LeafMoved) -> None:
         """A leaf that only grew by an entry leaves the messages above it as they were."""
-        document = self._desk.document
+        document = self._state.document
         assert document is not None
         if change.new < 0 or document.tree.columns.parent[change.new] != change.old:
             self.fill()
 
     def fill(self) -> None:
         """What was asked on the path, and sent here, can be called back into the box."""
-        document = self._desk.document
+        document = self._state.document
         if document is None:
             return
         columns = document.tree.columns
@@ -109,7 +109,7 @@ class HistoryController(QObject):
         texts = [entry.text for entry in document.payloads.entries(asked)]
         sent = self._sent.get(document.key, [])
         path = [text for text in texts if text and text not in sent]
-        self._desk.window.agent.composer.set_history([*path, *sent])
+        self._composer.set_history([*path, *sent])
 
 
 SESSIONS = ".jsonl"
@@ -120,17 +120,17 @@ MOST_PICTURES = 20
 class AttachmentController(QObject):
     """Pictures become chips; files of the agent's folder become mentions."""
 
-    def __init__(self, desk: AppState, folder: FolderController) -> None:
-        super().__init__(desk)
-        self._desk = desk
+    def __init__(self, state: AppState, folder: FolderController) -> None:
+        super().__init__(state)
+        self._state = state
         self._folder = folder
         self._pasted = 0
         self._one_by_one = asyncio.Lock()
         """Pictures come in the order in which they were given."""
-        pane = desk.window.agent
-        pane.composer.picture_given.connect(self._picture)
-        pane.composer.files_given.connect(self.take_files)
-        pane.chips.changed.connect(self.show_warning)
+        self._chips, self._composer = state.window.agent.chips, state.window.agent.composer
+        self._composer.picture_given.connect(self._picture)
+        self._composer.files_given.connect(self.take_files)
+        self._chips.changed.connect(self.show_warning)
 
     # pictures ------------------------------------------------------------------------------------
 
@@ -145,24 +145,24 @@ class AttachmentController(QObject):
             self._add(f"picture {at}", _decoder(part, f"picture {at}"))
 
     def _add(self, name: str, make: Callable[[], Attachment]) -> None:
-        self._desk.tasks.start("Adding a picture", self._adding(name, make))
+        self._state.tasks.start("Adding a picture", self._adding(name, make))
 
     async def _adding(self, name: str, make: Callable[[], Attachment]) -> None:
-        document, chips = self._desk.document, self._desk.window.agent.chips
+        document, chips = self._state.document, self._chips
         try:
             async with self._one_by_one:
                 made = await asyncio.to_thread(make)
         except PictureRefused as error:
-            self._desk.notice("warning", f"{error}.", "Nothing was added to the message.")
+            self._state.notice("warning", f"{error}.", "Nothing was added to the message.")
             return
         except OSError as error:
             why = error.strerror or str(error)
-            self._desk.notice("warning", f"{name}: {why}.", "Nothing was added to the message.")
+            self._state.notice("warning", f"{name}: {why}.", "Nothing was added to the message.")
             return
-        if self._desk.document is not document or document is None:
+        if self._state.document is not document or document is None:
             return
         if len(chips.attachments) >= MOST_PICTURES:
-            self._desk.say(f"A message takes {MOST_PICTURES} pictures at most.")
+            self._state.say(f"A message takes {MOST_PICTURES} pictures at most.")
             return
         chips.add(made)
 
@@ -171,15 +171,15 @@ class AttachmentController(QObject):
     @property
     def model_is_blind(self) -> bool:
         """Whether it is known that the chosen model takes no pictures."""
-        if self._desk.bench is None:
+        if self._state.bench is None:
             return False
-        return self._desk.bench.client.info(self._desk.agent_model()).images is False
+        return self._state.bench.client.info(self._state.agent_model()).images is False
 
     def show_warning(self) -> None:
         """Tell beside the pictures that the chosen model does not take them."""
-        chips = self._desk.window.agent.chips
+        chips = self._chips
         if chips.attachments and self.model_is_blind:
-            model = self._desk.agent_model()
+            model = self._state.agent_model()
             chips.set_warning(
                 f"{model} takes no pictures. Choose a model that does, or remove them."
             )
@@ -192,7 +192,7 @@ class AttachmentController(QObject):
         """Choose files in a dialog."""
         folder = self._folder.folder
         choose_files(
-            self._desk.window,
+            self._state.window,
             "Pictures, or files of the agent's folder",
             self.take_files,
             start="" if folder is None else str(folder),
@@ -203,20 +203,20 @@ class AttachmentController(QObject):
         root = self._folder.folder
         outside: list[str] = []
         sessions: list[str] = []
-        composer = self._desk.window.agent.composer
+        composer = self._state.window.agent.composer
         for path in (Path(name) for name in names):
-            inside = _inside(path, root)
+            relative = _inside(path, root)
             if is_picture(path):
                 self._add(path.name, _file_reader(path))
-            elif inside:
-                composer.insert_word(mention(inside))
+            elif relative:
+                composer.insert_word(mention(relative))
             elif path.suffix == SESSIONS:
                 sessions.append(str(path))
             else:
                 outside.append(path.name)
         if sessions:
             # As everywhere else in the window a session's file is one to import.
-            self._desk.window.files_dropped.emit(sessions)
+            self._state.window.files_dropped.emit(sessions)
         if outside:
             self._tell_outside(outside, root)
         composer.setFocus()
@@ -230,7 +230,7 @@ class AttachmentController(QObject):
         else:
             what = f"{named} {lies} outside of {root}, so the agent cannot read {reads}."
             todo = "Copy it there, choose another folder, or paste the text."
-        self._desk.notice("warning", what, "Nothing was added to the message.", todo)
+        self._state.notice("warning", what, "Nothing was added to the message.", todo)
 
 
 def _inside(path: Path, root: Path | None) -> str:
@@ -261,12 +261,12 @@ class CompletionController(QObject):
     """Answers what the message box asks for; files are listed and matched in a thread, without what
     the project's ignore files name."""
 
-    def __init__(self, desk: AppState, folder: FolderController, commands: SlashCommands) -> None:
-        super().__init__(desk)
-        self._desk = desk
+    def __init__(self, state: AppState, folder: FolderController, commands: SlashCommands) -> None:
+        super().__init__(state)
+        self._state = state
         self._folder = folder
         self._commands = commands
-        self._completion = desk.window.agent.completion
+        self._completion = state.window.agent.completion
         self._names: tuple[Path | None, float, list[str]] = (None, 0.0, [])
         self._latest: Wanted | None = None
         self._is_looking = False
@@ -281,7 +281,7 @@ class CompletionController(QObject):
             self._latest = wanted
             if not self._is_looking:
                 self._is_looking = True
-                self._desk.tasks.start("Looking for files", self._look())
+                self._state.tasks.start("Looking for files", self._look())
 
     def _offer_commands(self, wanted: Wanted) -> None:
         found = [

@@ -19,6 +19,7 @@ from ui.agent.completion import Completion
 from ui.agent.composer import Composer
 from ui.agent.conversation import Conversation
 from ui.agent.strips import AutomaticStrip, QueueStrip
+from ui.widgets.panels import bare_column
 
 TALL = 800
 """Pixels of the drawing from which on a window has room for some lines of the conversation,
@@ -38,7 +39,13 @@ class AgentPane(QWidget):
     stop_requested = Signal()
     model_chosen = Signal(str)
     workspace_requested = Signal()
+    models_requested = Signal()
+    """All models, with their keys and servers, are to be shown."""
     entry_requested = Signal(int)
+    menu_opening = Signal(object, int)
+    """(``QMenu``, entry): the menu of a message opens; more may be added to it."""
+    file_requested = Signal(str)
+    """A link to this file was pressed; answered by ``offer_file``."""
     reported = Signal(str)
     """A passing word for the status bar."""
 
@@ -68,9 +75,7 @@ class AgentPane(QWidget):
         below.setSpacing(theme.S8)
         for part in (self.card, self.chips, self.composer, self.bar):
             below.addWidget(part)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(theme.S4)
+        layout = bare_column(self, theme.S4)
         layout.addWidget(self.conversation, 1)
         layout.addWidget(self.automatic)
         layout.addWidget(self.queue)
@@ -78,7 +83,6 @@ class AgentPane(QWidget):
 
     def _connect(self) -> None:
         composer = self.composer
-        composer.carries_more = lambda: bool(self.chips.attachments)
         composer.sent.connect(partial(self._send, False))
         composer.sent_after.connect(partial(self._send, True))
         composer.stopped.connect(self.stop_requested)
@@ -89,10 +93,13 @@ class AgentPane(QWidget):
         self.bar.send_after.triggered.connect(lambda: self._send(True, ""))
         self.stop.clicked.connect(self.stop_requested)
         self.card.stopped.connect(self.stop_requested)
-        self.card.typed_elsewhere.connect(self._type_on)
+        self.card.typed_outside.connect(self._type_on)
         self.workspace.clicked.connect(self.workspace_requested)
         self.models.activated.connect(self._model_activated)
+        self.models.more_asked.connect(self.models_requested)
         self.conversation.entry_requested.connect(self.entry_requested)
+        self.conversation.file_requested.connect(self.file_requested)
+        self.conversation.view.menu_opening.connect(self.menu_opening)
         self.conversation.left.connect(composer.setFocus)
         self.conversation.reported.connect(self.reported)
         theme.theme_signals.changed.connect(self.show_room)
@@ -159,11 +166,46 @@ class AgentPane(QWidget):
         if self._document is not None:
             self.conversation.append(first, count)
 
+    def recount(self) -> None:
+        """Token counts of entries changed."""
+        self.conversation.recount()
+
     def reveal(self, entry: int) -> bool:
-        """Scroll the conversation to an entry; False when it is not on the active path."""
-        return self.conversation.reveal(entry)
+        """Scroll the conversation to an entry, with the keyboard; False when it is not on the
+        active path."""
+        found = self.conversation.reveal(entry)
+        if found:
+            self.focus_conversation()
+        return found
+
+    def focus_conversation(self) -> None:
+        """Put the keyboard on the conversation."""
+        self.conversation.view.setFocus()
+
+    def open_find_bar(self) -> None:
+        """Open the bar that finds words in the conversation."""
+        self.conversation.bar.open_bar()
+
+    def copy_conversation(self) -> None:
+        """Put the whole conversation on the clipboard, as Markdown."""
+        self.conversation.view.copy_all()
+
+    @property
+    def focused_entry(self) -> int:
+        """The entry of the message that has the keyboard, or -1."""
+        view = self.conversation.view
+        return view.focused[0] if view.hasFocus() and view.focused is not None else -1
+
+    def offer_file(self, path: str, may_open: bool) -> None:
+        """Show the path of a file whose link was pressed, with a button that opens it where it
+        may be opened."""
+        self.conversation.offer_file(path, may_open)
 
     # what is sent --------------------------------------------------------------------------------
+
+    def focus_composer(self) -> None:
+        """Put the keyboard in the message box."""
+        self.composer.setFocus()
 
     @property
     def prompt(self) -> Prompt:
@@ -187,7 +229,9 @@ class AgentPane(QWidget):
         QApplication.sendEvent(self.composer, event)
 
     def _show_buttons(self) -> None:
-        has_message = bool(self.composer.toPlainText().strip() or self.chips.attachments)
+        has_pictures = bool(self.chips.attachments)
+        self.composer.set_attached(has_pictures)
+        has_message = bool(self.composer.toPlainText().strip()) or has_pictures
         self.bar.set_running(self._running, has_message, self._document is not None)
         self.composer.set_hint(self._document is not None, self._running)
 
@@ -214,12 +258,12 @@ class AgentPane(QWidget):
     def set_activity(self, words: str) -> None:
         """Say what the agent is doing."""
         self._activity = words
-        self.state.setText(self.activity)
+        self.bar.set_activity(self.activity)
 
     def set_waiting(self, waits: bool) -> None:
         """Say that a question waits for the person, whatever the agent does besides."""
         self._waits = waits
-        self.state.setText(self.activity)
+        self.bar.set_activity(self.activity)
 
 
 def _lines_beyond(part: QWidget, width: int) -> int:

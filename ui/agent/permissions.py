@@ -33,19 +33,20 @@ class PermissionController(QObject):
 
     mode_changed = Signal()
 
-    def __init__(self, desk: AppState) -> None:
-        super().__init__(desk)
-        self._desk = desk
+    def __init__(self, state: AppState) -> None:
+        super().__init__(state)
+        self._state = state
         self._open: list[_Open] = []
         self._mode: ApprovalMode = "ask"
         self._confirmed = False
         """Whether the person was told, for the session shown, what allowing everything means."""
         self._shown: Document | None = None
         self.dialog: QMessageBox | None = None
-        pane = desk.window.agent
-        pane.bar.mode_chosen.connect(self.choose)
-        pane.card.answered.connect(self._answered)
-        desk.document_changed.connect(self._document_changed)
+        self._pane = pane = state.window.agent
+        self._bar, self._card = pane.bar, pane.card
+        self._bar.mode_chosen.connect(self.choose)
+        self._card.answered.connect(self._answered)
+        state.document_changed.connect(self._document_changed)
 
     # the mode ------------------------------------------------------------------------------------
 
@@ -55,7 +56,7 @@ class PermissionController(QObject):
         return self._mode
 
     def _document_changed(self) -> None:
-        document = self._desk.document
+        document = self._state.document
         if document is self._shown:
             return
         self._shown, self._confirmed = document, False
@@ -72,8 +73,8 @@ class PermissionController(QObject):
 
     def _take(self, mode: ApprovalMode) -> None:
         self._set(mode)
-        if self._desk.document is not None:
-            self._desk.document.choose(CHOICE, mode if mode == "read-only" else None)
+        if self._state.document is not None:
+            self._state.document.choose(CHOICE, mode if mode == "read-only" else None)
 
         self._settle(mode)
 
@@ -91,12 +92,12 @@ class PermissionController(QObject):
 
     def _set(self, mode: ApprovalMode) -> None:
         self._mode = mode
-        self._desk.window.agent.bar.set_mode(mode)
+        self._bar.set_mode(mode)
         self.mode_changed.emit()
 
     def _confirm(self) -> None:
-        self._desk.window.agent.bar.set_mode(self._mode)
-        self.dialog = box = QMessageBox(self._desk.window)
+        self._bar.set_mode(self._mode)
+        self.dialog = box = QMessageBox(self._state.window)
         box.setIcon(QMessageBox.Icon.Warning)
         box.setWindowTitle("Allow all")
         box.setText("Let the agent change files and run commands without asking?")
@@ -128,12 +129,12 @@ class PermissionController(QObject):
     def focus(self) -> None:
         """Put the keyboard on the question that is shown."""
         if self._open:
-            self._desk.window.agent.card.setFocus()
+            self._card.setFocus()
 
     async def ask(self, request: ApprovalRequest, cancel: CancelToken) -> ApprovalAnswer:
         """The person's answer. Raises Cancelled when the turn is stopped while it waits."""
         loop = asyncio.get_running_loop()
-        one = _Open(request, self._desk.document, loop.create_future())
+        one = _Open(request, self._state.document, loop.create_future())
 
         def give_up() -> None:
             if not one.answer.done():
@@ -143,7 +144,7 @@ class PermissionController(QObject):
             loop.call_soon_threadsafe(give_up)
 
         remove = cancel.add_callback(cancelled)
-        conversation = self._desk.window.agent.conversation
+        conversation = self._pane.conversation
         self._open.append(one)
         conversation.set_waiting(request.call.id, True)
         self._show()
@@ -162,21 +163,21 @@ class PermissionController(QObject):
                 return
 
     def _show(self) -> None:
-        pane = self._desk.window.agent
-        is_new = bool(self._open) and self._open[0].request is not pane.card.request
+        pane, card = self._pane, self._card
+        is_new = bool(self._open) and self._open[0].request is not card.request
         focus = QApplication.focusWidget()
-        had_keys = focus is not None and (focus is pane.card or pane.card.isAncestorOf(focus))
+        had_keys = focus is not None and (focus is card or card.isAncestorOf(focus))
         first = self._open[0].request if self._open else None
-        pane.card.show_request(first, len(self._open))
+        card.show_request(first, len(self._open))
         pane.set_waiting(first is not None)
-        self._desk.state_changed.emit()
+        self._state.state_changed.emit()
         pane.show_room()
         if is_new and (had_keys or self._box_is_empty()):
-            pane.card.setFocus()
+            card.setFocus()
         elif not self._open and had_keys:
-            pane.composer.setFocus()
+            pane.focus_composer()
 
     def _box_is_empty(self) -> bool:
         """Whether the keyboard is in the message box, and nothing was written there."""
-        composer = self._desk.window.agent.composer
+        composer = self._pane.composer
         return composer.hasFocus() and not composer.toPlainText()

@@ -9,12 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from html import escape
 
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QTextBrowser, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
-from ui import theme
-from ui.widgets.dialogs import fit
+from ui.widgets.dialogs import HelpDialog, fit
 
 _COMMAND = re.compile(r"/([A-Za-z][\w-]*)(?:\s+(.*))?\s*", re.DOTALL)
 
@@ -143,36 +141,14 @@ MORE = (
 )
 
 
-def commands_html(commands: SlashCommands) -> str:
-    """All commands as a table, and what else can be typed."""
-    width = theme.scaled(190)
-
-    def rows(found: list[tuple[str, str]]) -> str:
-        return "".join(
-            f"<tr><td width='{width}' style='padding:3px 0'><code>{escape(name)}</code></td>"
-            f"<td style='padding:3px 0'>{escape(words)}</td></tr>"
-            for name, words in found
-        )
-
-    first = rows([(command.usage, command.sentence) for command in commands])
-    return (
-        f"<h3>Commands</h3><table>{first}</table>"
-        f"<h3>Also in the message box</h3><table>{rows(list(MORE))}</table>"
-    )
-
-
-class CommandsPage(QDialog):
+class CommandsPage(HelpDialog):
     """Shown by ``/help``."""
 
     def __init__(self, commands: SlashCommands, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setWindowTitle("Commands of the message box")
-        text = QTextBrowser(self)
-        text.setHtml(commands_html(commands))
-        text.setAccessibleName("Commands and what they do")
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
-        buttons.rejected.connect(self.reject)
-        layout = QVBoxLayout(self)
-        layout.addWidget(text)
-        layout.addWidget(buttons)
+        sections = {
+            "Commands": [(command.usage, command.sentence) for command in commands],
+            "Also in the message box": MORE,
+        }
+        name = "Commands and what they do"
+        super().__init__("Commands of the message box", name, sections, parent)
         fit(self, 620, 560)

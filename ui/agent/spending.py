@@ -23,9 +23,9 @@ REST_MS = 300
 class SpendingController(QObject):
     """Follows the session shown, off the window's thread."""
 
-    def __init__(self, desk: AppState) -> None:
-        super().__init__(desk)
-        self._desk = desk
+    def __init__(self, state: AppState) -> None:
+        super().__init__(state)
+        self._state = state
         self._is_following = False
         self._again = False
         self._task: asyncio.Task[None] | None = None
@@ -34,38 +34,38 @@ class SpendingController(QObject):
         self._rest.setSingleShot(True)
         self._rest.setInterval(REST_MS)
         self._rest.timeout.connect(self._follow)
-        desk.fillers.append(self._document_changed)
+        state.fillers.append(self._document_changed)
         for kind in (EntriesAppended, LeafMoved, DraftChanged):
-            desk.bus.on_shown(kind, lambda _change: self._rest.start())
+            state.bus.on_shown(kind, lambda _change: self._rest.start())
 
     def _document_changed(self) -> None:
-        self._desk.window.spent.say("", "", "")
-        if self._task is not None and self._followed is not self._desk.document:
+        self._state.window.spent.say("", "", "")
+        if self._task is not None and self._followed is not self._state.document:
             self._task.cancel()
-        if self._desk.document is not None:
+        if self._state.document is not None:
             self._rest.start()
 
     def _follow(self) -> None:
         if self._is_following:
             self._again = True
-        elif self._desk.document is not None:
+        elif self._state.document is not None:
             self._is_following = True
-            self._followed = self._desk.document
-            work = self._following(self._desk.document)
-            self._task = self._desk.tasks.start("Adding up what was spent", work)
+            self._followed = self._state.document
+            work = self._following(self._state.document)
+            self._task = self._state.tasks.start("Adding up what was spent", work)
 
     async def _following(self, document: Document) -> None:
         try:
             await document.spending.follow(gently=True)
         except StoreError as error:
-            self._desk.say(str(error))
+            self._state.say(str(error))
             return
         finally:
             self._is_following, self._task, self._followed = False, None, None
             if self._again:
                 self._again = False
                 self._rest.start()
-        if self._desk.document is document:
+        if self._state.document is document:
             self._show(document)
 
     def _show(self, document: Document) -> None:
@@ -74,9 +74,9 @@ class SpendingController(QObject):
         branch, turn = spending.branch(leaf), spending.turn(leaf) if leaf >= 0 else Spending()
         whole = session.total
         if not (whole.calls or drafts.calls or whole.uncounted):
-            self._desk.window.spent.say("", "", "")
+            self._state.window.spent.say("", "", "")
             return
-        self._desk.window.spent.say(*label_of(whole), tip_of(session, branch, turn, drafts))
+        self._state.window.spent.say(*label_of(whole), tip_of(session, branch, turn, drafts))
 
 
 def label_of(whole: Spent) -> tuple[str, str]:

@@ -23,6 +23,7 @@ from explorer.models.retry import Retry
 from ui import theme
 from ui.widgets.figures import count
 from ui.widgets.labels import Caption, ElidedLabel, LinkButton
+from ui.widgets.panels import bare_row
 
 _TICK_MS = 250
 
@@ -206,9 +207,7 @@ class QueueStrip(QFrame):
         back.setToolTip("Put this message back into the box; the agent does not get it")
         back.setAccessibleName(f"Take back: {text.text()[:60]}")
         back.clicked.connect(self._taker(one))
-        line = QHBoxLayout(row)
-        line.setContentsMargins(0, 0, 0, 0)
-        line.setSpacing(theme.S8)
+        line = bare_row(row, theme.S8)
         line.addWidget(when, 0, Qt.AlignmentFlag.AlignVCenter)
         line.addWidget(text, 1)
         line.addWidget(back)

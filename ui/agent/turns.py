@@ -43,18 +43,18 @@ class TurnController(QObject):
 
     def __init__(
         self,
-        desk: AppState,
+        state: AppState,
         tools: ToolsController,
         history: HistoryController,
-        attaching: AttachmentController,
+        attachments: AttachmentController,
         thinking: Callable[[], ThinkingLevel | None],
     ) -> None:
         """``thinking``: how long the model may think; None for one that cannot."""
-        super().__init__(desk)
-        self._desk = desk
+        super().__init__(state)
+        self._state = state
         self._tools = tools
         self._history = history
-        self._attaching = attaching
+        self._attachments = attachments
         self._cancel: CancelToken | None = None
         self._queue: MessageQueue | None = None
         self._failure: Notice | None = None
@@ -62,8 +62,8 @@ class TurnController(QObject):
         self._then: Callable[[], None] = lambda: None
         """What is to follow once the session stands still."""
         self._thinking = thinking
-        self.automatic = AutomaticController(desk, self.stop)
-        desk.window.agent.queue.taken_back.connect(self._take_back)
+        self.automatic = AutomaticController(state, self.stop)
+        state.window.agent.queue.taken_back.connect(self._take_back)
 
     @property
     def running(self) -> bool:
@@ -89,28 +89,28 @@ class TurnController(QObject):
     def start(self, what: str, work: Callable[[CancelToken], Coroutine[Any, Any, None]]) -> None:
         """Work on the session, which nothing else does meanwhile."""
         self._cancel = cancel = CancelToken()
-        notice = self._desk.window.notices.notice
+        notice = self._state.window.notices.notice
         if notice is not None and (notice is self._failure or notice.level in ("info", "done")):
             # What did not work is being tried again, and what went well is over.
-            self._desk.window.notices.dismiss()
-        self._desk.agent_running = True
-        self._desk.state_changed.emit()
-        self._desk.tasks.start(what, self._working(work, cancel))
+            self._state.window.notices.dismiss()
+        self._state.agent_running = True
+        self._state.state_changed.emit()
+        self._state.tasks.start(what, self._working(work, cancel))
 
     async def _working(
         self, work: Callable[[CancelToken], Coroutine[Any, Any, None]], cancel: CancelToken
     ) -> None:
-        document, pane = self._desk.document, self._desk.window.agent
+        document, pane = self._state.document, self._state.window.agent
         try:
             await work(cancel)
         finally:
             then, self._then = self._then, lambda: None
             self._cancel = None
-            self._desk.agent_running = False
-            self._desk.state_changed.emit()
+            self._state.agent_running = False
+            self._state.state_changed.emit()
             self.automatic.goes_on()
             pane.set_running(False)
-            if self._desk.document is document:
+            if self._state.document is document:
                 pane.refresh()
                 then()
 
@@ -125,12 +125,12 @@ class TurnController(QObject):
         self.start("The agent's turn", self._resume)
 
     async def _send(self, prompt: Prompt, cancel: CancelToken) -> None:
-        document = self._desk.document
+        document = self._state.document
         assert document is not None
 
         async def turn(queue: MessageQueue, on_event: Callable[[TurnEvent], None]) -> TurnResult:
             return await start_turn(
-                document, self._desk.agent_model(), self._tools.box(), prompt,
+                document, self._state.agent_model(), self._tools.box(), prompt,
                 cancel, on_event, self.automatic.of(document),
                 thinking=self._thinking(), queue=queue, limits=self._limits(), date=today(),
             )  # fmt: skip
@@ -139,12 +139,12 @@ class TurnController(QObject):
             self._return(document, [prompt])
 
     async def _resume(self, cancel: CancelToken) -> None:
-        document = self._desk.document
+        document = self._state.document
         assert document is not None
 
         async def turn(queue: MessageQueue, on_event: Callable[[TurnEvent], None]) -> TurnResult:
             return await resume_turn(
-                document, self._desk.agent_model(), self._tools.box(),
+                document, self._state.agent_model(), self._tools.box(),
                 cancel, on_event, self.automatic.of(document),
                 thinking=self._thinking(), queue=queue, limits=self._limits(), date=today(),
             )  # fmt: skip
@@ -157,7 +157,7 @@ class TurnController(QObject):
         turn: Callable[[MessageQueue, Callable[[TurnEvent], None]], Awaitable[TurnResult]],
     ) -> bool:
         """Run a turn and tell its end; False where it could not be stored."""
-        pane, queue = self._desk.window.agent, MessageQueue()
+        pane, queue = self._state.window.agent, MessageQueue()
         self._queue = queue
         self.automatic.show()
         pane.set_running(True, "answering…")
@@ -175,7 +175,7 @@ class TurnController(QObject):
         try:
             result = await turn(queue, on_event)
         except StoreError as error:
-            self._desk.notice("error", str(error), "What was stored before stays.")
+            self._state.notice("error", str(error), "What was stored before stays.")
             return False
         finally:
             self._queue = None
@@ -188,15 +188,15 @@ class TurnController(QObject):
     def _tell(self, result: TurnResult, came_back: bool) -> None:
         if result.end in ENDS and result.error:
             level, todo = ENDS[result.end]
-            self._desk.notice(level, result.error, KEPT, todo)
-            self._failure = self._desk.window.notices.notice
+            self._state.notice(level, result.error, KEPT, todo)
+            self._failure = self._state.window.notices.notice
         elif result.end == "stopped":
             back = " What waited is in the box again." if came_back else ""
-            self._desk.say(f"Stopped; what had arrived is kept.{back}")
+            self._state.say(f"Stopped; what had arrived is kept.{back}")
 
     def _limits(self) -> TurnLimits:
-        self._desk.live.refresh()
-        return TurnLimits.of(self._desk.values)
+        self._state.live.refresh()
+        return TurnLimits.of(self._state.values)
 
     # what waits ----------------------------------------------------------------------------------
 
@@ -212,12 +212,12 @@ class TurnController(QObject):
         if self._queue is None or queued not in self._queue.waiting:
             return
         self._queue.remove(queued)
-        if self._desk.document is not None:
-            self._return(self._desk.document, [queued.prompt])
-            self._desk.window.agent.composer.setFocus()
+        if self._state.document is not None:
+            self._return(self._state.document, [queued.prompt])
+            self._state.window.agent.focus_composer()
 
     def _return(self, document: Document, prompts: list[Prompt]) -> None:
         """What the agent did not get is in the box again, to be changed or sent anew."""
         self._history.put_back(document, prompts)
-        if document is self._desk.document:
-            self._attaching.take_back([part for prompt in prompts for part in prompt.images])
+        if document is self._state.document:
+            self._attachments.take_back([part for prompt in prompts for part in prompt.images])

@@ -32,13 +32,13 @@ class FolderController(QObject):
 
     changed = Signal()
 
-    def __init__(self, desk: AppState) -> None:
-        super().__init__(desk)
-        self._desk = desk
-        desk.window.agent.workspace_requested.connect(self.ask)
+    def __init__(self, state: AppState) -> None:
+        super().__init__(state)
+        self._state = state
+        state.window.agent.workspace_requested.connect(self.ask)
         self._shown: Document | None = None
         self._chosen = ""
-        desk.document_changed.connect(self._document_changed)
+        state.document_changed.connect(self._document_changed)
 
     @property
     def chosen(self) -> str:
@@ -46,11 +46,11 @@ class FolderController(QObject):
         return self._chosen
 
     def _document_changed(self) -> None:
-        document = self._desk.document
+        document = self._state.document
         if document is not self._shown:
             self._shown = document
-            kept = document.choices().get(WORKSPACE_CHOICE) if document is not None else None
-            self._chosen = kept if isinstance(kept, str) else ""
+            stored = document.choices().get(WORKSPACE_CHOICE) if document is not None else None
+            self._chosen = stored if isinstance(stored, str) else ""
         self.show()
 
     @property
@@ -61,28 +61,28 @@ class FolderController(QObject):
 
     def show(self) -> None:
         """Name the folder in the bar; tell where it is gone."""
-        self._desk.window.agent.bar.set_folder(self.chosen)
+        self._state.window.agent.bar.set_folder(self.chosen)
         if self.chosen and self.folder is None:
-            self._desk.say(f"The agent's folder {self.chosen} is not there any more.")
+            self._state.say(f"The agent's folder {self.chosen} is not there any more.")
 
     def choose(self, folder: str) -> None:
         """Let the agent of the session shown work in a folder; empty: in none."""
-        if self._desk.document is None:
+        if self._state.document is None:
             return
         self._chosen = folder
-        self._desk.document.choose(WORKSPACE_CHOICE, folder or None)
+        self._state.document.choose(WORKSPACE_CHOICE, folder or None)
         if folder:
-            self._desk.preferences.workspace = folder
+            self._state.preferences.workspace = folder
         self.show()
         self.changed.emit()
 
     def offered(self) -> list[tuple[str, str]]:
         """(what it is, folder) of the folders that a person may mean, without the chosen one."""
-        document = self._desk.document
+        document = self._state.document
         recorded = document.header.cwd if document is not None else ""
         found = [
             ("Where the session was recorded", recorded),
-            ("Chosen last", self._desk.preferences.workspace),
+            ("Chosen last", self._state.preferences.workspace),
         ]
         seen = {self.chosen, ""}
         offers = []
@@ -98,7 +98,7 @@ class FolderController(QObject):
         if not offered and not self.chosen:
             self.look_for()
             return
-        bar = self._desk.window.agent.bar
+        bar = self._state.window.agent.bar
         menu = QMenu(bar)
         menu.aboutToHide.connect(menu.deleteLater)
         for words, folder in offered:
@@ -112,9 +112,9 @@ class FolderController(QObject):
 
     def look_for(self) -> None:
         """Choose any folder in a dialog."""
-        start = self.chosen or self._desk.preferences.workspace
+        start = self.chosen or self._state.preferences.workspace
         title = "Folder that the agent may work in"
-        choose_folder(self._desk.window, title, self.choose, start)
+        choose_folder(self._state.window, title, self.choose, start)
 
 
 KEY = "agent.allow"
@@ -123,32 +123,32 @@ KEY = "agent.allow"
 class AlwaysAllowed:
     """The ``AllowList`` of the window: what the person's settings say, and a trusted project's."""
 
-    def __init__(self, desk: AppState) -> None:
-        self._desk = desk
+    def __init__(self, state: AppState) -> None:
+        self._state = state
 
     def patterns(self) -> Sequence[str]:
         """Those that hold now; a file that was changed a moment ago counts already."""
-        self._desk.live.refresh()
-        own = self._desk.live.values().get(KEY, ())
-        here = self._desk.values.get(KEY, ())
-        return tuple(dict.fromkeys((*own, *here)))
+        self._state.live.refresh()
+        patterns = self._state.live.values().get(KEY, ())
+        here = self._state.values.get(KEY, ())
+        return tuple(dict.fromkeys((*patterns, *here)))
 
     def add(self, pattern: str) -> None:
         """Keep one more in the person's own settings; tells the person where that fails."""
-        own = list(self._desk.live.values().get(KEY, ()))
-        if pattern in own:
+        patterns = list(self._state.live.values().get(KEY, ()))
+        if pattern in patterns:
             return
         try:
-            self._desk.live.set(KEY, [*own, pattern])
+            self._state.live.set(KEY, [*patterns, pattern])
         except SettingsError as error:
-            self._desk.notice(
+            self._state.notice(
                 "warning", str(error), f"{pattern} is allowed in this session all the same.",
                 "Add it to “Allowed without asking” in the settings.",
             )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
+class _SessionTools:
     """What was allowed for this session, and its tools in one folder."""
 
     document: Document
@@ -160,40 +160,40 @@ class ToolsController(QObject):
     """Makes the tools of the session shown, and keeps them in step with what may be done."""
 
     def __init__(
-        self, desk: AppState, folder: FolderController, permission: PermissionController
+        self, state: AppState, folder: FolderController, permission: PermissionController
     ) -> None:
-        super().__init__(desk)
-        self._desk = desk
+        super().__init__(state)
+        self._state = state
         self._folder = folder
         self._permission = permission
-        self._always = AlwaysAllowed(desk)
-        self._kept: _Kept | None = None
+        self._always = AlwaysAllowed(state)
+        self._made: _SessionTools | None = None
         permission.mode_changed.connect(self._follow)
-        desk.document_changed.connect(self._let_go)
+        state.document_changed.connect(self._let_go)
 
     def _let_go(self) -> None:
         """What was allowed for a session ends with it."""
-        if self._kept is not None and self._kept.document is not self._desk.document:
-            self._kept = None
+        if self._made is not None and self._made.document is not self._state.document:
+            self._made = None
 
     def _follow(self) -> None:
         """A change of mode holds at once, for a turn that runs too."""
-        if self._kept is not None and self._kept.document is self._desk.document:
-            self._kept.tools.approvals.mode = self._permission.mode
+        if self._made is not None and self._made.document is self._state.document:
+            self._made.tools.approvals.mode = self._permission.mode
 
     def box(self) -> WorkspaceTools | None:
         """The tools for a turn of the session shown; None where no folder is chosen, or it is
         gone."""
-        document, root = self._desk.document, self._folder.folder
+        document, root = self._state.document, self._folder.folder
         if document is None or root is None:
             return None
-        kept = self._kept
-        if kept is None or kept.document is not document or kept.folder != root:
+        made = self._made
+        if made is None or made.document is not document or made.folder != root:
             approvals = Approvals(
                 self._permission.mode, always=self._always, approver=self._permission
             )
-            kept = self._kept = _Kept(
+            made = self._made = _SessionTools(
                 document, root, tools_of(document, Workspace(root), approvals)
             )
-        kept.tools.approvals.mode = self._permission.mode
-        return kept.tools
+        made.tools.approvals.mode = self._permission.mode
+        return made.tools

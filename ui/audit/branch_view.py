@@ -18,7 +18,7 @@ from ui.widgets.choice import Choice
 from ui.widgets.entry_table import EntryCells, EntryModel, EntryTable, ReadLines
 from ui.widgets.figures import full
 from ui.widgets.labels import Caption, ClickLabel
-from ui.widgets.panels import EmptyState, OnePage, row
+from ui.widgets.panels import EmptyState, OnePage, bare_column, row
 from ui.widgets.table import RIGHT, Column
 
 
@@ -54,8 +54,8 @@ class LeftModel(EntryModel[int]):
         self._estimates = () if tree is None else tree.columns.estimate
         self._fates = {}
         if audit is not None:
-            told = ("lost", Verdict.LOST) if audit.is_empty else ("told", Verdict.TO_SUMMARIZE)
-            self._fates |= dict.fromkeys(audit.included, told)
+            figure = ("lost", Verdict.LOST) if audit.is_empty else ("told", Verdict.TO_SUMMARIZE)
+            self._fates |= dict.fromkeys(audit.included, figure)
             self._fates |= dict.fromkeys(audit.left_out, ("did not fit", Verdict.LOST))
             self._fates |= dict.fromkeys(audit.not_told, ("not told", Verdict.NOT_SENT))
         self.show(() if audit is None else audit.left)
@@ -97,8 +97,7 @@ class BranchView(QWidget):
         self._pages = OnePage(self)
         self._pages.add(self.empty)
         self._pages.add(self._build())
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
+        column = bare_column(self)
         column.addWidget(self._pages)
 
     def _build(self) -> QWidget:
@@ -112,9 +111,7 @@ class BranchView(QWidget):
         lines.addLayout(line)
         for part in (self.words, self.sees, self.basis):
             lines.addWidget(part)
-        column = QVBoxLayout(page)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(S4)
+        column = bare_column(page, S4)
         column.addWidget(head)
         column.addWidget(self.table, 1)
         return page

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from time import perf_counter
 
 from PySide6.QtCore import QObject, QTimer
@@ -20,7 +19,8 @@ from explorer.services.effective_rules import recorded_rules
 from explorer.services.summary_audit import Audited
 from explorer.session.kinds import Kind
 from ui.app_state import AppState
-from ui.audit.tab import BRANCHES, LEDGER, LOSSES, NOW, AuditTab
+from ui.audit.fidelity.control import FidelityController
+from ui.audit.tab import BRANCHES, NOW, AuditTab
 from ui.compaction.entry_edits import EntryEditsController
 from ui.inspector.gather import Loader
 from ui.map.navigation import NavigationController
@@ -37,11 +37,9 @@ OLDER = ("pi-0.58",)
 class AuditController(QObject):
     """Audits the path that the map's selection is on: the active one, or another branch's."""
 
-    def __init__(self, desk: AppState) -> None:
-        super().__init__(desk)
-        self._desk = desk
-        self.repairs: dict[Repair, Callable[[Loss], None]] = {}
-        """What can be done about a loss; what is not here is not offered."""
+    def __init__(self, state: AppState) -> None:
+        super().__init__(state)
+        self._state = state
         self._rules = ""
         self._moment = NOW
         self._leaf = -1
@@ -59,27 +57,23 @@ class AuditController(QObject):
         self._loader = Loader(self)
         self._loader.loaded.connect(self._loaded)
         self._loader.failed.connect(self._failed)
-        window, tab = desk.window, desk.window.audit
+        window, tab = state.window, state.window.audit
+        self._verdict = window.entry.verdict
         tab.entry_requested.connect(window.map.select)
         tab.moment_chosen.connect(self.set_moment)
         tab.rules_chosen.connect(self._rules_chosen)
-        tab.repair_requested.connect(self._repair)
-        window.entry.verdict.ledger_requested.connect(self.show_ledger)
-        window.entry.verdict.entry_requested.connect(window.map.select)
+        self._verdict.ledger_requested.connect(self.show_ledger)
+        self._verdict.entry_requested.connect(window.map.select)
         window.map.selection_changed.connect(self._selected)
         window.inspector.currentChanged.connect(lambda _tab: self._look())
-        desk.document_changed.connect(self._document_changed)
-        desk.fillers.append(self._document_changed)
-        desk.opened.connect(self._ready)
+        state.document_changed.connect(self._document_changed)
+        state.fillers.append(self._document_changed)
         for kind in (EntriesAppended, LeafMoved, CountsChanged, CompactionEnded):
-            desk.bus.on_shown(kind, self._changed)
-
-    def _ready(self) -> None:
-        self._tab.offer_repairs(set(self.repairs))
+            state.bus.on_shown(kind, self._changed)
 
     @property
     def _tab(self) -> AuditTab:
-        return self._desk.window.audit
+        return self._state.window.audit
 
     @property
     def overview(self) -> Overview | None:
@@ -99,7 +93,7 @@ class AuditController(QObject):
     # what is looked at ---------------------------------------------------------------------------
 
     def _document_changed(self) -> None:
-        document = self._desk.document
+        document = self._state.document
         if document is self._audited:
             return
         self._audited = document
@@ -107,12 +101,12 @@ class AuditController(QObject):
         self._loader.forget()
         self._working = False
         self._rest.setInterval(REST_MS)
-        self._desk.window.entry.verdict.show_verdict(None, -1)
+        self._verdict.show_verdict(None, -1)
         self._tab.clear()
         if document is not None:
-            self._own = own = recorded_rules(document)
+            self._own = recorded = recorded_rules(document)
             profiles = {name: BASES[name] for name in (*PROFILES, *OLDER)}
-            self._tab.set_rules(profiles, own, "")
+            self._tab.set_rules(profiles, recorded, "")
             self._rest.start()
 
     def _changed(self, change: object) -> None:
@@ -121,7 +115,7 @@ class AuditController(QObject):
         self._rest.start()
 
     def _selected(self, entry: int) -> None:
-        document = self._desk.document
+        document = self._state.document
         if document is None or entry < 0:
             return
         is_compaction = document.tree.kind(entry) is Kind.COMPACTION
@@ -135,18 +129,18 @@ class AuditController(QObject):
             self._tab.show_page(BRANCHES)
 
     def _show_selected(self) -> None:
-        entry = self._desk.selected
+        entry = self._state.selected
         if self._found is not None:
             self._tab.show_entry(entry)
         self._show_verdict()
 
     def _show_verdict(self) -> None:
         """The sentence in the entry's tab tells of now, whatever moment the audit is at."""
-        entry, found = self._desk.selected, self._found
+        entry, found = self._state.selected, self._found
         ledger = None
         if found is not None:
             ledger = found.now
-        line, document = self._desk.window.entry.verdict, self._desk.document
+        line, document = self._verdict, self._state.document
         line.show_verdict(ledger, entry)
         if document is not None and 0 <= entry < len(document.tree):
             weights = document.weights
@@ -173,15 +167,14 @@ class AuditController(QObject):
 
     def show_ledger(self) -> None:
         """Turn to the ledger."""
-        self._desk.window.show_tab("audit")
-        self._tab.show_page(LEDGER)
-        self._tab.ledger.table.setFocus()
+        self._state.window.show_tab("audit")
+        self._tab.show_ledger()
 
     def _is_shown(self) -> bool:
-        return self._desk.window.tab == "audit"
+        return self._state.window.tab == "audit"
 
     def _look(self) -> None:
-        if self._desk.document is not None and (self._found is None or self._is_shown()):
+        if self._state.document is not None and (self._found is None or self._is_shown()):
             self._rest.start()
 
     # the audit -----------------------------------------------------------------------------------
@@ -195,10 +188,10 @@ class AuditController(QObject):
         return self._own.profile
 
     def _audit(self) -> None:
-        document = self._desk.document
+        document = self._state.document
         if document is None:
             return
-        leaf = self._path_leaf(document, self._desk.selected)
+        leaf = self._path_leaf(document, self._state.selected)
         profile, moment = self.profile(document), self._moment
         tree = document.tree
         if moment != NOW and not tree.is_ancestor(moment, leaf):
@@ -227,7 +220,7 @@ class AuditController(QObject):
         document, found, took_ms = result
         # While an agent works on a large session, not every entry is worth an audit of its own.
         self._rest.setInterval(max(REST_MS, int(took_ms * RESTS)))
-        if document is not self._desk.document:
+        if document is not self._state.document:
             return
         self._found = found
         self._tab.show_overview(found, document.previews)
@@ -237,25 +230,17 @@ class AuditController(QObject):
     def _tell_lost(self, found: Overview) -> None:
         """What tells of a compaction that came by itself says in a line what it lost."""
         entry, self._to_tell = self._to_tell, -1
-        strip = self._desk.window.compaction.notice
         line = lost_line(found.losses, entry) if entry >= 0 else ""
-        if line and strip.notice is not None:
-            told = f"{strip.notice.todo} {line} The tab Audit tells more.".strip()
-            strip.show_notice(replace(strip.notice, todo=told))
+        if line:
+            self._state.window.compaction.add_to_notice(f"{line} The tab Audit tells more.")
 
     def _failed(self, message: str) -> None:
         self._working = False
-        self._desk.notice(
+        self._state.notice(
             "error", "The audit of this session could not be done.",
             "The session itself is as it was.", "Select another entry to try again.",
             details=message,
         )  # fmt: skip
-
-    # what is done about it -----------------------------------------------------------------------
-
-    def _repair(self, loss: Loss, repair: Repair) -> None:
-        if (do := self.repairs.get(repair)) is not None:
-            do(loss)
 
 
 MOST_NAMED = 6
@@ -275,24 +260,36 @@ class RepairController(QObject):
 
     def __init__(
         self,
-        desk: AppState,
-        auditing: AuditController,
+        state: AppState,
         navigation: NavigationController,
-        shaping: EntryEditsController,
+        entry_edits: EntryEditsController,
+        fidelity: FidelityController,
     ) -> None:
-        super().__init__(desk)
-        self._desk = desk
+        super().__init__(state)
+        self._state = state
         self._navigation = navigation
-        self._shaping = shaping
-        self.show_fidelity: Callable[[], None] = lambda: None
-        """Brings the page of findings into sight."""
-        auditing.repairs |= {
+        self._entry_edits = entry_edits
+        self._fidelity = fidelity
+        self._repairs: dict[Repair, Callable[[Loss], None]] = {
             Repair.CUT: self.cut,
             Repair.PIN: self.pin,
             Repair.INSTRUCTION: self.instruct,
             Repair.RULES: self.use_rules,
             Repair.GO_THERE: self.go_there,
         }
+        state.window.audit.offer_repairs(set(self._repairs))
+        state.window.audit.repair_requested.connect(self._repair)
+        fidelity.act_asked.connect(self._act)
+
+    def _repair(self, loss: Loss, repair: Repair) -> None:
+        if (do := self._repairs.get(repair)) is not None:
+            do(loss)
+
+    def _act(self, act: str, finding: Finding, audited: Audited) -> None:
+        if act == "pin":
+            self.pin_finding(finding, audited)
+        elif act == "instruct":
+            self.instruct_finding(finding, audited)
 
     # of a loss -----------------------------------------------------------------------------------
 
@@ -300,7 +297,7 @@ class RepairController(QObject):
         """Preview the compaction where it was made, cut so that what was lost is kept."""
         if not self._preview(loss.at):
             return
-        shown = self._desk.window.compaction.partition
+        shown = self._state.window.compaction.partition
         first = loss.entries[0] if loss.entries else -1
         position = shown.path.position(first) if shown is not None and first >= 0 else -1
         if shown is None or position < 0:
@@ -317,26 +314,26 @@ class RepairController(QObject):
 
     def _lead_to_cut(self, loss: Loss, words: str) -> None:
         """The cut on the map, with the keyboard on it; the sizes where there is none."""
-        window = self._desk.window
+        window = self._state.window
         shown = window.compaction.partition
         window.compaction.set_up().show_sizes()
         if shown is not None and shown.cut >= 0:
             window.map.show_cut()
             window.map.setFocus()
             words += " Alt+↑ and Alt+↓ move it."
-        self._desk.say(words)
+        self._state.say(words)
         self._tell(f"{_purpose(loss)} {words}", NOTHING_YET, self._show_losses)
 
     def _set_cut(self, position: int) -> bool:
         """Cut at a position; whether that can be compacted."""
-        panel = self._desk.window.compaction
+        panel = self._state.window.compaction
         if position >= 0:
             panel.set_cut(position)
         return position >= 0 and panel.cut == position
 
     def _recorded_cut(self, compaction: int) -> int:
         """The position from which a compaction kept, on the path that is previewed; or -1."""
-        document, shown = self._desk.document, self._desk.window.compaction.partition
+        document, shown = self._state.document, self._state.window.compaction.partition
         facts = document.tree.columns.compactions.get(compaction) if document is not None else None
         if document is None or shown is None or facts is None:
             return -1
@@ -345,14 +342,14 @@ class RepairController(QObject):
     def pin(self, loss: Loss) -> None:
         """Keep what was lost word for word from here on."""
         entries = list(loss.entries)
-        self._shaping.pin(
+        self._entry_edits.pin(
             entries,
             f"lost at #{loss.at}",
             lambda: self._lead_to_pins(entries, _purpose(loss), self._show_losses),
         )
 
     def _lead_to_pins(self, entries: list[int], purpose: str, back: Callable[[], None]) -> None:
-        window = self._desk.window
+        window = self._state.window
         window.show_tab("compaction")
         window.compaction.refresh()
         window.compaction.set_up().show_shaped(entries[0])
@@ -365,19 +362,19 @@ class RepairController(QObject):
 
     def instruct(self, loss: Loss) -> None:
         """Preview the compaction where it was made, with words on what must be in it."""
-        document = self._desk.document
+        document = self._state.document
         if document is None or not self._preview_as_it_was(loss.at):
             return
         kinds = document.tree.columns.kind
-        said = [e for e in loss.entries if kinds[e] in (Kind.USER, Kind.ASSISTANT)]
+        messages = [e for e in loss.entries if kinds[e] in (Kind.USER, Kind.ASSISTANT)]
         # What the person said is what a summary must not miss.
-        said.sort(key=lambda entry: (kinds[entry] != Kind.USER, entry))
-        named = sorted(said[:MOST_NAMED])
+        messages.sort(key=lambda entry: (kinds[entry] != Kind.USER, entry))
+        named = sorted(messages[:MOST_NAMED])
         lines = [line[:NAMED_UNITS] for line in document.previews(named) if line]
         asked = "\n".join(["Make sure that the summary tells of:", *(f"- {x}" for x in lines)])
         if not lines:
             asked = "Write every section of the form, also one for which there is little to say."
-        self._desk.window.compaction.set_up().add_instruction(asked)
+        self._state.window.compaction.set_up().add_instruction(asked)
         self._tell(
             f"{_purpose(loss)} What is selected below was added to the instructions.",
             NOTHING_YET, self._show_losses,
@@ -385,9 +382,9 @@ class RepairController(QObject):
 
     def use_rules(self, loss: Loss) -> None:
         """Follow the corrected rules, and preview what they do where the loss happened."""
-        self._desk.set_profile("explorer")
+        self._state.set_profile("explorer")
         if self._preview(loss.at):
-            self._desk.window.compaction.set_up().show_sizes()
+            self._state.window.compaction.set_up().show_sizes()
             self._tell(
                 f"{_purpose(loss)} Previewed by the corrected rules, where it was made.",
                 NOTHING_YET, self._show_losses,
@@ -402,40 +399,39 @@ class RepairController(QObject):
     def instruct_finding(self, finding: Finding, audited: Audited) -> None:
         """One more line in the instructions, where the summary that lost it was made: a later one
         is not told of it any more."""
-        panel = self._desk.window.compaction
+        panel = self._state.window.compaction
         if audited.entry >= 0:
             if not self._preview_as_it_was(audited.entry):
                 return
         else:
             self._show_place(audited.leaf)
-        said = finding.source.text if finding.source is not None else finding.fact.text
-        panel.set_up().add_instruction(f"Keep word for word: {' '.join(said[:LONGEST].split())}")
-        self._desk.say("Added to the instructions.")
+        record = finding.source.text if finding.source is not None else finding.fact.text
+        panel.set_up().add_instruction(f"Keep word for word: {' '.join(record[:LONGEST].split())}")
+        self._state.say("Added to the instructions.")
         self._tell(
             f"{_finding_purpose(finding, audited)} What is selected below was added to the "
-            "instructions.", NOTHING_YET, self.show_fidelity,
+            "instructions.", NOTHING_YET, self._fidelity.show_page,
         )  # fmt: skip
 
     def pin_finding(self, finding: Finding, audited: Audited) -> None:
         """Keep the entry that said it last word for word."""
         entry, purpose = finding.fact.last, _finding_purpose(finding, audited)
-        self._shaping.pin(
+        self._entry_edits.pin(
             [entry],
             finding.fact.text[:LONGEST],
-            lambda: self._lead_to_pins([entry], purpose, self.show_fidelity),
+            lambda: self._lead_to_pins([entry], purpose, self._fidelity.show_page),
         )
 
     # where it is shown ---------------------------------------------------------------------------
 
     def _tell(self, what: str, kept: str, back: Callable[[], None]) -> None:
         notice = Notice("info", what, kept, action="&Back to it", on_action=back)
-        self._desk.window.compaction.notice.show_notice(notice)
+        self._state.window.compaction.show_notice(notice)
 
     def _show_losses(self) -> None:
-        window = self._desk.window
+        window = self._state.window
         window.show_tab("audit")
-        window.audit.show_page(LOSSES)
-        window.audit.losses.table.setFocus()
+        window.audit.show_losses()
 
     def _preview_as_it_was(self, compaction: int) -> bool:
         """Show a compaction where it was made, with the cut that it had where that can be: then
@@ -447,7 +443,7 @@ class RepairController(QObject):
 
     def _preview(self, entry: int) -> bool:
         """Show the compaction tab at the place where a compaction was made."""
-        document = self._desk.document
+        document = self._state.document
         if document is None:
             return False
         at = entry
@@ -456,7 +452,7 @@ class RepairController(QObject):
         return at >= 0 and self._show_place(at)
 
     def _show_place(self, at: int) -> bool:
-        document, window = self._desk.document, self._desk.window
+        document, window = self._state.document, self._state.window
         if document is None:
             return False
         window.map.select(at)
@@ -471,5 +467,5 @@ def _purpose(loss: Loss) -> str:
 
 def _finding_purpose(finding: Finding, audited: Audited) -> str:
     text = " ".join(finding.fact.text.split())
-    told = text if len(text) <= TOLD else f"{text[:TOLD]}…"
-    return f"To mend {audited.name}, which lost or changed “{told}”."
+    short = text if len(text) <= TOLD else f"{text[:TOLD]}…"
+    return f"To mend {audited.name}, which lost or changed “{short}”."

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QWidget
+from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from explorer.audit.provenance import Known, Provenance
 from ui.theme import S4, icon_pixmap, on_theme_changed, scaled
 from ui.widgets.labels import Caption
+from ui.widgets.panels import bare_row
 
 MARK = "≈"
 """Before a figure that is worked out from what is recorded."""
@@ -59,9 +60,7 @@ class ProvenanceBadge(QWidget):
         self._labelled = labelled
         self._sign = QLabel(self)
         self.word = Caption(parent=self)
-        line = QHBoxLayout(self)
-        line.setContentsMargins(0, 0, 0, 0)
-        line.setSpacing(S4)
+        line = bare_row(self, S4)
         line.addWidget(self._sign)
         line.addWidget(self.word)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)

@@ -17,7 +17,7 @@ from ui.theme import S4, S8, S12, S16, role_name
 from ui.widgets.entry_table import ENTRY, EntryCells, EntryModel, EntryTable, ReadLines
 from ui.widgets.figures import count, full
 from ui.widgets.labels import Caption, ClickLabel, Hairline
-from ui.widgets.panels import FoldButton, row
+from ui.widgets.panels import FoldButton, bare_column, row
 from ui.widgets.swatch import Legend, Share
 from ui.widgets.table import RIGHT, Column
 
@@ -71,9 +71,9 @@ class RulePart(QWidget):
         lives = ledger.summaries(at)
         if verdict is LedgerVerdict.IN_THIS_SUMMARY and lives:
             head = f"In the summary of #{lives[-1]}"
-        told = f"#{entry}: {head}.{meaning} {rule}"
+        spoken = f"#{entry}: {head}.{meaning} {rule}"
         links = entry_links(f"{meaning} {rule}", entry)
-        self.rule.set_words(f"<b>#{entry}: {head}.</b>{links}", told)
+        self.rule.set_words(f"<b>#{entry}: {head}.</b>{links}", spoken)
         self.lives.setVisible(len(lives) > 1)
         if len(lives) > 1:
             words = "Lives on in the summary of " + ", then ".join(f"#{each}" for each in lives)
@@ -192,9 +192,7 @@ class LedgerView(QWidget):
         line.setStretchFactor(self.search, 1)
         lines.addWidget(self.legend)
         lines.addLayout(line)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
+        column = bare_column(self, 0)
         column.addWidget(head)
         column.addWidget(self.table, 1)
         column.addWidget(self.nothing)

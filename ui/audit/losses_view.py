@@ -18,14 +18,14 @@ from explorer.audit.provenance import Known
 from explorer.session.tree import SessionTree
 from ui.audit.known import ProvenanceBadge
 from ui.audit.ledger_view import LEAST_ROWS, ONE_FIGURE, TWO_FIGURES
-from ui.audit.words import GRAVITIES, GRAVITY_TEXTURES, REPAIRS, sentence_case
+from ui.audit.words import GRAVITIES, REPAIRS, SEVERITY_TEXTURES, sentence_case
 from ui.compaction.words import entry_links
 from ui.theme import S4, S8, S12, S16, bind_font, ui_font
 from ui.widgets.entry_table import EntryCells, EntryModel, EntryTable
 from ui.widgets.figures import count, full
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, ClickLabel, Hairline
-from ui.widgets.panels import EmptyState, OnePage, row
+from ui.widgets.panels import EmptyState, OnePage, bare_column, row
 from ui.widgets.table import RIGHT, Column
 
 
@@ -54,7 +54,7 @@ class LossModel(EntryModel[Loss]):
                 lambda loss, _line: (
                     f"{sentence_case(GRAVITIES[loss.gravity])}: {loss.title}. {loss.cause}"
                 ),
-                verdict=lambda loss: int(GRAVITY_TEXTURES[loss.gravity]),
+                verdict=lambda loss: int(SEVERITY_TEXTURES[loss.gravity]),
                 lead=lambda loss: f"{GRAVITIES[loss.gravity]}  ",
                 strong=lambda loss: loss.gravity is Gravity.LOST,
                 line=lambda loss: loss.title,
@@ -161,15 +161,12 @@ class LossesView(QWidget):
         self._pages = OnePage(self)
         self._pages.add(self.empty)
         self._pages.add(self._build())
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
+        column = bare_column(self)
         column.addWidget(self._pages)
 
     def _build(self) -> QWidget:
         page = QWidget(self)
-        column = QVBoxLayout(page)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
+        column = bare_column(page, 0)
         column.addWidget(self.summary)
         column.addWidget(self.table, 1)
         column.addWidget(Hairline(parent=page))

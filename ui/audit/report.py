@@ -40,33 +40,33 @@ def show_folder(path: Path) -> None:
 class ReportController(QObject):
     """Saves reports of the session that is shown."""
 
-    def __init__(self, desk: AppState, auditing: AuditController) -> None:
-        super().__init__(desk)
-        self._desk = desk
+    def __init__(self, state: AppState, auditing: AuditController) -> None:
+        super().__init__(state)
+        self._state = state
         self._auditing = auditing
         self._folder = str(Path.home())
         self.show_folder: Callable[[Path], None] = show_folder
-        desk.window.audit.report_requested.connect(self._moment_asked)
+        state.window.audit.report_requested.connect(self._moment_asked)
 
     def fill_menu(self, menu: QMenu, entry: int) -> None:
         """What the menu of a compaction on the map offers."""
-        document = self._desk.document
+        document = self._state.document
         if document is not None and document.tree.kind(entry) is Kind.COMPACTION:
             action = menu.addAction("Save a report on this compaction…")
             action.triggered.connect(lambda: self.choose(entry))
 
     def _moment_asked(self) -> None:
-        moment = self._desk.window.audit.shown_moment()
+        moment = self._state.window.audit.shown_moment()
         self.choose(None if moment == NOW else moment)
 
     def choose(self, compaction: int | None = None) -> None:
         """Ask for a file: for the report of the path that the audit is on, or of one
         compaction."""
-        document = self._desk.document
+        document = self._state.document
         if document is None:
             return
         what = "the whole path" if compaction is None else f"compaction #{compaction}"
-        dialog = QFileDialog(self._desk.window, f"Save a report on {what}")
+        dialog = QFileDialog(self._state.window, f"Save a report on {what}")
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setNameFilters(list(FILTERS))
         dialog.filterSelected.connect(lambda name: dialog.setDefaultSuffix(FILTERS[name]))
@@ -78,35 +78,35 @@ class ReportController(QObject):
             path = Path(name)
             form = form_of_file(path) or FILTERS[dialog.selectedNameFilter()]
             self._folder = str(path.parent)
-            self._desk.tasks.start("Saving the report", self.save_now(path, form, compaction))
+            self._state.tasks.start("Saving the report", self.save_now(path, form, compaction))
 
         dialog.fileSelected.connect(save)
         open_once(dialog)
 
     async def save_now(self, path: Path, form: Form, compaction: int | None = None) -> None:
         """Gather the report and write it; cancelled, the file stays as it was."""
-        document = self._desk.document
+        document = self._state.document
         if document is None:
             return
-        work = self._desk.window.progress.begin("Saving the report")
+        work = self._state.window.progress.begin("Saving the report")
         ended = threading.Event()
 
         def cancelled() -> bool:
-            return work.cancelled or ended.is_set() or self._desk.document is not document
+            return work.cancelled or ended.is_set() or self._state.document is not document
 
         try:
             await self._save(document, path, form, compaction, cancelled, work.update)
         except ScanCancelled:
-            self._desk.say(f"The report was cancelled; {path.name} was not written.")
+            self._state.say(f"The report was cancelled; {path.name} was not written.")
         except (StoreError, ValueError) as error:
-            self._desk.notice("error", f"{error}.".replace("..", "."), f"{path} was not written.")
+            self._state.notice("error", f"{error}.".replace("..", "."), f"{path} was not written.")
         except OSError as error:
-            self._desk.notice(
+            self._state.notice(
                 "error", f"{path}: {error.strerror or error}.", "Nothing was written.",
                 "Save it into another folder.",
             )  # fmt: skip
         else:
-            self._desk.notice(
+            self._state.notice(
                 "done", f"The report was written to {path}.",
                 "It quotes the session: look at it before you pass it on.",
                 action=SHOW, on_action=lambda: self.show_folder(path),

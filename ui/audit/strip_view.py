@@ -83,7 +83,7 @@ class StripCanvas(QWidget):
     click selects the entry."""
 
     entry_requested = Signal(int)
-    told = Signal(str)
+    described = Signal(str)
     """What stands under the cursor or the mouse, in words."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -252,11 +252,11 @@ class StripCanvas(QWidget):
 
     def mouseMoveEvent(self, event: QMouseEvent, /) -> None:
         lane, position = self.at(event.position())
-        inside = position >= 0
-        shape = Qt.CursorShape.PointingHandCursor if inside else Qt.CursorShape.ArrowCursor
+        has_entry = position >= 0
+        shape = Qt.CursorShape.PointingHandCursor if has_entry else Qt.CursorShape.ArrowCursor
         self.setCursor(shape)
-        if inside:
-            self.told.emit(self.words_at(lane, position))
+        if has_entry:
+            self.described.emit(self.words_at(lane, position))
 
     def mousePressEvent(self, event: QMouseEvent, /) -> None:
         lane, position = self.at(event.position())
@@ -292,7 +292,7 @@ class StripCanvas(QWidget):
     def _moved(self) -> None:
         words = self.words_at(self.lane, self.position)
         self.setAccessibleDescription(words)
-        self.told.emit(words)
+        self.described.emit(words)
         self.update()
 
     def _ask(self) -> None:
@@ -320,7 +320,7 @@ class StripView(QWidget):
         )
         self.canvas = StripCanvas()
         self.canvas.entry_requested.connect(self.entry_requested)
-        self.canvas.told.connect(self._tell)
+        self.canvas.described.connect(self._tell)
         self.area = QScrollArea(self)
         self.area.setWidget(self.canvas)
         self.area.setWidgetResizable(True)

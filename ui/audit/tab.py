@@ -45,7 +45,7 @@ from ui.widgets.entry_table import ReadLines
 from ui.widgets.figures import full
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, Hairline
-from ui.widgets.panels import EmptyState, FoldButton, OnePage, row
+from ui.widgets.panels import EmptyState, FoldButton, OnePage, bare_column, row
 
 NARROW = 320
 """Width at a text scale of 100 % below which the moment has a line of its own."""
@@ -127,9 +127,7 @@ class AuditHead(QWidget):
         self._buttons.setLayout(row(self.fold, self.report, 1))
         self._first.addWidget(self._buttons)
         self._details = QWidget(self)
-        rest = QVBoxLayout(self._details)
-        rest.setContentsMargins(0, 0, 0, 0)
-        rest.setSpacing(S8)
+        rest = bare_column(self._details, S8)
         rest.addLayout(self._line("Ru&les of", self.rules))
         figures = row(self.figure, self.badge)
         figures.setStretchFactor(self.figure, 1)
@@ -226,8 +224,7 @@ class AuditTab(QWidget):
         self._whole = OnePage(self)
         self._whole.add(self.empty)
         self._whole.add(self._build())
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
+        column = bare_column(self)
         column.addWidget(self._whole)
         for title, page in (
             (LEDGER, self.ledger), (LOSSES, self.losses), (SURVIVAL, self.strip),
@@ -250,9 +247,7 @@ class AuditTab(QWidget):
 
     def _build(self) -> QWidget:
         page = QWidget()
-        column = QVBoxLayout(page)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
+        column = bare_column(page, 0)
         column.addWidget(self.head)
         column.addWidget(Hairline(parent=page))
         column.addWidget(self.pages, 1)
@@ -287,6 +282,16 @@ class AuditTab(QWidget):
     def show_page(self, title: str) -> None:
         """Turn to a page. Raises ValueError for a title that there is not."""
         self._turn(self._titles.index(title))
+
+    def show_ledger(self) -> None:
+        """Turn to the ledger, with the keyboard on it."""
+        self.show_page(LEDGER)
+        self.ledger.table.setFocus()
+
+    def show_losses(self) -> None:
+        """Turn to the losses, with the keyboard on them."""
+        self.show_page(LOSSES)
+        self.losses.table.setFocus()
 
     def page(self) -> str:
         """The title of the page that is shown."""
@@ -380,18 +385,18 @@ class AuditTab(QWidget):
             return
         before = ledger.tree.columns.compactions[by.compaction].tokens_before
         counted = every.view.weight(by.context_from, by.position)
-        told = full(before) if before > 0 else f"about {full(counted)}"
-        self.figure.setText(f"Tokens before compaction #{by.compaction}: {told}")
+        size = full(before) if before > 0 else f"about {full(counted)}"
+        self.figure.setText(f"Tokens before compaction #{by.compaction}: {size}")
         self.badge.set_known(tokens_before_known(before, counted))
 
 
 def headline(found: Overview) -> str:
     """The audit in a sentence: for who looks at it for the first time."""
     if not found.generations.all and not found.branches:
-        said = "Nothing was compacted on this path: the model sees every message word for word."
+        sentence = "Nothing was compacted on this path: the model sees every message word for word."
     else:
-        said = "Every entry of this path with what became of it, and why."
-    return f"{said} {lost_words(found)}".rstrip()
+        sentence = "Every entry of this path with what became of it, and why."
+    return f"{sentence} {lost_words(found)}".rstrip()
 
 
 def lost_words(found: Overview) -> str:

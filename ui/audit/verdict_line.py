@@ -52,7 +52,7 @@ class VerdictLine(QWidget):
             flow.addWidget(badge)
         column.addLayout(flow)
         self._is_low = False
-        self._told: tuple[str, str] = ("", "")
+        self._verdict_words: tuple[str, str] = ("", "")
         """The verdict and its rule."""
         self.hide()
 
@@ -68,12 +68,12 @@ class VerdictLine(QWidget):
         self.setVisible(at >= 0)
         if ledger is None or at < 0:
             return
-        self._told = sentence_case(VERDICTS[ledger.verdict(at)]), rule_of(ledger, at)
+        self._verdict_words = sentence_case(VERDICTS[ledger.verdict(at)]), rule_of(ledger, at)
         self._tell()
         self.badge.set_known(ledger.known(at))
 
     def _tell(self) -> None:
-        head, rule = self._told
+        head, rule = self._verdict_words
         shown = "" if self._is_low else f"{entry_links(rule)} "
         link = '<a href="ledger:">See it in the ledger</a>'
         self.words.set_words(

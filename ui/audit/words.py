@@ -20,7 +20,7 @@ LEADS = {
 """Before the words of a row, where it is not as it was."""
 MEANINGS = LEDGER_MEANINGS
 GRAVITIES = GRAVITY_TITLES
-GRAVITY_TEXTURES = {
+SEVERITY_TEXTURES = {
     Gravity.LOST: Verdict.LOST,
     Gravity.RISK: Verdict.TURN_PREFIX,
     Gravity.WASTE: Verdict.NOT_SENT,

@@ -41,13 +41,13 @@ class AuditWork(QObject):
         self._stop.set()
         stop = self._stop = threading.Event()
         self.is_running = True
-        told = -1.0
+        last = -1.0
 
         def progress(done: int, total: int) -> None:
-            nonlocal told
+            nonlocal last
             share = done / total if total else 1.0
-            if not stop.is_set() and (share - told >= STEP or share >= 1):
-                told = share
+            if not stop.is_set() and (share - last >= STEP or share >= 1):
+                last = share
                 self.progressed.emit(done, total)
 
         def run() -> object:

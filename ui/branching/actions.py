@@ -29,17 +29,15 @@ def go_actions(session: WindowSession) -> list[Entry]:
 
 def _pointed_at(session: WindowSession) -> int:
     """The message with the keyboard in the conversation, else what is selected on the map."""
-    view = session.window.agent.conversation.view
-    if view.hasFocus() and view.focused is not None and view.focused[0] >= 0:
-        return view.focused[0]
-    return session.window.map.selected
+    focused = session.window.agent.focused_entry
+    return focused if focused >= 0 else session.window.map.selected
 
 
 def connect(session: WindowSession) -> None:
     """Offer them where entries are shown, too."""
     offer = partial(fill_menu, session)
-    session.refresh.menu_parts.append(offer)
-    session.window.agent.conversation.view.menu_parts.append(offer)
+    session.session_views.menu_opening.connect(offer)
+    session.window.agent.menu_opening.connect(offer)
     session.window.entry.edit_requested.connect(session.navigation.edit_again)
 
 
@@ -75,7 +73,7 @@ def fill_menu(session: WindowSession, menu: QMenu, entry: int) -> None:
             lambda: navigation.edit_again(entry)
         )
     menu.addAction("Fork to a new session…").triggered.connect(lambda: session.forks.ask(entry))
-    document = session.desk.document
+    document = session.state.document
     if document is not None and not document.tree.is_ancestor(entry, document.leaf):
         menu.addAction("Compare with the active path").triggered.connect(
             lambda: session.differences.compare_with_active(entry)
@@ -84,7 +82,7 @@ def fill_menu(session: WindowSession, menu: QMenu, entry: int) -> None:
 
 def follow(session: WindowSession, registry: ActionRegistry) -> None:
     """What can do nothing now cannot be chosen."""
-    document, selected = session.desk.document, session.window.map.selected
+    document, selected = session.state.document, session.window.map.selected
     registry.enable(("edit_again",), session.navigation.message_of(selected) >= 0)
     has_leaf = document is not None and document.leaf >= 0
     registry.enable(("fork",), has_leaf)

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QDialog, QLabel, QPushButton, QVBoxLayout, QWidget
 from ui import theme
 from ui.app_state import AppState
 from ui.widgets.dialogs import fit
-from ui.widgets.panels import row
+from ui.widgets.panels import push_button, row
 
 
 class StopAgentDialog(QDialog):
@@ -36,8 +36,7 @@ class StopAgentDialog(QDialog):
         self.stay = QPushButton("S&tay", self)
         self.stay.setDefault(True)
         self.stay.clicked.connect(self.reject)
-        self.go = QPushButton(f"&Stop it and {then}", self)
-        self.go.setAutoDefault(False)
+        self.go = push_button(f"&Stop it and {then}", self)
         self.go.clicked.connect(self.accept)
         column = QVBoxLayout(self)
         column.setContentsMargins(theme.S24, theme.S24, theme.S24, theme.S16)
@@ -59,34 +58,34 @@ class StopAgentDialog(QDialog):
 class AgentStop(QObject):
     """Nothing else that moves the leaf is done while the agent works in the session."""
 
-    def __init__(self, desk: AppState) -> None:
-        super().__init__(desk)
-        self._desk = desk
+    def __init__(self, state: AppState) -> None:
+        super().__init__(state)
+        self._state = state
         self.dialog: StopAgentDialog | None = None
-        desk.state_changed.connect(self._state_changed)
-        desk.document_changed.connect(self._other_document)
+        state.state_changed.connect(self._state_changed)
+        state.document_changed.connect(self._other_document)
 
     def then(self, what: str, do: Callable[[], object]) -> None:
         """Call ``do`` when the agent stands still: at once, or when the person has stopped it.
 
         ``what``: what ``do`` is, as the end of "Stop it and …".
         """
-        if not self._desk.agent_running:
+        if not self._state.agent_running:
             do()
             return
         if self.dialog is not None:
             self.dialog.reject()
-        dialog = StopAgentDialog(self._under_way(), what, self._desk.window)
+        dialog = StopAgentDialog(self._under_way(), what, self._state.window)
         self.dialog = dialog
-        dialog.accepted.connect(lambda: self._desk.tasks.start("Stopping", self._stop(do)))
+        dialog.accepted.connect(lambda: self._state.tasks.start("Stopping", self._stop(do)))
         dialog.finished.connect(lambda _result: self._closed(dialog))
         dialog.open()
 
     def _under_way(self) -> str:
-        doing = self._desk.window.agent.activity.strip().rstrip("….")
+        doing = self._state.window.agent.activity.strip().rstrip("….")
         if not doing.split(" ", 1)[0].endswith("ing"):
             doing = f"working: {doing}" if doing else "working"
-        return f"The agent ({self._desk.agent_model()}) is {doing}."
+        return f"The agent ({self._state.agent_model()}) is {doing}."
 
     def _closed(self, dialog: StopAgentDialog) -> None:
         if self.dialog is dialog:
@@ -95,28 +94,28 @@ class AgentStop(QObject):
 
     async def _stop(self, do: Callable[[], object]) -> None:
         """Stop it, and wait for its last entry: what was there is stored before anything moves."""
-        desk, document = self._desk, self._desk.document
-        if desk.agent_running:
+        state, document = self._state, self._state.document
+        if state.agent_running:
             still = asyncio.Event()
 
             def look() -> None:
-                if not desk.agent_running:
+                if not state.agent_running:
                     still.set()
 
-            desk.state_changed.connect(look)
+            state.state_changed.connect(look)
             try:
-                desk.window.agent.stop_requested.emit()
+                state.window.agent.stop_requested.emit()
                 look()
                 await still.wait()
             finally:
-                desk.state_changed.disconnect(look)
+                state.state_changed.disconnect(look)
             # Whoever ran the turn has a last word after it.
             await asyncio.sleep(0)
-        if desk.document is document:
+        if state.document is document:
             do()
 
     def _state_changed(self) -> None:
-        if self.dialog is not None and not self._desk.agent_running:
+        if self.dialog is not None and not self._state.agent_running:
             self.dialog.show_done()
 
     def _other_document(self) -> None:

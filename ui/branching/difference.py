@@ -181,8 +181,8 @@ class DifferenceWindow(ComparisonWindow):
                 int(self.left.currentData()), int(self.right.currentData())
             )
         )
-        self.told = Caption("", self)
-        foot = row(self.copy, swap, self.summaries, self.told, 1, self.closing_button())
+        self.message = Caption("", self)
+        foot = row(self.copy, swap, self.summaries, self.message, 1, self.closing_button())
         head = self.head(chosen)
         head.insertSpacing(2, S8)
         self.lay_out(head, self.pages, foot)
@@ -210,7 +210,7 @@ class DifferenceWindow(ComparisonWindow):
 
     def _ask(self) -> None:
         left, right = int(self.left.currentData()), int(self.right.currentData())
-        self.told.setText("")
+        self.message.setText("")
         self._loader.load(lambda: _prepared(self._compare(left, right)))
 
     def _swap(self) -> None:
@@ -241,7 +241,7 @@ class DifferenceWindow(ComparisonWindow):
         self.left_answer.show_pieces(found.left_answer, "This branch has no answer yet.")
         self.right_answer.show_pieces(found.right_answer, "This branch has no answer yet.")
         short = (left.split(BETWEEN)[0], right.split(BETWEEN)[0])
-        self.turns.show_rows(rows, *short)
+        self.turns.show_pairs(rows, *short)
         self._show_files(found, *short)
         self.copy.setEnabled(True)
 
@@ -264,7 +264,7 @@ class DifferenceWindow(ComparisonWindow):
         if self.found is not None:
             text = as_markdown(self.found, self.left.currentText(), self.right.currentText())
             QGuiApplication.clipboard().setText(text)
-            self.told.setText("Copied.")
+            self.message.setText("Copied.")
 
 
 def _prepared(found: BranchDifference) -> tuple[BranchDifference, Sequence[Pair]]:
@@ -290,13 +290,14 @@ MOST_OFFERED = 60
 class DifferenceController(QObject):
     """Owns the window of the comparison."""
 
-    def __init__(self, desk: AppState, navigation: NavigationController) -> None:
-        super().__init__(desk)
-        self._desk, self._navigation = desk, navigation
+    summaries_requested = Signal(int, int)
+    """Show the branch summaries that tell of two branches, by the branches' last entries."""
+
+    def __init__(self, state: AppState, navigation: NavigationController) -> None:
+        super().__init__(state)
+        self._state, self._navigation = state, navigation
         self.window: DifferenceWindow | None = None
-        self.show_summaries: Callable[[int, int], None] = lambda _left, _right: None
-        """Shows the branch summaries that tell of two branches."""
-        desk.document_changed.connect(self._other_document)
+        state.document_changed.connect(self._other_document)
 
     def _other_document(self) -> None:
         if self.window is not None:
@@ -307,30 +308,28 @@ class DifferenceController(QObject):
     def compare_with_active(self, entry: int) -> None:
         """Compare the branch that an entry is on with the active path. On the active path itself
         the branch that was left last stands beside it."""
-        document = self._desk.document
+        document = self._state.document
         if document is None or document.leaf < 0:
             return
         other = branch_of(document.tree, entry, document.leaf)
         if other < 0:
-            self._desk.say("There is only one branch; nothing can be compared yet.")
+            self._state.say("There is only one branch; nothing can be compared yet.")
             return
         self.compare(document.leaf, other)
 
     def compare(self, left: int, right: int) -> None:
         """Compare the branches that end in two entries."""
-        document = self._desk.document
+        document = self._state.document
         if document is None:
             return
         if self.window is None:
             tree, payloads = document.tree, document.payloads
             self.window = DifferenceWindow(
-                lambda one, other: compare_branches(tree, payloads, one, other), self._desk.window
+                lambda one, other: compare_branches(tree, payloads, one, other), self._state.window
             )
-            self.window.entry_requested.connect(self._desk.window.map.select)
+            self.window.entry_requested.connect(self._state.window.map.select)
             self.window.go_requested.connect(self._navigation.go_to)
-            self.window.summaries_requested.connect(
-                lambda left, right: self.show_summaries(left, right)
-            )
+            self.window.summaries_requested.connect(self.summaries_requested)
         self.window.compare(branches_of(document, (left, right)), left, right)
         self.window.show()
         self.window.raise_()
@@ -357,8 +356,8 @@ def branches_of(document: Document, always: tuple[int, ...] = ()) -> list[Branch
     for end, first in zip(listed, names, strict=True):
         what = labels.get(end) or first
         model = _model(tree, end)
-        told = f"#{end}" + (", the leaf" if end == document.leaf else "")
-        found.append(Branch(end, BETWEEN.join(part for part in (told, model, what) if part)))
+        place = f"#{end}" + (", the leaf" if end == document.leaf else "")
+        found.append(Branch(end, BETWEEN.join(part for part in (place, model, what) if part)))
     return found
 
 

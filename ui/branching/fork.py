@@ -29,7 +29,7 @@ from ui.library.controller import (
 )
 from ui.widgets.dialogs import fit
 from ui.widgets.figures import count
-from ui.widgets.panels import row
+from ui.widgets.panels import push_button, row
 
 PATH, WHOLE = range(2)
 
@@ -78,8 +78,7 @@ class ForkDialog(QDialog):
         self.fork.setDefault(True)
         self.fork.setProperty("kind", "primary")
         self.fork.clicked.connect(self._fork)
-        cancel = QPushButton("Cancel", self)
-        cancel.setAutoDefault(False)
+        cancel = push_button("Cancel", self)
         cancel.clicked.connect(self.reject)
         column = QVBoxLayout(self)
         column.setContentsMargins(theme.S24, theme.S24, theme.S24, theme.S16)
@@ -100,11 +99,13 @@ class ForkDialog(QDialog):
 class ForkController(QObject):
     """The fork is stored whole or not at all, and then opened."""
 
-    def __init__(self, desk: AppState, sessions: SessionsController, still: AgentStop) -> None:
-        super().__init__(desk)
-        self._desk, self._sessions, self._still = desk, sessions, still
+    def __init__(
+        self, state: AppState, sessions: SessionsController, agent_stop: AgentStop
+    ) -> None:
+        super().__init__(state)
+        self._state, self._sessions, self._agent_stop = state, sessions, agent_stop
         self.dialog: ForkDialog | None = None
-        desk.document_changed.connect(self._close)
+        state.document_changed.connect(self._close)
 
     def _close(self) -> None:
         if self.dialog is not None:
@@ -112,27 +113,27 @@ class ForkController(QObject):
 
     def ask(self, entry: int) -> None:
         """Ask what to fork at an entry, by default the leaf."""
-        self._desk.tasks.start("Forking", self._ask(entry))
+        self._state.tasks.start("Forking", self._ask(entry))
 
     async def _ask(self, entry: int) -> None:
-        document = self._desk.document
+        document = self._state.document
         if document is None:
             return
         at = entry if entry >= 0 else document.leaf
         if at < 0:
-            self._desk.say("There is no entry to fork at yet.")
+            self._state.say("There is no entry to fork at yet.")
             return
         plan = await asyncio.to_thread(plan_fork, document.tree, at)
-        if self._desk.document is not document or self.dialog is not None:
+        if self._state.document is not document or self.dialog is not None:
             return
         where = f"#{at}, the leaf" if at == document.leaf else f"#{at}"
         dialog = ForkDialog(
             where, plan.count, len(document.tree), plan.notes(), f"{document.title} (fork)",
-            self._desk.window,
+            self._state.window,
         )  # fmt: skip
         self.dialog = dialog
         dialog.fork_chosen.connect(
-            lambda whole, name: self._still.then(
+            lambda whole, name: self._agent_stop.then(
                 "fork", lambda: self._start(document, at, whole, name)
             )
         )
@@ -145,15 +146,15 @@ class ForkController(QObject):
         dialog.deleteLater()
 
     def _start(self, document: Document, at: int, whole: bool, name: str) -> None:
-        self._desk.tasks.start("Forking", self.fork_now(document, at, whole, name))
+        self._state.tasks.start("Forking", self.fork_now(document, at, whole, name))
 
     async def fork_now(self, document: Document, at: int, whole: bool, name: str) -> None:
         """Store the fork in a thread, with progress and a way to cancel, and open it."""
-        bench = self._desk.bench
+        bench = self._state.bench
         if bench is None:
             return
         loop = asyncio.get_running_loop()
-        task = self._desk.window.progress.begin("Forking the session")
+        task = self._state.window.progress.begin("Forking the session")
 
         def progress(done: int, total: int) -> None:
             loop.call_soon_threadsafe(task.update, done, total)
@@ -163,15 +164,17 @@ class ForkController(QObject):
                 document.key, at, whole, name, progress, lambda: task.cancelled
             )
         except ImportCancelled:
-            self._desk.say("The fork was cancelled; nothing of it was kept.")
+            self._state.say("The fork was cancelled; nothing of it was kept.")
             return
         except (StoreError, ValueError) as error:
-            self._desk.notice("error", f"Nothing was forked. {error}", "This session is as it was.")
+            self._state.notice(
+                "error", f"Nothing was forked. {error}", "This session is as it was."
+            )
             return
         finally:
             task.end()
         await self._sessions.open_now(forked.key)
-        self._desk.notice(
+        self._state.notice(
             "info",
             f"This is a fork of “{document.title}” at #{at}.",
             " ".join(forked.notes),
@@ -184,34 +187,34 @@ class ForkController(QObject):
     @property
     def has_origin(self) -> bool:
         """Whether the session shown says that it is a fork."""
-        document = self._desk.document
+        document = self._state.document
         return document is not None and bool(document.header.parent_session)
 
     def go_to_origin(self) -> None:
         """Open the session that this one was forked from, where they part."""
-        self._still.then(
+        self._agent_stop.then(
             "open the origin",
-            lambda: self._desk.tasks.start("Opening the origin", self._go_to_origin()),
+            lambda: self._state.tasks.start("Opening the origin", self._go_to_origin()),
         )
 
     async def _go_to_origin(self) -> None:
-        bench, document = self._desk.bench, self._desk.document
+        bench, document = self._state.bench, self._state.document
         if bench is None or document is None:
             return
         row: SessionRow | None = await asyncio.to_thread(bench.origin, document.key)
         if row is None:
-            self._desk.notice(
+            self._state.notice(
                 "warning", "The session that this one was forked from is not in the library.",
                 todo=f"It is named {document.header.parent_session}. If the file is still there, "
                 "import it.",
             )  # fmt: skip
             return
         tree, leaf = document.tree, document.leaf
-        self._desk.window.notices.dismiss()
+        self._state.window.notices.dismiss()
         await self._sessions.open_now(row.key)
-        origin = self._desk.document
+        origin = self._state.document
         if origin is not None and origin.key == row.key:
             at = await asyncio.to_thread(fork_point, tree, leaf, origin.tree)
             if at >= 0:
-                self._desk.window.map.select(at)
-                self._desk.say(f"The fork left here, at #{at}.")
+                self._state.window.map.select(at)
+                self._state.say(f"The fork left here, at #{at}.")

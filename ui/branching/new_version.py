@@ -119,24 +119,24 @@ class _Version:
 class NewVersionController(QObject):
     """Keeps what is written anew, until it is sent, cancelled, or left."""
 
-    def __init__(self, desk: AppState) -> None:
-        super().__init__(desk)
-        self._desk = desk
+    def __init__(self, state: AppState) -> None:
+        super().__init__(state)
+        self._state = state
         self._now: _Version | None = None
         self._shown: Document | None = None
-        self.strip = NewVersionStrip(desk.window.agent)
-        layout = desk.window.agent.layout()
+        self.strip = NewVersionStrip(state.window.agent)
+        layout = state.window.agent.layout()
         assert isinstance(layout, QVBoxLayout)
         # Directly above the message box and what belongs to it.
         layout.insertWidget(layout.count() - 1, self.strip)
         self.strip.cancelled.connect(self.cancel)
         self.strip.shown_asked.connect(self._show)
-        desk.fillers.append(self._document_changed)
+        state.fillers.append(self._document_changed)
 
     def ready(self) -> None:
         """The workbench is there."""
-        assert self._desk.bench is not None
-        self._desk.bench.subscribe(self._changed)
+        assert self._state.bench is not None
+        self._state.bench.subscribe(self._changed)
 
     @property
     def entry(self) -> int:
@@ -147,13 +147,13 @@ class NewVersionController(QObject):
         self, document: Document, plan: NavigationPlan, pictures: Sequence[Attachment], back: int
     ) -> None:
         """The leaf has gone to the parent of a message: put what it says into the box."""
-        agent = self._desk.window.agent
+        agent = self._state.window.agent
         before, again = unsent_message(agent), self._now
         if again is not None:
             # One new version after the other: what stood in the box before both comes back.
             before, back = again.before, again.back
         restore_unsent(agent, UnsentMessage(plan.composer_text, tuple(pictures)))
-        agent.composer.setFocus()
+        agent.focus_composer()
         self._take(document, _Version(plan.target, back, document.leaf, before))
         ids = document.tree.columns.ids
         document.choose(
@@ -170,22 +170,22 @@ class NewVersionController(QObject):
 
     def cancel(self) -> None:
         """The leaf goes back, and the box holds what it held before."""
-        self._desk.tasks.start("Going back", self._cancel())
+        self._state.tasks.start("Going back", self._cancel())
 
     async def _cancel(self) -> None:
-        document, now = self._desk.document, self._now
-        if document is None or now is None or self._desk.agent_running:
+        document, now = self._state.document, self._now
+        if document is None or now is None or self._state.agent_running:
             return
         self._end()
-        restore_unsent(self._desk.window.agent, now.before)
+        restore_unsent(self._state.window.agent, now.before)
         await document.writer.move_leaf(now.back)
-        self._desk.window.map.select(now.entry)
-        self._desk.say("The message stays as it is; the leaf is back.")
+        self._state.window.map.select(now.entry)
+        self._state.say("The message stays as it is; the leaf is back.")
 
     def _show(self) -> None:
         if self._now is not None:
-            self._desk.window.map.select(self._now.entry)
-            self._desk.window.map.setFocus()
+            self._state.window.map.select(self._now.entry)
+            self._state.window.map.setFocus()
 
     # when it is over -----------------------------------------------------------------------------
 
@@ -197,7 +197,7 @@ class NewVersionController(QObject):
         self.strip.hide()
 
     def _changed(self, change: Change) -> None:
-        document, now = self._desk.document, self._now
+        document, now = self._state.document, self._now
         if now is None or document is None or not isinstance(change, LeafMoved):
             return
         if change.key != document.key or change.new == now.parent:
@@ -211,7 +211,7 @@ class NewVersionController(QObject):
 
     def _document_changed(self) -> None:
         """Another session is shown; one that was left in the middle of this goes on with it."""
-        document = self._desk.document
+        document = self._state.document
         if document is self._shown:
             return
         self._shown, self._now = document, None

@@ -51,7 +51,7 @@ from ui.widgets.dialogs import fit
 from ui.widgets.figures import count
 from ui.widgets.labels import Caption, ElidedLabel, Hairline, LinkButton
 from ui.widgets.model_box import ModelBox
-from ui.widgets.panels import row
+from ui.widgets.panels import push_button, row
 from ui.widgets.plain_text import StreamView
 
 Levels = Callable[[str], Sequence[ThinkingLevel]]
@@ -119,8 +119,7 @@ class RunsDialog(QDialog):
         self.run.setDefault(True)
         self.run.setToolTip("Ask all of them at once (Ctrl+Enter)")
         self.run.clicked.connect(self._run)
-        cancel = QPushButton("Cancel", self)
-        cancel.setAutoDefault(False)
+        cancel = push_button("Cancel", self)
         cancel.clicked.connect(self.reject)
         column = QVBoxLayout(self)
         column.setContentsMargins(theme.S24, theme.S24, theme.S24, theme.S16)
@@ -236,12 +235,10 @@ class RunColumn(QWidget):
         self.stream = StreamView(self)
         self.stream.setAccessibleName(f"Answer {number} by {self._name}")
         self.figures = Caption("", self)
-        self.stop = QPushButton("Stop", self)
-        self.stop.setAutoDefault(False)
+        self.stop = push_button("Stop", self)
         self.stop.setAccessibleName(f"Stop {self._name}")
         self.stop.clicked.connect(self.stop_pressed)
-        self.go = QPushButton("Go on with this", self)
-        self.go.setAutoDefault(False)
+        self.go = push_button("Go on with this", self)
         self.go.setAccessibleName(f"Go on with the answer of {self._name}")
         self.go.clicked.connect(self.go_pressed)
         column = QVBoxLayout(self)
@@ -291,9 +288,9 @@ class RunColumn(QWidget):
 
     def _say(self, words: str) -> None:
         sign = STATES[self.run.state][0]
-        told = f"{sign} {words}".strip()
-        if self.state.text() != told:
-            self.state.setText(told)
+        line = f"{sign} {words}".strip()
+        if self.state.text() != line:
+            self.state.setText(line)
             self.state.setAccessibleName(f"{self._name} {words}")
 
     def show_state(self, has_answer: bool) -> None:
@@ -405,17 +402,17 @@ class RunsController(QObject):
 
     def __init__(
         self,
-        desk: AppState,
+        state: AppState,
         agent: AgentController,
         navigation: NavigationController,
         differences: DifferenceController,
     ) -> None:
-        super().__init__(desk)
-        self._desk, self._agent = desk, agent
+        super().__init__(state)
+        self._state, self._agent = state, agent
         self._navigation, self._differences = navigation, differences
         self.dialog: RunsDialog | None = None
         self.window: RunsWindow | None = None
-        desk.document_changed.connect(self._other_document)
+        state.document_changed.connect(self._other_document)
 
     @property
     def is_running(self) -> bool:
@@ -426,17 +423,17 @@ class RunsController(QObject):
         if self.window is not None and self.is_running:
             self._raise(self.window)
             return
-        if self._desk.document is not None:
-            self._navigation.still.then("ask several models", self._ask)
+        if self._state.document is not None:
+            self._navigation.agent_stop.then("ask several models", self._ask)
 
     def _ask(self) -> None:
-        models = self._desk.models("agent")
-        if self._desk.document is None or self.dialog is not None or not models:
+        models = self._state.models("agent")
+        if self._state.document is None or self.dialog is not None or not models:
             return
-        prompt = self._desk.window.agent.prompt
+        prompt = self._state.window.agent.prompt
         dialog = RunsDialog(
             models, self._proposed(models), self._levels, self._facts(),
-            prompt.text, len(prompt.images), self._desk.window,
+            prompt.text, len(prompt.images), self._state.window,
         )  # fmt: skip
         self.dialog = dialog
         dialog.run_chosen.connect(
@@ -452,13 +449,13 @@ class RunsController(QObject):
 
     def _proposed(self, models: list[tuple[str, str]]) -> list[str]:
         """The model that answers, and the next one in the list."""
-        first = self._desk.agent_model()
+        first = self._state.agent_model()
         second = next((model for model, _ in models if model != first), first)
         return [first, second]
 
     def _levels(self, model: str) -> Sequence[ThinkingLevel]:
-        assert self._desk.bench is not None
-        return levels_of(self._desk.bench.client.info(model))
+        assert self._state.bench is not None
+        return levels_of(self._state.bench.client.info(model))
 
     def _facts(self) -> str:
         folder = self._agent.folder.folder
@@ -475,24 +472,24 @@ class RunsController(QObject):
         )
 
     def _start(self, prompt: Prompt, orders: list[RunOrder]) -> None:
-        desk, document = self._desk, self._desk.document
-        if document is None or desk.agent_running:
+        state, document = self._state, self._state.document
+        if document is None or state.agent_running:
             return
         folder = self._agent.folder.folder
         try:
             runs = ParallelRuns(
                 document, orders, prompt, Workspace(folder) if folder is not None else None,
-                profile=desk.profile, limits=TurnLimits.of(desk.values),
+                profile=state.profile, limits=TurnLimits.of(state.values),
                 date=date.today().isoformat(),
             )  # fmt: skip
         except ValueError as error:
-            desk.say(str(error))
+            state.say(str(error))
             return
-        if desk.window.agent.prompt.text == prompt.text:
+        if state.window.agent.prompt.text == prompt.text:
             self._agent.history.remember(prompt.text)
-            desk.window.agent.taken(prompt.text)
+            state.window.agent.taken(prompt.text)
         self._let_go()
-        self.window = window = RunsWindow(runs, desk.window)
+        self.window = window = RunsWindow(runs, state.window)
         window.go_requested.connect(self._go_on)
         window.compare_requested.connect(self._differences.compare)
         self._agent.turns.start(
@@ -507,7 +504,7 @@ class RunsController(QObject):
 
     async def _run(self, document: Document, window: RunsWindow, cancel: CancelToken) -> None:
         runs = window.runs
-        self._desk.window.agent.set_running(True, "asking several models…")
+        self._state.window.agent.set_running(True, "asking several models…")
         forget = cancel.add_callback(lambda: runs.stop())
 
         def on_event(number: int, event: TurnEvent) -> None:
@@ -517,10 +514,10 @@ class RunsController(QObject):
             await runs.run(on_event, lambda _number: window.show_state())
         finally:
             forget()
-        if self._desk.document is not document or self.window is not window:
+        if self._state.document is not document or self.window is not window:
             return
         if not window.isVisible():
-            self._desk.notice(
+            self._state.notice(
                 "info", f"{len(runs.runs)} models have answered side by side.",
                 "Each answer is a branch; the leaf is where it was.",
                 action="Show them", on_action=lambda: self._raise(window),

@@ -111,10 +111,10 @@ def _spoken(cell: Cell) -> str:
         return cell.heading
     if cell.message is None:
         return "nothing here"
-    said = " ".join([_first(cell.message), *cell.message.calls])
+    text = " ".join([_first(cell.message), *cell.message.calls])
     same = ", the same on both sides" if cell.same else ""
     name = role_name(cell.message.kind, cell.message.flags)
-    return f"{name} #{cell.message.entry}{same}: {said}"
+    return f"{name} #{cell.message.entry}{same}: {text}"
 
 
 class TurnsDelegate(QStyledItemDelegate):
@@ -224,7 +224,7 @@ class TurnsTable(Table):
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectItems)
         self.horizontalHeader().setAccessibleName("Branches")
 
-    def show_rows(self, rows: Sequence[Pair], left: str, right: str) -> None:
+    def show_pairs(self, rows: Sequence[Pair], left: str, right: str) -> None:
         """Show all messages of a comparison. ``left`` and ``right`` name the branches."""
         self.rows.show(rows, [branch_column(LEFT, left), branch_column(RIGHT, right)])
         self.restyle()

@@ -29,7 +29,7 @@ def compaction_actions(session: WindowSession) -> list[Entry]:
                     COMPACTION, (QKeySequence.StandardKey.Undo,)), session.compaction.undo),
         (ActionSpec("save_report", "Save a rep&ort…",
                     "Write what was kept and lost to a web page, Markdown or JSON",
-                    COMPACTION, ("Ctrl+Alt+S",)), session.reporting.choose),
+                    COMPACTION, ("Ctrl+Alt+S",)), session.report.choose),
         (ActionSpec("extensions", "&Extensions…",
                     "See which extensions are loaded, and why others are not",
                     COMPACTION, separator=True), session.extensions.open),
@@ -38,7 +38,7 @@ def compaction_actions(session: WindowSession) -> list[Entry]:
 
 def shaping_actions(session: WindowSession) -> list[Entry]:
     """What is done with the selected entry, for every compaction to come."""
-    shaping, pane = session.shaping, session.window.map
+    shaping, pane = session.entry_edits, session.window.map
     return [
         (ActionSpec("pin", "P&in or unpin",
                     "Keep the selected entry word for word through every compaction (P on the map)",
@@ -76,7 +76,7 @@ def cut_actions(session: WindowSession) -> list[Entry]:
     return [
         (ActionSpec("compare_profiles", "Co&mpare profiles…",
                     "What every profile would do at the selected entry, side by side",
-                    COMPACTION, ("Ctrl+Shift+M",)), session.comparing.compare),
+                    COMPACTION, ("Ctrl+Shift+M",)), session.profile_comparison.compare),
         (ActionSpec("what_if", "&What if…",
                     "What the session would have come to under other rules: sizes, tokens, cost",
                     COMPACTION, ("Ctrl+Alt+W",)), session.what_if.open),

@@ -57,24 +57,24 @@ class AutomaticLine(QObject):
 
     def __init__(
         self,
-        desk: AppState,
+        state: AppState,
         of: Callable[[Document], AutomaticCompaction],
         is_on: Callable[[Document], bool],
     ) -> None:
         """``of``: the automatic compaction of a session; ``is_on``: whether it may begin one."""
-        super().__init__(desk)
-        self._desk = desk
+        super().__init__(state)
+        self._state = state
         self._of = of
         self._is_on = is_on
         self._pressed: tuple[Callable[[], object], ...] = ()
         self.offered = -1
         """The entry that can be taken back from here, -1 for none."""
-        strip = desk.window.agent.automatic
+        self._strip = strip = state.window.agent.automatic
         for at, signal in enumerate(
             (strip.first_pressed, strip.second_pressed, strip.third_pressed)
         ):
             signal.connect(lambda at=at: self._press(at))
-        bus = desk.bus
+        bus = state.bus
         bus.on_shown(LeafMoved, self._leaf_moved)
         bus.on_shown(CompactionEnded, self._ended)
         bus.on_shown(PruneMade, self._pruned)
@@ -88,13 +88,13 @@ class AutomaticLine(QObject):
 
     def _say(self, state: StripState | None, *pressed: Callable[[], object]) -> None:
         self._pressed = pressed
-        self._desk.window.agent.automatic.say(state)
+        self._strip.say(state)
 
     # changes -------------------------------------------------------------------------------------
 
     def _leaf_moved(self, change: LeafMoved) -> None:
         """What is left behind is no longer spoken of."""
-        document = self._desk.document
+        document = self._state.document
         assert document is not None
         if self.offered >= 0 and self.offered not in document.tree.path(change.new):
             self.show()
@@ -110,21 +110,21 @@ class AutomaticLine(QObject):
     def waiting(self, retry: Retry) -> None:
         """A call is made again after a while."""
         self._pressed = (self.stop_asked.emit,)
-        self._desk.window.agent.automatic.count_down(retry)
+        self._strip.count_down(retry)
 
     def goes_on(self) -> None:
         """Something arrived, or the turn is over: nothing is waited for any more."""
-        if self._desk.window.agent.automatic.is_waiting:
+        if self._strip.is_waiting:
             self.show()
 
     # what is shown -------------------------------------------------------------------------------
 
     def show(self) -> None:
         """What is under way, asked, waits or rests."""
-        document = self._desk.document
+        document = self._state.document
         if self.offered >= 0:
             self.offered = -1
-            self._desk.state_changed.emit()
+            self._state.state_changed.emit()
         if document is None:
             self._say(None)
             return
@@ -153,7 +153,7 @@ class AutomaticLine(QObject):
         words = f"{wording.short} The turn waits."
         state = StripState(words, "warning", "comp", first, second, third, tips)
         self._say(state, self.compact_asked.emit, self.review_asked.emit, self.not_now_asked.emit)
-        self._desk.window.agent.set_activity("")
+        self._state.window.agent.set_activity("")
 
     def _run(self, automatic: AutomaticCompaction) -> None:
         now = automatic.running
@@ -162,7 +162,7 @@ class AutomaticLine(QObject):
         words = f"Compacting… ({TRIGGERS[now.trigger]}, {figures})"
         words += f"  {now.note}" if now.note else ""
         self._say(StripState(words, first="Cancel"), automatic.cancel)
-        self._desk.window.agent.set_activity("")
+        self._state.window.agent.set_activity("")
 
     def _ahead(
         self, automatic: AutomaticCompaction
@@ -171,7 +171,7 @@ class AutomaticLine(QObject):
         machine = automatic.prompts.machine if automatic.prompts.is_active else None
 
         def stop() -> None:
-            self._desk.tasks.start("Ending a summary", automatic.prompts.stop())
+            self._state.tasks.start("Ending a summary", automatic.prompts.stop())
 
         if machine is None or machine.state not in (State.IN_PROGRESS, State.COMPLETED):
             return None, stop
@@ -187,19 +187,19 @@ class AutomaticLine(QObject):
     def _ended(self, ended: CompactionEnded) -> None:
         self.show()
         if ended.problem:
-            self._desk.notice(
+            self._state.notice(
                 "error", ended.problem, "Nothing was changed.",
                 "The rules and the summarizer's model are on the tab Compaction.",
             )  # fmt: skip
         elif ended.cancelled:
-            self._desk.say("The compaction was cancelled; nothing was changed.")
-        elif not self._is_held():
+            self._state.say("The compaction was cancelled; nothing was changed.")
+        elif not self._has_news():
             figures = f"{short(ended.tokens_before)} → {short(ended.tokens_after)} tokens"
             self._offer(f"Compacted ({TRIGGERS[ended.trigger]}): {figures}.", ended.entry)
 
-    def _is_held(self) -> bool:
+    def _has_news(self) -> bool:
         """Something else is to be told that a person must see."""
-        document = self._desk.document
+        document = self._state.document
         if document is None:
             return True
         now = self._of(document)
@@ -219,11 +219,11 @@ class AutomaticLine(QObject):
             lambda: self.undo_and_go_on_asked.emit(entry),
             lambda: self.undo_asked.emit(entry),
         )  # fmt: skip
-        self._desk.state_changed.emit()
+        self._state.state_changed.emit()
 
     def _show_entry(self, entry: int) -> None:
-        self._desk.select(entry)
-        self._desk.window.map.setFocus()
+        self._state.select(entry)
+        self._state.window.map.setFocus()
 
 
 CHOICE, ASK = "automatic", "automatic_asks"
@@ -234,71 +234,72 @@ ASK_FIRST = "compaction.askFirst"
 class AutomaticController(QObject):
     """One automatic compaction per opened session, its switches, and the line that tells of it."""
 
-    def __init__(self, desk: AppState, stop: Callable[[], None]) -> None:
+    def __init__(self, state: AppState, stop: Callable[[], None]) -> None:
         """``stop`` ends what the agent is doing."""
-        super().__init__(desk)
-        self._desk = desk
-        self._kept: dict[int, AutomaticCompaction] = {}
+        super().__init__(state)
+        self._state = state
+        self._by_session: dict[int, AutomaticCompaction] = {}
         self._chosen: dict[tuple[int, str], bool] = {}
         self._forgotten: set[tuple[int, str]] = set()
         """Choices that were given up here, which the database may not know yet."""
-        self.line = AutomaticLine(desk, self.of, self.is_on)
+        self.line = AutomaticLine(state, self.of, self.is_on)
         self.line.stop_asked.connect(stop)
         self.line.compact_asked.connect(self.compact)
         self.line.not_now_asked.connect(self.not_now)
-        bar = desk.window.agent.bar
-        bar.automatic_switch.clicked.connect(lambda on: self._choose(CHOICE, on))
-        bar.ask_switch.clicked.connect(lambda on: self._choose(ASK, on))
-        desk.fillers.append(self._document_changed)
-        desk.settings_changed.connect(self._show_switches)
-        desk.opened.connect(self._document_changed)
+        self._bar = state.window.agent.bar
+        self._bar.automatic_chosen.connect(lambda on: self._choose(CHOICE, on))
+        self._bar.ask_chosen.connect(lambda on: self._choose(ASK, on))
+        self._panel = state.window.compaction
+        state.fillers.append(self._document_changed)
+        state.settings_changed.connect(self._show_switches)
+        state.opened.connect(self._document_changed)
 
     async def stop_ahead(self) -> None:
         """End every summary that is made ahead, whichever session it is of."""
-        for automatic in list(self._kept.values()):
+        for automatic in list(self._by_session.values()):
             await automatic.prompts.stop()
 
     # one per session ---------------------------------------------------------------------------
 
     def of(self, document: Document) -> AutomaticCompaction:
         """What compacts a session by itself; the same for as long as the session is open."""
-        kept = self._kept.get(document.key)
+        kept = self._by_session.get(document.key)
         if kept is None or kept.document is not document:
             if kept is not None:
                 kept.close()
             kept = AutomaticCompaction(document, lambda: self.rules(document))
             kept.confirmation.attended = True
-            self._kept[document.key] = kept
+            self._by_session[document.key] = kept
         return kept
 
     def now(self) -> AutomaticCompaction | None:
         """That of the session shown."""
-        document = self._desk.document
+        document = self._state.document
         return self.of(document) if document is not None else None
 
     def adopt(self, document: Document, automatic: AutomaticCompaction) -> Callable[[], None]:
         """Show what another one does in a session as long as that is at work; returns its end."""
-        before = self._kept.pop(document.key, None)
+        before = self._by_session.pop(document.key, None)
         if before is not None:
             before.close()
-        self._kept[document.key] = automatic
+        self._by_session[document.key] = automatic
 
         def release() -> None:
-            if self._kept.get(document.key) is automatic:
-                del self._kept[document.key]
+            if self._by_session.get(document.key) is automatic:
+                del self._by_session[document.key]
                 self.show()
 
         return release
 
     def rules(self, document: Document) -> EffectiveRules:
         """The rules as they stand now: those that the window shows."""
-        desk = self._desk
+        state = self._state
         # What was written to a file a moment ago counts already (A12).
-        desk.live.refresh()
-        profile, (model, *fallbacks) = desk.profile, desk.summary_models()
+        state.live.refresh()
+        profile, (model, *fallbacks) = state.profile, state.summary_models()
         return EffectiveRules(
             profile,
-            desk.settings,
+            state.settings,
             model,
             fallbacks=tuple(fallbacks),
             enabled=self.is_on(document),
@@ -309,21 +310,21 @@ class AutomaticController(QObject):
 
     def _for_prompts(self, model: str) -> tuple[str, ...]:
         """Whom the session or the settings name for conversations with a model; else itself."""
-        return self._desk.models_for(model)
+        return self._state.models_for(model)
 
     # choices of a session ------------------------------------------------------------------------
 
     def is_on(self, document: Document) -> bool:
         """Whether a session is compacted by itself: its own choice, else the profile's."""
-        own = self._own(document, CHOICE)
-        return self._desk.profile.enabled if own is None else own
+        chosen = self._session_choice(document, CHOICE)
+        return self._state.profile.enabled if chosen is None else chosen
 
     def asks_first(self, document: Document) -> bool:
         """Whether that waits for a word each time: the session's choice, else the settings'."""
-        own = self._own(document, ASK)
-        return self._desk.values.get(ASK_FIRST) is True if own is None else own
+        chosen = self._session_choice(document, ASK)
+        return self._state.values.get(ASK_FIRST) is True if chosen is None else chosen
 
-    def _own(self, document: Document, name: str) -> bool | None:
+    def _session_choice(self, document: Document, name: str) -> bool | None:
         at = document.key, name
         if at not in self._chosen and at not in self._forgotten:
             kept = document.choices().get(name)
@@ -333,15 +334,15 @@ class AutomaticController(QObject):
                 self._forgotten.add(at)
         return self._chosen.get(at)
 
-    def own_choice(self, name: str = CHOICE) -> bool | None:
+    def session_choice(self, name: str = CHOICE) -> bool | None:
         """What the session shown chose for itself; None where it follows the settings."""
-        document = self._desk.document
-        return self._own(document, name) if document is not None else None
+        document = self._state.document
+        return self._session_choice(document, name) if document is not None else None
 
     def forget_choice(self, name: str = CHOICE) -> None:
         """Let the session shown follow the settings again."""
-        document = self._desk.document
-        if document is not None and self._own(document, name) is not None:
+        document = self._state.document
+        if document is not None and self._session_choice(document, name) is not None:
             del self._chosen[document.key, name]
             self._forgotten.add((document.key, name))
             document.choose(name, None)
@@ -349,7 +350,7 @@ class AutomaticController(QObject):
             self.show()
 
     def _choose(self, name: str, on: bool) -> None:
-        document = self._desk.document
+        document = self._state.document
         if document is not None:
             self._chosen[document.key, name] = on
             document.choose(name, on)
@@ -367,7 +368,7 @@ class AutomaticController(QObject):
     def compact(self, instructions: str = "") -> bool:
         """Yes to what is asked, with the cut and the instructions as the tab has them; whether
         something was asked."""
-        now, question, panel = self.now(), self.question, self._desk.window.compaction
+        now, question, panel = self.now(), self.question, self._panel
         if now is None or question is None:
             return False
         words = instructions or panel.instructions()
@@ -376,7 +377,7 @@ class AutomaticController(QObject):
 
     def not_now(self) -> None:
         """No to what is asked, for as long as is chosen beside the button."""
-        self.answer(self._desk.window.compaction.automatic.answer())
+        self.answer(self._panel.automatic.answer())
 
     def answer(self, answer: NotNow) -> None:
         """No to what is asked."""
@@ -389,7 +390,7 @@ class AutomaticController(QObject):
         now, question = self.now(), self.question
         if now is None or question is None or question.draft is not draft:
             return False
-        self._desk.window.compaction.put_aside(draft)
+        self._panel.put_aside(draft)
         now.confirmation.answer(NotNow() if text is None else Compact(text=text))
         return True
 
@@ -397,8 +398,7 @@ class AutomaticController(QObject):
         """What a person made of a draft that waits for a word; None where it is as it was."""
         if draft is None:
             return None
-        texts = self._desk.window.compaction.draft.texts()
-        return next((text for one, text in texts if one is draft), None)
+        return next((text for one, text in self._panel.texts() if one is draft), None)
 
     # what is shown -----------------------------------------------------------------------------
 
@@ -409,25 +409,23 @@ class AutomaticController(QObject):
 
     def _let_go(self) -> None:
         """A session that was closed is watched no longer, and nothing is made ahead for it."""
-        for key, automatic in list(self._kept.items()):
-            if automatic.document is not self._desk.document:
+        for key, automatic in list(self._by_session.items()):
+            if automatic.document is not self._state.document:
                 automatic.close()
-                del self._kept[key]
-                self._desk.tasks.start("Ending a summary", automatic.prompts.stop())
+                del self._by_session[key]
+                self._state.tasks.start("Ending a summary", automatic.prompts.stop())
 
     def _show_switches(self) -> None:
-        document, bar = self._desk.document, self._desk.window.agent.bar
+        document = self._state.document
         on = document is not None and self.is_on(document)
-        bar.automatic_switch.setEnabled(document is not None)
-        bar.automatic_switch.setChecked(on)
-        bar.ask_switch.setEnabled(on)
-        bar.ask_switch.setChecked(document is not None and self.asks_first(document))
+        asks = document is not None and self.asks_first(document)
+        self._bar.show_switches(document is not None, on, asks)
         self._show_gauge()
 
     def _show_gauge(self) -> None:
-        document = self._desk.document
-        by_itself = document is not None and self.is_on(document) and not self.of(document).resting
-        self._desk.window.header.gauge.set_automatic(by_itself)
+        document = self._state.document
+        on = document is not None and self.is_on(document) and not self.of(document).resting
+        self._state.window.header.show_automatic(on)
 
     def show(self) -> None:
         """What is under way, waits or rests."""

@@ -119,6 +119,8 @@ class AutomaticBar(QFrame):
         self.review.clicked.connect(self.review_asked)
         self.not_now.clicked.connect(lambda: self.left.emit(self.answer()))
         self.watch.clicked.connect(self.watch_asked)
+        self._has_more = False
+        """Whether a second sentence tells what follows."""
         self._lay_out()
         theme.on_theme_changed(self._restyle)
         if parent is not None:
@@ -150,7 +152,7 @@ class AutomaticBar(QFrame):
         the third."""
         around = self.parentWidget()
         low = around is not None and around.height() < theme.scaled(LOW)
-        self.then.setVisible(not low and bool(self.then.text()))
+        self.then.setVisible(not low and self._has_more)
         for part in (self.review, self.again):
             part.setVisible(not low)
 
@@ -163,11 +165,11 @@ class AutomaticBar(QFrame):
         if question is self.question:
             return
         self.question = question
-        told = question_words(question)
-        self._say(told.what, told.then)
-        self._name(told)
+        question_text = question_words(question)
+        self._say(question_text.what, question_text.then)
+        self._name(question_text)
         self.again.clear()
-        self.again.addItem(f"Ask again: {told.until}", 0)
+        self.again.addItem(f"Ask again: {question_text.until}", 0)
         if question.trigger != "overflow":
             more = max(1_000, question.window // SHARE // 1_000 * 1_000)
             self.again.addItem(f"Ask again: {round_short(more)} tokens later", more)
@@ -199,8 +201,9 @@ class AutomaticBar(QFrame):
 
     def _say(self, words: str, then: str) -> None:
         self.words.setText(words)
+        self._has_more = bool(then)
         self.then.setText(then)
-        self.then.setVisible(bool(then))
+        self.then.setVisible(self._has_more)
         self.setAccessibleName(words)
         self.setAccessibleDescription(then)
 

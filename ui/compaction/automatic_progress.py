@@ -48,24 +48,26 @@ class AutomaticProgressController(QObject):
     undo_and_go_on_asked = Signal(int)
 
     def __init__(
-        self, desk: AppState, automatic: AutomaticController, compaction: CompactionController
+        self, state: AppState, automatic: AutomaticController, compaction: CompactionController
     ) -> None:
-        super().__init__(desk)
-        self._desk = desk
+        super().__init__(state)
+        self._state = state
         self._automatic = automatic
         self._compaction = compaction
         self._live: _Live | None = None
         self._asked: Question | None = None
-        panel, bar, line = desk.window.compaction, desk.window.compaction.automatic, automatic.line
+        self._panel = panel = state.window.compaction
+        self._bar, line = panel.automatic, automatic.line
+        bar = self._bar
         bar.compact_asked.connect(automatic.compact)
         bar.review_asked.connect(self.review)
         bar.left.connect(automatic.answer)
         bar.watch_asked.connect(self._watch)
         panel.cancel_requested.connect(self._cancel)
         line.review_asked.connect(self.review)
-        desk.window.inspector.currentChanged.connect(self._tab_shown)
-        desk.document_changed.connect(self._forget)
-        bus = desk.bus
+        state.window.inspector.currentChanged.connect(self._tab_shown)
+        state.document_changed.connect(self._forget)
+        bus = state.bus
         bus.on_shown(SummaryText, self._text)
         bus.on_shown(CompactionStarted, self._started)
         bus.on_shown(CompactionEnded, self._ended)
@@ -79,7 +81,7 @@ class AutomaticProgressController(QObject):
 
     def _forget(self) -> None:
         self._live = self._asked = None
-        self._desk.window.compaction.automatic.clear()
+        self._bar.clear()
         self._mark("")
 
     # a summary on its way ------------------------------------------------------------------------
@@ -95,25 +97,24 @@ class AutomaticProgressController(QObject):
 
     def _show_live(self, mark: str) -> None:
         """Show it where that takes nothing away from the person; else offer to."""
-        panel = self._desk.window.compaction
         if self._is_reviewing():
-            panel.automatic.tell("A summary is being written by itself; your drafts stay here.")
+            self._bar.tell("A summary is being written by itself; your drafts stay here.")
         else:
             self._watch()
         self._come_forward(mark)
 
     def _watch(self) -> None:
-        live, panel = self._live, self._desk.window.compaction
+        live, panel = self._live, self._panel
         if live is None or self._compaction.running:
             return
         live.watched = True
-        panel.automatic.clear()
+        self._bar.clear()
         panel.watch(live.model, live.purposes, live.why)
         for purpose, text in live.texts.items():
             panel.draft_text(text, purpose)
 
     def _text(self, piece: SummaryText) -> None:
-        live, panel = self._live, self._desk.window.compaction
+        live, panel = self._live, self._panel
         if live is None:
             return
         if piece.restart:
@@ -122,7 +123,7 @@ class AutomaticProgressController(QObject):
         if not live.watched:
             return
         if piece.restart:
-            panel.draft.streaming.restart(piece.purpose)
+            panel.draft_restarted(piece.purpose)
         else:
             panel.draft_text(piece.text, piece.purpose)
 
@@ -132,7 +133,7 @@ class AutomaticProgressController(QObject):
         if live is None or not live.watched or now is None:
             return
         if live.ahead:
-            self._desk.tasks.start("Ending a summary", now.prompts.stop())
+            self._state.tasks.start("Ending a summary", now.prompts.stop())
         elif now.running is not None:
             now.cancel()
         else:
@@ -141,7 +142,6 @@ class AutomaticProgressController(QObject):
 
     def _ended(self, ended: CompactionEnded) -> None:
         live, self._live = self._live, None
-        panel = self._desk.window.compaction
         if live is None:
             return
         notice = None
@@ -153,28 +153,28 @@ class AutomaticProgressController(QObject):
         elif ended.cancelled:
             notice = notices.CANCELLED
         if live.watched:
-            panel.watched(notice)
+            self._panel.watched(notice)
         else:
-            panel.automatic.clear()
+            self._bar.clear()
             if notice is not None:
-                panel.notice.show_notice(notice)
+                self._panel.show_notice(notice)
         self._mark("done" if ended.entry >= 0 else "")
 
     def _look_ahead(self, change: BackgroundChanged) -> None:
         """A summary that is made while the agent works on takes no room by itself."""
-        panel, live = self._desk.window.compaction, self._live
+        live = self._live
         if change.state == State.IN_PROGRESS.value:
             if live is None:
-                now = self._desk.models_for(self._desk.agent_model())[0]
+                now = self._state.models_for(self._state.agent_model())[0]
                 why = "Made ahead, while the agent works on. It is applied before a next request."
                 self._live = _Live(now, ("history",), why, ahead=True)
-                panel.automatic.tell("A summary is being made ahead, while the agent works on.")
+                self._bar.tell("A summary is being made ahead, while the agent works on.")
                 self._mark("writing")
         elif live is not None and live.ahead:
             self._live = None
-            panel.automatic.clear()
+            self._bar.clear()
             if live.watched:
-                panel.watched(None)
+                self._panel.watched(None)
             self._mark("ready" if change.state == State.COMPLETED.value else "")
 
     # a question ----------------------------------------------------------------------------------
@@ -185,39 +185,37 @@ class AutomaticProgressController(QObject):
         if question is self._asked:
             return
         self._asked = question
-        panel = self._desk.window.compaction
         if question is None:
-            panel.automatic.clear()
+            self._bar.clear()
             self._mark("")
         else:
-            panel.set_at(None)
-            panel.refresh()
-            panel.automatic.ask(question)
+            self._panel.set_at(None)
+            self._panel.refresh()
+            self._bar.ask(question)
             self._show_cut()
             self._come_forward("asks")
-        self._desk.state_changed.emit()
+        self._state.state_changed.emit()
 
     def review(self) -> None:
         """Put everything that can be changed before the person: the turn waits for the commit."""
-        window, asked = self._desk.window, self._asked
+        window, asked = self._state.window, self._asked
         window.inspector.setCurrentIndex(_TAB)
         if asked is None:
             return
         if asked.draft is None:
-            window.compaction.set_up()
-        elif all(one is not asked.draft for one in window.compaction.draft.drafts()):
-            window.compaction.draft_finished(asked.draft)
+            self._panel.set_up()
+        elif all(one is not asked.draft for one, _, _ in self._panel.drafts()):
+            self._panel.draft_finished(asked.draft)
 
     # where it is shown ---------------------------------------------------------------------------
 
     def _is_reviewing(self) -> bool:
         """Drafts are being read or written on the tab."""
-        panel = self._desk.window.compaction
-        return self._compaction.running or bool(panel.has_drafts)
+        return self._compaction.running or self._panel.has_drafts
 
     def _is_busy(self) -> bool:
         """The person is at work in the inspector, looks at the prompt, or a dialog is open."""
-        focus, inspector = QApplication.focusWidget(), self._desk.window.inspector
+        focus, inspector = QApplication.focusWidget(), self._state.window.inspector
         if inspector.currentIndex() == _PROMPT:
             return True
         if QApplication.activeModalWidget() or QApplication.activePopupWidget():
@@ -226,14 +224,14 @@ class AutomaticProgressController(QObject):
 
     def _come_forward(self, mark: str) -> None:
         """Bring the tab to the front, or mark it where the person is at work beside it."""
-        inspector = self._desk.window.inspector
+        inspector = self._state.window.inspector
         if inspector.currentIndex() != _TAB and not self._is_busy():
             inspector.setCurrentIndex(_TAB)
         self._mark(mark)
 
     def _mark(self, mark: str) -> None:
         """Say on the tab what is there to see; in front, only what waits for an answer."""
-        inspector = self._desk.window.inspector
+        inspector = self._state.window.inspector
         if inspector.currentIndex() == _TAB and mark != "asks":
             mark = ""
         inspector.setTabText(_TAB, f"{TITLE} ({mark})" if mark else TITLE)
@@ -244,8 +242,8 @@ class AutomaticProgressController(QObject):
 
     def _show_cut(self) -> None:
         """Bring the cut on screen, where it is of the path to the leaf; select nothing."""
-        panel = self._desk.window.compaction
+        panel = self._state.window.compaction
         if not self._is_reviewing():
             panel.set_at(None)
         panel.refresh()
-        self._desk.window.map.show_cut()
+        self._state.window.map.show_cut()

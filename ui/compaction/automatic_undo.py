@@ -27,20 +27,20 @@ STAYS = "Its entry stays in the session."
 class AutomaticUndoController(QObject):
     """Undoes a compaction or prune that the line above the message box tells of."""
 
-    def __init__(self, desk: AppState, agent: AgentController) -> None:
-        super().__init__(desk)
-        self._desk = desk
+    def __init__(self, state: AppState, agent: AgentController) -> None:
+        super().__init__(state)
+        self._state = state
         self._turns = agent.turns
         self._line = agent.automatic.line
         self._line.undo_asked.connect(self.undo)
         self._line.undo_and_go_on_asked.connect(self.undo_and_go_on)
         self._notice: Notice | None = None
         """Why the agent did not go on; void once it works again."""
-        desk.state_changed.connect(self._follow)
+        state.state_changed.connect(self._follow)
 
     def _follow(self) -> None:
-        notices = self._desk.window.notices
-        if self._desk.agent_running and self._notice is not None:
+        notices = self._state.window.notices
+        if self._state.agent_running and self._notice is not None:
             if notices.notice is self._notice:
                 notices.dismiss()
             self._notice = None
@@ -52,15 +52,15 @@ class AutomaticUndoController(QObject):
 
     def undo(self, entry: int) -> None:
         """Take it back; the agent must stand still."""
-        if self._desk.agent_running:
-            self._desk.say("The agent is still answering; stop it first, or undo and go on.")
-        elif self._desk.document is not None:
-            self._desk.tasks.start("Undoing", self._alone(self._desk.document, entry))
+        if self._state.agent_running:
+            self._state.say("The agent is still answering; stop it first, or undo and go on.")
+        elif self._state.document is not None:
+            self._state.tasks.start("Undoing", self._alone(self._state.document, entry))
 
     def undo_and_go_on(self, entry: int = -1) -> None:
         """Take it back, by default what is offered, and let the agent go on without it; a turn
         that runs is stopped first."""
-        document = self._desk.document
+        document = self._state.document
         entry = self._line.offered if entry < 0 else entry
         if document is None or entry < 0:
             return
@@ -70,23 +70,23 @@ class AutomaticUndoController(QObject):
             self._begin(document, entry)
 
     def _begin(self, document: Document, entry: int) -> None:
-        self._desk.tasks.start("Undoing", self._and_go_on(document, entry))
+        self._state.tasks.start("Undoing", self._and_go_on(document, entry))
 
     # doing ---------------------------------------------------------------------------------------
 
     async def _alone(self, document: Document, entry: int) -> None:
         if await self._undone(document, entry) is not None:
-            self._desk.say("It was taken back; its entry stays in the session.")
+            self._state.say("It was taken back; its entry stays in the session.")
 
     async def _and_go_on(self, document: Document, entry: int) -> None:
-        desk = self._desk
-        said = prompts_after(document, entry)
+        state = self._state
+        prompts = prompts_after(document, entry)
         undone = await self._undone(document, entry)
-        if undone is None or desk.document is not document or self._turns.running:
+        if undone is None or state.document is not document or self._turns.running:
             return
-        left = said if undone.kind == "compaction" else []
+        left = prompts if undone.kind == "compaction" else []
         if len(left) > 1:
-            desk.notice(
+            state.notice(
                 "info", "It was taken back.",
                 f"{count(len(left), 'message')} came after it; they are on the branch that was"
                 " left, and nothing was sent again.",
@@ -95,34 +95,34 @@ class AutomaticUndoController(QObject):
         elif left or document.agent.unfinished():
             self._if_it_fits(document, left)
         else:
-            desk.notice(
+            state.notice(
                 "done", "It was taken back; the turn was complete.", STAYS,
                 "Your next message goes on with all of the context.",
             )  # fmt: skip
 
     def _if_it_fits(self, document: Document, left: list[Prompt]) -> None:
-        desk = self._desk
-        window = document.client.info(desk.agent_model()).window
-        taken = document.context_size(desk.profile).tokens
-        most = limits_of(desk.profile, desk.settings, window).window
+        state = self._state
+        window = document.client.info(state.agent_model()).window
+        taken = document.context_size(state.profile).tokens
+        most = limits_of(state.profile, state.settings, window).window
         if taken <= most:
-            desk.say("It was taken back; the agent goes on with all of the context.")
+            state.say("It was taken back; the agent goes on with all of the context.")
             self._go_on(left)
             return
 
         def all_the_same() -> None:
-            desk.window.notices.dismiss()
-            if desk.document is document and not self._turns.running:
+            state.window.notices.dismiss()
+            if state.document is document and not self._turns.running:
                 self._go_on(left)
 
-        desk.notice(
+        state.notice(
             "warning",
             f"It was taken back. The context takes {full(taken)} tokens, more than the window of"
             f" {full(most)}: the agent did not go on.",
             STAYS, "Compact with changes on the tab Compaction, or choose a larger model.",
             action="Go on all the same", on_action=all_the_same,
         )  # fmt: skip
-        self._notice = desk.window.notices.notice
+        self._notice = state.window.notices.notice
 
     def _go_on(self, left: list[Prompt]) -> None:
         if left:
@@ -132,19 +132,19 @@ class AutomaticUndoController(QObject):
 
     async def _undone(self, document: Document, entry: int) -> Undone | None:
         """What was undone; None where nothing could be, which is told."""
-        desk = self._desk
+        state = self._state
         try:
             if document.tree.kind(entry) is Kind.COMPACTION:
                 undone = await self._undo_compaction(document, entry)
             else:
                 undone = await document.edits.undo_prune(entry)
         except NothingToUndo as error:
-            desk.say(str(error))
+            state.say(str(error))
             return None
         except StoreError as error:
-            desk.notice("error", str(error), "Nothing was changed.")
+            state.notice("error", str(error), "Nothing was changed.")
             return None
-        desk.select(undone.leaf)
+        state.select(undone.leaf)
         self._line.show()
         return undone
 

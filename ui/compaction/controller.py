@@ -27,34 +27,33 @@ MOST_WAITING = 5
 class CompactionController(QObject):
     """Listens to the panel and the map's cut; one draft at a time."""
 
-    def __init__(self, desk: AppState, automatic: AutomaticController) -> None:
-        super().__init__(desk)
-        self._desk = desk
+    def __init__(self, state: AppState, automatic: AutomaticController) -> None:
+        super().__init__(state)
+        self._state = state
         self._cancel: CancelToken | None = None
         self._shown: Document | None = None
         self._offered: tuple[list[ModelChoice], str] = ([], "")
         self._automatic = automatic
-        panel, window = desk.window.compaction, desk.window
+        self._panel, window = state.window.compaction, state.window
+        panel = self._panel
         panel.partition_changed.connect(self._partition_changed)
-        panel.settings_changed.connect(desk.set_settings)
-        panel.profile_chosen.connect(desk.set_profile)
-        panel.profile_changed.connect(desk.set_rules)
+        panel.settings_changed.connect(state.set_settings)
+        panel.profile_chosen.connect(state.set_profile)
+        panel.profile_changed.connect(state.set_rules)
         panel.model_chosen.connect(self._model_chosen)
         panel.summarize_requested.connect(self.summarize)
         panel.cancel_requested.connect(self.stop)
-        panel.commit_requested.connect(
-            lambda draft, text: self.commit(draft, text, panel.draft.leaving)
-        )
+        panel.commit_requested.connect(self.commit)
         panel.discard_requested.connect(self._discard)
         panel.undo_requested.connect(self.undo)
-        window.map.selection_changed.connect(panel.setup.show_entry)
+        window.map.selection_changed.connect(panel.show_entry)
         window.map.cut_dragged.connect(panel.set_cut)
         window.map.cut_dropped.connect(self._cut_dropped)
-        desk.document_changed.connect(self.stop)
-        desk.fillers.append(self._document_changed)
-        desk.settings_changed.connect(lambda: panel.set_rules(desk.profile, desk.settings))
-        desk.models_changed.connect(self.show_models)
-        desk.opened.connect(self._ready)
+        state.document_changed.connect(self.stop)
+        state.fillers.append(self._document_changed)
+        state.settings_changed.connect(lambda: panel.set_rules(state.profile, state.settings))
+        state.models_changed.connect(self.show_models)
+        state.opened.connect(self._ready)
 
     @property
     def running(self) -> bool:
@@ -63,24 +62,24 @@ class CompactionController(QObject):
     @property
     def can_summarize(self) -> bool:
         """Whether there is something to compact, and no draft on its way."""
-        shown = self._desk.window.compaction.partition
+        shown = self._panel.partition
         return shown is not None and is_possible(shown) and not self.running
 
     def _ready(self) -> None:
-        panel, desk = self._desk.window.compaction, self._desk
-        panel.set_rules(desk.profile, desk.settings)
+        panel, state = self._panel, self._state
+        panel.set_rules(state.profile, state.settings)
         self.show_models()
 
     def show_models(self) -> None:
         """Offer the models, with the one that is to be asked."""
-        panel, desk = self._desk.window.compaction, self._desk
-        if desk.bench is not None:
+        panel, state = self._panel, self._state
+        if state.bench is not None:
             choices = [
                 ModelChoice(model.id, model.label, model.input_price, model.output_price)
-                for model in desk.model_infos()
+                for model in state.model_infos()
                 if not cannot_summarize(model.id)
             ]
-            chosen = desk.summary_models()[0]
+            chosen = state.summary_models()[0]
             if (choices, chosen) != self._offered:
                 self._offered = choices, chosen
                 panel.set_models(choices, chosen)
@@ -90,70 +89,67 @@ class CompactionController(QObject):
         document = self._shown
         if document is None:
             return
-        instructions = self._desk.window.compaction.setup.instructions.toPlainText()
-        document.choose("instructions", instructions or None)
-        for draft, text in self._desk.window.compaction.draft.texts():
+        document.choose("instructions", self._panel.instructions() or None)
+        for draft, text in self._panel.texts():
             if isinstance(draft, Draft) and text != draft.summary:
                 document.drafts.store_text(draft, text)
 
     def _document_changed(self) -> None:
         self.keep_edits()
-        panel, document = self._desk.window.compaction, self._desk.document
+        panel, document = self._panel, self._state.document
         panel.set_document(document)
         if document is self._shown:
             return
         self._shown = document
         self.show_models()
         instructions = document.choices().get("instructions") if document is not None else ""
-        panel.setup.instructions.setPlainText(instructions if isinstance(instructions, str) else "")
+        panel.set_instructions(instructions if isinstance(instructions, str) else "")
         if document is not None:
-            self._desk.tasks.start("Reading the drafts", self._offer_waiting(document))
+            self._state.tasks.start("Reading the drafts", self._offer_waiting(document))
 
     async def _offer_waiting(self, document: Document) -> None:
         """Show again what was drafted and neither committed nor discarded."""
-        desk, panel = self._desk, self._desk.window.compaction
+        state, panel = self._state, self._panel
         try:
             found = await asyncio.to_thread(
-                document.compaction.waiting_previews, desk.profile, desk.settings, MOST_WAITING
+                document.compaction.waiting_previews, state.profile, state.settings, MOST_WAITING
             )
         except StoreError as error:
-            desk.notice("error", f"Earlier drafts cannot be read: {error}", "They are kept.")
+            state.notice("error", f"Earlier drafts cannot be read: {error}", "They are kept.")
             return
-        if not found or self.running or desk.document is not document:
+        if not found or self.running or state.document is not document:
             return
         for draft, shown, text in found:
-            panel.draft_finished(draft, shown, takes_focus=False)
-            if text != draft.summary:
-                panel.draft.editor.setPlainText(text)
+            panel.draft_finished(draft, shown, takes_focus=False, text=text)
         last = found[-1][0].leaf
         of = "" if last == document.leaf else f" of #{last}"
-        desk.say(f"A draft{of} that was not committed yet is on the tab Compaction.")
+        state.say(f"A draft{of} that was not committed yet is on the tab Compaction.")
 
     def _partition_changed(self, shown: Partition | None) -> None:
-        self._desk.window.map.set_partition(shown)
-        self._desk.state_changed.emit()
+        self._state.window.map.set_partition(shown)
+        self._state.state_changed.emit()
 
     def _cut_dropped(self, position: int) -> None:
-        self._desk.window.compaction.set_cut(position)
-        self._desk.window.show_tab("compaction")
+        self._panel.set_cut(position)
+        self._state.window.show_tab("compaction")
 
     def _model_chosen(self, model: str) -> None:
-        self._desk.choose_model(SUMMARY_MODEL, model)
+        self._state.choose_model(SUMMARY_MODEL, model)
         self._offered = self._offered[0], model
 
     # the draft -------------------------------------------------------------------------------
 
     def start_from_action(self) -> None:
         """Summarize what the panel shows, as its button does."""
-        self._desk.window.show_tab("compaction")
-        self._desk.window.compaction.summarize()
+        self._state.window.show_tab("compaction")
+        self._panel.summarize()
 
     def summarize(self, shown: Partition, instructions: str, model: str) -> None:
-        if self._cancel is None and self._desk.document is not None:
+        if self._cancel is None and self._state.document is not None:
             self._cancel = CancelToken()
-            self._desk.state_changed.emit()
+            self._state.state_changed.emit()
             work = self._summarize(shown, instructions, model, self._cancel)
-            self._desk.tasks.start("The summary", work)
+            self._state.tasks.start("The summary", work)
 
     def stop(self) -> None:
         """Cancel the running draft; the session is not changed."""
@@ -163,24 +159,24 @@ class CompactionController(QObject):
     async def _summarize(
         self, shown: Partition, instructions: str, model: str, cancel: CancelToken
     ) -> None:
-        document, panel = self._desk.document, self._desk.window.compaction
+        document, panel = self._state.document, self._panel
         assert document is not None
         panel.draft_started()
 
         def text(purpose: str, piece: str) -> None:
-            if self._desk.document is document:
+            if self._state.document is document:
                 panel.draft_text(piece, purpose)
 
         def waits(sentence: str) -> None:
-            if self._desk.document is document:
-                panel.draft.streaming.tell(sentence)
+            if self._state.document is document:
+                panel.draft_waits(sentence)
 
         def restarted(purpose: str) -> None:
-            if self._desk.document is document:
-                panel.draft.streaming.restart(purpose)
+            if self._state.document is document:
+                panel.draft_restarted(purpose)
 
         try:
-            others = self._desk.after(model)
+            others = self._state.after(model)
             order = Order(
                 instructions, model, text, cancel,
                 fallbacks=others, on_progress=waits, on_restart=restarted,
@@ -193,77 +189,77 @@ class CompactionController(QObject):
         except (StoreError, ValueError) as error:
             panel.draft_failed(str(error))
         else:
-            if self._desk.document is document:
+            if self._state.document is document:
                 panel.draft_finished(draft)
         finally:
             self._cancel = None
-            self._desk.state_changed.emit()
+            self._state.state_changed.emit()
 
     def commit(self, draft: Draft, text: str, leaving: int | None = None) -> None:
         """Store a draft. ``leaving``: the leaf that is left for it, as the person was told."""
         if self._automatic.settle_draft(draft, text):
             return
-        if leaving is not None and self._desk.agent_running:
-            self._desk.say("The agent is still answering; stop it first.")
+        if leaving is not None and self._state.agent_running:
+            self._state.say("The agent is still answering; stop it first.")
             return
-        self._desk.tasks.start("Storing the compaction", self._commit(draft, text, leaving))
+        self._state.tasks.start("Storing the compaction", self._commit(draft, text, leaving))
 
     async def _commit(self, draft: Draft, text: str, leaving: int | None) -> None:
-        desk, panel = self._desk, self._desk.window.compaction
-        if desk.document is None:
+        state, panel = self._state, self._panel
+        if state.document is None:
             return
-        before = desk.document.counted_size(desk.profile, draft.leaf)
+        before = state.document.counted_size(state.profile, draft.leaf)
         try:
-            if leaving is None and draft.leaf != desk.document.leaf:
+            if leaving is None and draft.leaf != state.document.leaf:
                 raise ValueError("The leaf has moved meanwhile; look at the draft again.")
-            entry = await desk.document.compaction.commit(draft, text, leaving=leaving)
+            entry = await state.document.compaction.commit(draft, text, leaving=leaving)
         except (ValueError, StoreError) as error:
             panel.commit_failed(str(error))
             return
-        await desk.document.count_new()
-        after = desk.document.counted_size(desk.profile)
+        await state.document.count_new()
+        after = state.document.counted_size(state.profile)
         panel.committed(entry, before, after, -1 if leaving is None else leaving)
-        desk.select(entry)
+        state.select(entry)
         # The button that was pressed is gone; the map shows what came of it.
-        desk.window.map.setFocus()
+        state.window.map.setFocus()
 
     def _discard(self, draft: object) -> None:
         if not isinstance(draft, Draft) or self._automatic.settle_draft(draft, None):
             return
-        if self._desk.document is not None:
-            self._desk.tasks.start(
+        if self._state.document is not None:
+            self._state.tasks.start(
                 "Discarding the draft",
-                self._desk.document.drafts.mark(draft, "discarded", draft.summary),
+                self._state.document.drafts.mark(draft, "discarded", draft.summary),
             )
 
     # undo ------------------------------------------------------------------------------------
 
     def undo(self) -> None:
         """Take back the latest compaction, prune, pin, omission or rule of the active path."""
-        self._desk.tasks.start("Undoing", self._undo())
+        self._state.tasks.start("Undoing", self._undo())
 
     async def _undo(self) -> None:
-        desk = self._desk
-        if desk.document is None:
+        state = self._state
+        if state.document is None:
             return
-        if desk.agent_running:
-            desk.say("The agent is still answering; stop it first.")
+        if state.agent_running:
+            state.say("The agent is still answering; stop it first.")
             return
         try:
-            undone = await desk.document.edits.undo()
+            undone = await state.document.edits.undo()
         except NothingToUndo as error:
-            desk.say(str(error))
+            state.say(str(error))
             return
         except StoreError as error:
-            desk.notice("error", str(error), "Nothing was changed.")
+            state.notice("error", str(error), "Nothing was changed.")
             return
         if undone.kind == "prune":
-            desk.select(undone.leaf)
-            desk.say("The prune was taken back: the model is sent the tool results whole again.")
+            state.select(undone.leaf)
+            state.say("The prune was taken back: the model is sent the tool results whole again.")
             return
         if undone.kind in TAKEN_BACK:
-            desk.say(f"{TAKEN_BACK[undone.kind]}; its entry stays in the session.")
+            state.say(f"{TAKEN_BACK[undone.kind]}; its entry stays in the session.")
             return
-        desk.window.compaction.undone(undone.leaf)
-        desk.window.show_tab("compaction")
-        desk.select(undone.leaf)
+        state.window.compaction.undone(undone.leaf)
+        state.window.show_tab("compaction")
+        state.select(undone.leaf)

@@ -35,7 +35,7 @@ from ui.theme import S4, S8, S12, S16, bind_font, on_theme_changed, scaled, set_
 from ui.widgets.figures import count, full, short
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, ElidedLabel, Hairline
-from ui.widgets.panels import row, scroll_area
+from ui.widgets.panels import bare_column, row, scroll_area
 from ui.widgets.plain_text import StreamView
 
 
@@ -83,7 +83,7 @@ class StreamingView(QWidget):
         self._tick.timeout.connect(self._show_progress)
         self._streams: dict[str, StreamView] = {}
         self._model = ""
-        self._told = ""
+        self._reason = ""
         self.title = ElidedLabel(parent=self)
         bind_font(self.title, lambda: ui_font(0.5, bold=True))
         self.why = Caption(parent=self, wraps=True)
@@ -113,7 +113,7 @@ class StreamingView(QWidget):
         self, model: str, purposes: list[str], why: str = "", takes_focus: bool = True
     ) -> None:
         """Start showing the answers to one or two requests; ``why``: where nobody ordered them."""
-        self._model, self._told = model, ""
+        self._model, self._reason = model, ""
         while self.tabs.count():
             old = self.tabs.widget(0)
             self.tabs.removeTab(0)
@@ -152,7 +152,7 @@ class StreamingView(QWidget):
 
     def tell(self, sentence: str) -> None:
         """What is waited for: another try, another model, the next part of a long session."""
-        self._told = sentence
+        self._reason = sentence
         self._show_progress()
 
     def end(self) -> None:
@@ -169,7 +169,7 @@ class StreamingView(QWidget):
         characters = sum(stream.characters() for stream in self._streams.values())
         seconds = self._clock.elapsed() / 1000
         written = f"{count(characters, 'character')} in {seconds:.1f} s"
-        self.progress.setText(f"{written} · {self._told}" if self._told else written)
+        self.progress.setText(f"{written} · {self._reason}" if self._reason else written)
 
     def _cancelled(self) -> None:
         self.cancel.setEnabled(False)
@@ -199,7 +199,7 @@ class DraftPage(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._held: list[EditableDraft] = []
+        self._drafts: list[EditableDraft] = []
         self._document: CompactionDocument | None = None
         self.streaming = StreamingView(self)
         self.streaming.cancel_asked.connect(self.cancel_asked)
@@ -223,8 +223,8 @@ class DraftPage(QWidget):
         self.problem = QLabel(self)
         self.problem.setWordWrap(True)
         set_tone(self.problem, "lost")
-        self.elsewhere = QLabel(self)
-        self.elsewhere.setWordWrap(True)
+        self.place_note = QLabel(self)
+        self.place_note.setWordWrap(True)
         self.leaving: int | None = None
         """The leaf that a commit would leave, as the person is told; None at the leaf."""
         self._make_buttons()
@@ -235,15 +235,12 @@ class DraftPage(QWidget):
         self._area = area
         self._foot = self._build_foot()
         drafted = QWidget(self)
-        whole = QVBoxLayout(drafted)
-        whole.setContentsMargins(0, 0, 0, 0)
-        whole.setSpacing(0)
+        whole = bare_column(drafted, 0)
         whole.addWidget(area, 1)
         whole.addWidget(Hairline(parent=drafted))
         whole.addWidget(self._foot)
         self._pages.addWidget(drafted)
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
+        outer = bare_column(self)
         outer.addWidget(self._pages)
         bind_font(self.sizes, lambda: ui_font(2))
         bind_font(self.editor, ui_font)
@@ -282,10 +279,10 @@ class DraftPage(QWidget):
         inner = QVBoxLayout(right)
         inner.setContentsMargins(S16, S8, S16, S8)
         inner.setSpacing(S4)
-        told = Caption(
+        caption = Caption(
             "Draft, yours to edit; nothing is stored before you commit", page, wraps=True
         )
-        inner.addWidget(told)
+        inner.addWidget(caption)
         inner.addWidget(self.editor, 1)
         self.split = QSplitter(Qt.Orientation.Vertical, page)
         self.split.setChildrenCollapsible(False)
@@ -301,9 +298,7 @@ class DraftPage(QWidget):
         below.setSpacing(S4)
         below.addWidget(self.facts)
         below.addWidget(self.made)
-        column = QVBoxLayout(page)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
+        column = bare_column(page, 0)
         column.addWidget(self.tabs)
         column.addWidget(self.split, 1)
         column.addLayout(below)
@@ -316,7 +311,7 @@ class DraftPage(QWidget):
         column.setContentsMargins(S16, S4, S16, S12)
         column.setSpacing(S4)
         column.addWidget(self.sizes)
-        column.addWidget(self.elsewhere)
+        column.addWidget(self.place_note)
         column.addWidget(self.problem)
         buttons = FlowLayout(across=S8, down=S4)
         for button in self._buttons():
@@ -363,11 +358,12 @@ class DraftPage(QWidget):
         draft: ShownDraft,
         shown: Partition,
         takes_focus: bool = True,
+        text: str | None = None,
     ) -> None:
-        """Show a finished draft, in front of those made before."""
+        """Show a finished draft, in front of those made before; ``text``: as edited before."""
         self.streaming.end()
         self._document = document
-        self._held.append(EditableDraft(draft, shown, draft.summary))
+        self._drafts.append(EditableDraft(draft, shown, draft.summary if text is None else text))
         self.tabs.blockSignals(True)
         self.tabs.addTab(f"Draft {self.tabs.count() + 1}, {draft.model}")
         self.tabs.setCurrentIndex(self.tabs.count() - 1)
@@ -378,33 +374,26 @@ class DraftPage(QWidget):
     def show_drafts(self, takes_focus: bool = True) -> None:
         """Show the drafts that there are."""
         self.streaming.end()
-        self.tabs.setVisible(len(self._held) > 1)
+        self.tabs.setVisible(len(self._drafts) > 1)
         self._pages.setCurrentIndex(1)
         self._switched(self.tabs.currentIndex())
         if takes_focus:
             self.editor.setFocus()
 
-    def drafts(self) -> list[ShownDraft]:
-        """The drafts that can be committed, in the order in which they were made."""
-        return [held.draft for held in self._held]
-
-    def texts(self) -> list[tuple[ShownDraft, str]]:
-        """The drafts with their texts as they are edited by now."""
-        return [(held.draft, held.text) for held in self._held]
-
-    def held(self) -> list[tuple[ShownDraft, Partition, str]]:
-        """The drafts, what each was made from, and their texts as they are edited by now."""
-        return [(held.draft, held.shown, held.text) for held in self._held]
+    def drafts(self) -> list[tuple[ShownDraft, Partition, str]]:
+        """The drafts that can be committed, in the order in which they were made, what each was
+        made from, and their texts as they are edited by now."""
+        return [(one.draft, one.shown, one.text) for one in self._drafts]
 
     @property
     def current(self) -> ShownDraft | None:
         """The draft that is shown."""
-        held = self._current()
-        return None if held is None else held.draft
+        editable = self._current()
+        return None if editable is None else editable.draft
 
     def clear(self) -> None:
         """Forget all drafts, and the session that they are of."""
-        self._held, self._document = [], None
+        self._drafts, self._document = [], None
         self._counter.forget()
         self.sources.forget()
         self.tabs.blockSignals(True)
@@ -415,61 +404,61 @@ class DraftPage(QWidget):
 
     def remove(self, draft: object) -> bool:
         """Forget one draft; returns whether others are left."""
-        for at, held in enumerate(self._held):
-            if held.draft is draft:
-                del self._held[at]
+        for at, editable in enumerate(self._drafts):
+            if editable.draft is draft:
+                del self._drafts[at]
                 self.tabs.removeTab(at)
                 break
-        if self._held:
+        if self._drafts:
             self.show_drafts()
         self.drafts_changed.emit()
-        return bool(self._held)
+        return bool(self._drafts)
 
     def _current(self) -> EditableDraft | None:
         at = self.tabs.currentIndex()
-        return self._held[at] if 0 <= at < len(self._held) else None
+        return self._drafts[at] if 0 <= at < len(self._drafts) else None
 
     def _switched(self, _at: int) -> None:
-        held = self._current()
-        if held is None or self._document is None:
+        editable = self._current()
+        if editable is None or self._document is None:
             return
-        if isinstance(held.shown.preparation, Preparation):
-            self.sources.show_sources(self._document, held.shown)
+        if isinstance(editable.shown.preparation, Preparation):
+            self.sources.show_sources(self._document, editable.shown)
         else:
             self.sources.forget()
         self.editor.blockSignals(True)
-        self.editor.setPlainText(held.text)
+        self.editor.setPlainText(editable.text)
         self.editor.blockSignals(False)
-        self._count(held)
-        self._show_facts(held)
+        self._count(editable)
+        self._show_facts(editable)
 
     def _edited(self) -> None:
-        held = self._current()
-        if held is None:
+        editable = self._current()
+        if editable is None:
             return
-        held.text = self.editor.toPlainText()
-        self._count(held)
-        self._show_facts(held)
+        editable.text = self.editor.toPlainText()
+        self._count(editable)
+        self._show_facts(editable)
 
-    def _count(self, held: EditableDraft) -> None:
+    def _count(self, editable: EditableDraft) -> None:
         """Count the text, on a thread: a tokenizer may be at work elsewhere."""
-        document, text, profile = self._document, held.text, held.shown.preparation.profile
+        document, text, profile = self._document, editable.text, editable.shown.preparation.profile
         if document is not None:
-            self._counter.load(lambda: (held, text, document.count_text(text, profile)))
+            self._counter.load(lambda: (editable, text, document.count_text(text, profile)))
 
     def _counted(self, found: tuple[EditableDraft, str, int]) -> None:
-        held, text, tokens = found
-        if held is self._current() and text == held.text:
-            held.tokens = tokens
-            self._show_facts(held)
+        editable, text, tokens = found
+        if editable is self._current() and text == editable.text:
+            editable.tokens = tokens
+            self._show_facts(editable)
 
-    def _show_facts(self, held: EditableDraft) -> None:
-        draft, shown = held.draft, held.shown
+    def _show_facts(self, editable: EditableDraft) -> None:
+        draft, shown = editable.draft, editable.shown
         parts = [draft.model]
-        if held.tokens >= 0:
-            before, after = shown.context_estimate, shown.after(held.tokens)
+        if editable.tokens >= 0:
+            before, after = shown.context_estimate, shown.after(editable.tokens)
             self.sizes.setText(f"{short(before)} → {short(after)}, frees {short(before - after)}")
-            parts.insert(0, f"summary {full(held.tokens)} tokens ({shown.counted_by})")
+            parts.insert(0, f"summary {full(editable.tokens)} tokens ({shown.counted_by})")
         else:
             self.sizes.setText("counting…")
         self.sizes.setToolTip(beyond_words(shown))
@@ -477,47 +466,47 @@ class DraftPage(QWidget):
             parts.append(f"{draft.elapsed_ms / 1000:.1f} s")
         written = f"{full(draft.output_tokens)} tokens written, as the model reports them"
         self.facts.setToolTip(written if draft.output_tokens else "")
-        if held.text != draft.summary:
+        if editable.text != draft.summary:
             parts.append("edited")
         self.facts.setText(" · ".join(parts))
         self.made.show_draft(draft)
-        self._show_place(held)
-        problem = held.problem()
+        self._show_place(editable)
+        problem = editable.problem()
         self.problem.setText(problem)
         self.problem.setVisible(bool(problem))
         self.commit.setEnabled(not problem)
 
-    def _show_place(self, held: EditableDraft) -> None:
+    def _show_place(self, editable: EditableDraft) -> None:
         """A draft of another place takes the leaf there, which is said before."""
-        document, at = self._document, held.shown.preparation.leaf
+        document, at = self._document, editable.shown.preparation.leaf
         if document is None:
             return
         words = leaving_words(document.tree, at, document.leaf)
         self.leaving = document.leaf if words else None
-        self.elsewhere.setText(words)
-        self.elsewhere.setVisible(bool(words))
+        self.place_note.setText(words)
+        self.place_note.setVisible(bool(words))
         self.commit.setText(commit_words(at, document.leaf))
         self.commit.setAccessibleDescription(words)
 
     def refresh(self) -> None:
         """The leaf moved or entries were counted: what could be committed may not be any more,
         or again."""
-        held = self._current()
-        if held is None or self._document is None:
+        editable = self._current()
+        if editable is None or self._document is None:
             return
-        before = held.shown
-        held.renew(self._document)
-        if held.shown is not before:
-            self.sources.show_sources(self._document, held.shown)
-            self._count(held)
-        self._show_facts(held)
+        before = editable.shown
+        editable.renew(self._document)
+        if editable.shown is not before:
+            self.sources.show_sources(self._document, editable.shown)
+            self._count(editable)
+        self._show_facts(editable)
 
     def _commit(self) -> None:
-        held = self._current()
-        if held is not None:
-            self.commit_asked.emit(held.draft, held.text)
+        editable = self._current()
+        if editable is not None:
+            self.commit_asked.emit(editable.draft, editable.text)
 
     def _discard(self) -> None:
-        held = self._current()
-        if held is not None:
-            self.discard_asked.emit(held.draft)
+        editable = self._current()
+        if editable is not None:
+            self.discard_asked.emit(editable.draft)

@@ -15,7 +15,7 @@ from ui.extensions.handler_calls import HandlerCallsView
 from ui.theme import S4, S8, S16
 from ui.widgets.figures import count, full
 from ui.widgets.labels import Caption
-from ui.widgets.panels import CollapsibleSection
+from ui.widgets.panels import CollapsibleSection, bare_column
 
 PURPOSES = {
     "history": "History",
@@ -121,8 +121,7 @@ class DraftRecordView(QWidget):
         column.addWidget(self.short)
         column.addWidget(self.did)
         self.section = CollapsibleSection("How it was made", self._inside, parent=self)
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
+        outer = bare_column(self)
         outer.addWidget(self.section)
         self.steps: tuple[Step, ...] = ()
         self._shown: object = None
@@ -136,15 +135,16 @@ class DraftRecordView(QWidget):
         records = records_of(facts)
         self.steps = tuple(step(each) for each in draft.attempts)
         self._fill()
-        self.origin.setText(origin(facts))
-        self.origin.setVisible(bool(self.origin.text()))
+        cause = origin(facts)
+        self.origin.setText(cause)
+        self.origin.setVisible(bool(cause))
         self.short.setText(f"Shown for it in the map: {short}" if short else "")
         self.short.setVisible(bool(short))
         self.did.show_records(records)
         self.section.set_title(headline(draft.attempts, len(records)))
         failed = any(each.problem for each in self.steps) or any(each.failed for each in records)
         self.section.set_expanded(failed)
-        self.setVisible(bool(self.steps or records or self.origin.text() or short))
+        self.setVisible(bool(self.steps or records or cause or short))
 
     def _fill(self) -> None:
         while (item := self._grid.takeAt(0)) is not None:
@@ -161,9 +161,9 @@ class DraftRecordView(QWidget):
             self._line(at, f"and {count(len(self.steps) - MOST_STEPS, 'more call')}", "")
 
     def _line(self, at: int, words: str, took: str, tone: str = "dim") -> None:
-        said = Caption(words, self._inside, tone=tone, wraps=True)
-        said.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._grid.addWidget(said, at, 0, Qt.AlignmentFlag.AlignTop)
+        caption = Caption(words, self._inside, tone=tone, wraps=True)
+        caption.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._grid.addWidget(caption, at, 0, Qt.AlignmentFlag.AlignTop)
         if took:
             figure = Caption(took, self._inside)
             self._grid.addWidget(

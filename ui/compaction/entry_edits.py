@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import NamedTuple
 
-from PySide6.QtCore import QObject, QPoint, Qt, Signal
+from PySide6.QtCore import QObject, QPoint, Signal
 from PySide6.QtWidgets import QMenu
 
 from explorer.compaction.pruning import PruningPlan
@@ -17,7 +17,6 @@ from explorer.store.rows import StoreError
 from ui.app_state import AppState
 from ui.compaction.prune_dialog import PruneDialog
 from ui.map.navigation import NavigationController
-from ui.widgets.entry_table import ENTRY
 from ui.widgets.figures import count, full
 
 
@@ -45,18 +44,16 @@ class EntryEditsController(QObject):
     changed = Signal()
     """Something was pinned, omitted, or is no more."""
 
-    def __init__(self, desk: AppState, navigation: NavigationController) -> None:
-        super().__init__(desk)
-        self._desk, self._navigation = desk, navigation
-        window, part = desk.window, desk.window.compaction.setup.shaping
-        window.map.shape_asked.connect(self._key)
-        part.unpin_asked.connect(lambda entry: self.unpin([entry]))
-        part.take_in_asked.connect(lambda entry: self.take_in([entry]))
-        part.budget_chosen.connect(self.keep_user_messages)
-        window.compaction.partition_changed.connect(self._show)
-        table = window.compaction.setup.table
-        table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        table.customContextMenuRequested.connect(self._ledger_menu)
+    def __init__(self, state: AppState, navigation: NavigationController) -> None:
+        super().__init__(state)
+        self._state, self._navigation = state, navigation
+        self._panel = panel = state.window.compaction
+        state.window.map.shape_asked.connect(self._key)
+        panel.unpin_requested.connect(lambda entry: self.unpin([entry]))
+        panel.take_in_requested.connect(lambda entry: self.take_in([entry]))
+        panel.budget_chosen.connect(self.keep_user_messages)
+        panel.partition_changed.connect(self._show)
+        panel.entry_menu_requested.connect(self._ledger_menu)
 
     def pin(
         self, entries: Sequence[int], reason: str = "", then: Callable[[], None] = nothing_more
@@ -79,13 +76,13 @@ class EntryEditsController(QObject):
 
     def toggle_pin(self, entry: int) -> None:
         """Pin an entry, or unpin it."""
-        document = self._desk.document
+        document = self._state.document
         if document is not None:
             (self.unpin if entry in document.edits.shape().pinned else self.pin)([entry])
 
     def toggle_omission(self, entry: int) -> None:
         """Omit an entry, or take it in again."""
-        document = self._desk.document
+        document = self._state.document
         if document is not None:
             (self.take_in if entry in document.edits.shape().omitted else self.omit)([entry])
 
@@ -99,8 +96,8 @@ class EntryEditsController(QObject):
 
     def up_to(self, entry: int) -> None:
         """Show the compaction that summarizes up to an entry, ready to be ordered."""
-        desk, document = self._desk, self._desk.document
-        panel = desk.window.compaction
+        state, document = self._state, self._state.document
+        panel = self._panel
         if document is None:
             return
         panel.set_at(None)
@@ -109,11 +106,11 @@ class EntryEditsController(QObject):
         try:
             cut = cut_after(document.tree, panel.partition, entry)
         except CannotShape as error:
-            desk.say(str(error))
+            state.say(str(error))
             return
         panel.set_cut(cut)
-        desk.window.show_tab("compaction")
-        desk.say(f"The cut is after #{entry}: summarize it there, or drag the cut elsewhere.")
+        state.window.show_tab("compaction")
+        state.say(f"The cut is after #{entry}: summarize it there, or drag the cut elsewhere.")
 
     def from_here(self, entry: int) -> None:
         """Ask for a summary in place of all from an entry on."""
@@ -123,7 +120,7 @@ class EntryEditsController(QObject):
 
     def offers(self, entry: int) -> Offer:
         """What can be done with an entry."""
-        document = self._desk.document
+        document = self._state.document
         if document is None or not 0 <= entry < len(document.tree):
             return NOTHING
         path = document.tree.path(document.leaf)
@@ -149,33 +146,30 @@ class EntryEditsController(QObject):
 
     def _key(self, how: str, entry: int) -> None:
         if not self.offers(entry).possible:
-            self._desk.say(f"#{entry} is not on the active path, or is never sent to a model.")
+            self._state.say(f"#{entry} is not on the active path, or is never sent to a model.")
         elif how == "pin":
             self.toggle_pin(entry)
         else:
             self.toggle_omission(entry)
 
-    def _ledger_menu(self, at: QPoint) -> None:
-        table = self._desk.window.compaction.setup.table
-        index = table.indexAt(at)
-        entry = index.data(ENTRY) if index.isValid() else None
-        if entry is None or not self.offers(entry).possible:
-            return
-        menu = QMenu(table)
-        menu.aboutToHide.connect(menu.deleteLater)
-        self.fill_menu(menu, entry)
-        menu.popup(table.viewport().mapToGlobal(at))
+    def _ledger_menu(self, entry: int, at: QPoint) -> None:
+        if self.offers(entry).possible:
+            menu = QMenu(self._panel)
+            menu.aboutToHide.connect(menu.deleteLater)
+            self.fill_menu(menu, entry)
+            menu.popup(at)
 
     def _show(self, _shown: object) -> None:
         """Fill the part of the panel that lists what is pinned, omitted and kept."""
-        document, part = self._desk.document, self._desk.window.compaction.setup.shaping
+        document = self._state.document
         if document is None:
-            part.show_rows([], [], 0)
+            self._panel.show_shaping([], [], 0)
             return
-        rows = document.edits.shaped_rows(self._desk.profile)
+        rows = document.edits.shaped_rows(self._state.profile)
         rule = document.edits.shape().user_budget
-        tokens = rule.tokens if rule is not None else self._desk.profile.keep_user_tokens
-        part.show_rows(rows, document.previews([row.entry for row in rows]), tokens)
+        tokens = rule.tokens if rule is not None else self._state.profile.keep_user_tokens
+        previews = document.previews([row.entry for row in rows])
+        self._panel.show_shaping(rows, previews, tokens)
 
     # doing ---------------------------------------------------------------------------------------
 
@@ -185,13 +179,13 @@ class EntryEditsController(QObject):
         work: Callable[[Document], Awaitable[str]],
         then: Callable[[], None] = nothing_more,
     ) -> None:
-        desk, document = self._desk, self._desk.document
+        state, document = self._state, self._state.document
         if document is None:
             return
-        if desk.agent_running:
-            desk.say("The agent is still answering; stop it first.")
+        if state.agent_running:
+            state.say("The agent is still answering; stop it first.")
             return
-        desk.tasks.start(title, self._done(document, work, then))
+        state.tasks.start(title, self._done(document, work, then))
 
     async def _done(
         self,
@@ -199,18 +193,18 @@ class EntryEditsController(QObject):
         work: Callable[[Document], Awaitable[str]],
         then: Callable[[], None],
     ) -> None:
-        desk = self._desk
+        state = self._state
         try:
-            said = await work(document)
+            sentence = await work(document)
         except (CannotShape, NothingToUndo) as error:
-            desk.say(str(error))
+            state.say(str(error))
             return
         except StoreError as error:
-            desk.notice("error", str(error), "Nothing was changed.")
+            state.notice("error", str(error), "Nothing was changed.")
             return
         self.changed.emit()
-        desk.say(said)
-        if desk.document is document:
+        state.say(sentence)
+        if state.document is document:
             then()
 
     async def _pin(self, document: Document, entries: list[int], reason: str) -> str:
@@ -221,7 +215,7 @@ class EntryEditsController(QObject):
         )
 
     def _weigh(self, document: Document, made: Shaped) -> str:
-        weights = (document.edits.entry_weight(at, self._desk.profile) for at in made.entries)
+        weights = (document.edits.entry_weight(at, self._state.profile) for at in made.entries)
         return f"{full(sum(weights))} tokens"
 
     async def _unpin(self, document: Document, entries: list[int]) -> str:
@@ -270,21 +264,21 @@ def _entries(made: Shaped) -> str:
 class PruningController(QObject):
     """One dialog at a time."""
 
-    def __init__(self, desk: AppState) -> None:
-        super().__init__(desk)
-        self._desk = desk
+    def __init__(self, state: AppState) -> None:
+        super().__init__(state)
+        self._state = state
         self.dialog: PruneDialog | None = None
-        desk.document_changed.connect(self.close)
+        state.document_changed.connect(self.close)
 
     def ask(self) -> None:
         """Show what pruning at the leaf would do."""
-        desk, document = self._desk, self._desk.document
+        state, document = self._state, self._state.document
         if document is None or self.dialog is not None:
             return
-        if desk.agent_running:
-            desk.say("The agent is still answering; stop it first.")
+        if state.agent_running:
+            state.say("The agent is still answering; stop it first.")
             return
-        profile = desk.profile
+        profile = state.profile
         size = document.context_size(profile)
         lent = ""
         if profile.pruning is None:
@@ -296,10 +290,10 @@ class PruningController(QObject):
             pruning_of(profile),
             lent,
             (size.tokens, size.source),
-            desk.window,
+            state.window,
         )
         self.dialog.prune_chosen.connect(self._prune)
-        self.dialog.entry_requested.connect(desk.select)
+        self.dialog.entry_requested.connect(state.select)
         self.dialog.finished.connect(self._closed)
         self.dialog.open()
 
@@ -314,19 +308,19 @@ class PruningController(QObject):
             self.dialog = None
 
     def _prune(self, plan: PruningPlan) -> None:
-        self._desk.tasks.start("Pruning", self._append(plan))
+        self._state.tasks.start("Pruning", self._append(plan))
 
     async def _append(self, plan: PruningPlan) -> None:
-        desk, document = self._desk, self._desk.document
+        state, document = self._state, self._state.document
         if document is None:
             return
         try:
             entry = await document.edits.prune(plan)
         except (ValueError, StoreError) as error:
-            desk.notice("error", str(error), "Nothing was pruned.")
+            state.notice("error", str(error), "Nothing was pruned.")
             return
-        desk.select(entry)
-        desk.say(
+        state.select(entry)
+        state.say(
             f"{count(len(plan.results), 'tool result')} pruned, {full(plan.saved)} tokens saved; "
             "undo takes it back."
         )

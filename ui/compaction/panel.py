@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtCore import QPoint, Signal
+from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from explorer.compaction.partition import Partition
 from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import PROFILES, Profile, Settings
 from explorer.compaction.requests import purposes_of
+from explorer.services.edits import ShapedRow
 from explorer.session.tree import SessionTree
 from ui.compaction import notices
 from ui.compaction.automatic_bar import AutomaticBar
@@ -21,7 +23,7 @@ from ui.compaction.rules_page import RulesPage
 from ui.compaction.setup_page import SetupPage
 from ui.compaction.words import is_possible
 from ui.widgets.notice import Notice, NoticeStrip
-from ui.widgets.panels import EmptyState
+from ui.widgets.panels import EmptyState, bare_column
 
 
 class ManualCut:
@@ -55,18 +57,18 @@ _NO_LEAF = -2
 class LeafNoticeStrip(NoticeStrip):
     """A notice of a compaction made or taken back is of the leaf that it left behind."""
 
-    _told_leaf = _NO_LEAF
+    _notice_leaf = _NO_LEAF
 
     def show_of(self, notice: Notice, leaf: int) -> None:
         """Show a notice for as long as the leaf stays."""
         self.show_notice(notice)
-        self._told_leaf = leaf
+        self._notice_leaf = leaf
 
     def follow(self, leaf: int) -> None:
         """The leaf is this one now."""
-        if self._told_leaf in (_NO_LEAF, leaf):
+        if self._notice_leaf in (_NO_LEAF, leaf):
             return
-        self._told_leaf = _NO_LEAF
+        self._notice_leaf = _NO_LEAF
         if self.notice is not None and self.notice.level == "done":
             self.dismiss()
 
@@ -85,11 +87,22 @@ class CompactionPanel(QWidget):
     profile_changed = Signal(object)
     """A ``Profile`` of which the person changed a rule."""
     model_chosen = Signal(str)
+    models_requested = Signal()
+    """All models, with their keys and servers, are to be shown."""
+    prompts_requested = Signal()
+    """The prompt templates of the profile are to be shown."""
+    unpin_requested = Signal(int)
+    take_in_requested = Signal(int)
+    """An entry is no longer to be omitted."""
+    budget_chosen = Signal(int)
+    """Tokens of the user's messages that are kept."""
+    entry_menu_requested = Signal(int, QPoint)
+    """Entry, and where its menu opens on the screen."""
     summarize_requested = Signal(object, str, str)
     """Partition, instructions, model."""
     cancel_requested = Signal()
-    commit_requested = Signal(object, str)
-    """Draft and text."""
+    commit_requested = Signal(object, str, object)
+    """Draft, text, and the leaf that is left for it (None for none)."""
     discard_requested = Signal(object)
     undo_requested = Signal()
     compare_asked = Signal()
@@ -122,9 +135,7 @@ class CompactionPanel(QWidget):
         )  # fmt: skip
         for page in (self.empty, self.setup):
             self._pages.addWidget(page)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
+        column = bare_column(self, 0)
         column.addWidget(self.automatic)
         column.addWidget(self.notice)
         column.addWidget(self._pages, 1)
@@ -157,7 +168,9 @@ class CompactionPanel(QWidget):
         if self._draft is None:
             draft = self._draft = DraftPage(self._pages)
             draft.cancel_asked.connect(self.cancel_requested)
-            draft.commit_asked.connect(self.commit_requested)
+            draft.commit_asked.connect(
+                lambda made, text: self.commit_requested.emit(made, text, draft.leaving)
+            )
             draft.discard_asked.connect(self._discard)
             draft.again_asked.connect(lambda: self._pages.setCurrentWidget(self.setup))
             draft.entry_requested.connect(self.entry_requested)
@@ -182,6 +195,12 @@ class CompactionPanel(QWidget):
         setup.request_asked.connect(self.show_requests)
         setup.summarize_asked.connect(self.summarize)
         setup.model_chosen.connect(self._model_picked)
+        setup.outcome_part.model.more_asked.connect(self.models_requested)
+        setup.following.prompts_asked.connect(self.prompts_requested)
+        setup.shaping.unpin_asked.connect(self.unpin_requested)
+        setup.shaping.take_in_asked.connect(self.take_in_requested)
+        setup.shaping.budget_chosen.connect(self.budget_chosen)
+        setup.entry_menu_asked.connect(self.entry_menu_requested)
         setup.instructions_changed.connect(self._exact.measure_soon)
 
     # what is previewed -------------------------------------------------------------------------
@@ -235,12 +254,12 @@ class CompactionPanel(QWidget):
 
     def _show_rules(self) -> None:
         if self._rules is not None:
-            own = self._profiles.get(self._profile.name)
-            self._rules.show_profile(self._profile, own, PROFILES["explorer"])
+            unchanged = self._profiles.get(self._profile.name)
+            self._rules.show_profile(self._profile, unchanged, PROFILES["explorer"])
 
     def _show_settings(self) -> None:
-        own = self._profiles.get(self._profile.name)
-        changed = own is not None and self._profile != own
+        unchanged = self._profiles.get(self._profile.name)
+        changed = unchanged is not None and self._profile != unchanged
         self.setup.show_settings(self._profile, self._settings, changed)
 
     def set_profiles(self, profiles: Mapping[str, Profile]) -> None:
@@ -263,6 +282,22 @@ class CompactionPanel(QWidget):
         self.setup.set_models(list(models), chosen)
         if self._shown is not None:
             self.refresh()
+
+    def set_model_window(self, tokens: int) -> None:
+        """The context window of the agent's model; 0 where it is not known."""
+        self.setup.budget.set_model_window(tokens)
+
+    def show_prompts_changed(self, titles: Sequence[str]) -> None:
+        """The prompt templates of the profile that the user changed."""
+        self.setup.following.show_prompts_changed(titles)
+
+    def show_shaping(self, rows: Sequence[ShapedRow], previews: Sequence[str], tokens: int) -> None:
+        """What is pinned and omitted, and the tokens of the user's messages that are kept."""
+        self.setup.shaping.show_rows(rows, previews, tokens)
+
+    def show_entry(self, entry: int) -> None:
+        """Mark an entry in the ledger, with the reason of its verdict."""
+        self.setup.show_entry(entry)
 
     def refresh(self) -> None:
         """Compute the partition anew and show it: after entries, counts or the leaf changed."""
@@ -319,6 +354,14 @@ class CompactionPanel(QWidget):
         """What the person adds to the prompt."""
         return self.setup.instructions.toPlainText().strip()
 
+    def set_instructions(self, text: str) -> None:
+        """Put the session's own instructions into their box."""
+        self.setup.instructions.setPlainText(text)
+
+    def chosen_model(self) -> str:
+        """The model that is to write the summary."""
+        return self.setup.chosen_model()
+
     def _requested(self) -> tuple[CompactionDocument | None, Partition | None, str, str]:
         """What a request would be built from."""
         return self._document, self._shown, self.instructions(), self.setup.chosen_model()
@@ -368,14 +411,27 @@ class CompactionPanel(QWidget):
         """A piece of an answer."""
         self.draft.streaming.add(purpose, delta)
 
+    def draft_waits(self, sentence: str) -> None:
+        """The answer is not there yet, for this reason."""
+        self.draft.streaming.tell(sentence)
+
+    def draft_restarted(self, purpose: str = "history") -> None:
+        """The answer comes again from its beginning."""
+        self.draft.streaming.restart(purpose)
+
     def draft_finished(
-        self, draft: ShownDraft, shown: Partition | None = None, takes_focus: bool = True
+        self,
+        draft: ShownDraft,
+        shown: Partition | None = None,
+        takes_focus: bool = True,
+        text: str | None = None,
     ) -> None:
-        """The draft is there. ``shown``: what it was made from, where that was not seen here."""
+        """The draft is there. ``shown``: what it was made from, where that was not seen here;
+        ``text``: as it was edited before."""
         shown = shown or self._drafted or self._shown
         if self._document is not None and shown is not None:
             self._pages.setCurrentWidget(self.draft)
-            self.draft.finish(self._document, draft, shown, takes_focus)
+            self.draft.finish(self._document, draft, shown, takes_focus, text)
 
     def draft_failed(self, message: str, details: str = "") -> None:
         """The draft could not be made."""
@@ -389,7 +445,7 @@ class CompactionPanel(QWidget):
 
     def _end_draft(self, takes_focus: bool = True) -> None:
         self.draft.streaming.end()
-        if self.draft.drafts():
+        if self.has_drafts:
             self.draft.show_drafts(takes_focus)
             return
         self._pages.setCurrentWidget(self.setup)
@@ -399,7 +455,21 @@ class CompactionPanel(QWidget):
     @property
     def has_drafts(self) -> bool:
         """Drafts are there to be read, edited and committed."""
-        return self._draft is not None and bool(self._draft.drafts())
+        return bool(self.drafts())
+
+    def drafts(self) -> list[tuple[ShownDraft, Partition, str]]:
+        """The drafts that can be committed, in the order in which they were made, what each was
+        made from, and their texts as they are edited by now."""
+        return self._draft.drafts() if self._draft is not None else []
+
+    def texts(self) -> list[tuple[ShownDraft, str]]:
+        """The drafts with their texts as they are edited by now."""
+        return [(draft, text) for draft, _, text in self.drafts()]
+
+    @property
+    def current_draft(self) -> ShownDraft | None:
+        """The draft that is shown."""
+        return self._draft.current if self._draft is not None else None
 
     def set_up(self) -> SetupPage:
         """Show what a draft is made from, with the keyboard on the instructions."""
@@ -422,7 +492,7 @@ class CompactionPanel(QWidget):
     ) -> None:
         """The compaction is in the session, as ``entry``; ``left``: the leaf that was left for
         it, or -1."""
-        others = len(self.draft.drafts()) - 1
+        others = len(self.drafts()) - 1
         self.draft.clear()
         self._drafted, self._at = None, None
         self._cut.forget()
@@ -431,6 +501,16 @@ class CompactionPanel(QWidget):
         sizes = (tokens_before, tokens_after)
         self._tell(notices.committed(entry, sizes, others, undo, left))
         self.refresh()
+
+    def show_notice(self, notice: Notice) -> None:
+        """Show a notice above the page."""
+        self.notice.show_notice(notice)
+
+    def add_to_notice(self, sentence: str) -> None:
+        """Add a sentence to the notice that is shown, if there is one."""
+        shown = self.notice.notice
+        if shown is not None:
+            self.notice.show_notice(replace(shown, todo=f"{shown.todo} {sentence}".strip()))
 
     def _tell(self, notice: Notice) -> None:
         self.notice.show_of(notice, self._document.leaf if self._document is not None else -1)

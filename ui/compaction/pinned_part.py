@@ -12,6 +12,7 @@ from ui.theme import S4, S8, bind_icon
 from ui.widgets.figures import count, full, short
 from ui.widgets.labels import Caption, ElidedLabel, LinkButton
 from ui.widgets.number_slider import NumberSlider
+from ui.widgets.panels import bare_column, bare_row
 
 MOST_SHOWN = 6
 """Rows shown at once; the rest is behind a link."""
@@ -68,9 +69,7 @@ class ShapingPart(QWidget):
         line.setContentsMargins(0, 0, 0, 0)
         line.addWidget(self.taken, 1)
         line.addWidget(self.keep)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(S4)
+        column = bare_column(self, S4)
         for part in (self.heading, self.list, self.more, self.budget):
             column.addWidget(part)
         column.addLayout(line)
@@ -149,9 +148,7 @@ class ShapingPart(QWidget):
 
     def _line(self, one: ShapedRow, text: str) -> QWidget:
         line = QWidget(self.list)
-        layout = QHBoxLayout(line)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(S8)
+        layout = bare_row(line, S8)
         go = LinkButton(f"#{one.entry}", line)
         go.setToolTip(f"Show #{one.entry} on the map")
         go.clicked.connect(lambda: self.entry_requested.emit(one.entry))
@@ -179,10 +176,11 @@ class ShapingPart(QWidget):
         kept = [row for row in self._rows if row.how == "kept"]
         tokens = self.budget.value()
         is_new = tokens != self._rule
-        said = "Your own messages are summarized like all others."
+        sentence = "Your own messages are summarized like all others."
         if self._rule:
             taken = sum(row.tokens for row in kept)
-            said = f"Up to {short(self._rule)} tokens: {len(kept):,} told again, {short(taken)}."
-        self.taken.setText(said)
+            most, number = short(self._rule), f"{len(kept):,}"
+            sentence = f"Up to {most} tokens: {number} told again, {short(taken)}."
+        self.taken.setText(sentence)
         self.keep.setVisible(is_new)
         self.keep.setText("Keep none ▸" if not tokens else f"Keep up to {short(tokens)} ▸")

@@ -28,6 +28,7 @@ from ui.theme.verdicts import PRUNED
 from ui.widgets.dialogs import fit
 from ui.widgets.entry_table import EntryCells, EntryModel, EntryTable, ReadLines
 from ui.widgets.figures import count, full
+from ui.widgets.panels import push_button
 from ui.widgets.table import RIGHT, Column
 
 MOST_TOKENS = 10_000_000
@@ -140,8 +141,7 @@ class PruneDialog(QDialog):
     def _buttons(self) -> QHBoxLayout:
         row = QHBoxLayout()
         row.addStretch(1)
-        self.cancel = QPushButton("Cancel", self)
-        self.cancel.setAutoDefault(False)
+        self.cancel = push_button("Cancel", self)
         self.cancel.clicked.connect(self.reject)
         self.go = QPushButton("Prune", self)
         self.go.setDefault(True)
@@ -167,14 +167,14 @@ class PruneDialog(QDialog):
             what = count(len(plan.results), "tool result")
             gives = "gives way to a note" if len(plan.results) == 1 else "give way to notes"
             self.outcome.setText(f"{what} {gives}: {full(plan.saved)} tokens are saved.")
-            said = (
+            sentence = (
                 f"{plan.reason} The context takes {full(size)} tokens now ({source}). The session "
                 "keeps every result whole, and undo takes this back."
             )
         else:
             self.outcome.setText("Nothing would be pruned.")
-            said = plan.reason
-        self.facts.setText(" ".join(filter(None, (said, self._lent))))
+            sentence = plan.reason
+        self.facts.setText(" ".join(filter(None, (sentence, self._lent))))
         self.model.show(plan.results)
         self.table.setVisible(can)
         self.go.setEnabled(can)

@@ -10,7 +10,7 @@ from ui.profiles.rules import RuleList
 from ui.theme import S4, S8, S12, S16, bind_font, ui_font
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, LinkButton
-from ui.widgets.panels import row, scroll_area
+from ui.widgets.panels import bare_column, row, scroll_area
 
 
 class RulesPage(QWidget):
@@ -65,8 +65,7 @@ class RulesPage(QWidget):
         column.addSpacing(S8)
         column.addWidget(self.rules)
         column.addStretch(1)
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
+        outer = bare_column(self)
         outer.addWidget(area)
 
     def show_profile(self, profile: Profile, own: Profile | None, corrected: Profile) -> None:

@@ -76,6 +76,8 @@ class SetupPage(QWidget):
     summarize_asked = Signal()
     model_chosen = Signal(str)
     instructions_changed = Signal()
+    entry_menu_asked = Signal(int, QPoint)
+    """Entry of the ledger, and where its menu opens on the screen."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -144,6 +146,8 @@ class SetupPage(QWidget):
         name = "Ledger: every entry of the path and what becomes of it"
         self.table = EntryTable(self.ledger, name, self._body)
         self.table.entry_chosen.connect(self.entry_requested)
+        self.table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.table.customContextMenuRequested.connect(self._ask_menu)
         self._add(self.table, 1)
         self.entry_why = VerdictReason(self._body)
         self.entry_why.entry_requested.connect(self.entry_requested)
@@ -274,6 +278,11 @@ class SetupPage(QWidget):
             if self.table.hasFocus():
                 # A sentence that a person asks for does not begin below the edge.
                 self.bring(self.entry_why, self.table)
+
+    def _ask_menu(self, at: QPoint) -> None:
+        index = self.table.indexAt(at)
+        if index.isValid() and (entry := index.data(ENTRY)) is not None:
+            self.entry_menu_asked.emit(entry, self.table.viewport().mapToGlobal(at))
 
     def forget(self) -> None:
         """Hold on to nothing of a session that is closed."""

@@ -81,7 +81,7 @@ class BudgetPart(QWidget):
         self.legend = Legend(self)
         self.legend.filter_changed.connect(self.filter_changed)
         self.badge = ProvenanceBadge(self, "Context")
-        self.told = ProvenanceBadge(self, "The provider's count")
+        self.provider_badge = ProvenanceBadge(self, "The provider's count")
         self.provider = Caption(parent=self, wraps=True)
         self.smaller = Caption(parent=self, wraps=True)
         self.smaller.hide()
@@ -94,7 +94,7 @@ class BudgetPart(QWidget):
         column.addLayout(line)
         for part in (self.bar, self.legend):
             column.addWidget(part)
-        line = row(self.provider, self.told)
+        line = row(self.provider, self.provider_badge)
         line.setStretchFactor(self.provider, 1)
         column.addLayout(line)
         column.addWidget(self.smaller)
@@ -115,11 +115,11 @@ class BudgetPart(QWidget):
             f"{full(shown.context_estimate)} tokens. All figures of this tab are counted alike."
         )
         shares = shares_of(shown)
-        inside = [share for share in shares if share.verdict not in OUTSIDE]
+        in_window = [share for share in shares if share.verdict not in OUTSIDE]
         if shown.tokens_beyond:
-            inside.insert(0, beyond_share(shown.tokens_beyond))
-            shares.insert(0, inside[0])
-        self.bar.set_budget(inside, window, reserve)
+            in_window.insert(0, beyond_share(shown.tokens_beyond))
+            shares.insert(0, in_window[0])
+        self.bar.set_budget(in_window, window, reserve)
         self.legend.set_shares(shares)
         counted = weight_known(shown.counted_by == "tokenizer")
         whole = context_known(shown.preparation.tokens_source)
@@ -128,7 +128,7 @@ class BudgetPart(QWidget):
         self.provider.setText(words)
         self.provider.setToolTip(beyond_words(shown))
         self.provider.setVisible(bool(words))
-        self.told.set_known(whole if words else None)
+        self.provider_badge.set_known(whole if words else None)
 
     def set_model_window(self, window: int) -> None:
         """The window of the model that answers, in tokens; 0 where it is not known."""

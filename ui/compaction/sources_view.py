@@ -17,7 +17,7 @@ from ui.widgets.entry_table import ENTRY, EntryCells, EntryModel, EntryTable
 from ui.widgets.figures import count, full
 from ui.widgets.labels import Caption, LinkButton
 from ui.widgets.message_blocks import blocks, words_of
-from ui.widgets.panels import row
+from ui.widgets.panels import bare_column, row
 from ui.widgets.plain_text import PlainTextView
 from ui.widgets.table import RIGHT, Column
 
@@ -101,8 +101,7 @@ class SourcesView(QWidget):
         self.split.setHandleWidth(1)
         self.split.addWidget(self.table)
         self.split.addWidget(below)
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
+        outer = bare_column(self)
         outer.addWidget(self.split)
         self.table.setMinimumHeight(70)
         self.text.setMinimumHeight(40)

@@ -56,15 +56,15 @@ def reason_html(shown: Partition, by_hand: bool) -> str:
 
 def provider_words(shown: Partition) -> str:
     """What the provider said of the same context, where it said something; else nothing."""
-    told, counted = shown.tokens_before, shown.context_estimate
-    if not shown.preparation.tokens_source.startswith("provider") or told == counted:
+    reported, counted = shown.tokens_before, shown.context_estimate
+    if not shown.preparation.tokens_source.startswith("provider") or reported == counted:
         return ""
-    if told > counted:
-        why = f"{short(told - counted)} more, for the system prompt, the tools and its own way"
-        return f"The provider counts {short(told)} for the whole context: {why} of counting."
+    if reported > counted:
+        why = f"{short(reported - counted)} more, for the system prompt, the tools and its own way"
+        return f"The provider counts {short(reported)} for the whole context: {why} of counting."
     return (
-        f"The provider counts {short(told)} for the same context, {short(counted - told)} less: "
-        "its tokenizer is another one."
+        f"The provider counts {short(reported)} for the same context, "
+        f"{short(counted - reported)} less: its tokenizer is another one."
     )
 
 

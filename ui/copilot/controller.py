@@ -34,65 +34,65 @@ REST_MS = 120
 class PromptTabController(QObject):
     """Shows the prompt at the leaf as the agent would be sent it now."""
 
-    def __init__(self, desk: AppState, agent: AgentController) -> None:
-        super().__init__(desk)
-        self._desk = desk
+    def __init__(self, state: AppState, agent: AgentController) -> None:
+        super().__init__(state)
+        self._state = state
         self._agent = agent
         self._tab = TABS.index("prompt")
         self._rest = QTimer(self)
         self._rest.setSingleShot(True)
         self._rest.setInterval(REST_MS)
         self._rest.timeout.connect(self._fill)
-        window = desk.window
+        window = state.window
         window.prompt.entry_requested.connect(window.map.select)
         window.prompt.stop_requested.connect(self._stop)
         window.prompt.compact_requested.connect(lambda: agent.compact_now())
         window.inspector.currentChanged.connect(lambda _tab: self._rest.start())
-        desk.settings_changed.connect(self._rules_changed)
-        desk.models_changed.connect(self._rest.start)
-        desk.fillers.append(self._rules_changed)
-        desk.opened.connect(self._rules_changed)
-        desk.bus.on_shown(BackgroundChanged, lambda _change: self._show_machine())
+        state.settings_changed.connect(self._rules_changed)
+        state.models_changed.connect(self._rest.start)
+        state.fillers.append(self._rules_changed)
+        state.opened.connect(self._rules_changed)
+        state.bus.on_shown(BackgroundChanged, lambda _change: self._show_machine())
         for kind in (EntriesAppended, LeafMoved, CountsChanged):
-            desk.bus.on_shown(kind, lambda _change: self._rest.start())
+            state.bus.on_shown(kind, lambda _change: self._rest.start())
 
     def _rules_changed(self) -> None:
-        wanted = self._desk.profile.prompt_budget is not None
-        self._desk.window.inspector.setTabVisible(self._tab, wanted)
-        self._desk.state_changed.emit()
+        wanted = self._state.profile.prompt_budget is not None
+        self._state.window.inspector.setTabVisible(self._tab, wanted)
+        self._state.state_changed.emit()
         self._rest.start()
 
     def _gate(self) -> PromptGate | None:
-        document = self._desk.document
+        document = self._state.document
         if document is None:
             return None
         return self._agent.automatic.of(document).prompts
 
     def _show_machine(self) -> None:
         gate = self._gate()
-        policy = self._desk.profile.background or Background()
+        policy = self._state.profile.background or Background()
         machine = gate.machine if gate is not None else Machine()
-        self._desk.window.prompt.show_machine(machine, policy)
+        self._state.window.prompt.show_machine(machine, policy)
 
     def _fill(self) -> None:
         """Show the prompt, where the tab is in sight; otherwise it waits until it is."""
-        window = self._desk.window
+        window = self._state.window
         if window.inspector.currentIndex() != self._tab:
             return
         self._show_machine()
-        window.prompt.show_prompt(self._prepare(), self._desk.agent_model())
+        window.prompt.show_prompt(self._prepare(), self._state.agent_model())
 
     def _prepare(self) -> Callable[[], PreparedPrompt] | None:
-        desk, document = self._desk, self._desk.document
-        if document is None or desk.profile.prompt_budget is None:
+        state, document = self._state, self._state.document
+        if document is None or state.profile.prompt_budget is None:
             return None
         words = CopilotWords.load()
-        profile, model = desk.profile, desk.agent_model()
-        window = limits_of(profile, desk.settings, document.client.info(model).window).window
+        profile, model = state.profile, state.agent_model()
+        window = limits_of(profile, state.settings, document.client.info(model).window).window
         outgoing = outgoing_of(document.agent_prompt, model, self._agent.tools.box(), today())
         return lambda: prepare_prompt(document, profile, outgoing, window, words)
 
     def _stop(self) -> None:
         gate = self._gate()
         if gate is not None:
-            self._desk.tasks.start("Stopping the summary", gate.stop())
+            self._state.tasks.start("Stopping the summary", gate.stop())

@@ -16,7 +16,6 @@ from PySide6.QtWidgets import (
     QStackedWidget,
     QStyle,
     QTreeView,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -39,7 +38,7 @@ from ui.widgets.figures import count, full, short
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, Hairline
 from ui.widgets.number_slider import NumberSlider
-from ui.widgets.panels import CollapsibleSection, EmptyState, scroll_area, section
+from ui.widgets.panels import CollapsibleSection, EmptyState, bare_column, scroll_area, section
 
 
 class QuirksView(QWidget):
@@ -80,10 +79,10 @@ class QuirksView(QWidget):
             holds = bool(model) and quirk.concerns(model)
             mark.setText("●" if holds else "○")
             set_tone(mark, "accent" if holds else "dim")
-            said = f"holds for {model}" if holds else "does not hold for the model of now"
-            mark.setAccessibleName(said)
-            mark.setToolTip(said)
-            title.setAccessibleName(f"{quirk.models}: {said}")
+            validity = f"holds for {model}" if holds else "does not hold for the model of now"
+            mark.setAccessibleName(validity)
+            mark.setToolTip(validity)
+            title.setAccessibleName(f"{quirk.models}: {validity}")
 
 
 LEAST, MOST = 100, 2_000_000
@@ -123,7 +122,7 @@ class PromptPage(QWidget):
         self.figures = Caption(parent=self, wraps=True)
         self.outcome = Caption(parent=self, wraps=True)
         self.budget = NumberSlider("&Budget", LEAST, MOST, self)
-        self.own_budget = QPushButton("Its &own", self)
+        self.window_budget = QPushButton("Its &own", self)
         self.cached = QCheckBox("&Keep what was sent", self)
         self.model = PromptModel(self)
         self.tree = QTreeView(self)
@@ -142,8 +141,7 @@ class PromptPage(QWidget):
         self._pages = QStackedWidget(self)
         self._pages.addWidget(self.empty)
         self._pages.addWidget(self._build())
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
+        column = bare_column(self)
         column.addWidget(self._pages)
         on_theme_changed(self._restyle)
         self._restyle()
@@ -162,7 +160,7 @@ class PromptPage(QWidget):
             "Nothing that a provider's cache holds is dropped: a prompt that does not fit is "
             "summarized instead. Unchecked, the lowest priority goes first."
         )
-        self.own_budget.setToolTip("Back to the budget that the model's window leaves")
+        self.window_budget.setToolTip("Back to the budget that the model's window leaves")
         self.cached.setChecked(True)
 
     def _connect(self) -> None:
@@ -171,7 +169,7 @@ class PromptPage(QWidget):
         self._renderer.loaded.connect(self._show)
         self._renderer.failed.connect(self._failed)
         self.budget.changed.connect(self._budget_chosen)
-        self.own_budget.clicked.connect(self._own)
+        self.window_budget.clicked.connect(self._own)
         self.cached.toggled.connect(lambda _on: self._settle.start())
         self._settle.timeout.connect(self._render)
         self.stop.clicked.connect(self.stop_requested)
@@ -181,9 +179,7 @@ class PromptPage(QWidget):
 
     def _build(self) -> QWidget:
         page = self._content = QWidget(self)
-        column = QVBoxLayout(page)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
+        column = bare_column(page, 0)
         ahead, lines = section(page)
         for widget in (self.gauge, self.states, self.note):
             lines.addWidget(widget)
@@ -191,7 +187,7 @@ class PromptPage(QWidget):
         prompt, below = section(page)
         for part in (self.figures, self.budget):
             below.addWidget(part)
-        below.addLayout(_flow(self.cached, self.own_budget))
+        below.addLayout(_flow(self.cached, self.window_budget))
         below.addWidget(self.outcome)
         single, foot = section(page)
         self.needs = CollapsibleSection("What single models need", self.quirks, parent=single)
@@ -304,12 +300,12 @@ class PromptPage(QWidget):
 
     def _words(self, found: PromptRendering) -> None:
         sizes = found.prepared.budget
-        told = [f"Messages may take {full(sizes.messages)} of {full(sizes.base)} tokens"]
+        facts = [f"Messages may take {full(sizes.messages)} of {full(sizes.base)} tokens"]
         if sizes.tool_tokens:
-            told.append(
+            facts.append(
                 f"tools take {short(sizes.tool_tokens)}, and a tenth of the rest is held back"
             )
-        self.figures.setText("; ".join(told) + ".")
+        self.figures.setText("; ".join(facts) + ".")
         tone = "dim"
         if not found.fits and found.keeps_cached:
             words = (
@@ -334,7 +330,7 @@ class PromptPage(QWidget):
             words = f"Fits: {full(found.tokens)} of {full(found.budget)} tokens, nothing dropped."
         self.outcome.setText(words)
         set_tone(self.outcome, tone)
-        self.own_budget.setEnabled(self._budget is not None)
+        self.window_budget.setEnabled(self._budget is not None)
 
     def _failed(self, message: str) -> None:
         self.outcome.setText(f"The prompt cannot be shown: {message}")

@@ -224,10 +224,10 @@ class PromptModel(QAbstractItemModel):
         grow = node.element.flex_grow
         grows = "" if grow is None else f", flexGrow {grow}"
         size = f", {full(node.total)} tokens of a budget of {full(node.budget)}"
-        told = f"{node.title}{rank}{stays}{grows}{size}."
+        spoken = f"{node.title}{rank}{stays}{grows}{size}."
         gone = self._gone.get(node.order)
         if gone is not None:
-            return f"{told} Dropped as number {gone[0]}. {gone[1].reason}"
+            return f"{spoken} Dropped as number {gone[0]}. {gone[1].reason}"
         if node.tokens != node.total:
-            told += f" {full(node.tokens)} of them are left."
-        return told
+            spoken += f" {full(node.tokens)} of them are left."
+        return spoken

@@ -19,32 +19,32 @@ SHOWN_WITH_A_DRAFT = ("session_before_compact", "session.compacting", "session_r
 class ExtensionsController(QObject):
     """Opens the page, and looks after every session that is opened."""
 
-    def __init__(self, desk: AppState) -> None:
-        super().__init__(desk)
-        self._desk = desk
+    def __init__(self, state: AppState) -> None:
+        super().__init__(state)
+        self._state = state
         self._reported: set[str] = set()
         self.dialog: ExtensionsDialog | None = None
         """The page, while it is open."""
-        desk.opened.connect(self._ready)
-        desk.bus.on(ExtensionsActed, self._acted)
+        state.opened.connect(self._ready)
+        state.bus.on(ExtensionsActed, self._acted)
 
     def _ready(self) -> None:
-        self._desk.document_changed.connect(self._look)
+        self._state.document_changed.connect(self._look)
         self._look()
 
     @property
     def _cwd(self) -> str:
-        document = self._desk.document
+        document = self._state.document
         return document.header.cwd if document is not None else ""
 
     def open(self) -> None:
         """Show the page; what is changed there holds at once."""
-        bench = self._desk.bench
+        bench = self._state.bench
         if self.dialog is not None:
             self.dialog.activateWindow()
         elif bench is not None and bench.extensions is not None:
             dialog = ExtensionsDialog(
-                bench.extensions, self._cwd, self._desk.tasks.start, self._desk.window
+                bench.extensions, self._cwd, self._state.tasks.start, self._state.window
             )
             dialog.finished.connect(self._closed)
             self.dialog = dialog
@@ -58,9 +58,9 @@ class ExtensionsController(QObject):
     # what is not loaded -------------------------------------------------------------------------
 
     def _look(self) -> None:
-        bench = self._desk.bench
+        bench = self._state.bench
         if bench is not None and bench.extensions is not None:
-            self._desk.tasks.start(
+            self._state.tasks.start(
                 "Looking for extensions", self._tell_unloaded(bench.extensions, self._cwd)
             )
 
@@ -71,7 +71,7 @@ class ExtensionsController(QObject):
         new = [line for line in failed if line not in self._reported]
         self._reported.update(new)
         if new:
-            self._desk.notice(
+            self._state.notice(
                 "warning",
                 f"An extension could not be loaded. {new[0]}"
                 if len(new) == 1
@@ -87,7 +87,7 @@ class ExtensionsController(QObject):
             and str(project.folder) not in self._reported
         ):
             self._reported.add(str(project.folder))
-            self._desk.notice(
+            self._state.notice(
                 "info",
                 f"The project of this session brings extensions: {project.folder}",
                 "They are not loaded, since the project is not trusted.",
@@ -106,7 +106,7 @@ class ExtensionsController(QObject):
     def _tell_failed(self, failed: list[HookRecord]) -> None:
         first = failed[0]
         what = f"The extension {first.extension}, asked {TITLES[first.event]}, {first.sentence}"
-        self._desk.notice(
+        self._state.notice(
             "warning",
             what if what.endswith(".") else f"{what}.",
             "It was passed over; everything else went on.",

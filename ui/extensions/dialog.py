@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QLabel,
     QPushButton,
     QSplitter,
-    QTreeWidget,
-    QTreeWidgetItem,
     QVBoxLayout,
     QWidget,
 )
@@ -29,13 +27,14 @@ from explorer.extensions.manager import (
     install_example,
 )
 from explorer.extensions.trust import PROJECT_FOLDER, TrustError
-from ui.theme import S8, S12, S16, bind_font, scaled, set_tone, ui_font
+from ui.theme import S8, S12, S16, bind_font, set_tone, ui_font
 from ui.widgets.choice import Choice
 from ui.widgets.dialogs import Dialog, fit
 from ui.widgets.figures import count
-from ui.widgets.labels import Caption, Hairline
-from ui.widgets.panels import row
+from ui.widgets.labels import Hairline, MessageLine
+from ui.widgets.panels import bare_column, row
 from ui.widgets.plain_text import PlainTextView
+from ui.widgets.table import Column, Table, TableModel
 
 MOST_FILES = 8
 
@@ -67,9 +66,7 @@ class TrustBox(QWidget):
         self.stop.clicked.connect(self._untrust)
         for button in (self.ask, self.sure, self.cancel, self.stop):
             button.setAutoDefault(False)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(S8)
+        column = bare_column(self, S8)
         column.addWidget(Hairline(parent=self))
         column.addWidget(self.title)
         column.addWidget(self.text)
@@ -140,14 +137,13 @@ class ExtensionsPage(QWidget):
     ) -> None:
         super().__init__(parent)
         self._extensions, self._cwd, self._start = extensions, cwd, start
-        self._rows: list[Listed] = []
         self.trust = TrustBox(self)
         self.trust.trust_asked.connect(lambda folder: self._change_trust(folder, True))
         self.trust.untrust_asked.connect(lambda folder: self._change_trust(folder, False))
         self.about = QLabel(self)
         self.about.setWordWrap(True)
         self.about.setTextFormat(Qt.TextFormat.PlainText)
-        self.said = Caption(parent=self, wraps=True)
+        self.message = MessageLine(self)
         self.list = self._make_list()
         self.details = PlainTextView(self)
         self.details.setAccessibleName("About the chosen extension")
@@ -162,14 +158,16 @@ class ExtensionsPage(QWidget):
         self._lay_out()
         self.refresh()
 
-    def _make_list(self) -> QTreeWidget:
-        made = QTreeWidget(self)
-        made.setAccessibleName("Extensions")
-        made.setHeaderLabels(["Name", "From", "State", "Handles"])
-        made.setRootIsDecorated(False)
-        made.setUniformRowHeights(True)
-        made.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        made.currentItemChanged.connect(lambda now, _before: self._show_details(now))
+    def _make_list(self) -> Table:
+        columns: list[Column[Listed]] = [
+            Column("Name", _name, width=200, detail=_tip, spoken=_spoken),
+            Column("From", lambda row: WHERE[row.scope], fits=True, detail=_tip),
+            Column("State", lambda row: row.state, fits=True, detail=_tip),
+            Column("Handles", _handles, stretch=True, detail=_tip),
+        ]
+        made = Table(TableModel(columns), "Extensions", self)
+        made.current_changed.connect(self._show_details)
+        made.restyle()
         return made
 
     def _lay_out(self) -> None:
@@ -185,7 +183,7 @@ class ExtensionsPage(QWidget):
         column.addWidget(self.about)
         column.addWidget(self.trust)
         column.addWidget(self.split, 1)
-        column.addWidget(self.said)
+        column.addWidget(self.message)
         line = row(self.examples, self.install, 1, self.reload)
         line.setStretchFactor(self.examples, 3)
         column.addLayout(line)
@@ -204,15 +202,8 @@ class ExtensionsPage(QWidget):
 
     async def _refresh(self) -> None:
         found = await asyncio.to_thread(self._find)
-        self._rows = found.rows
-        chosen = self._chosen_name()
-        self.list.clear()
-        for listed in found.rows:
-            self.list.addTopLevelItem(_item(listed))
-        for at in range(3):
-            self.list.resizeColumnToContents(at)
-            self.list.setColumnWidth(at, min(self.list.columnWidth(at) + S8, scaled(240)))
-        self._choose(chosen)
+        chosen = self.list.current
+        self._show_list(found.rows, chosen.name if chosen is not None else "")
         loaded = sum(1 for listed in found.rows if listed.problem is None)
         failed = len(found.rows) - loaded
         self.about.setText(
@@ -222,46 +213,31 @@ class ExtensionsPage(QWidget):
         )
         self.trust.show_project(found.project)
         if found.trust_problem:
-            self._say(f"No project is trusted: {found.trust_problem}", failed=True)
+            self.message.say(f"No project is trusted: {found.trust_problem}", failed=True)
 
     def _find(self) -> _Found:
         rows = self._extensions.listing(self._cwd)
         project = self._extensions.project(self._cwd)
         return _Found(rows, project, self._extensions.trust.problem)
 
-    def _chosen_name(self) -> str:
-        item = self.list.currentItem()
-        return item.text(0) if item is not None else ""
+    def _show_list(self, rows: Sequence[Listed], name: str) -> None:
+        """The one of that name, or the first that failed, or the first is chosen."""
+        named = (one for one in rows if name and one.name == name)
+        failed = (one for one in rows if one.problem is not None)
+        self.list.show_rows(rows, next(chain(named, failed), None))
 
-    def _choose(self, name: str) -> None:
-        """The one of that name, or the first that failed, or the first."""
-        rows = self._rows
-        at = next((n for n, one in enumerate(rows) if name and one.name == name), -1)
-        if at < 0:
-            at = next((n for n, one in enumerate(rows) if one.problem is not None), 0)
-        item = self.list.topLevelItem(at) if rows else None
-        if item is not None:
-            self.list.setCurrentItem(item)
-        else:
-            self._show_details(None)
-
-    def _show_details(self, item: QTreeWidgetItem | None) -> None:
-        at = self.list.indexOfTopLevelItem(item) if item is not None else -1
-        if not 0 <= at < len(self._rows):
-            self.details.set_text("Nothing is loaded yet. An example is a place to begin.")
-            return
-        self.details.set_text(details_of(self._rows[at]))
+    def _show_details(self, listed: Listed | None) -> None:
+        self.details.set_text(
+            details_of(listed) if listed is not None
+            else "Nothing is loaded yet. An example is a place to begin."
+        )  # fmt: skip
 
     # what a person does -------------------------------------------------------------------------
-
-    def _say(self, text: str, *, failed: bool = False) -> None:
-        self.said.setText(text)
-        set_tone(self.said, "lost" if failed else "dim")
 
     async def _reload(self) -> None:
         await asyncio.to_thread(self._extensions.reload)
         await self._refresh()
-        self._say("Loaded again.")
+        self.message.say("Loaded again.")
         self.changed.emit()
 
     def _install(self) -> None:
@@ -273,12 +249,12 @@ class ExtensionsPage(QWidget):
         try:
             file = await asyncio.to_thread(install_example, name, self._extensions.folder)
         except ExampleError as error:
-            self._say(f"{error}.", failed=True)
+            self.message.say(f"{error}.", failed=True)
             return
         await asyncio.to_thread(self._extensions.reload)
         await self._refresh()
-        self._choose(name)
-        self._say(f"Installed {file}; change it as you like, and reload.")
+        self._show_list(self.list.rows.rows, name)
+        self.message.say(f"Installed {file}; change it as you like, and reload.")
         self.changed.emit()
 
     def _change_trust(self, folder: Path, trusted: bool) -> None:
@@ -290,27 +266,30 @@ class ExtensionsPage(QWidget):
         try:
             await asyncio.to_thread(change, folder)
         except TrustError as error:
-            self._say(f"{error}.", failed=True)
+            self.message.say(f"{error}.", failed=True)
             return
         await self._refresh()
-        self._say(
+        self.message.say(
             f"{folder} is trusted{'' if trusted else ' no more; its extensions are unloaded'}."
         )
         self.changed.emit()
 
 
-def _item(listed: Listed) -> QTreeWidgetItem:
-    name = listed.name or "(folder)"
-    texts = [name, WHERE[listed.scope], listed.state, ", ".join(listed.events)]
-    item = QTreeWidgetItem(texts)
-    spoken = f"{name}, {WHERE[listed.scope]}, {listed.state}"
-    if listed.problem is not None:
-        spoken += f": {listed.problem}"
-        item.setText(3, str(listed.problem))
-    item.setData(0, Qt.ItemDataRole.AccessibleTextRole, spoken)
-    for column in range(4):
-        item.setToolTip(column, str(listed.problem) if listed.problem else listed.file)
-    return item
+def _name(listed: Listed) -> str:
+    return listed.name or "(folder)"
+
+
+def _handles(listed: Listed) -> str:
+    return str(listed.problem) if listed.problem is not None else ", ".join(listed.events)
+
+
+def _tip(listed: Listed) -> str:
+    return str(listed.problem) if listed.problem is not None else listed.file
+
+
+def _spoken(listed: Listed) -> str:
+    problem = f": {listed.problem}" if listed.problem is not None else ""
+    return f"{_name(listed)}, {WHERE[listed.scope]}, {listed.state}{problem}"
 
 
 def details_of(listed: Listed) -> str:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QGridLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QWidget
 
 from explorer.extensions.records import TITLES, HookRecord
 from ui.theme import S8, S16, set_tone
 from ui.widgets.figures import count
 from ui.widgets.labels import Caption
-from ui.widgets.panels import CollapsibleSection
+from ui.widgets.panels import CollapsibleSection, bare_column
 
 MOST_ROWS = 40
 """Calls that are shown one by one at most."""
@@ -42,8 +42,7 @@ class HandlerCallsView(QWidget):
         self._grid.setVerticalSpacing(0)
         self._grid.setColumnStretch(1, 1)
         self.section = CollapsibleSection("Extensions", self._rows, parent=self)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
+        column = bare_column(self)
         column.addWidget(self.section)
         self._shown: tuple[HookRecord, ...] | None = None
         self.show_records(())
@@ -72,12 +71,12 @@ class HandlerCallsView(QWidget):
     def _add(self, row: int, record: HookRecord) -> None:
         tone = "lost" if record.failed else "dim"
         name = Caption(record.extension, self._rows)
-        said = Caption(
+        caption = Caption(
             f"{TITLES.get(record.event, record.event)}: {record.sentence}", self._rows, wraps=True
         )
-        said.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        caption.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         taken = Caption(f"{record.elapsed_ms:,.0f} ms", self._rows)
-        for at, label in enumerate((name, said, taken)):
+        for at, label in enumerate((name, caption, taken)):
             set_tone(label, tone)
             label.setAccessibleName(line_of(record) if at == 0 else label.text())
             self._grid.addWidget(label, row, at, Qt.AlignmentFlag.AlignTop)

@@ -82,61 +82,61 @@ def file_name(title: str) -> str:
 class SessionsController(QObject):
     """Everything that the library asks for."""
 
-    def __init__(self, desk: AppState) -> None:
-        super().__init__(desk)
-        self._desk = desk
+    def __init__(self, state: AppState) -> None:
+        super().__init__(state)
+        self._state = state
         self._imports = asyncio.Lock()
         self._exports = str(Path.home())
         self._counter: ProcessCounter | None = None
-        library = desk.window.library
+        library = state.window.library
         library.open_requested.connect(self.open)
         library.import_requested.connect(self.choose_files)
         library.find_requested.connect(self.find)
         library.export_requested.connect(self.choose_export)
         library.remove_requested.connect(self.ask_remove)
-        desk.window.files_dropped.connect(self.import_files)
+        state.window.files_dropped.connect(self.import_files)
 
     def refresh(self) -> None:
         """Show the library as it is now."""
-        if self._desk.bench is None:
+        if self._state.bench is None:
             return
-        key = self._desk.document.key if self._desk.document else 0
-        self._desk.window.library.show_sessions(self._desk.bench.sessions(), key)
+        key = self._state.document.key if self._state.document else 0
+        self._state.window.library.show_sessions(self._state.bench.sessions(), key)
 
     # opening -------------------------------------------------------------------------------------
 
     def open(self, key: int, select: int = -1) -> None:
         """Open a stored session; ``select`` is an entry to show."""
-        self._desk.tasks.start("Opening the session", self.open_now(key, select))
+        self._state.tasks.start("Opening the session", self.open_now(key, select))
 
     async def open_now(self, key: int, select: int = -1) -> None:
-        bench = self._desk.bench
+        bench = self._state.bench
         if bench is None:
             return
         try:
             document = await bench.open(key)
         except StoreError as error:
-            self._desk.notice("error", str(error), "The database was not changed.")
+            self._state.notice("error", str(error), "The database was not changed.")
             return
-        if self._desk.document is not document:
-            if self._desk.document is not None:
-                bench.close(self._desk.document.key)
-            self._desk.preferences.last_session = key
-            self._desk.show(document)
+        if self._state.document is not document:
+            if self._state.document is not None:
+                bench.close(self._state.document.key)
+            self._state.preferences.last_session = key
+            self._state.show(document)
             await self._fill(document)
             # Only now: threads that are busy hold up the panes that fill.
-            if self._desk.document is document:
-                self._desk.tasks.start("Counting tokens", self._count(document))
-        if select >= 0 and self._desk.document is document:
-            self._desk.select(select)
+            if self._state.document is document:
+                self._state.tasks.start("Counting tokens", self._count(document))
+        if select >= 0 and self._state.document is document:
+            self._state.select(select)
 
     async def _fill(self, document: Document) -> None:
         """Let the map paint, lay out and paint again before the other panes take their time."""
         await asyncio.sleep(FIRST_PAINT_S)
         await self._laid_out()
-        for fill in self._desk.fillers:
+        for fill in self._state.fillers:
             await asyncio.sleep(BREATH_S)
-            if self._desk.document is document:
+            if self._state.document is document:
                 fill()
 
     async def _count(self, document: Document) -> None:
@@ -146,12 +146,12 @@ class SessionsController(QObject):
         if self._counter is None:
             self._counter = await asyncio.to_thread(ProcessCounter)
             if self._counter.note:
-                self._desk.notice("warning", self._counter.note)
+                self._state.notice("warning", self._counter.note)
         counter = self._counter
         if not counter.available or await document.take_stored_counts(counter):
             return
         loop = asyncio.get_running_loop()
-        task = self._desk.window.progress.begin("Counting tokens")
+        task = self._state.window.progress.begin("Counting tokens")
 
         def progress(done: int, total: int) -> None:
             loop.call_soon_threadsafe(task.update, done, total)
@@ -160,7 +160,7 @@ class SessionsController(QObject):
             await document.count(
                 counter,
                 progress,
-                lambda: task.cancelled or self._desk.document is not document,
+                lambda: task.cancelled or self._state.document is not document,
             )
         finally:
             task.end()
@@ -172,7 +172,7 @@ class SessionsController(QObject):
 
     async def _laid_out(self) -> None:
         """Wait until the map is whole: the work after it would take its time from it."""
-        model = self._desk.window.map.model
+        model = self._state.window.map.model
         if not model.is_complete:
             done = asyncio.Event()
             ends = (model.layout_changed, model.layout_failed, model.session_changed)
@@ -185,14 +185,14 @@ class SessionsController(QObject):
     # importing -----------------------------------------------------------------------------------
 
     def choose_files(self) -> None:
-        choose_files(self._desk.window, "Import sessions", self.import_files, FILTER)
+        choose_files(self._state.window, "Import sessions", self.import_files, FILTER)
 
     def import_files(self, names: Sequence[str]) -> None:
         """Import files one after the other and open the last one."""
-        self._desk.tasks.start("Importing", self.import_now([Path(name) for name in names]))
+        self._state.tasks.start("Importing", self.import_now([Path(name) for name in names]))
 
     async def import_now(self, files: list[Path]) -> None:
-        bench = self._desk.bench
+        bench = self._state.bench
         if bench is None:
             return
         last: ImportReport | None = None
@@ -204,20 +204,20 @@ class SessionsController(QObject):
         if last is not None:
             await self.open_now(last.key)
         if (notice := notes.notice()) is not None:
-            self._desk.window.notices.show_notice(notice)
+            self._state.window.notices.show_notice(notice)
 
     async def _import_one(self, path: Path, notes: ImportNotes) -> ImportReport | None:
         loop = asyncio.get_running_loop()
-        task = self._desk.window.progress.begin(f"Importing {path.name}")
+        task = self._state.window.progress.begin(f"Importing {path.name}")
 
         def progress(done: int, total: int) -> None:
             loop.call_soon_threadsafe(task.update, done, total)
 
-        assert self._desk.bench is not None
+        assert self._state.bench is not None
         try:
-            report = await self._desk.bench.import_file(path, progress, lambda: task.cancelled)
+            report = await self._state.bench.import_file(path, progress, lambda: task.cancelled)
         except (ImportCancelled, ReadCancelled):
-            self._desk.say(f"Import of {path.name} cancelled; nothing of it was kept.")
+            self._state.say(f"Import of {path.name} cancelled; nothing of it was kept.")
             return None
         except (FormatError, StoreError) as error:
             notes.failed.append(str(error))
@@ -229,18 +229,18 @@ class SessionsController(QObject):
             task.end()
         notes.odd += [(path.name, item.line, item.reason) for item in report.problems]
         word = "up to date" if report.unchanged else f"{report.added:,} entries added"
-        self._desk.say(f"{path.name}: {word}")
+        self._state.say(f"{path.name}: {word}")
         return report
 
     def find(self) -> None:
         """Look for sessions of other agents in their usual places."""
-        self._desk.tasks.start("Looking for sessions", self._find())
+        self._state.tasks.start("Looking for sessions", self._find())
 
     async def _find(self) -> None:
-        if self._desk.bench is None:
+        if self._state.bench is None:
             return
-        found = await self._desk.bench.find(Path.home())
-        dialog = FoundDialog(found, self._desk.window)
+        found = await self._state.bench.find(Path.home())
+        dialog = FoundDialog(found, self._state.window)
         dialog.import_chosen.connect(self.import_files)
         open_once(dialog)
 
@@ -250,11 +250,11 @@ class SessionsController(QObject):
         try:
             report = await asyncio.to_thread(salvage, path, target)
         except (StoreError, OSError) as error:
-            self._desk.notice("error", str(error), "The damaged file was left as it is.")
+            self._state.notice("error", str(error), "The damaged file was left as it is.")
             return
         entries = sum(session.entries for session in report.sessions)
         lost = sum(session.lost for session in report.sessions)
-        self._desk.notice(
+        self._state.notice(
             "info",
             f"{len(report.sessions):,} sessions with {entries:,} entries were copied to {target}.",
             f"{lost:,} entries could not be read. The damaged file was left as it is.",
@@ -264,27 +264,27 @@ class SessionsController(QObject):
 
     def ask_rename(self) -> None:
         """Ask for the session's name."""
-        document = self._desk.document
+        document = self._state.document
         if document is None:
             return
 
         def rename(name: str) -> None:
             if name:
-                self._desk.tasks.start("Renaming", document.edits.rename(name))
+                self._state.tasks.start("Renaming", document.edits.rename(name))
 
-        ask_text(self._desk.window, "Rename", "Name of this session", document.title, rename)
+        ask_text(self._state.window, "Rename", "Name of this session", document.title, rename)
 
     # exporting and removing ----------------------------------------------------------------------
 
     def choose_export(self, key: int | None = None) -> None:
         """Ask for a file and a format."""
-        document, bench = self._desk.document, self._desk.bench
+        document, bench = self._state.document, self._state.bench
         if key is None:
             key = document.key if document is not None else 0
         row = next((row for row in bench.sessions() if row.key == key), None) if bench else None
         if row is None:
             return
-        dialog = QFileDialog(self._desk.window, "Export session")
+        dialog = QFileDialog(self._state.window, "Export session")
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setNameFilters([AS_IT_WAS, AS_PI_3])
         # A file of version 1 has no place for what was done since.
@@ -297,63 +297,65 @@ class SessionsController(QObject):
         def save(name: str) -> None:
             form: AsFormat = "pi-v3" if dialog.selectedNameFilter() == AS_PI_3 else "original"
             self._exports = str(Path(name).parent)
-            self._desk.tasks.start("Exporting", self.export_now(chosen, Path(name), form))
+            self._state.tasks.start("Exporting", self.export_now(chosen, Path(name), form))
 
         dialog.fileSelected.connect(save)
         open_once(dialog)
 
     async def export_now(self, key: int, path: Path, form: AsFormat) -> None:
-        if self._desk.bench is None:
+        if self._state.bench is None:
             return
         try:
-            report = await self._desk.bench.export(key, path, form)
+            report = await self._state.bench.export(key, path, form)
         except ExportError as error:
-            self._desk.notice(
+            self._state.notice(
                 "error", f"{error}.", f"{path} was not written.",
                 action=TRY_PI_3,
-                on_action=lambda: self._desk.tasks.start(
+                on_action=lambda: self._state.tasks.start(
                     "Exporting", self.export_now(key, path, "pi-v3")
                 ),
             )  # fmt: skip
             return
         except StoreError as error:
-            self._desk.notice("error", str(error), f"{path} was not written.")
+            self._state.notice("error", str(error), f"{path} was not written.")
             return
         except OSError as error:
-            self._desk.notice("error", f"{path}: {error.strerror or error}", "Nothing was written.")
+            self._state.notice(
+                "error", f"{path}: {error.strerror or error}", "Nothing was written."
+            )
             return
-        shown = self._desk.window.notices.notice
+        shown = self._state.window.notices.notice
         if shown is not None and shown.action == TRY_PI_3:
-            self._desk.window.notices.dismiss()
+            self._state.window.notices.dismiss()
         if report.read_over:
-            self._desk.notice(
+            self._state.notice(
                 "info", f"{report.entries:,} entries written to {path}.",
                 shape_note(report.read_over),
             )  # fmt: skip
             return
-        self._desk.say(f"{report.entries:,} entries written to {path}")
+        self._state.say(f"{report.entries:,} entries written to {path}")
 
     def ask_remove(self, key: int) -> None:
-        bench = self._desk.bench
+        bench = self._state.bench
         if bench is None:
             return
         row = next((row for row in bench.sessions() if row.key == key), None)
         if row is None:
             return
         confirm(
-            self._desk.window,
+            self._state.window,
             "Remove session",
             f"Remove “{row.title or 'Untitled session'}” from the library?",
             "Compactions, branches and labels that were made here go with it. "
             "The file that it was imported from is not touched.",
             "Remove",
-            lambda: self._desk.tasks.start("Removing", self._remove(key)),
+            lambda: self._state.tasks.start("Removing", self._remove(key)),
         )
 
     async def _remove(self, key: int) -> None:
-        bench = self._desk.bench
+        bench = self._state.bench
         if bench is None:
             return
-        if self._desk.document is not None and self._desk.document.key == key:
-            self._desk.show(None)
+        if self._state.document is not None and self._state.document.key == key:
+            self._state.show(None)
         await bench.remove(key)

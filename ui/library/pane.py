@@ -240,6 +240,10 @@ class LibraryPane(QWidget):
         self.list.setVisible(bool(sessions))
         self.set_open(open_key)
 
+    def show_failure(self, sentence: str) -> None:
+        """Say in the place of the sessions why there are none."""
+        self.nothing.setText(sentence)
+
     def set_open(self, key: int) -> None:
         """Mark the session that the window shows."""
         self.delegate.open_key = key

@@ -17,19 +17,19 @@ MOST_SHOWN = 100
 class SearchController(QObject):
     """One search at a time; a newer query makes an older answer void."""
 
-    def __init__(self, desk: AppState, sessions: SessionsController) -> None:
-        super().__init__(desk)
-        self._desk = desk
+    def __init__(self, state: AppState, sessions: SessionsController) -> None:
+        super().__init__(state)
+        self._state = state
         self._sessions = sessions
-        self._bar = desk.window.header.search
+        self._bar = state.window.header.search
         self._hits: list[int] = []
         self._at = -1
         self._number = 0
         self._bar.query_changed.connect(self.search)
         self._bar.step_requested.connect(self.step)
         self._bar.hit_chosen.connect(self._sessions.open)
-        self._bar.left.connect(desk.window.map.setFocus)
-        desk.document_changed.connect(self.clear)
+        self._bar.left.connect(state.window.map.setFocus)
+        state.document_changed.connect(self.clear)
 
     @property
     def has_hits(self) -> bool:
@@ -43,7 +43,7 @@ class SearchController(QObject):
         self._take([])
         self._bar.hide_results()
         query = self._bar.box.text().strip()
-        if query and not self._bar.everywhere.isChecked() and self._desk.document is not None:
+        if query and not self._bar.everywhere.isChecked() and self._state.document is not None:
             self._start(query, everywhere=False, jump=False)
 
     def search(self, query: str, everywhere: bool) -> None:
@@ -52,23 +52,23 @@ class SearchController(QObject):
     def _start(self, query: str, everywhere: bool, jump: bool) -> None:
         self._number += 1
         work = self._search(query, everywhere, self._number, jump)
-        self._desk.tasks.start("Searching", work)
+        self._state.tasks.start("Searching", work)
 
     async def _search(self, query: str, everywhere: bool, number: int, jump: bool) -> None:
-        desk = self._desk
+        state = self._state
         self._bar.hide_results()
-        if not query or desk.bench is None:
+        if not query or state.bench is None:
             self._take([])
             return
         # Without an open session there is only the search in all of them.
-        everywhere = everywhere or desk.document is None
-        key = None if everywhere or desk.document is None else desk.document.key
-        hits = await desk.bench.search(query, key, MOST_SHOWN if everywhere else MOST_HITS)
+        everywhere = everywhere or state.document is None
+        key = None if everywhere or state.document is None else state.document.key
+        hits = await state.bench.search(query, key, MOST_SHOWN if everywhere else MOST_HITS)
         if number != self._number:
             return
         if everywhere:
             self._take([])
-            titles = {row.key: row.title or "Untitled session" for row in desk.bench.sessions()}
+            titles = {row.key: row.title or "Untitled session" for row in state.bench.sessions()}
             self._bar.show_results(
                 [Result(h.key, h.index, titles.get(h.key, ""), h.snippet) for h in hits]
             )
@@ -82,7 +82,7 @@ class SearchController(QObject):
 
     def _nearest(self) -> int:
         """The first hit from the selected entry on, or the first of all."""
-        return bisect_left(self._hits, self._desk.selected) % len(self._hits)
+        return bisect_left(self._hits, self._state.selected) % len(self._hits)
 
     def step(self, by: int) -> None:
         """To the next (1) or previous (-1) hit, around the ends."""
@@ -93,8 +93,8 @@ class SearchController(QObject):
 
     def _show(self) -> None:
         current = self._hits[self._at] if self._at >= 0 else -1
-        self._desk.window.map.set_hits(self._hits, current)
+        self._state.window.map.set_hits(self._hits, current)
         self._bar.show_position(self._at + 1, len(self._hits))
         if current >= 0:
-            self._desk.select(current)
-        self._desk.state_changed.emit()
+            self._state.select(current)
+        self._state.state_changed.emit()

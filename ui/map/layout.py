@@ -149,15 +149,6 @@ class Lanes:
         last = bisect_right(self.bridges, (high + LONG_EDGE,))
         return [bridge for bridge in self.bridges[first:last] if bridge.origin <= high]
 
-    def segments_of(self, chain: int) -> list[range]:
-        """The entries of a chain."""
-        ends = [*self.starts[1:], self.count]
-        return [
-            range(start, ends[at])
-            for at, start in enumerate(self.starts)
-            if self.chain_of[at] == chain
-        ]
-
     def extend(self, leaf: int, *, bridged: bool) -> bool:
         """Take in entries that only prolong the last branch; True when that was all there was.
 

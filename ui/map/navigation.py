@@ -39,6 +39,7 @@ from ui.branching.new_version import (
 from ui.widgets.dialogs import fit, grow
 from ui.widgets.figures import count
 from ui.widgets.model_box import ModelBox
+from ui.widgets.panels import bare_column, push_button
 
 NO_SUMMARY, SUMMARIZE, WITH_INSTRUCTIONS = range(3)
 
@@ -72,9 +73,7 @@ class LeavingDialog(QDialog):
         self, question: str, facts: str, models: list[tuple[str, str]], model: str
     ) -> None:
         page = QWidget(self)
-        layout = QVBoxLayout(page)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(theme.S12)
+        layout = bare_column(page, theme.S12)
         self.question = title = QLabel(question, page)
         title.setFont(theme.ui_font(1, bold=True))
         title.setWordWrap(True)
@@ -152,8 +151,7 @@ class LeavingDialog(QDialog):
 
     def _stream_page(self) -> None:
         page = QWidget(self)
-        layout = QVBoxLayout(page)
-        layout.setContentsMargins(0, 0, 0, 0)
+        layout = bare_column(page)
         layout.addWidget(QLabel("Summarizing the branch… the leaf has not moved.", page))
         self.stream = QPlainTextEdit(page)
         self.stream.setReadOnly(True)
@@ -169,8 +167,7 @@ class LeavingDialog(QDialog):
 
     def _store_page(self) -> None:
         page = QWidget(self)
-        layout = QVBoxLayout(page)
-        layout.setContentsMargins(0, 0, 0, 0)
+        layout = bare_column(page)
         self.outcome = QLabel(page)
         self.outcome.setWordWrap(True)
         self.summary = QPlainTextEdit(page)
@@ -207,8 +204,7 @@ class LeavingDialog(QDialog):
     def _buttons(self, *primary: QPushButton) -> QHBoxLayout:
         row = QHBoxLayout()
         row.addStretch(1)
-        cancel = QPushButton("Cancel", self)
-        cancel.setAutoDefault(False)
+        cancel = push_button("Cancel", self)
         cancel.clicked.connect(self.reject)
         row.addWidget(cancel)
         for button in primary:
@@ -220,29 +216,29 @@ class LeavingDialog(QDialog):
 class NavigationController(QObject):
     """The leaf moves only when everything that was asked for has worked."""
 
-    def __init__(self, desk: AppState) -> None:
-        super().__init__(desk)
-        self._desk = desk
+    def __init__(self, state: AppState) -> None:
+        super().__init__(state)
+        self._state = state
         self.dialog: LeavingDialog | None = None
-        self.still = AgentStop(desk)
-        self.new_version = NewVersionController(desk)
-        desk.opened.connect(self.new_version.ready)
+        self.agent_stop = AgentStop(state)
+        self.new_version = NewVersionController(state)
+        state.opened.connect(self.new_version.ready)
 
     def go_to(self, target: int) -> None:
         """Point at an entry (-1: before the first) and go there; an agent that works is stopped
         first, if the person says so."""
-        self.still.then(
-            "go there", lambda: self._desk.tasks.start("Going there", self._go_to(target))
+        self.agent_stop.then(
+            "go there", lambda: self._state.tasks.start("Going there", self._go_to(target))
         )
 
     async def _go_to(self, target: int) -> None:
-        document = self._desk.document
+        document = self._state.document
         if document is None:
             return
         plan = document.navigation.plan(target)
         if plan.is_noop:
-            self._desk.say("This entry is the leaf already.")
-        elif not plan.leaves_branch or self._desk.profile.branch_summaries == "off":
+            self._state.say("This entry is the leaf already.")
+        elif not plan.leaves_branch or self._state.profile.branch_summaries == "off":
             await self._finish(plan, None, None)
         else:
             self._ask(plan)
@@ -250,7 +246,7 @@ class NavigationController(QObject):
     def message_of(self, entry: int) -> int:
         """The message of the person that an entry belongs to: itself, or the one that began its
         turn; -1 for none."""
-        document = self._desk.document
+        document = self._state.document
         if document is None or not 0 <= entry < len(document.tree):
             return -1
         path = document.tree.path(entry)
@@ -262,51 +258,51 @@ class NavigationController(QObject):
         goes beside it as a branch of its own. Nobody is asked: cancelling goes all the way back."""
         message = self.message_of(entry)
         if message < 0:
-            self._desk.say("There is no message of yours here to edit.")
+            self._state.say("There is no message of yours here to edit.")
             return
-        self.still.then(
+        self.agent_stop.then(
             "edit the message",
-            lambda: self._desk.tasks.start("Editing the message", self._edit_again(message)),
+            lambda: self._state.tasks.start("Editing the message", self._edit_again(message)),
         )
 
     async def _edit_again(self, message: int) -> None:
-        document = self._desk.document
+        document = self._state.document
         if document is None:
             return
         if self.new_version.entry == message:
-            self._desk.window.agent.composer.setFocus()
+            self._state.window.agent.focus_composer()
             return
         plan = document.navigation.plan(message, anew=True)
-        prepared = document.branches.preparation(plan, self._desk.profile, self._desk.settings)
+        prepared = document.branches.preparation(plan, self._state.profile, self._state.settings)
         await self._leave_plainly(plan, prepared)
 
     def summarize_from(self, entry: int) -> None:
         """Tell all from an entry on by a summary in its place, once the person has seen it."""
-        self.still.then("summarize from there", lambda: self._summarize_from(entry))
+        self.agent_stop.then("summarize from there", lambda: self._summarize_from(entry))
 
     def _summarize_from(self, entry: int) -> None:
-        document = self._desk.document
+        document = self._state.document
         if document is None:
             return
         try:
-            plan = document.navigation.plan_from(entry, self._desk.profile)
+            plan = document.navigation.plan_from(entry, self._state.profile)
         except CannotShape as error:
-            self._desk.say(str(error))
+            self._state.say(str(error))
             return
         self._ask(plan)
 
     def _ask(self, plan: NavigationPlan, proposed: Leaving | None = None) -> None:
         """Ask what is to become of the branch. ``proposed``: an extension asks for a summary, of
         a person who wanted none."""
-        document = self._desk.document
+        document = self._state.document
         assert document is not None
-        prepared = document.branches.preparation(plan, self._desk.profile, self._desk.settings)
+        prepared = document.branches.preparation(plan, self._state.profile, self._state.settings)
         left = count(len(plan.left_behind), "entry", "entries")
         question = f"You leave {left} of this branch behind."
         if proposed is not None:
             who = proposed.outcome.summarize_by
             question = f"The extension {who} asks for a summary of this branch. {question}"
-        weigh = self._desk.window.map.model.weights
+        weigh = self._state.window.map.weights
         tokens = sum(weigh[entry] for entry in plan.left_behind)
         facts = (
             f"About {tokens:,} tokens since #{plan.left_behind[0]}. They stay in the session and "
@@ -327,30 +323,30 @@ class NavigationController(QObject):
         dialog = LeavingDialog(
             question,
             facts,
-            self._desk.models("summary"),
-            self._desk.summary_models()[0],
-            self._desk.window,
+            self._state.models("summary"),
+            self._state.summary_models()[0],
+            self._state.window,
         )
         self.dialog = dialog
         if plan.keeps_shape:
             dialog.of_a_range()
         if proposed is not None:
             dialog.choices.button(SUMMARIZE).setChecked(True)
-        session = _Leaving(self._desk, self, plan, prepared, dialog, proposed)
+        session = _Leaving(self._state, self, plan, prepared, dialog, proposed)
         dialog.finished.connect(session.closed)
         dialog.open()
-        if self._desk.profile.branch_summaries == "on" and not plan.keeps_shape:
+        if self._state.profile.branch_summaries == "on" and not plan.keeps_shape:
             dialog.summarize_at_once()
 
     async def _leave_plainly(self, plan: NavigationPlan, prepared: BranchPreparation) -> None:
         """Go without a summary, unless an extension asks for one: then the person is asked."""
-        document = self._desk.document
+        document = self._state.document
         if document is None:
             return
         try:
             asked = await document.navigation.before_leaving(plan, False, prepared=prepared)
         except ValueError as error:
-            self._desk.notice("error", str(error), "The leaf has not moved.")
+            self._state.notice("error", str(error), "The leaf has not moved.")
             return
         if asked.outcome.summarize:
             self._ask(plan, asked)
@@ -364,29 +360,29 @@ class NavigationController(QObject):
         text: str | None,
         asked: Leaving | None = None,
     ) -> None:
-        document = self._desk.document
+        document = self._state.document
         if document is None:
             return
         try:
             leaf = await document.navigation.navigate(plan, draft, text, asked)
         except (ValueError, StoreError) as error:
-            self._desk.notice("error", str(error), "The leaf has not moved.")
+            self._state.notice("error", str(error), "The leaf has not moved.")
             return
         if plan.writes_anew:
             await self._write_anew(document, plan)
-        self._desk.select(leaf if leaf >= 0 else plan.target)
+        self._state.select(leaf if leaf >= 0 else plan.target)
 
     async def _write_anew(self, document: Document, plan: NavigationPlan) -> None:
         pictures, refused = await asyncio.to_thread(decoded, plan.pictures)
-        if self._desk.document is not document:
+        if self._state.document is not document:
             return
         self.new_version.begin(document, plan, pictures, plan.seen_leaf)
         if refused:
-            self._desk.notice(
+            self._state.notice(
                 "warning", f"Not all pictures of the message are in the box: {'; '.join(refused)}.",
                 "The message itself still has them.",
             )  # fmt: skip
-        self._desk.say("The message is in the box below, to be written anew.")
+        self._state.say("The message is in the box below, to be written anew.")
 
 
 class _Leaving(QObject):
@@ -394,7 +390,7 @@ class _Leaving(QObject):
 
     def __init__(
         self,
-        desk: AppState,
+        state: AppState,
         control: NavigationController,
         plan: NavigationPlan,
         prepared: BranchPreparation,
@@ -402,7 +398,7 @@ class _Leaving(QObject):
         proposed: Leaving | None,
     ) -> None:
         super().__init__(dialog)
-        self._desk, self._control, self._plan = desk, control, plan
+        self._state, self._control, self._plan = state, control, plan
         self._prepared, self._dialog = prepared, dialog
         self._cancel = CancelToken()
         self._draft: Draft | None = None
@@ -418,14 +414,14 @@ class _Leaving(QObject):
         else:
             draft = self._draft if text is not None else None
             work = control._finish(plan, draft, text, self._proposed)
-        self._desk.tasks.start("Going there", work)
+        self._state.tasks.start("Going there", work)
 
     def _summarize(self, instructions: str, model: str) -> None:
         self._cancel = CancelToken()
-        self._desk.tasks.start("The branch summary", self._run(instructions, model))
+        self._state.tasks.start("The branch summary", self._run(instructions, model))
 
     async def _run(self, instructions: str, model: str) -> None:
-        document = self._desk.document
+        document = self._state.document
         if document is None:
             return
         order = Order(
@@ -433,19 +429,19 @@ class _Leaving(QObject):
             model,
             lambda _purpose, piece: self._dialog.feed(piece),
             self._cancel,
-            fallbacks=self._desk.after(model),
+            fallbacks=self._state.after(model),
             on_restart=lambda _purpose: self._dialog.stream.clear(),
         )
         try:
             draft = await document.branches.summarize(self._plan, self._prepared, order)
         except Cancelled:
-            self._desk.say("Cancelled; the leaf has not moved.")
+            self._state.say("Cancelled; the leaf has not moved.")
             return
         except (DraftFailed, StoreError, ValueError) as error:
             self._dialog.show_failure(str(error))
             return
         self._draft = draft
-        size = document.count_text(draft.summary, self._desk.profile)
+        size = document.count_text(draft.summary, self._state.profile)
         self._dialog.show_summary(
             draft.summary,
             f"This is what the new branch will see, about {size:,} tokens by {draft.model}. "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from enum import IntEnum
 from typing import Any
 
@@ -16,7 +16,6 @@ from PySide6.QtWidgets import (
     QSizePolicy,
     QSplitter,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -29,6 +28,7 @@ from ui.map.rows import FILTER_TITLES, RowFilter
 from ui.map.view import MapView
 from ui.theme import S4, S8, S12, S16, bind_icon, scaled, theme_signals
 from ui.widgets.choice import Choice
+from ui.widgets.panels import bare_column, bare_row
 
 _FILTER_TIPS = (
     "Every entry",
@@ -263,9 +263,7 @@ class MapPane(QWidget):
 
     def _lay_out(self) -> None:
         drawn = QWidget()
-        row = QHBoxLayout(drawn)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(0)
+        row = bare_row(drawn, 0)
         row.addWidget(self.view, 1)
         row.addWidget(self.minimap)
         self._drawn = drawn
@@ -278,9 +276,7 @@ class MapPane(QWidget):
         self.outline.hide()
         rule = QFrame()
         rule.setProperty("line", "h")
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
+        column = bare_column(self, 0)
         column.addWidget(self.bar)
         column.addWidget(rule)
         column.addWidget(self._split, 1)
@@ -380,6 +376,30 @@ class MapPane(QWidget):
     def selected(self) -> int:
         """The selected entry, -1 for none."""
         return self.model.selected
+
+    @property
+    def weights(self) -> Sequence[int]:
+        """Tokens of each entry."""
+        return self.model.weights
+
+    @property
+    def filter(self) -> RowFilter:
+        """What is left out."""
+        return self.model.filter
+
+    @property
+    def folded(self) -> Collection[int]:
+        """The compactions that are folded."""
+        return self.model.folded
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all rows are laid out."""
+        return self.model.is_complete
+
+    def set_folded(self, compactions: Iterable[int]) -> None:
+        """Fold these compactions and no others."""
+        self.model.set_folded(compactions)
 
     def set_filter(self, choice: RowFilter) -> None:
         self.model.set_filter(choice)

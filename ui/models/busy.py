@@ -6,11 +6,12 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QWidget
+from PySide6.QtWidgets import QProgressBar, QWidget
 
 from explorer.models.client import Cancelled, CancelToken
 from ui.theme import S8, scaled
 from ui.widgets.labels import ElidedLabel
+from ui.widgets.panels import bare_row, push_button
 
 Result = TypeVar("Result")
 
@@ -29,12 +30,9 @@ class Busy(QWidget):
         self.bar.setRange(0, 0)
         self.bar.setTextVisible(False)
         self.bar.setFixedWidth(scaled(90))
-        self.cancel = QPushButton("Ca&ncel", self)
-        self.cancel.setAutoDefault(False)
+        self.cancel = push_button("Ca&ncel", self)
         self.cancel.clicked.connect(self.stop)
-        line = QHBoxLayout(self)
-        line.setContentsMargins(0, 0, 0, 0)
-        line.setSpacing(S8)
+        line = bare_row(self, S8)
         line.addWidget(self.bar)
         line.addWidget(self.label, 1)
         line.addWidget(self.cancel)

@@ -22,9 +22,9 @@ DOES = {"agent": "answers from the next message on", "summary": "writes the summ
 class ModelsController(QObject):
     """Opens the dialog, and tells the window when a figure, a key or a server is another one."""
 
-    def __init__(self, desk: AppState, agent: AgentController) -> None:
-        super().__init__(desk)
-        self._desk = desk
+    def __init__(self, state: AppState, agent: AgentController) -> None:
+        super().__init__(state)
+        self._state = state
         self._agent = agent
         self._take: Callable[[str], None] | None = None
         self._purpose: Purpose = "agent"
@@ -34,24 +34,22 @@ class ModelsController(QObject):
         """Where servers are looked for when a person asks for it."""
         self.dialog: ModelsDialog | None = None
         """The dialog, while it is open."""
-        window = desk.window
-        window.agent.models.more_asked.connect(self.open)
-        window.compaction.setup.outcome_part.model.more_asked.connect(
-            lambda: self.open(purpose="summary")
-        )
-        desk.opened.connect(self._ready)
-        desk.models_changed.connect(self._show_tips)
-        desk.document_changed.connect(self._show_tips)
+        window = state.window
+        window.agent.models_requested.connect(self.open)
+        window.compaction.models_requested.connect(lambda: self.open(purpose="summary"))
+        state.opened.connect(self._ready)
+        state.models_changed.connect(self._show_tips)
+        state.document_changed.connect(self._show_tips)
 
     def _ready(self) -> None:
         """Follow what is said of models, wherever it is said."""
-        assert self._desk.bench is not None
+        assert self._state.bench is not None
         loop = asyncio.get_running_loop()
 
-        def told() -> None:
+        def follow() -> None:
             loop.call_soon_threadsafe(self._changed)
 
-        self._stop_watching = self._desk.bench.client.user_models.subscribe(told)
+        self._stop_watching = self._state.bench.client.user_models.subscribe(follow)
         self._show_tips()
 
     def stop(self) -> None:
@@ -60,19 +58,19 @@ class ModelsController(QObject):
 
     def _changed(self) -> None:
         """A figure, a server or a key is another one: the gauge and the boxes follow."""
-        self._desk.models_changed.emit()
+        self._state.models_changed.emit()
         if self.dialog is not None:
             self.dialog.show_surroundings(self._around())
 
     def _show_tips(self) -> None:
         """What is known of the model that answers stands in the tip of its box."""
-        if self._desk.bench is None:
+        if self._state.bench is None:
             return
-        info = self._desk.bench.client.info(self._desk.agent_model())
+        info = self._state.bench.client.info(self._state.agent_model())
         words = tip(info)
         if is_too_small(info, self._context()):
             words = f"{words}\n{too_small_words(info, self._context())}"
-        box = self._desk.window.agent.models
+        box = self._state.window.agent.models
         box.setToolTip(words)
         box.setAccessibleDescription(words)
 
@@ -80,15 +78,15 @@ class ModelsController(QObject):
 
     def open(self, purpose: Purpose = "agent", page: Page = "models") -> None:
         """Choose a model for the agent or for summaries; set keys and add servers."""
-        self._open(purpose, page, self._desk.window)
+        self._open(purpose, page, self._state.window)
 
     def pick(self, take: Callable[[str], None]) -> None:
         """Choose any model; ``take`` is given its name."""
         self._take = take
-        self._open("setting", "models", QApplication.activeModalWidget() or self._desk.window)
+        self._open("setting", "models", QApplication.activeModalWidget() or self._state.window)
 
     def _open(self, purpose: Purpose, page: Page, parent: QWidget) -> None:
-        bench = self._desk.bench
+        bench = self._state.bench
         if bench is None:
             return
         if self.dialog is not None:
@@ -106,7 +104,7 @@ class ModelsController(QObject):
         dialog.open()
 
     def _start(self, what: str, work: Coroutine[Any, Any, None]) -> None:
-        task = self._desk.tasks.start(what, work)
+        task = self._state.tasks.start(what, work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
@@ -115,8 +113,8 @@ class ModelsController(QObject):
         if dialog is not None:
             dialog.stop()
             # It outlives the dialog that it was opened over, until nothing works for it any more.
-            dialog.setParent(self._desk.window, dialog.windowFlags())
-            self._desk.tasks.start("Closing the models", self._let_go(dialog))
+            dialog.setParent(self._state.window, dialog.windowFlags())
+            self._state.tasks.start("Closing the models", self._let_go(dialog))
 
     async def _let_go(self, dialog: ModelsDialog) -> None:
         """What is still under way for the dialog ends before it is deleted."""
@@ -127,12 +125,12 @@ class ModelsController(QObject):
             dialog.deleteLater()
 
     def _context(self) -> int:
-        document = self._desk.document
-        return document.context_size(self._desk.profile).tokens if document is not None else 0
+        document = self._state.document
+        return document.context_size(self._state.profile).tokens if document is not None else 0
 
     def _around(self) -> Surroundings:
         return Surroundings(
-            self._purpose, self._desk.agent_model(), self._desk.summary_models()[0],
+            self._purpose, self._state.agent_model(), self._state.summary_models()[0],
             self._context(), self.addresses,
         )  # fmt: skip
 
@@ -146,20 +144,20 @@ class ModelsController(QObject):
         if purpose == "agent":
             self._agent.choose_model(model)
         else:
-            self._desk.choose_model(SUMMARY_MODEL, model)
-        self._desk.say(f"{model} {DOES[purpose]}.")
+            self._state.choose_model(SUMMARY_MODEL, model)
+        self._state.say(f"{model} {DOES[purpose]}.")
 
     def _keys_changed(self) -> None:
-        self._desk.models_changed.emit()
+        self._state.models_changed.emit()
         if self.dialog is not None:
             self.dialog.refresh()
 
     def _renamed(self, old: str, new: str) -> None:
         """Where a model of the server was chosen, it is chosen by its new name."""
         for choice, now in (
-            (AGENT_MODEL, self._desk.agent_model()),
-            (SUMMARY_MODEL, self._desk.summary_models()[0]),
+            (AGENT_MODEL, self._state.agent_model()),
+            (SUMMARY_MODEL, self._state.summary_models()[0]),
         ):
             provider, _, name = now.partition("/")
-            if provider == old and not self._desk.values.get(MODEL_KEYS[choice]):
-                self._desk.choose_model(choice, f"{new}/{name}")
+            if provider == old and not self._state.values.get(MODEL_KEYS[choice]):
+                self._state.choose_model(choice, f"{new}/{name}")

@@ -147,19 +147,19 @@ class FigureRow(QWidget):
     def show_figure(self, info: ModelInfo, others: ModelInfo) -> None:
         """``others``: what is known of the model apart from what the person says."""
         source = info.source_of(self.figure)
-        says, own = getattr(others, self.figure), source == "you"
+        says, is_set = getattr(others, self.figure), source == "you"
         self._shown = getattr(info, self.figure)
         unit = unit_of(self.figure)
         self.source.setText(f"{unit} · {SOURCES[source]}" if unit else SOURCES[source])
-        set_tone(self.source, "accent" if own else "dim")
+        set_tone(self.source, "accent" if is_set else "dim")
         others_say = SOURCES[others.source_of(self.figure)]
         known = others_say if says is None else f"{others_say}: {as_typed(self.figure, says)}"
-        self.reset.setVisible(own)
+        self.reset.setVisible(is_set)
         self.reset.setToolTip(f"Back to what others say ({known})")
         if isinstance(self.field, Choice):
             self.field.setItemText(0, "unknown" if says is None else as_typed(self.figure, says))
             self.field.setItemData(0, f"As others say ({known})", Qt.ItemDataRole.ToolTipRole)
-            self.field.setCurrentIndex((1 if self._shown else 2) if own else 0)
+            self.field.setCurrentIndex((1 if self._shown else 2) if is_set else 0)
         elif isinstance(self.field, _Line):
             self.field.setToolTip(f"As others say ({known})")
             if not (self.field.hasFocus() and self.field.isModified()):

@@ -95,8 +95,8 @@ class ModelsDialog(Dialog):
         return around.summary if around.purpose == "summary" else around.agent
 
     def _make_foot(self) -> None:
-        self.said = ElidedLabel(parent=self)
-        set_tone(self.said, "lost")
+        self.message = ElidedLabel(parent=self)
+        set_tone(self.message, "lost")
         self.agent = self.button("Use for the a&gent")
         self.agent.clicked.connect(lambda: self._choose("agent"))
         self.summary = self.button("Use for &summaries")
@@ -105,8 +105,8 @@ class ModelsDialog(Dialog):
         self.take.clicked.connect(lambda: self._choose("setting"))
         self.done_button = self.button("Close")
         self.done_button.clicked.connect(self.reject)
-        own = {"agent": self.agent, "summary": self.summary, "setting": self.take}
-        own[self._around.purpose].setProperty("kind", "primary")
+        primary = {"agent": self.agent, "summary": self.summary, "setting": self.take}
+        primary[self._around.purpose].setProperty("kind", "primary")
 
     # pages, each made when it is first needed ----------------------------------------------------
 
@@ -148,12 +148,12 @@ class ModelsDialog(Dialog):
         models.marked.connect(self._marked)
         models.chosen.connect(lambda: self._choose(self._around.purpose))
         models.typed_chosen.connect(lambda name: self._take(self._around.purpose, name))
-        models.failed.connect(self.said.setText)
+        models.failed.connect(self.message.setText)
         models.key_asked.connect(self.show_key)
 
     def _lay_out(self) -> None:
-        foot = line_of(self.said, self.summary, self.agent, self.take, self.done_button)
-        foot.setStretchFactor(self.said, 1)
+        foot = line_of(self.message, self.summary, self.agent, self.take, self.done_button)
+        foot.setStretchFactor(self.message, 1)
         self.lay_out(None, self.pages, foot)
 
     # what is shown -------------------------------------------------------------------------------
@@ -192,7 +192,7 @@ class ModelsDialog(Dialog):
                 page.busy.stop()
 
     def _page_shown(self) -> None:
-        self.said.setText("")
+        self.message.setText("")
         self._marked(self.models.row)
         first: QWidget = self.models.search
         if self.page == "keys":
@@ -226,7 +226,7 @@ class ModelsDialog(Dialog):
     def _take(self, purpose: str, model: str) -> None:
         why_not = _why_not(purpose, model)
         if why_not:
-            self.said.setText(why_not)
+            self.message.setText(why_not)
             return
         self.model_chosen.emit(purpose, model)
         self.accept()

@@ -6,13 +6,9 @@ import asyncio
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QLabel,
     QLineEdit,
     QPushButton,
-    QSplitter,
-    QTreeWidget,
-    QTreeWidgetItem,
     QVBoxLayout,
     QWidget,
 )
@@ -29,13 +25,13 @@ from explorer.models.client import (
 from explorer.models.keys import variables_of
 from ui.models.busy import Busy
 from ui.models.models_page import Start
-from ui.theme import S8, S12, S16, bind_font, scaled, set_tone, ui_font
+from ui.theme import S8, S12, S16, bind_font, ui_font
 from ui.widgets.flow import FlowLayout
-from ui.widgets.labels import Caption
-from ui.widgets.panels import scroll_area
+from ui.widgets.labels import Caption, MessageLine
+from ui.widgets.panels import beside, scroll_area
+from ui.widgets.table import Column, Table, TableModel
 
 STATES = {"environment": "environment", "keyring": "keyring", "none": "no key"}
-LIST = 230
 
 
 class KeysPage(QWidget):
@@ -50,7 +46,7 @@ class KeysPage(QWidget):
         self._states: dict[str, KeyState] = {}
         self._every: list[str] = []
         self._problem = ""
-        self._wanted = ""
+        self._wanted = self._shown = ""
         self.search = QLineEdit(self)
         self.search.setPlaceholderText("Find a provider")
         self.search.setAccessibleName("Find a provider")
@@ -61,15 +57,17 @@ class KeysPage(QWidget):
         self._lay_out()
         self._show_provider()
 
-    def _make_list(self) -> QTreeWidget:
-        made = QTreeWidget(self)
-        made.setAccessibleName("Providers and where their keys are")
-        made.setHeaderLabels(["Provider", "Key"])
-        made.setRootIsDecorated(False)
-        made.setUniformRowHeights(True)
-        made.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        made.currentItemChanged.connect(lambda _now, _before: self._show_provider())
-        made.itemActivated.connect(lambda _item: self.field.setFocus())
+    def _make_list(self) -> Table:
+        columns: list[Column[str]] = [
+            Column("Provider", str, fits=True),
+            Column(
+                "Key", lambda name: STATES[self._place(name)], stretch=True, detail=self._state_text
+            ),
+        ]
+        made = Table(TableModel(columns), "Providers and where their keys are", self)
+        made.current_changed.connect(lambda _now: self._show_provider())
+        made.row_activated.connect(lambda _name: self.field.setFocus())
+        made.restyle()
         return made
 
     def _make_panel(self) -> None:
@@ -97,26 +95,25 @@ class KeysPage(QWidget):
             button.setAutoDefault(False)
         self.busy = Busy(self.panel)
         self.busy.changed.connect(self._enable)
-        self.said = QLabel(self.panel)
+        self.message = MessageLine(self.panel)
         self.about = Caption(parent=self.panel)
-        for label in (self.name, self.state, self.said, self.about):
+        for label in (self.name, self.state, self.about):
             label.setWordWrap(True)
             label.setTextFormat(Qt.TextFormat.PlainText)
-        self.said.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
 
     def _lay_out(self) -> None:
         buttons = FlowLayout(across=S8, down=S8)
         for button in (self.keep, self.test, self.remove):
             buttons.addWidget(button)
-        inside = QVBoxLayout(self.panel)
-        inside.setContentsMargins(S16, 0, S16, S12)
-        inside.setSpacing(S8)
+        details = QVBoxLayout(self.panel)
+        details.setContentsMargins(S16, 0, S16, S12)
+        details.setSpacing(S8)
         for part in (self.name, self.state, self.field):
-            inside.addWidget(part)
-        inside.addLayout(buttons)
-        for below in (self.busy, self.said, self.about):
-            inside.addWidget(below)
-        inside.addStretch(1)
+            details.addWidget(part)
+        details.addLayout(buttons)
+        for below in (self.busy, self.message, self.about):
+            details.addWidget(below)
+        details.addStretch(1)
         self.area.setWidget(self.panel)
         left = QWidget(self)
         column = QVBoxLayout(left)
@@ -124,13 +121,7 @@ class KeysPage(QWidget):
         column.setSpacing(S8)
         column.addWidget(self.search)
         column.addWidget(self.list, 1)
-        self.split = QSplitter(Qt.Orientation.Horizontal, self)
-        self.split.setChildrenCollapsible(False)
-        self.split.addWidget(left)
-        self.split.addWidget(self.area)
-        self.split.setStretchFactor(0, 2)
-        self.split.setStretchFactor(1, 3)
-        self.split.setSizes([400, 600])
+        self.split = beside(left, self.area, (400, 600), self)
         whole = QVBoxLayout(self)
         whole.setContentsMargins(0, S12, 0, 0)
         whole.addWidget(self.split, 1)
@@ -160,11 +151,11 @@ class KeysPage(QWidget):
 
     def _find(self) -> dict[str, KeyState]:
         """Of the providers that are listed without a search, where the key is."""
-        own = self._client.user_models
-        servers = [server.name for server in own.servers()]
+        user_models = self._client.user_models
+        servers = [server.name for server in user_models.servers()]
         usual = [name for name, _variables in PROVIDER_KEYS]
         others = [name for name in self._every if self._client.keys.has(name)]
-        names = dict.fromkeys((*usual, *others, *servers, *sorted(own.in_keyring())))
+        names = dict.fromkeys((*usual, *others, *servers, *sorted(user_models.in_keyring())))
         return {name: self._state(name) for name in names}
 
     def _state(self, provider: str) -> KeyState:
@@ -177,8 +168,7 @@ class KeysPage(QWidget):
     @property
     def provider(self) -> str:
         """The provider that is chosen; empty for none."""
-        item = self.list.currentItem()
-        return item.text(0) if item is not None else ""
+        return str(self.list.current or "")
 
     def _list(self) -> None:
         chosen = self._wanted or self.provider
@@ -191,27 +181,14 @@ class KeysPage(QWidget):
             names = [name for name in found if all(word in name.casefold() for word in words)]
         # Those with a key come first.
         names.sort(key=lambda name: self._place(name) == "none")
-        self.list.blockSignals(True)
-        self.list.clear()
-        for name in names:
-            item = QTreeWidgetItem([name, STATES[self._place(name)]])
-            item.setToolTip(1, self._told(name))
-            self.list.addTopLevelItem(item)
-        self.list.resizeColumnToContents(0)
-        self.list.setColumnWidth(0, min(self.list.columnWidth(0) + S8, scaled(LIST)))
-        at = names.index(chosen) if chosen in names else 0
-        item_there = self.list.topLevelItem(at)
-        if item_there is not None:
-            self.list.setCurrentItem(item_there)
-        self.list.blockSignals(False)
         self._wanted = ""
-        self._show_provider()
+        self.list.show_rows(names, chosen)
 
     def _place(self, provider: str) -> str:
         state = self._states.get(provider)
         return state.place if state is not None else "none"
 
-    def _told(self, provider: str) -> str:
+    def _state_text(self, provider: str) -> str:
         state = self._states.get(provider)
         if state is None:
             state = KeyState(provider, "none", variable=variables_of(provider)[0])
@@ -220,13 +197,14 @@ class KeysPage(QWidget):
     def _show_provider(self) -> None:
         provider = self.provider
         self.panel.setVisible(bool(provider))
-        if provider != self.name.text():
+        if provider != self._shown:
+            self._shown = provider
             self.busy.stop()
             self.field.clear()
-            self._say("")
+            self.message.say("")
         self.name.setText(provider)
         self.field.setAccessibleName(f"Key of {provider}")
-        self.state.setText(self._told(provider) if provider else "")
+        self.state.setText(self._state_text(provider) if provider else "")
         self.about.setText(self._about(provider))
         self._enable()
 
@@ -250,11 +228,6 @@ class KeysPage(QWidget):
         self.test.setEnabled(free and (typed or has_key or is_server))
         self.remove.setEnabled(free and self._place(self.provider) == "keyring")
 
-    def _say(self, text: str, *, failed: bool = False) -> None:
-        self.said.setText(text)
-        self.said.setVisible(bool(text))
-        set_tone(self.said, "lost" if failed else "")
-
     # what is done --------------------------------------------------------------------------------
 
     def _keep_by_return(self) -> None:
@@ -270,10 +243,10 @@ class KeysPage(QWidget):
         try:
             await asyncio.to_thread(self._client.keys.keep, provider, key)
         except (KeyringUnavailable, UserModelsError) as error:
-            self._say(f"Not kept. {error}", failed=True)
+            self.message.say(f"Not kept. {error}", failed=True)
             return
         await self._refresh()
-        self._say("The keyring keeps it now.")
+        self.message.say("The keyring keeps it now.")
         self.changed.emit()
 
     def _remove(self) -> None:
@@ -283,11 +256,11 @@ class KeysPage(QWidget):
         try:
             await asyncio.to_thread(self._client.keys.forget, provider)
         except (KeyringUnavailable, UserModelsError) as error:
-            self._say(f"Not removed. {error}", failed=True)
+            self.message.say(f"Not removed. {error}", failed=True)
             return
         await self._refresh()
         left = "; the environment's counts again" if self._place(provider) != "none" else ""
-        self._say(f"The key is out of the keyring{left}.")
+        self.message.say(f"The key is out of the keyring{left}.")
         self.changed.emit()
 
     def _test(self) -> None:
@@ -295,7 +268,7 @@ class KeysPage(QWidget):
         self._start("Testing the key", self._test_now(self.provider, key))
 
     async def _test_now(self, provider: str, key: str | None) -> None:
-        self._say("")
+        self.message.say("")
 
         async def ask(cancel: CancelToken) -> KeyTest:
             return await self._client.test_key(provider, key, cancel)
@@ -304,6 +277,6 @@ class KeysPage(QWidget):
         if provider != self.provider:
             return
         if tried is None:
-            self._say("The test was cancelled.")
+            self.message.say("The test was cancelled.")
         else:
-            self._say(tried.told, failed=not tried.works)
+            self.message.say(tried.told, failed=not tried.works)

@@ -17,6 +17,7 @@ from ui.models.model_table import ModelRow, ModelsTable, rows_of
 from ui.theme import S8, S12, S16, scaled, set_tone
 from ui.widgets.figures import count
 from ui.widgets.labels import Caption, LinkButton
+from ui.widgets.panels import bare_column
 from ui.widgets.panels import row as line_of
 
 Start = Callable[[str, Coroutine[Any, Any, None]], object]
@@ -80,9 +81,7 @@ class ModelsPage(QWidget):
         self._show_none()
 
     def _lay_out(self) -> None:
-        inside = QVBoxLayout(self.left)
-        inside.setContentsMargins(0, 0, 0, 0)
-        inside.setSpacing(S8)
+        inside = bare_column(self.left, S8)
         inside.addWidget(self.table, 1)
         for part in (self.none, self.all, self.as_typed):
             part.setContentsMargins(S16, 0, S16, 0)
@@ -98,9 +97,7 @@ class ModelsPage(QWidget):
         head.setSpacing(S8)
         head.addWidget(self.search)
         head.addLayout(line_of(self.only, self.counted, 1, self.figures))
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(S8)
+        column = bare_column(self, S8)
         column.addLayout(head)
         column.addWidget(self.split, 1)
 
@@ -200,12 +197,12 @@ class ModelsPage(QWidget):
     def _reset(self, model: str) -> None:
         self._keep(model, None)
 
-    def _keep(self, model: str, said: Override | None) -> None:
-        self._start("Keeping the figure", self._keep_now(model, said))
+    def _keep(self, model: str, override: Override | None) -> None:
+        self._start("Keeping the figure", self._keep_now(model, override))
 
-    async def _keep_now(self, model: str, said: Override | None) -> None:
+    async def _keep_now(self, model: str, override: Override | None) -> None:
         try:
-            await asyncio.to_thread(self._client.user_models.set_override, model, said)
+            await asyncio.to_thread(self._client.user_models.set_override, model, override)
         except UserModelsError as error:
             self.failed.emit(f"Not kept: {error}")
         else:

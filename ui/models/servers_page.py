@@ -5,17 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QLabel,
     QLineEdit,
-    QPushButton,
     QScrollArea,
-    QSplitter,
-    QTreeWidget,
-    QTreeWidgetItem,
     QVBoxLayout,
     QWidget,
 )
@@ -34,12 +30,13 @@ from explorer.models.servers import title_of
 from ui.models.busy import Busy, Result
 from ui.models.models_page import Start
 from ui.models.words import tokens
-from ui.theme import S8, S12, S16, scaled, set_tone
+from ui.theme import S8, S12, S16, set_tone
 from ui.widgets.figures import count
 from ui.widgets.flow import FlowLayout
-from ui.widgets.labels import Caption
-from ui.widgets.panels import EmptyState
+from ui.widgets.labels import Caption, MessageLine
+from ui.widgets.panels import EmptyState, beside, push_button
 from ui.widgets.panels import row as line_of
+from ui.widgets.table import Column, Table, TableModel
 
 MOST_NAMED = 40
 """Models that are named one by one."""
@@ -87,18 +84,18 @@ class ServerPanel(QScrollArea):
         self.show_server(None, False)
 
     def _make_buttons(self, body: QWidget) -> None:
-        self.rename = self._button("&Rename", "Its models are called by the new name then", body)
+        self.rename = push_button("&Rename", body, "Its models are called by the new name then")
         self.rename.clicked.connect(self._rename)
-        self.add = self._button("&Add it", "Its models can be chosen then", body)
+        self.add = push_button("&Add it", body, "Its models can be chosen then")
         self.add.setProperty("kind", "primary")
         self.add.clicked.connect(self.add_asked)
-        self.test = self._button("&Test", "Make the smallest real request", body)
+        self.test = push_button("&Test", body, "Make the smallest real request")
         self.test.clicked.connect(self.test_asked)
-        self.again = self._button("Ask again &what it has", "Its models, as they are now", body)
+        self.again = push_button("Ask again &what it has", body, "Its models, as they are now")
         self.again.clicked.connect(self.again_asked)
-        self.key = self._button("&Key…", "Set or test the key that it wants", body)
+        self.key = push_button("&Key…", body, "Set or test the key that it wants")
         self.key.clicked.connect(self.key_asked)
-        self.remove = self._button("Re&move", "Forget the server, and its key with it", body)
+        self.remove = push_button("Re&move", body, "Forget the server, and its key with it")
         self.remove.clicked.connect(self.remove_asked)
 
     def _lay_out(self, body: QWidget) -> None:
@@ -116,13 +113,6 @@ class ServerPanel(QScrollArea):
         column.addLayout(buttons)
         column.addWidget(self.models)
         column.addStretch(0)
-
-    @staticmethod
-    def _button(text: str, tip: str, parent: QWidget) -> QPushButton:
-        made = QPushButton(text, parent)
-        made.setToolTip(tip)
-        made.setAutoDefault(False)
-        return made
 
     def show_server(self, server: Server | None, added: bool) -> None:
         """Show a server; ``added``: it is one of the person's own already."""
@@ -173,8 +163,16 @@ def models_words(server: Server) -> str:
     return "\n".join(lines)
 
 
-ADDED = int(Qt.ItemDataRole.UserRole)
-"""Whether the server of a row is added, or was only found."""
+class ListedServer(NamedTuple):
+    """A row of the list: a server that is added, or was only found."""
+
+    server: Server
+    is_added: bool
+
+    def models_text(self) -> str:
+        """How many models it has."""
+        words = count(len(self.server.models), "model")
+        return words if self.is_added else f"{words}, not added"
 
 
 class ServersPage(QWidget):
@@ -194,7 +192,7 @@ class ServersPage(QWidget):
         self._client, self._start, self._addresses = client, start, addresses
         self._found: dict[str, Server] = {}
         """By address, what was found and is not added."""
-        self.look = QPushButton("&Look for servers on this machine", self)
+        self.look = push_button("&Look for servers on this machine", self)
         self.look.setToolTip(
             "Asks at the usual ports of Ollama, llama.cpp, vLLM and LM Studio, here and nowhere"
             " else"
@@ -202,7 +200,7 @@ class ServersPage(QWidget):
         self.look.clicked.connect(lambda: self._start("Looking for servers", self._look()))
         self.busy = Busy(self)
         self.busy.changed.connect(self._enable)
-        self.said = Caption(parent=self, wraps=True)
+        self.message = MessageLine(self)
         self.list = self._make_list()
         self.panel = ServerPanel(self)
         self.panel.add_asked.connect(lambda: self._keep(self.server))
@@ -215,15 +213,16 @@ class ServersPage(QWidget):
         self._lay_out()
         self.refresh()
 
-    def _make_list(self) -> QTreeWidget:
-        made = QTreeWidget(self)
-        made.setAccessibleName("Servers")
-        made.setHeaderLabels(["Server", "Models"])
-        made.setRootIsDecorated(False)
-        made.setUniformRowHeights(True)
-        made.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        made.currentItemChanged.connect(lambda _now, _before: self._show_server())
-        made.itemActivated.connect(lambda _item: self._activated())
+    def _make_list(self) -> Table:
+        columns: list[Column[ListedServer]] = [
+            Column("Server", lambda row: row.server.name, width=160,
+                   detail=lambda row: row.server.address),
+            Column("Models", ListedServer.models_text, stretch=True),
+        ]  # fmt: skip
+        made = Table(TableModel(columns), "Servers", self)
+        made.current_changed.connect(self._show_server)
+        made.row_activated.connect(self._add_found)
+        made.restyle()
         return made
 
     def _make_address_line(self) -> None:
@@ -234,26 +233,18 @@ class ServersPage(QWidget):
         self.key.setEchoMode(QLineEdit.EchoMode.Password)
         self.key.setPlaceholderText("Key, if it wants one")
         self.key.setAccessibleName("Key of the server, if it wants one")
-        self.add = QPushButton("A&dd", self)
+        self.add = push_button("A&dd", self)
         self.add.clicked.connect(self._add)
         for field in (self.address, self.key):
             field.returnPressed.connect(self._add)
             field.textChanged.connect(lambda _text: self._enable())
-        for button in (self.look, self.add):
-            button.setAutoDefault(False)
 
     def _lay_out(self) -> None:
-        self.split = QSplitter(Qt.Orientation.Horizontal, self)
-        self.split.setChildrenCollapsible(False)
         left = QWidget(self)
-        inside = QVBoxLayout(left)
-        inside.setContentsMargins(S16, 0, 0, 0)
-        inside.addWidget(self.list)
-        self.split.addWidget(left)
-        self.split.addWidget(self.panel)
-        self.split.setStretchFactor(0, 1)
-        self.split.setStretchFactor(1, 1)
-        self.split.setSizes([450, 550])
+        list_column = QVBoxLayout(left)
+        list_column.setContentsMargins(S16, 0, 0, 0)
+        list_column.addWidget(self.list)
+        self.split = beside(left, self.panel, (450, 550), self)
         head = QVBoxLayout()
         head.setContentsMargins(S16, 0, S16, 0)
         head.setSpacing(S8)
@@ -261,7 +252,7 @@ class ServersPage(QWidget):
         top.setStretchFactor(self.busy, 1)
         top.addStretch(0)
         head.addLayout(top)
-        head.addWidget(self.said)
+        head.addWidget(self.message)
         foot = line_of(self.address, self.key, self.add)
         foot.setContentsMargins(S16, 0, S16, 0)
         foot.setStretchFactor(self.address, 3)
@@ -278,12 +269,8 @@ class ServersPage(QWidget):
     @property
     def server(self) -> Server | None:
         """The server that is chosen."""
-        item = self.list.currentItem()
-        if item is None:
-            return None
-        if item.data(0, ADDED):
-            return self._client.user_models.server(item.text(0))
-        return self._found.get(item.toolTip(0))
+        row = self.list.current
+        return row.server if row is not None else None
 
     @property
     def name(self) -> str:
@@ -293,27 +280,19 @@ class ServersPage(QWidget):
     def refresh(self, wanted: str = "") -> None:
         """List the servers anew; ``wanted``: the name of the one to choose."""
         wanted = wanted or self.name
-        self.list.blockSignals(True)
-        self.list.clear()
         added = self._client.user_models.servers()
         known = {server.address for server in added}
-        found = [server for address, server in self._found.items() if address not in known]
-        for server, is_added in (*((s, True) for s in added), *((s, False) for s in found)):
-            words = count(len(server.models), "model")
-            item = QTreeWidgetItem([server.name, words if is_added else f"{words}, not added"])
-            item.setToolTip(0, server.address)
-            item.setData(0, ADDED, is_added)
-            self.list.addTopLevelItem(item)
-            if server.name == wanted or self.list.currentItem() is None:
-                self.list.setCurrentItem(item)
-        self.list.resizeColumnToContents(0)
-        self.list.setColumnWidth(0, min(self.list.columnWidth(0) + S8, scaled(160)))
-        self.list.blockSignals(False)
-        self._show_server()
+        rows = [ListedServer(server, True) for server in added]
+        rows += [
+            ListedServer(server, False)
+            for address, server in self._found.items()
+            if address not in known
+        ]
+        last = next((row for row in reversed(rows) if row.server.name == wanted), None)
+        self.list.show_rows(rows, last)
 
-    def _show_server(self) -> None:
-        item, server = self.list.currentItem(), self.server
-        self.panel.show_server(server, item is not None and bool(item.data(0, ADDED)))
+    def _show_server(self, row: ListedServer | None) -> None:
+        self.panel.show_server(*(row or (None, False)))
         self._enable()
 
     def _enable(self) -> None:
@@ -322,25 +301,21 @@ class ServersPage(QWidget):
         self.panel.set_free(free)
         self.add.setEnabled(free and bool(self.address.text().strip()))
 
-    def _say(self, text: str, *, failed: bool = False) -> None:
-        self.said.setText(text)
-        set_tone(self.said, "lost" if failed else "dim")
-
     # looking -------------------------------------------------------------------------------------
 
     async def _look(self) -> None:
         async def search(cancel: CancelToken) -> Found:
             return await self._client.find_servers(cancel, self._addresses)
 
-        self._say("")
+        self.message.say("")
         found = await self.busy.run("Looking at the usual ports of this machine…", search)
         if found is None:
-            self._say("The search was cancelled; nothing was added.")
+            self.message.say("The search was cancelled; nothing was added.")
             return
         self._found = {server.address: self._free(server) for server in found.servers}
         known = {server.address for server in self._client.user_models.servers()}
         new = [server for server in self._found.values() if server.address not in known]
-        self._say(found.told)
+        self.message.say(found.told)
         self.refresh(new[0].name if new else "")
         self.list.setFocus()
 
@@ -370,11 +345,9 @@ class ServersPage(QWidget):
         server = replace(found, name=known.get(found.address, found.name))
         await self._keep_now(server, key)
 
-    def _activated(self) -> None:
-        """Return on a server: one that was found is added."""
-        item, server = self.list.currentItem(), self.server
-        if item is not None and server is not None and not item.data(0, ADDED):
-            self._keep(server)
+    def _add_found(self, row: ListedServer) -> None:
+        if not row.is_added:
+            self._keep(row.server)
 
     def _keep(self, server: Server | None) -> None:
         if server is not None:
@@ -383,15 +356,17 @@ class ServersPage(QWidget):
     async def _keep_now(self, server: Server, key: str) -> None:
         try:
             await asyncio.to_thread(self._client.user_models.save_server, server)
-            told = f"{server.name} is added: {title_of(server.kind)} at {server.address} with"
-            self._say(f"{told} {count(len(server.models), 'model')}.")
+            sentence = f"{server.name} is added: {title_of(server.kind)} at {server.address} with"
+            self.message.say(f"{sentence} {count(len(server.models), 'model')}.")
             if key:
                 await asyncio.to_thread(self._client.keys.keep, server.name, key)
         except UserModelsError as error:
-            self._say(f"Not added. {error}", failed=True)
+            self.message.say(f"Not added. {error}", failed=True)
             return
         except KeyringUnavailable as error:
-            self._say(f"{server.name} is added, but its key is not kept. {error}", failed=True)
+            self.message.say(
+                f"{server.name} is added, but its key is not kept. {error}", failed=True
+            )
         self.refresh(server.name)
         self.changed.emit()
 
@@ -410,14 +385,14 @@ class ServersPage(QWidget):
         self, what: str, work: Callable[[CancelToken], Awaitable[Result]]
     ) -> Result | None:
         """What a server answered; None where it did not, which is told."""
-        self._say("")
+        self.message.say("")
         try:
             answer = await self.busy.run(what, work)
         except ModelError as error:
-            self._say(error.told, failed=True)
+            self.message.say(error.told, failed=True)
             return None
         if answer is None:
-            self._say("Cancelled; nothing was changed.")
+            self.message.say("Cancelled; nothing was changed.")
         return answer
 
     async def _test(self, server: Server) -> None:
@@ -426,7 +401,7 @@ class ServersPage(QWidget):
 
         tried = await self._asked(f"Asking {server.name} for an answer…", ask)
         if tried is not None:
-            self._say(tried.told, failed=not tried.works)
+            self.message.say(tried.told, failed=not tried.works)
 
     async def _again(self, server: Server) -> None:
         key = await asyncio.to_thread(self._client.keys.key, server.name)
@@ -445,11 +420,11 @@ class ServersPage(QWidget):
                 await asyncio.to_thread(self._client.keys.forget, server.name)
             await asyncio.to_thread(self._client.user_models.remove_server, server.name)
         except (UserModelsError, KeyringUnavailable) as error:
-            self._say(f"Not removed. {error}", failed=True)
+            self.message.say(f"Not removed. {error}", failed=True)
             return
         self._found[server.address] = server
         more = " Its key is out of the keyring." if had_key else ""
-        self._say(f"{server.name} is removed; it can be added again.{more}")
+        self.message.say(f"{server.name} is removed; it can be added again.{more}")
         self.refresh(server.name)
         self.changed.emit()
 
@@ -462,10 +437,10 @@ class ServersPage(QWidget):
         try:
             await asyncio.to_thread(self._client.rename_server, old, new)
         except (UserModelsError, KeyringUnavailable) as error:
-            self._say(f"Not renamed. {error}", failed=True)
-            self._show_server()
+            self.message.say(f"Not renamed. {error}", failed=True)
+            self._show_server(self.list.current)
             return
-        self._say(f"{old} is called {new} now; so are its models.")
+        self.message.say(f"{old} is called {new} now; so are its models.")
         self.refresh(new)
         self.renamed.emit(old, new)
         self.changed.emit()

@@ -25,7 +25,7 @@ from ui.widgets.dialogs import fit
 from ui.widgets.figures import count, full, round_short, short
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, Hairline, LinkButton, RichLabel
-from ui.widgets.panels import row
+from ui.widgets.panels import bare_column, row
 from ui.widgets.swatch import Legend, Share
 
 Cell = tuple[str, str, str]
@@ -136,12 +136,11 @@ class _Cell(QWidget):
 
     def __init__(self, caption: str, parent: QWidget) -> None:
         super().__init__(parent)
+        self._name = caption
         self.caption = Caption(caption, self)
         self.figure = QLabel(self)
         bind_font(self.figure, mono_font)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
+        column = bare_column(self, 0)
         column.addWidget(self.caption)
         column.addWidget(self.figure)
 
@@ -149,12 +148,12 @@ class _Cell(QWidget):
         self.figure.setText(figure)
         set_tone(self.figure, "lost" if self.is_loss(figure) else "")
         self.setToolTip(meaning)
-        self.figure.setAccessibleName(f"{self.caption.text()} {figure}")
+        self.figure.setAccessibleName(f"{self._name} {figure}")
         self.figure.setAccessibleDescription(meaning)
 
     def is_loss(self, figure: str) -> bool:
         """Whether the figure tells of something lost."""
-        return self.caption.text() == "lost" and figure != "none"
+        return self._name == "lost" and figure != "none"
 
     def wanted(self) -> int:
         """Pixels that its words need."""
@@ -177,8 +176,8 @@ class CompareCard(QWidget):
         self.in_force = Caption("in use", self, tone="accent")
         self.use = LinkButton("Use here", self)
         self.use.clicked.connect(self._use)
-        self.kept_from = LinkButton(parent=self)
-        self.kept_from.clicked.connect(self._go)
+        self.first_kept = LinkButton(parent=self)
+        self.first_kept.clicked.connect(self._go)
         self._flow = FlowLayout(across=S16, down=S4)
         self.cells: dict[str, _Cell] = {}
         self.strip = VerdictStrip(self)
@@ -187,10 +186,8 @@ class CompareCard(QWidget):
         self.why.setWordWrap(True)
         self.why.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.also = Caption(parent=self, wraps=True)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(S4)
-        column.addLayout(row(self.title, self.in_force, self.use, 1, self.kept_from))
+        column = bare_column(self, S4)
+        column.addLayout(row(self.title, self.in_force, self.use, 1, self.first_kept))
         column.addWidget(self.strip)
         column.addLayout(self._flow)
         column.addWidget(self.why)
@@ -209,9 +206,9 @@ class CompareCard(QWidget):
         self.title.setText(found.profile.title)
         self.use.setAccessibleName(f"Use {found.profile.title} here")
         first = found.first_kept
-        self.kept_from.setText(f"keeps from #{first}" if first >= 0 else "keeps everything")
-        self.kept_from.setEnabled(first >= 0)
-        self.kept_from.setToolTip("Select the first entry that is kept, on the map")
+        self.first_kept.setText(f"keeps from #{first}" if first >= 0 else "keeps everything")
+        self.first_kept.setEnabled(first >= 0)
+        self.first_kept.setToolTip("Select the first entry that is kept, on the map")
         self.strip.show_verdicts(found.profile.title, found.shown, scale)
         for caption, figure, meaning in cells_of(found):
             if caption not in self.cells:
@@ -315,18 +312,18 @@ class CompareWindow(ComparisonWindow):
         body = QWidget(self)
         self.area = self.scrolling(body)
         # All of it scrolls: with large text the head would leave the strips no room.
-        inside = QVBoxLayout(body)
-        inside.setContentsMargins(S16, S12, S16, S12)
-        inside.setSpacing(S8)
+        content = QVBoxLayout(body)
+        content.setContentsMargins(S16, S12, S16, S12)
+        content.setSpacing(S8)
         for part in (self.title, self.facts):
-            inside.addWidget(part)
-        inside.addLayout(self._with)
-        inside.addWidget(self.legend)
-        inside.addWidget(Hairline(parent=body))
+            content.addWidget(part)
+        content.addLayout(self._with)
+        content.addWidget(self.legend)
+        content.addWidget(Hairline(parent=body))
         self._cards = QVBoxLayout()
         self._cards.setSpacing(S12)
-        inside.addLayout(self._cards)
-        inside.addStretch(1)
+        content.addLayout(self._cards)
+        content.addStretch(1)
         note = Caption("Click a strip to select its entry on the map.", self, wraps=True)
         foot = row(note, self.closing_button())
         foot.setStretchFactor(note, 1)
@@ -413,8 +410,8 @@ class CompareWindow(ComparisonWindow):
         reference = self._reference()
         if found is not self._compared or reference is None or reference.profile.name != name:
             return
-        for own, card in self.cards.items():
-            card.show_why(reference, causes.get(own, ()))
+        for profile, card in self.cards.items():
+            card.show_why(reference, causes.get(profile, ()))
 
     def _failed(self, message: str) -> None:
         self.tell("The profiles could not be compared", f"{message} Nothing was changed.")

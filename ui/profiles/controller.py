@@ -34,18 +34,18 @@ class ProfilesController(QObject):
 
     compare_asked = Signal()
 
-    def __init__(self, desk: AppState) -> None:
-        super().__init__(desk)
-        self._desk = desk
+    def __init__(self, state: AppState) -> None:
+        super().__init__(state)
+        self._state = state
         self._files = ProfileFiles()
         self._dialog: ProfilesDialog | None = None
         self.shelf: Shelf = self._files.shelf()
         self._offered: dict[str, Profile] = {}
         self._in_force = ""
-        panel = desk.window.compaction
+        panel = state.window.compaction
         panel.profiles_asked.connect(lambda: self.show_profiles())
         panel.keep_asked.connect(self.keep)
-        desk.settings_changed.connect(self._followed)
+        state.settings_changed.connect(self._followed)
         self._offer()
 
     # which there are -----------------------------------------------------------------------------
@@ -53,30 +53,30 @@ class ProfilesController(QObject):
     def _offer(self) -> None:
         """Tell the views which profiles there are; variants only where one is in force."""
         offered: dict[str, Profile] = dict(PROFILES)
-        offered |= {name: own.profile for name, own in self.shelf.own.items()}
-        now = self._desk.profile.name
+        offered |= {name: one.profile for name, one in self.shelf.own.items()}
+        now = self._state.profile.name
         if now not in offered:
-            offered[now] = self.shelf.get(now) or self._desk.profile
+            offered[now] = self.shelf.get(now) or self._state.profile
         if offered == self._offered:
             return
         self._offered = offered
-        self._desk.window.compaction.set_profiles(offered)
-        self._desk.window.header.offer([(name, p.title) for name, p in offered.items()])
-        self._desk.window.header.set_profile(now)
+        self._state.window.compaction.set_profiles(offered)
+        self._state.window.header.offer([(name, p.title) for name, p in offered.items()])
+        self._state.window.header.set_profile(now)
 
     def _read_again(self, selected: str = "") -> None:
         """The files changed."""
         self.shelf = self._files.shelf()
         # A session that follows a profile follows what was changed in it.
-        self._desk.settings_file_changed()
+        self._state.settings_file_changed()
         self._offer()
         if self._dialog is not None:
-            self._dialog.show_shelf(self.shelf, self._desk.profile.name, selected)
+            self._dialog.show_shelf(self.shelf, self._state.profile.name, selected)
 
     def _followed(self) -> None:
         """Another profile is in force, or one of its rules changed."""
         self._offer()
-        name = self._desk.profile.name
+        name = self._state.profile.name
         if name != self._in_force and self._dialog is not None and self._dialog.isVisible():
             self._dialog.show_shelf(self.shelf, name)
         self._in_force = name
@@ -86,7 +86,7 @@ class ProfilesController(QObject):
     def show_profiles(self, name: str = "") -> None:
         """Open the dialog, at a profile."""
         if self._dialog is None:
-            dialog = self._dialog = ProfilesDialog(self._desk.window)
+            dialog = self._dialog = ProfilesDialog(self._state.window)
             dialog.use_asked.connect(self.use)
             dialog.copy_asked.connect(self.ask_copy)
             dialog.rename_asked.connect(self.ask_rename)
@@ -97,21 +97,21 @@ class ProfilesController(QObject):
             dialog.profile_changed.connect(self._changed)
             dialog.compare_asked.connect(self.compare_asked)
         self.shelf = self._files.shelf()
-        self._dialog.show_shelf(self.shelf, self._desk.profile.name, name)
+        self._dialog.show_shelf(self.shelf, self._state.profile.name, name)
         present(self._dialog)
         self._dialog.list.setFocus()
 
     def use(self, name: str) -> None:
         """Follow a profile in the session that is open."""
-        self._desk.set_profile(name)
+        self._state.set_profile(name)
 
     def _tell(self, level: str, what: str, details: str = "") -> None:
         if self._dialog is not None and self._dialog.isVisible():
             self._dialog.tell(level, what, details)
         elif level == "error":
-            self._desk.notice("error", what, "No profile was changed.", details=details)
+            self._state.notice("error", what, "No profile was changed.", details=details)
         else:
-            self._desk.say(what)
+            self._state.say(what)
 
     def _try(self, work: Callable[[], str], selected: str = "") -> bool:
         """Do something with the files, and say what came of it."""
@@ -134,7 +134,7 @@ class ProfilesController(QObject):
         return name
 
     def _ask_title(self, what: str, label: str, title: str, then: Callable[[str], None]) -> None:
-        parent = self._dialog or self._desk.window
+        parent = self._dialog or self._state.window
         ask_text(parent, what, label, title, lambda text: then(text) if text else None)
 
     # copies ---------------------------------------------------------------------------------------
@@ -144,8 +144,8 @@ class ProfilesController(QObject):
         profile = self.shelf.get(name)
         if profile is None:
             return
-        own = self.shelf.own.get(name)
-        base = own.base if own is not None else name
+        user_profile = self.shelf.own.get(name)
+        base = user_profile.base if user_profile is not None else name
         self._ask_title(
             "Copy a profile",
             "Title of your own profile",
@@ -155,10 +155,10 @@ class ProfilesController(QObject):
 
     def keep(self, profile: Profile) -> None:
         """Keep the rules of the session as a profile of the person's own."""
-        own = self.shelf.own.get(profile.name)
-        base = own.base if own is not None else profile.name
+        user_profile = self.shelf.own.get(profile.name)
+        base = user_profile.base if user_profile is not None else profile.name
         base = base if base in BASES else "explorer"
-        settings = self._desk.settings
+        settings = self._state.settings
         profile = replace(
             profile,
             context_window=settings.context_window,
@@ -175,10 +175,10 @@ class ProfilesController(QObject):
 
     def _copy(self, profile: Profile, base: str, title: str, use: bool = False) -> None:
         name = self._free_name(title)
-        own = OwnProfile(replace(profile, name=name, title=title), base)
+        user_profile = OwnProfile(replace(profile, name=name, title=title), base)
 
         def save() -> str:
-            self._files.save(own)
+            self._files.save(user_profile)
             return f"“{title}” is a profile of your own now."
 
         if self._try(save, name) and use:
@@ -186,20 +186,21 @@ class ProfilesController(QObject):
 
     def ask_rename(self, name: str) -> None:
         """Another title for a profile of the person's own."""
-        own = self.shelf.own.get(name)
-        if own is not None:
+        user_profile = self.shelf.own.get(name)
+        if user_profile is not None:
             self._ask_title(
-                "Rename a profile", "Title of the profile", own.profile.title,
-                lambda title: self._rename(own, title),
+                "Rename a profile", "Title of the profile", user_profile.profile.title,
+                lambda title: self._rename(user_profile, title),
             )  # fmt: skip
 
-    def _rename(self, own: OwnProfile, title: str) -> None:
-        if title == own.profile.title:
+    def _rename(self, user_profile: OwnProfile, title: str) -> None:
+        if title == user_profile.profile.title:
             return
-        old = own.profile.name
-        in_force = self._desk.profile.name == old
+        old = user_profile.profile.name
+        in_force = self._state.profile.name == old
         name = self._free_name(title)
-        renamed = replace(own, profile=replace(own.profile, name=name, title=title), path=None)
+        profile = replace(user_profile.profile, name=name, title=title)
+        renamed = replace(user_profile, profile=profile, path=None)
 
         def save() -> str:
             self._files.save(renamed)
@@ -211,35 +212,35 @@ class ProfilesController(QObject):
 
     def ask_delete(self, name: str) -> None:
         """Ask before a profile of the person's own is taken away."""
-        own = self.shelf.own.get(name)
-        if own is None:
+        user_profile = self.shelf.own.get(name)
+        if user_profile is None:
             return
         confirm(
-            self._dialog or self._desk.window,
+            self._dialog or self._state.window,
             "Delete a profile",
-            f"Delete “{own.profile.title}”?",
+            f"Delete “{user_profile.profile.title}”?",
             "Its file is removed. Sessions keep the rules that they follow.",
             "&Delete",
-            lambda: self._delete(own),
+            lambda: self._delete(user_profile),
         )
 
-    def _delete(self, own: OwnProfile) -> None:
-        name, title = own.profile.name, own.profile.title
+    def _delete(self, user_profile: OwnProfile) -> None:
+        name, title = user_profile.profile.name, user_profile.profile.title
 
         def delete() -> str:
             self._files.delete(name)
             return f"“{title}” is gone."
 
-        if self._desk.profile.name == name:
-            self._desk.set_profile(own.base)
-        self._try(delete, own.base)
+        if self._state.profile.name == name:
+            self._state.set_profile(user_profile.base)
+        self._try(delete, user_profile.base)
 
     def _changed(self, profile: Profile) -> None:
         """A rule of a profile of the person's own was changed in the dialog."""
-        own = self.shelf.own.get(profile.name)
-        if own is None:
+        user_profile = self.shelf.own.get(profile.name)
+        if user_profile is None:
             return
-        changed = replace(own, profile=profile)
+        changed = replace(user_profile, profile=profile)
 
         def save() -> str:
             self._files.save(changed, replacing=True)
@@ -251,7 +252,7 @@ class ProfilesController(QObject):
 
     def ask_export(self, name: str) -> None:
         """Ask for a file to write a profile to."""
-        dialog = QFileDialog(self._dialog or self._desk.window, "Export a profile")
+        dialog = QFileDialog(self._dialog or self._state.window, "Export a profile")
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setNameFilter(FILE_FILTER)
         dialog.setDefaultSuffix(FILE_SUFFIX.lstrip("."))
@@ -271,7 +272,7 @@ class ProfilesController(QObject):
     def ask_import(self) -> None:
         """Ask for files to keep as profiles."""
         choose_files(
-            self._dialog or self._desk.window,
+            self._dialog or self._state.window,
             "Import profiles",
             lambda files: self.take_in([Path(file) for file in files]),
             FILE_FILTER,
@@ -298,18 +299,18 @@ class ProfilesController(QObject):
 class ProfileComparisonController(QObject):
     """Owns the comparison's window, and does its counting in threads."""
 
-    def __init__(self, desk: AppState, profiles: ProfilesController) -> None:
-        super().__init__(desk)
-        self._desk, self._profiles = desk, profiles
+    def __init__(self, state: AppState, profiles: ProfilesController) -> None:
+        super().__init__(state)
+        self._state, self._profiles = state, profiles
         self._compare: CompareWindow | None = None
         profiles.compare_asked.connect(self.compare)
-        desk.window.compaction.compare_asked.connect(self.compare)
-        desk.settings_changed.connect(self._followed)
-        desk.document_changed.connect(self._other_document)
+        state.window.compaction.compare_asked.connect(self.compare)
+        state.settings_changed.connect(self._followed)
+        state.document_changed.connect(self._other_document)
 
     def _followed(self) -> None:
         if self._compare is not None:
-            self._compare.show_in_force(self._desk.profile.name)
+            self._compare.show_in_force(self._state.profile.name)
 
     def _other_document(self) -> None:
         if self._compare is not None:
@@ -317,7 +318,7 @@ class ProfileComparisonController(QObject):
 
     def compare(self) -> None:
         """Compare the profiles at the selected entry, or at the leaf."""
-        document, window = self._desk.document, self._desk.window
+        document, window = self._state.document, self._state.window
         if document is None:
             return
         selected = window.map.selected
@@ -326,20 +327,20 @@ class ProfileComparisonController(QObject):
             self._compare = CompareWindow(self._causes, window)
             self._compare.entry_requested.connect(lambda entry: window.map.select(entry))
             self._compare.use_asked.connect(self._profiles.use)
-        now = self._desk.profile
+        now = self._state.profile
         profiles = list(PROFILES.values())
-        profiles += [own.profile for own in self._profiles.shelf.own.values()]
+        profiles += [one.profile for one in self._profiles.shelf.own.values()]
         if now not in profiles:
             # A session's own changes of a rule are what it is really compacted by.
             profiles = [now if other.name == now.name else other for other in profiles]
-        tokens = self._desk.settings.context_window
+        tokens = self._state.settings.context_window
         measured = document.weights_for(PROFILES["explorer"])
         self._compare.compare(lambda: _compared(document, at, profiles, tokens, measured), now.name)
         present(self._compare)
 
     def _causes(self, found: Compared, reference: str) -> Mapping[str, Sequence[Cause]]:
         """Why each profile differs from one of them; called in a thread."""
-        document = self._desk.document
+        document = self._state.document
         base = next((o.profile for o in found.outcomes if o.profile.name == reference), None)
         if document is None or base is None:
             return {}

@@ -29,7 +29,7 @@ from ui.widgets.dialogs import TwoPaneDialog, fit
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption
 from ui.widgets.notice import Notice
-from ui.widgets.panels import scroll_area
+from ui.widgets.panels import bare_column, scroll_area
 
 
 class ProfilePage(QWidget):
@@ -65,26 +65,27 @@ class ProfilePage(QWidget):
             column.addWidget(part)
         column.addStretch(1)
         column.setSpacing(S4)
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
+        outer = bare_column(self)
         outer.addWidget(self.area)
 
-    def show_profile(self, profile: Profile, base: Profile | None, own: OwnProfile | None) -> None:
+    def show_profile(
+        self, profile: Profile, base: Profile | None, user_profile: OwnProfile | None
+    ) -> None:
         """Show a profile beside ``base``; one that came with the program cannot be changed."""
         is_other = self._profile is None or profile.name != self._profile.name
-        self._profile, self._base, self._own = profile, base, own
+        self._profile, self._base, self._own = profile, base, user_profile
         self.title.setText(profile.title)
-        if own is None:
+        if user_profile is None:
             self.state.setText("Came with the program and stays as it is. Copy it to change it.")
             self.about.set_markdown(load_provenance(profile.name))
         else:
-            started = base.title if base is not None else own.base
+            started = base.title if base is not None else user_profile.base
             self.state.setText(
                 f"Your own, started from {started}. What you change holds at once, wherever it is "
                 "in use."
             )
-            self.about.set_markdown(own.about)
-        self.about.setVisible(own is None or bool(own.about.strip()))
+            self.about.set_markdown(user_profile.about)
+        self.about.setVisible(user_profile is None or bool(user_profile.about.strip()))
         compared = base is not None
         self.only.setVisible(compared)
         if base is not None:
@@ -222,8 +223,8 @@ class ProfilesDialog(TwoPaneDialog):
                 self._add(profile.title, name)
         if shelf.own:
             self._add("Your own")
-        for name, own in shelf.own.items():
-            self._add(own.profile.title, name)
+        for name, user_profile in shelf.own.items():
+            self._add(user_profile.profile.title, name)
         self.list.blockSignals(False)
         self.restyle()
         self.select(wanted if shelf.get(wanted) else "explorer")
@@ -234,9 +235,9 @@ class ProfilesDialog(TwoPaneDialog):
         in_force = bool(name) and name == self._in_force
         item = QListWidgetItem(f"✓ {title}" if in_force else title, self.list)
         item.setData(NAME, name)
-        told = f"{title}, in use" if in_force else title
-        item.setToolTip(told if name else "")
-        item.setData(Qt.ItemDataRole.AccessibleTextRole, told)
+        spoken = f"{title}, in use" if in_force else title
+        item.setToolTip(spoken if name else "")
+        item.setData(Qt.ItemDataRole.AccessibleTextRole, spoken)
         if not name:
             item.setFlags(Qt.ItemFlag.NoItemFlags)
 
@@ -253,11 +254,12 @@ class ProfilesDialog(TwoPaneDialog):
         profile = self._shelf.get(name)
         if profile is None:
             return
-        own = self._shelf.own.get(name)
-        base = self._shelf.built_in.get(own.base if own is not None else "explorer")
-        self.page.show_profile(profile, base if base != profile else None, own)
-        self.rename.setVisible(own is not None)
-        self.delete.setVisible(own is not None)
+        user_profile = self._shelf.own.get(name)
+        base_name = user_profile.base if user_profile is not None else "explorer"
+        base = self._shelf.built_in.get(base_name)
+        self.page.show_profile(profile, base if base != profile else None, user_profile)
+        self.rename.setVisible(user_profile is not None)
+        self.delete.setVisible(user_profile is not None)
         self.use.setEnabled(name != self._in_force)
 
     def _use(self, item: QListWidgetItem) -> None:

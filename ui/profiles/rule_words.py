@@ -152,9 +152,9 @@ def differing(profile: Profile, base: Profile) -> list[str]:
 def differing_in(group: Group, profile: Profile, base: Profile) -> list[str]:
     """The rules of a group in which two profiles differ."""
     if group.policy:
-        own, other = getattr(profile, group.policy), getattr(base, group.policy)
-        if (own is None) != (other is None):
+        value, other = getattr(profile, group.policy), getattr(base, group.policy)
+        if (value is None) != (other is None):
             return [group.policy]
-        if own is None:
+        if value is None:
             return []
     return [key for key in group.keys if value_of(profile, key) != value_of(base, key)]

@@ -29,7 +29,7 @@ from ui.profiles.rule_words import (
 from ui.theme import S4, S8, bind_font, on_theme_changed, scaled, set_tone, ui_font
 from ui.widgets.choice import Choice
 from ui.widgets.labels import Caption, Hairline
-from ui.widgets.panels import CollapsibleSection, row
+from ui.widgets.panels import CollapsibleSection, bare_column, row
 
 WIDTHS = {"names": 240, "address": 320}
 """Of a field, at a text scale of 100 %; numbers are shorter."""
@@ -51,10 +51,10 @@ class RuleRow(QWidget):
         self.words = QLabel(rule.explanation, self)
         self.words.setWordWrap(True)
         set_tone(self.words, "dim")
-        self.told = QLabel(self)
-        self.told.setWordWrap(True)
-        self.told.setTextFormat(Qt.TextFormat.PlainText)
-        self.told.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.value_text = QLabel(self)
+        self.value_text.setWordWrap(True)
+        self.value_text.setTextFormat(Qt.TextFormat.PlainText)
+        self.value_text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.choice: Choice | None = None
         self.field: QLineEdit | None = None
         self._line: QWidget | None = None
@@ -66,15 +66,15 @@ class RuleRow(QWidget):
         self._column.setContentsMargins(0, S4, 0, S8)
         self._column.setSpacing(S4)
         self._column.addWidget(Hairline(parent=self))
-        for part in (self.title, self.words, self.told, self.differs, self.problem):
+        for part in (self.title, self.words, self.value_text, self.differs, self.problem):
             self._column.addWidget(part)
 
     def show_rule(self, profile: Profile, base: Profile | None, *, read_only: bool) -> None:
         """Show the value that a profile has, and what ``base`` has instead."""
         self._profile = profile
         value = value_of(profile, self.key)
-        self.told.setText(words_of(self.key, value))
-        self.told.setVisible(read_only)
+        self.value_text.setText(words_of(self.key, value))
+        self.value_text.setVisible(read_only)
         if not read_only:
             self._make_control()
             self._show_value(value)
@@ -98,7 +98,7 @@ class RuleRow(QWidget):
             control: QWidget = self._make_choice(rule)
         else:
             control = self._make_field(rule)
-        self._column.insertWidget(self._column.indexOf(self.told) + 1, control)
+        self._column.insertWidget(self._column.indexOf(self.value_text) + 1, control)
 
     def _make_choice(self, rule: Switch) -> Choice:
         choice = self.choice = Choice(self, turns_by_wheel=False)
@@ -257,16 +257,14 @@ class RuleList(QWidget):
         self._only_differing = False
         self.groups: dict[str, RuleGroup] = {}
         self.folds: dict[str, CollapsibleSection] = {}
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(S4)
+        column = bare_column(self, S4)
         for at, group in enumerate(GROUPS):
-            inside = self.groups[group.title] = RuleGroup(group, self)
-            inside.changed.connect(self._took)
+            group_part = self.groups[group.title] = RuleGroup(group, self)
+            group_part.changed.connect(self._took)
             fold = CollapsibleSection(
-                group.title, inside, expanded=at == 0, tone="ink", heading=True, parent=self
+                group.title, group_part, expanded=at == 0, tone="ink", heading=True, parent=self
             )
-            fold.toggled.connect(lambda on, inside=inside: inside.fill() if on else None)
+            fold.toggled.connect(lambda on, part=group_part: part.fill() if on else None)
             self.folds[group.title] = fold
             column.addWidget(fold)
         column.addStretch(1)
@@ -282,14 +280,14 @@ class RuleList(QWidget):
         """Show the rules of a profile beside those of ``base``, where they differ."""
         self._profile, self._base = profile, base
         self._read_only, self._only_differing = read_only, only_differing
-        for title, inside in self.groups.items():
-            differ = differing_in(inside.group, profile, base) if base is not None else []
+        for title, group_part in self.groups.items():
+            differ = differing_in(group_part.group, profile, base) if base is not None else []
             fold = self.folds[title]
             fold.set_title(f"{title} ({len(differ)})" if differ else title)
-            told = f"{_differ(len(differ))} from {base.title}" if base and differ else ""
-            fold.header.setToolTip(told)
+            spoken = f"{_differ(len(differ))} from {base.title}" if base and differ else ""
+            fold.header.setToolTip(spoken)
             fold.setVisible(not only_differing or bool(differ))
-            inside.show_rules(profile, base, read_only, only_differing)
+            group_part.show_rules(profile, base, read_only, only_differing)
 
     def show_all(self) -> None:
         """Open every group."""
@@ -298,11 +296,11 @@ class RuleList(QWidget):
 
     def row(self, key: str) -> RuleRow:
         """The row of a rule, its group opened."""
-        for title, inside in self.groups.items():
-            if key in inside.group.keys:
+        for title, group_part in self.groups.items():
+            if key in group_part.group.keys:
                 self.folds[title].set_expanded(True)
-                inside.fill()
-                return inside.rows[key]
+                group_part.fill()
+                return group_part.rows[key]
         raise KeyError(key)
 
     def _took(self, profile: Profile) -> None:

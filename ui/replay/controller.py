@@ -30,39 +30,39 @@ class ReplayController(QObject):
     """One replay at a time; it counts as work of the agent, and Esc ends it like that."""
 
     def __init__(
-        self, desk: AppState, sessions: SessionsController, agent: AgentController
+        self, state: AppState, sessions: SessionsController, agent: AgentController
     ) -> None:
-        super().__init__(desk)
-        self._desk = desk
+        super().__init__(state)
+        self._state = state
         self._sessions = sessions
         self._agent = agent
         self._player: Player | None = None
         self._happened = [0, 0]
         self.dialog: ReplayDialog | None = None
-        self.strip = ReplayStrip(desk.window.agent)
-        desk.window.agent.add_strip(self.strip)
+        self.strip = ReplayStrip(state.window.agent)
+        state.window.agent.add_strip(self.strip)
         self.strip.paused.connect(self._pause)
         self.strip.stepped.connect(self._step)
         self.strip.stopped.connect(agent.stop)
         self.strip.speed_chosen.connect(self._set_speed)
-        desk.bus.on(CompactionEnded, self._count_compaction)
-        desk.bus.on(PruneMade, self._count_prune)
+        state.bus.on(CompactionEnded, self._count_compaction)
+        state.bus.on(PruneMade, self._count_prune)
 
     def ask(self) -> None:
         """Ask what is to be played, and how."""
-        desk = self._desk
-        if desk.bench is None:
+        state = self._state
+        if state.bench is None:
             return
         if self._agent.running:
-            desk.say("The agent is still at work; stop it first.")
+            state.say("The agent is still at work; stop it first.")
             return
-        found = [Choice(row.key, row.title or "Untitled session") for row in desk.bench.sessions()]
+        found = [Choice(row.key, row.title or "Untitled session") for row in state.bench.sessions()]
         if not found:
-            desk.say("There is no session to replay yet: import one, or open the bundled one.")
+            state.say("There is no session to replay yet: import one, or open the bundled one.")
             return
-        key = desk.document.key if desk.document is not None else found[0].key
+        key = state.document.key if state.document is not None else found[0].key
         self.dialog = dialog = ReplayDialog(
-            found, key, DEFAULT_WINDOW, desk.profile.title, desk.window
+            found, key, DEFAULT_WINDOW, state.profile.title, state.window
         )
         dialog.chosen.connect(self.play)
         open_once(dialog)
@@ -70,32 +70,34 @@ class ReplayController(QObject):
     def play(self, key: int, window: int, shrinks: bool, speed: float) -> None:
         """Play a stored session in a context window of so many tokens."""
         work = self._prepare(key, window, shrinks, speed)
-        self._desk.tasks.start("Preparing the replay", work)
+        self._state.tasks.start("Preparing the replay", work)
 
     async def _prepare(self, key: int, window: int, shrinks: bool, speed: float) -> None:
-        desk, bench = self._desk, self._desk.bench
+        state, bench = self._state, self._state.bench
         assert bench is not None
         try:
             source = await bench.open(key)
             stage = await bench.create(source.header.cwd, f"Replay of {source.title}")
         except (StoreError, ValueError) as error:
-            desk.notice("error", str(error), "The recorded session was not changed.")
+            state.notice("error", str(error), "The recorded session was not changed.")
             return
 
         def rules() -> EffectiveRules:
             now = self._agent.automatic.rules(stage)
             return in_proportion(now, window) if shrinks else now
 
-        player = Player(recorded(source), stage, rules, Pace(speed), window)
+        player = Player(
+            recorded(source), stage, rules, Pace(speed), window,
+            on_pause=lambda: self.strip.show_paused(True),
+        )  # fmt: skip
         stage.choose(AGENT_MODEL, player.model)
         await self._sessions.open_now(stage.key)
-        if desk.document is stage:
+        if state.document is stage:
             self._agent.turns.start("The replay", lambda cancel: self._play(player, cancel))
 
     async def _play(self, player: Player, cancel: CancelToken) -> None:
-        desk, stage, pane = self._desk, player.target, self._desk.window.agent
+        state, stage, pane = self._state, player.target, self._state.window.agent
         self._player, self._happened = player, [0, 0]
-        player.paused_after_step = lambda: self.strip.show_paused(True)
         release = self._agent.automatic.adopt(stage, player.automatic)
         self.strip.begin(player.play.document.title, player.pace.tokens_per_s)
         self.strip.show_progress(0, len(player.play))
@@ -109,7 +111,7 @@ class ReplayController(QObject):
         try:
             self._tell(player, await player.run(cancel, on_event))
         except StoreError as error:
-            desk.notice("error", str(error), "What was played so far is kept.")
+            state.notice("error", str(error), "What was played so far is kept.")
         finally:
             self._player = None
             self.strip.hide()
@@ -119,8 +121,8 @@ class ReplayController(QObject):
     def _forget_model(self, stage: Document) -> None:
         """Whoever goes on in the session that was played talks to a model of their own."""
         stage.choose(AGENT_MODEL, None)
-        if self._desk.document is stage:
-            self._desk.forget_model(AGENT_MODEL)
+        if self._state.document is stage:
+            self._state.forget_model(AGENT_MODEL)
 
     def _count_compaction(self, change: CompactionEnded) -> None:
         if self._is_played(change.key) and change.entry >= 0:
@@ -138,14 +140,14 @@ class ReplayController(QObject):
         what = f"{compacted}, {count(self._happened[1], 'prune')}"
         far = f"{played.steps:,} of {len(player.play):,} messages"
         if played.end == "failed":
-            self._desk.notice(
+            self._state.notice(
                 "warning", f"The replay ended after {far}: {played.error}",
                 f"{what}. What was played is kept as a session.",
                 "A real agent would be stuck here too, under these rules.",
             )  # fmt: skip
         else:
             ended = "to its end" if played.end == "done" else f"until {far}"
-            self._desk.say(f"Replayed {ended} under {self._desk.profile.title}: {what}.")
+            self._state.say(f"Replayed {ended} under {self._state.profile.title}: {what}.")
 
     # steering ------------------------------------------------------------------------------------
 

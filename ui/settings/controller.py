@@ -25,16 +25,16 @@ class SettingsController(QObject):
 
     def __init__(
         self,
-        desk: AppState,
+        state: AppState,
         automatic: AutomaticController,
         pick_model: Callable[[Callable[[str], None]], None],
     ) -> None:
         """``pick_model`` lets a person choose among all models, and passes on which."""
-        super().__init__(desk)
-        self._desk = desk
+        super().__init__(state)
+        self._state = state
         self._automatic = automatic
         self._pick_model = pick_model
-        desk.opened.connect(self._ready)
+        state.opened.connect(self._ready)
         self._reported: list[str] = []
         self._endpoint = ""
         self._ends: list[Callable[[], None]] = []
@@ -43,17 +43,17 @@ class SettingsController(QObject):
 
     def _ready(self) -> None:
         """There is a loop: follow the files."""
-        live, loop = self._desk.live, asyncio.get_running_loop()
+        live, loop = self._state.live, asyncio.get_running_loop()
         self._ends = [
             live.subscribe(self._changed),
             live.watch(loop.call_soon_threadsafe),
         ]
-        for changed in (self._desk.document_changed, self._desk.settings_changed):
+        for changed in (self._state.document_changed, self._state.settings_changed):
             changed.connect(self._refresh)
-        self._desk.models_changed.connect(self._refresh)
-        self._desk.settings_changed.connect(self._use_addresses)
+        self._state.models_changed.connect(self._refresh)
+        self._state.settings_changed.connect(self._use_addresses)
         self._use_addresses()
-        self._desk.document_changed.connect(self.tell_problems)
+        self._state.document_changed.connect(self.tell_problems)
         self.tell_problems()
 
     def stop(self) -> None:
@@ -66,11 +66,11 @@ class SettingsController(QObject):
         if self.dialog is not None:
             self.dialog.activateWindow()
             return
-        desk = self._desk
-        dialog = SettingsDialog(desk.live, self._around, self._forget, desk.window)
+        state = self._state
+        dialog = SettingsDialog(state.live, self._around, self._forget, state.window)
         dialog.finished.connect(self._closed)
         self.dialog = dialog
-        desk.live.refresh()
+        state.live.refresh()
         dialog.open()
 
     def _closed(self) -> None:
@@ -83,52 +83,52 @@ class SettingsController(QObject):
             self.dialog.refresh()
 
     def _around(self) -> Surroundings:
-        desk = self._desk
-        own = desk.profiles.get(desk.profile.name) or PROFILES["explorer"]
-        names = [model.id for model in desk.model_infos()]
-        titles = {name: profile.title for name, profile in desk.profiles.items()}
-        chosen = desk.own_choices()
+        state = self._state
+        unchanged = state.profiles.get(state.profile.name) or PROFILES["explorer"]
+        names = [model.id for model in state.model_infos()]
+        titles = {name: profile.title for name, profile in state.profiles.items()}
+        chosen = state.session_choices()
         for name, choice in OWN.items():
-            if (on := self._automatic.own_choice(choice)) is not None:
+            if (on := self._automatic.session_choice(choice)) is not None:
                 chosen[name] = on
-        return Surroundings(desk.project, own, chosen, names, titles, self._pick_model)
+        return Surroundings(state.project, unchanged, chosen, names, titles, self._pick_model)
 
     def _forget(self, name: str) -> None:
         if name in OWN:
             self._automatic.forget_choice(OWN[name])
-        self._desk.forget_choice(name)
+        self._state.forget_choice(name)
 
     def _changed(self, change: SettingsChanged) -> None:
-        self._desk.settings_file_changed()
+        self._state.settings_file_changed()
         self._use_addresses()
         self.tell_problems()
         self._refresh()
 
     def _use_addresses(self) -> None:
         """Let the models be asked where the settings say."""
-        desk = self._desk
-        if desk.bench is None:
+        state = self._state
+        if state.bench is None:
             return
-        desk.bench.client.use_api_base(desk.live.get("models.apiBase") or "")
-        desk.bench.client.use_silence(desk.live.get("models.silenceSeconds"))
-        desk.bench.client.use_pace(pace_of(desk.live.get("models.scriptedPace")))
-        endpoint = desk.profile.remote_endpoint
+        state.bench.client.use_api_base(state.live.get("models.apiBase") or "")
+        state.bench.client.use_silence(state.live.get("models.silenceSeconds"))
+        state.bench.client.use_pace(pace_of(state.live.get("models.scriptedPace")))
+        endpoint = state.profile.remote_endpoint
         if endpoint == self._endpoint:
             return
         self._endpoint = endpoint
         try:
-            desk.bench.client.use_endpoint(endpoint)
+            state.bench.client.use_endpoint(endpoint)
         except ModelError as error:
-            desk.bench.client.use_endpoint("")
-            desk.notice("warning", f"The service for summaries cannot be used: {error.message}")
-        desk.models_changed.emit()
+            state.bench.client.use_endpoint("")
+            state.notice("warning", f"The service for summaries cannot be used: {error.message}")
+        state.models_changed.emit()
 
     def tell_problems(self) -> None:
         """Say once what of the files cannot be used; what is only unknown, the dialog says."""
-        problems = self._desk.live.problems(self._desk.project)
+        problems = self._state.live.problems(self._state.project)
         found_problems = [str(problem) for problem in problems if not problem.unknown]
         if found_problems and found_problems != self._reported and self.dialog is None:
-            self._desk.notice(
+            self._state.notice(
                 "warning", "Some settings cannot be used.", "What was set before holds.",
                 details="\n".join(found_problems), action="Settings", on_action=self.open,
             )  # fmt: skip

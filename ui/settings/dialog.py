@@ -27,14 +27,14 @@ from ui.settings.standing import (
     Ask,
     Standing,
     Surroundings,
+    file_problem_text,
     matches,
     standing,
-    told_of_file,
 )
 from ui.theme import S4, S8, S12, S16, bind_font, mono_font, set_tone, small_font, ui_font
 from ui.widgets.dialogs import Dialog, fit
 from ui.widgets.labels import Caption, ElidedLabel, Hairline, LinkButton
-from ui.widgets.panels import row
+from ui.widgets.panels import bare_column, row
 
 
 class SettingRow(QWidget):
@@ -84,9 +84,7 @@ class SettingRow(QWidget):
         self._lay_out()
 
     def _lay_out(self) -> None:
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(S4)
+        column = bare_column(self, S4)
         head = row(self.title, self.name, self.badge)
         head.setStretchFactor(self.name, 1)
         line = row(self.field, self.forget, self.reset)
@@ -183,17 +181,17 @@ class SettingsDialog(Dialog):
         around = self._ask()
         for group, words in GROUPS.items():
             part = self._groups[group] = QWidget(body)
-            inside = QVBoxLayout(part)
-            inside.setContentsMargins(0, S8, 0, S8)
-            inside.setSpacing(S8)
+            group_column = QVBoxLayout(part)
+            group_column.setContentsMargins(0, S8, 0, S8)
+            group_column.setSpacing(S8)
             title = QLabel(group, part)
             bind_font(title, lambda: ui_font(1.5, bold=True))
-            told = Caption(words, part, wraps=True)
-            inside.addWidget(title)
-            inside.addWidget(told)
+            caption = Caption(words, part, wraps=True)
+            group_column.addWidget(title)
+            group_column.addWidget(caption)
             for key in KEYS.values():
                 if key.group == group:
-                    inside.addWidget(self._row(key.name, around, part))
+                    group_column.addWidget(self._row(key.name, around, part))
             column.addWidget(part)
         column.addStretch(1)
         area.setWidget(body)
@@ -254,7 +252,7 @@ class SettingsDialog(Dialog):
         for name, shown in self.rows.items():
             shown.show_standing(standing(self._live, KEYS[name], self.level, around), self.level)
         of_files = [p for p in self._live.problems(around.project) if p.key not in KEYS]
-        self.problems.setText("\n".join(told_of_file(problem) for problem in of_files))
+        self.problems.setText("\n".join(file_problem_text(problem) for problem in of_files))
         self.problems.setVisible(bool(of_files))
         self.path.setText(str(self._file()))
 

@@ -29,6 +29,7 @@ from ui.settings.standing import Standing, Surroundings
 from ui.theme import S4, S8, bind_font, mono_font, scaled
 from ui.widgets.choice import Choice
 from ui.widgets.labels import Caption, ElidedLabel, LinkButton
+from ui.widgets.panels import bare_row
 
 
 class Field(QWidget):
@@ -302,9 +303,7 @@ class PatternsField(Field):
         line = QWidget(self)
         words = ElidedLabel(pattern, line)
         bind_font(words, mono_font)
-        row = QHBoxLayout(line)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(S8)
+        row = bare_row(line, S8)
         row.addWidget(words, 1)
         if is_here:
             remove = LinkButton("Remove", line)

@@ -79,36 +79,36 @@ def standing(live: LiveSettings, key: Key, level: Level, around: Surroundings) -
         here is not None,
         here.value if here is not None else None,
         _note(key, found.source, sets, around.own),
-        "\n".join(told(one) for one in problems),
+        "\n".join(problem_text(one) for one in problems),
         _blocked(key, level, live, around.project),
     )
 
 
-def _note(key: Key, source: Source, sets: list[Set], own: Profile) -> str:
+def _note(key: Key, source: Source, sets: list[Set], unchanged: Profile) -> str:
     parts: list[str] = []
-    if not key.has_effect(own):
-        parts.append(f"No effect with {own.title}.")
+    if not key.has_effect(unchanged):
+        parts.append(f"No effect with {unchanged.title}.")
     for other in sets[1:]:
         parts.append(
             f"{SOURCE_WORDS[other.source]} says {shown(other.value)}, which does not hold."
         )
-    if source == "profile" and own_value(key, own) is None:
+    if source == "profile" and own_value(key, unchanged) is None:
         parts.append(f"Not set: {key.unset}.")
     return " ".join(parts)
 
 
 def _blocked(key: Key, level: Level, live: LiveSettings, project: Path | None) -> str:
     trusted = project is not None and live.trust.is_trusted(project)
-    said = refused(key.name, level, trusted)
-    return f"{said[0].upper()}{said[1:]}." if said else ""
+    refusal = refused(key.name, level, trusted)
+    return f"{refusal[0].upper()}{refusal[1:]}." if refusal else ""
 
 
-def told(problem: Problem) -> str:
+def problem_text(problem: Problem) -> str:
     """A problem of one setting, for its row."""
     return f"{_file(problem)}, line {problem.line}: {problem.reason}."
 
 
-def told_of_file(problem: Problem) -> str:
+def file_problem_text(problem: Problem) -> str:
     """A problem of a whole file, or of a name that is no setting."""
     name = f"{problem.key}: " if problem.key else ""
     line = f", line {problem.line}" if problem.line else ""

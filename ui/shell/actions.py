@@ -28,7 +28,7 @@ from ui.shell.splitters import TallConversation
 from ui.workshop import actions as workshop
 
 Standard = QKeySequence.StandardKey
-SAID_AGAIN_MS = 120
+REPEAT_MS = 120
 SCALES = (100, 110, 125, 150, 175, 200)
 NEEDS_DATABASE = (
     *("new", "import", "find", "sample", "watch_run", "search"),
@@ -56,11 +56,10 @@ class WindowActions(QObject):
     def __init__(self, session: WindowSession) -> None:
         super().__init__(session)
         self._session = session
-        self._desk = session.desk
+        self._state = session.state
         self._registry = session.actions
         self._tall = TallConversation(session.window.left)
         self._looked_at, self._compacted = (0, -1), False
-        # The page of findings joins the tab Audit here, before an action leads to it.
         self._offer_in_entry_menus()
         for spec, run in self._specs():
             self._registry.add(spec, run)
@@ -69,21 +68,23 @@ class WindowActions(QObject):
             session.agent.commands.add(command)
         session.window.header.help_requested.connect(self.show_keys)
         session.window.header.palette_requested.connect(self.show_palette)
-        session.desk.document_changed.connect(self.follow)
-        session.desk.state_changed.connect(self.follow)
+        session.state.document_changed.connect(self.follow)
+        session.state.state_changed.connect(self.follow)
         self.follow()
 
     def _offer_in_entry_menus(self) -> None:
         session = self._session
-        session.refresh.menu_parts.append(partial(agent.fill_menu, session.desk))
+        opening = session.session_views.menu_opening
+        opening.connect(partial(agent.fill_menu, session.state))
         branching.connect(session)
-        session.refresh.menu_parts += [session.reporting.fill_menu, session.shaping.fill_menu]
-        summaries.connect(session)
+        opening.connect(session.report.fill_menu)
+        opening.connect(session.entry_edits.fill_menu)
+        opening.connect(partial(summaries.fill_menu, session))
 
     def follow(self) -> None:
         """What can do nothing now cannot be chosen."""
-        document, window, registry = self._desk.document, self._session.window, self._registry
-        has_database = self._desk.bench is not None
+        document, window, registry = self._state.document, self._session.window, self._registry
+        has_database = self._state.bench is not None
         for control in (
             window.welcome.button,
             window.welcome.other,
@@ -105,18 +106,18 @@ class WindowActions(QObject):
         registry.enable(session_map.NEEDS_COMPACTIONS, compactions)
         shown = window.compaction.partition
         registry.enable(compaction.NEEDS_CUT, shown is not None and shown.cut >= 0)
-        on_path = self._session.shaping.offers(window.map.selected).possible
+        on_path = self._session.entry_edits.offers(window.map.selected).possible
         registry.enable(compaction.NEEDS_ENTRY_ON_PATH, on_path)
-        registry.enable(("stop",), self._desk.agent_running)
+        registry.enable(("stop",), self._state.agent_running)
         registry.enable(("question",), bool(self._session.agent.permission.waiting))
         registry.enable(("continue",), self._session.agent.can_go_on)
-        registry.enable(("compact_not_now",), self._session.watching.asks)
-        registry.enable(("undo_and_go_on",), self._session.taking_back.is_offered)
+        registry.enable(("compact_not_now",), self._session.automatic_progress.asks)
+        registry.enable(("undo_and_go_on",), self._session.automatic_undo.is_offered)
         branching.follow(self._session, registry)
         workshop.follow(self._session, registry)
         summaries.follow(self._session, registry)
-        registry["less_motion"].setChecked(self._desk.preferences.less_motion)
-        scale = self._desk.preferences.scale
+        registry["less_motion"].setChecked(self._state.preferences.less_motion)
+        scale = self._state.preferences.scale
         registry.enable(("larger",), scale < SCALES[-1])
         registry.enable(("smaller",), scale > SCALES[0])
         for name in THEMES:
@@ -124,7 +125,7 @@ class WindowActions(QObject):
 
     def _can_undo(self) -> bool:
         """Whether there is a compaction or a prune to take back; looked up once per leaf."""
-        document = self._desk.document
+        document = self._state.document
         at = (document.key, document.leaf) if document is not None else (0, -1)
         if at != self._looked_at:
             self._looked_at = at
@@ -154,7 +155,7 @@ class WindowActions(QObject):
         sessions, window = self._session.sessions, self._session.window
         return [
             (ActionSpec("new", "&New session", "Begin an empty session in a folder", "Sess&ion",
-                        (Standard.New,)), self._session.beginning.new),
+                        (Standard.New,)), self._session.new_session.new),
             (ActionSpec("import", "&Import…", "Import session files", "Sess&ion", (Standard.Open,)),
              sessions.choose_files),
             (ActionSpec("find", "&Find on this computer…",
@@ -193,7 +194,7 @@ class WindowActions(QObject):
             (ActionSpec("leaf", "Show the &leaf", "Select the leaf on the map", "&Go", ("Ctrl+L",)),
              self._show_leaf),
             (ActionSpec("label", "La&bel…", "Label the selected entry", "&Go", ("Ctrl+B",)),
-             lambda: self._session.refresh.ask_label(window.map.selected)),
+             lambda: self._session.session_views.ask_label(window.map.selected)),
         ]  # fmt: skip
 
     def _view(self) -> list[Entry]:
@@ -222,7 +223,7 @@ class WindowActions(QObject):
             (ActionSpec("focus_map", "Go to the &map", "Put the keyboard on the map", "&View",
                         ("F6",)), window.map.setFocus),
             (ActionSpec("focus_agent", "Go to the message &box", "Put the keyboard in the composer",
-                        "&View", ("F7",)), window.agent.composer.setFocus),
+                        "&View", ("F7",)), window.agent.focus_composer),
             (ActionSpec("focus_library", "Go to the session l&ist", "Put the keyboard on the list",
                         "&View", ("F8",)), partial(show_sessions, window)),
         ]  # fmt: skip
@@ -232,7 +233,7 @@ class WindowActions(QObject):
         return [
             (ActionSpec("watch_run", "&Watch a scripted run",
                         "See an agent read, edit and test a small repository, without a key",
-                        "&Help"), self._session.beginning.watch),
+                        "&Help"), self._session.new_session.watch),
             (ActionSpec("palette", "&Commands…", "List and run any command", "&Help",
                         ("Ctrl+Shift+P",)), self.show_palette),
             (ActionSpec("keys", "&Keys", "Show all keys", "&Help", ("?", "F1")), self.show_keys),
@@ -241,38 +242,38 @@ class WindowActions(QObject):
     # what the small ones do -----------------------------------------------------------------------
 
     def _show_leaf(self) -> None:
-        if self._desk.document is not None:
-            self._session.window.map.select(self._desk.document.leaf)
+        if self._state.document is not None:
+            self._session.window.map.select(self._state.document.leaf)
 
     def _theme(self, name: str) -> None:
         app = QApplication.instance()
         if isinstance(app, QApplication):
-            self._desk.preferences.theme = name
+            self._state.preferences.theme = name
             theme.set_theme(name, app)  # type: ignore[arg-type]
             self.follow()
 
     def _less_motion(self) -> None:
-        self._desk.preferences.less_motion = less = self._registry["less_motion"].isChecked()
+        self._state.preferences.less_motion = less = self._registry["less_motion"].isChecked()
         theme.set_motion(not (less or theme.system_asks_for_less_motion()))
 
     def _scale(self, step: int) -> None:
-        app, now = QApplication.instance(), self._desk.preferences.scale
+        app, now = QApplication.instance(), self._state.preferences.scale
         at = min(range(len(SCALES)), key=lambda row: abs(SCALES[row] - now)) + step
         if isinstance(app, QApplication) and 0 <= at < len(SCALES):
-            self._desk.preferences.scale = SCALES[at]
+            self._state.preferences.scale = SCALES[at]
             theme.set_text_scale(SCALES[at] / 100)
             theme.set_theme(theme.theme_choice(), app)
             self.follow()
             words = f"Text at {SCALES[at]} %"
-            self._desk.say(words)
-            QTimer.singleShot(SAID_AGAIN_MS, self, lambda: self._say_again(words))
+            self._state.say(words)
+            QTimer.singleShot(REPEAT_MS, self, lambda: self._repeat_message(words))
 
-    def _say_again(self, words: str) -> None:
+    def _repeat_message(self, words: str) -> None:
         """A status bar that is laid out anew shows its labels over a message that was there."""
         bar = self._session.window.statusBar()
         if bar.currentMessage() == words:
             bar.clearMessage()
-            self._desk.say(words)
+            self._state.say(words)
 
     def show_palette(self) -> None:
         dialog = CommandPalette(self._registry, self._session.window)

@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolButton, QWidget
 
+from explorer.services.effective_rules import Mark
 from ui import theme
 from ui.shell.search import SearchBar
 from ui.widgets.choice import Choice
@@ -113,6 +114,15 @@ class Header(QWidget):
 
     def set_profile(self, name: str) -> None:
         self.profile.setCurrentIndex(max(0, self.profile.findData(name)))
+
+    def show_automatic(self, on: bool) -> None:
+        """Whether the context is compacted automatically at its mark."""
+        self.gauge.set_automatic(on)
+
+    def show_context(self, tokens: int, window: int, mark: Mark, source: str) -> None:
+        """The context's size and its window, in tokens; ``source`` of the size, and the size at
+        which something is done about it."""
+        self.gauge.set_context(tokens, window, mark.tokens, source, mark.about)
 
     def show_session(self, title: str, facts: str) -> None:
         """Name and facts of the open session; empty texts when there is none."""

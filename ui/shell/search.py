@@ -11,7 +11,6 @@ from PySide6.QtCore import (
     QObject,
     QPersistentModelIndex,
     QPoint,
-    QSize,
     Qt,
     QTimer,
     Signal,
@@ -19,26 +18,22 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QHideEvent, QKeyEvent, QPainter, QShowEvent
 from PySide6.QtWidgets import (
     QApplication,
-    QFrame,
-    QHBoxLayout,
     QLabel,
     QLineEdit,
-    QListWidget,
-    QListWidgetItem,
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from ui import theme
 from ui.widgets.figures import count
+from ui.widgets.panels import bare_row
+from ui.widgets.popup import Popup, PopupTable
+from ui.widgets.table import ROW, Column
 
 DEBOUNCE_MS = 150
-ENTRY_ROLE = Qt.ItemDataRole.UserRole
-WHERE_ROLE = Qt.ItemDataRole.UserRole + 1
 AnyIndex = QModelIndex | QPersistentModelIndex
 
 
@@ -79,14 +74,12 @@ class SearchBar(QWidget):
         self.everywhere.setCheckable(True)
         self.everywhere.setToolTip("Search all sessions instead of this one")
         self.everywhere.setAccessibleName("Search all sessions")
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(theme.S4)
+        layout = bare_row(self, theme.S4)
         for widget in (self.box, self.count, self.previous, self.following, self.everywhere):
             layout.addWidget(widget)
         layout.setStretch(0, 1)
-        self.results = ResultList(self)
-        self.results.chosen.connect(self.hit_chosen)
+        self.results = ResultPopup(self)
+        self.results.chosen.connect(self._choose)
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(DEBOUNCE_MS)
@@ -139,7 +132,7 @@ class SearchBar(QWidget):
                 self.left.emit()
                 return True
             if key == Qt.Key.Key_Down and self.results.isVisible():
-                self.results.list.setFocus()
+                self.results.table.setFocus()
                 return True
         return super().eventFilter(watched, event)
 
@@ -153,38 +146,40 @@ class SearchBar(QWidget):
 
     def show_results(self, rows: Sequence[Result]) -> None:
         """Hits of all sessions, under the box."""
-        below = self.box.mapTo(self.window(), QPoint(0, self.box.height() + theme.S4))
-        room = self.window().width() - below.x() - theme.S16
-        self.results.show_rows(rows, below, min(room, max(theme.scaled(480), self.box.width())))
+        self.results.show_rows(rows, "" if rows else "Nothing found in any session.")
+        left = self.box.mapTo(self.window(), QPoint(0, 0)).x()
+        room = self.window().width() - left - theme.S16
+        self.results.open_at(self.box, min(room, max(theme.scaled(480), self.box.width())))
 
     def hide_results(self) -> None:
         self.results.hide()
 
+    def _choose(self, result: Result) -> None:
+        self.results.hide()
+        self.hit_chosen.emit(result.key, result.entry)
 
-class ResultList(QFrame):
-    """Hits of all sessions, under the box."""
 
-    chosen = Signal(int, int)
+class ResultTable(PopupTable):
+    """Rows of two lines: what was found over where it was found."""
 
     def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent)
+        columns: list[Column[Result]] = [
+            Column("", lambda row: " ".join(row.text.split()), stretch=True,
+                   spoken=lambda row: f"{row.text}, in {row.session}, {row.entry}"),
+        ]  # fmt: skip
+        super().__init__(columns, "Hits in all sessions", parent)
+        self.setItemDelegate(ResultDelegate(self))
+
+    def row_height(self) -> int:
+        return 2 * self.fontMetrics().lineSpacing() + theme.S8
+
+
+class ResultPopup(Popup):
+    """Hits of all sessions, under the box; closed by whoever goes elsewhere."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(ResultTable(parent), parent)
         self._bar = parent
-        self.setProperty("card", True)
-        self.setFrameShape(QFrame.Shape.StyledPanel)
-        self.list = QListWidget(self)
-        self.list.setAccessibleName("Hits in all sessions")
-        self.list.setUniformItemSizes(True)
-        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.list.setItemDelegate(ResultDelegate(self.list))
-        self.empty = QLabel("Nothing found in any session.", self)
-        theme.set_tone(self.empty, "dim")
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(theme.S8, theme.S8, theme.S8, theme.S8)
-        layout.addWidget(self.empty)
-        layout.addWidget(self.list)
-        self.list.itemActivated.connect(lambda _item: self.choose_current())
-        self.list.itemClicked.connect(lambda _item: self.choose_current())
-        self.hide()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -197,42 +192,18 @@ class ResultList(QFrame):
             app.removeEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Whoever goes elsewhere, by mouse or by key, has done with the list."""
-        if event.type() in (QEvent.Type.MouseButtonPress, QEvent.Type.FocusIn):
-            inside = (self, self._bar)
-            if isinstance(watched, QWidget) and not any(
-                part is watched or part.isAncestorOf(watched) for part in inside
-            ):
+        """A press or the keyboard outside of bar and list closes the list."""
+        is_move = event.type() in (QEvent.Type.MouseButtonPress, QEvent.Type.FocusIn)
+        if is_move and isinstance(watched, QWidget):
+            around = (self, self._bar)
+            if not any(part is watched or part.isAncestorOf(watched) for part in around):
                 self.hide()
         return super().eventFilter(watched, event)
 
-    def show_rows(self, rows: Sequence[Result], at: QPoint, width: int) -> None:
-        self.setParent(self.window())
-        self.list.clear()
-        for row in rows:
-            item = QListWidgetItem(" ".join(row.text.split()))
-            item.setData(ENTRY_ROLE, (row.key, row.entry))
-            item.setData(WHERE_ROLE, f"{row.session} · #{row.entry}")
-            item.setData(
-                Qt.ItemDataRole.AccessibleTextRole, f"{row.text}, in {row.session}, {row.entry}"
-            )
-            self.list.addItem(item)
-        self.list.setCurrentRow(0)
-        self.list.setVisible(bool(rows))
-        self.empty.setVisible(not rows)
-        lines = self.list.sizeHintForRow(0) * min(len(rows), 8) if rows else 0
-        margins = 2 * theme.S8 + 4
-        height = lines + margins if rows else self.empty.sizeHint().height() + margins + theme.S8
-        self.setGeometry(at.x(), at.y(), width, height)
-        self.show()
-        self.raise_()
-
     def choose_current(self) -> None:
-        item = self.list.currentItem()
-        if item is not None:
-            key, index = item.data(ENTRY_ROLE)
-            self.hide()
-            self.chosen.emit(key, index)
+        """Choose the marked hit, if there is one."""
+        if (row := self.table.current) is not None:
+            self.chosen.emit(row)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if Qt.Key(event.key()) == Qt.Key.Key_Escape:
@@ -244,9 +215,6 @@ class ResultList(QFrame):
 class ResultDelegate(QStyledItemDelegate):
     """What was found over where it was found."""
 
-    def sizeHint(self, option: QStyleOptionViewItem, index: AnyIndex) -> QSize:
-        return QSize(120, 2 * option.fontMetrics.lineSpacing() + theme.S8)
-
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: AnyIndex) -> None:
         colors = theme.theme()
         painter.save()
@@ -254,14 +222,16 @@ class ResultDelegate(QStyledItemDelegate):
             painter.fillRect(option.rect, colors.sel)
         inner = option.rect.adjusted(theme.S8, theme.S4, -theme.S8, -theme.S4)
         half = inner.height() // 2
-        for font, ink, role, place in (
-            (option.font, colors.ink, Qt.ItemDataRole.DisplayRole, inner.adjusted(0, 0, 0, -half)),
-            (theme.small_font(), colors.dim, WHERE_ROLE, inner.adjusted(0, half, 0, 0)),
+        row: Result = index.data(ROW)
+        where = f"{row.session} · #{row.entry}"
+        for font, ink, line, place in (
+            (option.font, colors.ink, str(index.data()), inner.adjusted(0, 0, 0, -half)),
+            (theme.small_font(), colors.dim, where, inner.adjusted(0, half, 0, 0)),
         ):
             painter.setFont(font)
             painter.setPen(ink)
             text = painter.fontMetrics().elidedText(
-                str(index.data(role)), Qt.TextElideMode.ElideRight, inner.width()
+                line, Qt.TextElideMode.ElideRight, inner.width()
             )
             painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, text)
         painter.restore()

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 
-from PySide6.QtCore import QObject, QPoint
+from PySide6.QtCore import QObject, QPoint, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMenu
 
@@ -38,21 +37,22 @@ from ui.widgets.figures import count
 class SessionViewsController(QObject):
     """Selection, leaf, labels, counts: whatever changes is shown everywhere at once."""
 
+    menu_opening = Signal(object, int)
+    """(``QMenu``, entry): the menu of an entry opens; more may be added to it."""
+
     def __init__(
-        self, desk: AppState, sessions: SessionsController, navigation: NavigationController
+        self, state: AppState, sessions: SessionsController, navigation: NavigationController
     ) -> None:
-        super().__init__(desk)
-        self._desk = desk
+        super().__init__(state)
+        self._state = state
         self._sessions = sessions
         self._navigation = navigation
-        self._counts = desk.profile.weights
+        self._counts = state.profile.weights
         self._mapped: Document | None = None
         """The session on the map."""
         self._origin = ""
         """What the session was forked from, in words; empty for one that is no fork."""
-        self.menu_parts: list[Callable[[QMenu, int], None]] = []
-        """What else is offered for an entry."""
-        window = desk.window
+        window = state.window
         window.map.selection_changed.connect(self.selected)
         window.map.activated.connect(navigation.go_to)
         window.map.menu_requested.connect(self._menu)
@@ -60,37 +60,37 @@ class SessionViewsController(QObject):
         for pane in (window.context, window.compaction, window.agent):
             pane.entry_requested.connect(self._show_entry)
         window.entry.entry_requested.connect(self._follow_link)
-        desk.document_changed.connect(self._document_changed)
-        desk.settings_changed.connect(self._settings_changed)
-        desk.models_changed.connect(self._status)
-        window.header.profile_chosen.connect(desk.set_profile)
-        desk.opened.connect(self._ready)
-        desk.bus.on(SessionsChanged, lambda _change: sessions.refresh())
-        desk.bus.on_shown(EntriesAppended, self._entries_appended)
-        desk.bus.on_shown(LeafMoved, self._leaf_moved)
-        desk.bus.on_shown(LabelsChanged, self._labels_changed)
-        desk.bus.on_shown(CountsChanged, self._counts_changed)
+        state.document_changed.connect(self._document_changed)
+        state.settings_changed.connect(self._settings_changed)
+        state.models_changed.connect(self._status)
+        window.header.profile_chosen.connect(state.set_profile)
+        state.opened.connect(self._ready)
+        state.bus.on(SessionsChanged, lambda _change: sessions.refresh())
+        state.bus.on_shown(EntriesAppended, self._entries_appended)
+        state.bus.on_shown(LeafMoved, self._leaf_moved)
+        state.bus.on_shown(LabelsChanged, self._labels_changed)
+        state.bus.on_shown(CountsChanged, self._counts_changed)
         for kind in (AutomaticChanged, BackgroundChanged, CompactionStarted, CompactionEnded,
                      PruneMade):  # fmt: skip
-            desk.bus.on_shown(kind, lambda _change: self._status())
+            state.bus.on_shown(kind, lambda _change: self._status())
 
     def _ready(self) -> None:
-        self._desk.window.header.set_profile(self._desk.profile.name)
+        self._state.window.header.set_profile(self._state.profile.name)
         self._sessions.refresh()
         self._document_changed()
 
     # changes --------------------------------------------------------------------------------------
 
     def _entries_appended(self, change: EntriesAppended) -> None:
-        document, window = self._desk.document, self._desk.window
+        document, window = self._state.document, self._state.window
         assert document is not None
         window.map.entries_appended(change.first, change.count)
         window.compaction.refresh()
-        self._desk.tasks.start("Counting tokens", document.count_new())
+        self._state.tasks.start("Counting tokens", document.count_new())
         self._status()
 
     def _leaf_moved(self, change: LeafMoved) -> None:
-        window = self._desk.window
+        window = self._state.window
         follows = window.map.selected == change.old
         window.map.set_leaf(change.new)
         if follows and change.new >= 0:
@@ -103,35 +103,35 @@ class SessionViewsController(QObject):
         self._status()
 
     def _labels_changed(self, _change: LabelsChanged) -> None:
-        document, window = self._desk.document, self._desk.window
+        document, window = self._state.document, self._state.window
         assert document is not None
         window.map.set_labels(document.tree.labels())
         window.entry.refresh_labels()
         self._status()
 
     def _counts_changed(self, _change: CountsChanged) -> None:
-        if self._desk.document is not None:
-            work = self._recount(self._desk.document)
-            self._desk.tasks.start("Showing the counts", work)
+        if self._state.document is not None:
+            work = self._recount(self._state.document)
+            self._state.tasks.start("Showing the counts", work)
 
     async def _recount(self, document: Document) -> None:
         """Show new counts pane by pane: together they would hold the window up."""
-        window = self._desk.window
-        recount = window.agent.conversation.recount
-        for show in (self._weigh, recount, window.compaction.refresh, self._inspect, self._status):
+        window = self._state.window
+        panes = (window.agent.recount, window.compaction.refresh)
+        for show in (self._weigh, *panes, self._inspect, self._status):
             await asyncio.sleep(BREATH_S)
-            if self._desk.document is document:
+            if self._state.document is document:
                 show()
 
     def _weigh(self) -> None:
         """Figures on the map are counted as the profile counts."""
-        document = self._desk.document
+        document = self._state.document
         if document is not None:
-            self._desk.window.map.set_weights(document.weights_for(self._desk.profile))
+            self._state.window.map.set_weights(document.weights_for(self._state.profile))
 
     def _settings_changed(self) -> None:
-        self._desk.window.header.set_profile(self._desk.profile.name)
-        document, counts = self._desk.document, self._desk.profile.weights
+        self._state.window.header.set_profile(self._state.profile.name)
+        document, counts = self._state.document, self._state.profile.weights
         if document is not None and document.weights is not None and counts != self._counts:
             self._weigh()
         self._counts = counts
@@ -139,7 +139,7 @@ class SessionViewsController(QObject):
         self._inspect()
 
     def _document_changed(self) -> None:
-        document, window = self._desk.document, self._desk.window
+        document, window = self._state.document, self._state.window
         self.keep_map()
         self._mapped = None
         self._origin = self._origin_of(document) if document is not None else ""
@@ -162,7 +162,7 @@ class SessionViewsController(QObject):
         self._status()
 
     def _origin_of(self, document: Document) -> str:
-        bench = self._desk.bench
+        bench = self._state.bench
         if bench is None or not document.header.parent_session:
             return ""
         origin = bench.origin(document.key)
@@ -170,42 +170,42 @@ class SessionViewsController(QObject):
 
     def keep_map(self) -> None:
         """What is folded and left out on the map is kept with its session."""
-        document, model = self._mapped, self._desk.window.map.model
+        document, pane = self._mapped, self._state.window.map
         if document is not None:
             ids = document.tree.columns.ids
-            folded = [ids[entry] for entry in sorted(model.folded)]
-            kept = {"filter": int(model.filter), "folded": folded}
-            document.choose("map", kept if folded or model.filter else None)
+            folded = [ids[entry] for entry in sorted(pane.folded)]
+            chosen = {"filter": int(pane.filter), "folded": folded}
+            document.choose("map", chosen if folded or pane.filter else None)
 
     def _take_map(self, document: Document) -> None:
-        self._mapped = document
-        kept = document.choices().get("map")
-        if not isinstance(kept, dict) or not self._desk.window.map.model.is_complete:
+        self._mapped, pane = document, self._state.window.map
+        stored = document.choices().get("map")
+        if not isinstance(stored, dict) or not pane.is_complete:
             return
-        folded, chosen = kept.get("folded"), kept.get("filter")
+        folded, chosen = stored.get("folded"), stored.get("filter")
         if isinstance(folded, list):
             entries = (document.tree.index_of(name) for name in folded if isinstance(name, str))
-            self._desk.window.map.model.set_folded(entries)
+            pane.set_folded(entries)
         if chosen in list(RowFilter):
-            self._desk.window.map.set_filter(RowFilter(chosen))
+            pane.set_filter(RowFilter(chosen))
 
     # selection ------------------------------------------------------------------------------------
 
     def selected(self, _index: int) -> None:
         self._inspect()
-        self._desk.state_changed.emit()
+        self._state.state_changed.emit()
 
     def _show_entry(self, index: int) -> None:
-        self._desk.select(index)
+        self._state.select(index)
 
     def _follow_link(self, index: int) -> None:
         """The pane with the link is about to show the other entry: the map has the keyboard."""
-        self._desk.window.map.setFocus()
-        self._desk.select(index)
+        self._state.window.map.setFocus()
+        self._state.select(index)
 
     def _inspect(self) -> None:
         """Fill the tab that is shown; the others wait until they are."""
-        document, window = self._desk.document, self._desk.window
+        document, window = self._state.document, self._state.window
         if document is None:
             return
         at = window.map.selected
@@ -216,16 +216,16 @@ class SessionViewsController(QObject):
             window.context.show_context(document, at if at >= 0 else document.leaf)
 
     def _status(self) -> None:
-        self._desk.state_changed.emit()
-        document, window = self._desk.document, self._desk.window
+        self._state.state_changed.emit()
+        document, window = self._state.document, self._state.window
         if document is None:
             window.header.show_session("", "")
             window.setWindowTitle("Session Explorer")
             for label in (window.saved, window.leaf, window.model, window.entries):
                 label.setText("")
             return
-        tree, settings = document.tree, self._desk.settings
-        size = document.context_size(self._desk.profile)
+        tree, settings = document.tree, self._state.settings
+        size = document.context_size(self._state.profile)
         branches = len(tree.leaves())
         window.header.show_session(
             document.title,
@@ -235,27 +235,29 @@ class SessionViewsController(QObject):
         title = " ".join(legible(document.title).split())
         window.setWindowTitle(f"{title} — Session Explorer")
         # What is shown is what triggers: the agent's model may have a smaller window.
-        model = document.client.info(self._desk.agent_model())
-        limits = limits_of(self._desk.profile, settings, model.window)
+        model = document.client.info(self._state.agent_model())
+        limits = limits_of(self._state.profile, settings, model.window)
         reserve = limits.window - limits.threshold
-        window.context.set_limits(limits.window, reserve, self._desk.profile)
-        mark = next_mark(self._desk.profile, settings, model.window)
+        window.context.set_limits(limits.window, reserve, self._state.profile)
+        mark = next_mark(self._state.profile, settings, model.window)
         tokens, source = size.tokens, size.source
-        if self._desk.profile.prompt_budget is not None:
+        if self._state.profile.prompt_budget is not None:
             # Such a prompt is measured by its own count, whatever a provider reported before.
-            tokens = document.counted_size(self._desk.profile)
-            source = "estimate" if document.weights_for(self._desk.profile) is None else "tokenizer"
-        window.header.gauge.set_context(tokens, limits.window, mark.tokens, source, mark.about)
-        window.compaction.setup.budget.set_model_window(model.window or 0)
+            tokens = document.counted_size(self._state.profile)
+            source = (
+                "estimate" if document.weights_for(self._state.profile) is None else "tokenizer"
+            )
+        window.header.show_context(tokens, limits.window, mark, source)
+        window.compaction.set_model_window(model.window or 0)
         window.saved.setText("● saved")
         window.leaf.setText(f"leaf #{document.leaf}" if document.leaf >= 0 else "no leaf")
-        window.model.setText(f"summaries by {self._desk.summary_models()[0]}")
+        window.model.setText(f"summaries by {self._state.summary_models()[0]}")
         window.entries.setText(count(len(tree), "entry", "entries"))
 
     # the menu of an entry -------------------------------------------------------------------------
 
     def _menu(self, index: int, at: QPoint) -> None:
-        document, window = self._desk.document, self._desk.window
+        document, window = self._state.document, self._state.window
         if document is None:
             return
         menu = QMenu(window)
@@ -267,8 +269,7 @@ class SessionViewsController(QObject):
         menu.addAction("Preview a compaction here").triggered.connect(
             lambda: self._tab(index, "compaction")
         )
-        for fill in self.menu_parts:
-            fill(menu, index)
+        self.menu_opening.emit(menu, index)
         menu.addSeparator()
         menu.addAction("Label…").triggered.connect(lambda: self.ask_label(index))
         menu.addAction("Copy id").triggered.connect(
@@ -277,7 +278,7 @@ class SessionViewsController(QObject):
         menu.popup(at)
 
     def _tab(self, index: int, tab: str) -> None:
-        document, window = self._desk.document, self._desk.window
+        document, window = self._state.document, self._state.window
         if document is None:
             return
         window.map.select(index)
@@ -287,17 +288,19 @@ class SessionViewsController(QObject):
 
     def _copy(self, text: str) -> None:
         QGuiApplication.clipboard().setText(text)
-        self._desk.say(f"{text} copied")
+        self._state.say(f"{text} copied")
 
     def ask_label(self, index: int) -> None:
         """Ask for the label of an entry; an empty one removes it."""
-        document = self._desk.document
+        document = self._state.document
         if document is None or index < 0:
             return
         ask_text(
-            self._desk.window,
+            self._state.window,
             "Label",
             f"Label of #{index} (empty removes it)",
             document.tree.labels().get(index, ""),
-            lambda text: self._desk.tasks.start("Labelling", document.edits.set_label(index, text)),
+            lambda text: self._state.tasks.start(
+                "Labelling", document.edits.set_label(index, text)
+            ),
         )

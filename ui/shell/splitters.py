@@ -33,7 +33,7 @@ NARROW = 680
 """Width at a text scale of 100 % below which the three do not fit side by side."""
 
 
-class RoomKeeper(QObject):
+class NarrowLayout(QObject):
     """Watches the window's width and the keyboard; hides and shows the outer panes."""
 
     changed = Signal()
@@ -106,8 +106,8 @@ class TallConversation:
     @property
     def is_tall(self) -> bool:
         """The conversation has more of the height than the map."""
-        map_height, talk_height = self._splitter.sizes()
-        return talk_height > map_height
+        map_height, conversation_height = self._splitter.sizes()
+        return conversation_height > map_height
 
     def toggle(self) -> None:
         """Make it tall, or as low as it was before."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from PySide6.QtCore import QSize
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QToolButton, QWidget
+from PySide6.QtWidgets import QLabel, QProgressBar, QToolButton, QWidget
 
 from ui import theme
+from ui.widgets.panels import bare_row
 
 STEPS = 1000
 
@@ -46,9 +47,7 @@ class ProgressArea(QWidget):
         self.cancel.setToolTip("Cancel")
         self.cancel.setAccessibleName("Cancel the running work")
         self.cancel.clicked.connect(self._cancel)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(theme.S8)
+        layout = bare_row(self, theme.S8)
         for widget in (self.label, self.bar, self.cancel):
             layout.addWidget(widget)
         self.hide()

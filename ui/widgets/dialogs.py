@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from html import escape
+
 from PySide6.QtCore import QSize
 from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import (
     QDialog,
-    QHBoxLayout,
+    QDialogButtonBox,
     QLayout,
     QPushButton,
+    QTextBrowser,
     QVBoxLayout,
     QWidget,
 )
@@ -16,6 +20,7 @@ from PySide6.QtWidgets import (
 from ui.theme import S8, S12, S16, on_theme_changed, scaled
 from ui.widgets.labels import Hairline
 from ui.widgets.notice import NoticeStrip
+from ui.widgets.panels import bare_column, bare_row, push_button
 
 
 def room_for(dialog: QDialog) -> QSize:
@@ -56,17 +61,12 @@ class Dialog(QDialog):
 
     def button(self, text: str, tip: str = "") -> QPushButton:
         """A button; Return elsewhere in the dialog does not press it."""
-        made = QPushButton(text, self)
-        made.setAutoDefault(False)
-        made.setToolTip(tip)
-        return made
+        return push_button(text, self, tip)
 
     def lay_out(self, head: QLayout | None, body: QWidget | QLayout, foot: QLayout) -> None:
         """``head``: None where it scrolls with the body. ``foot``: its buttons, the one that
         closes among them."""
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
+        column = bare_column(self, 0)
         if head is not None:
             add(column, head)
         add(column, body, 1)
@@ -113,9 +113,7 @@ class TwoPaneDialog(Dialog):
         right.addWidget(page, 1)
         right.addWidget(Hairline(parent=self))
         add(right, foot)
-        whole = QHBoxLayout(self)
-        whole.setContentsMargins(0, 0, 0, 0)
-        whole.setSpacing(0)
+        whole = bare_row(self, 0)
         whole.addWidget(left)
         whole.addWidget(Hairline(vertical=True, parent=self))
         whole.addLayout(right, 1)
@@ -129,3 +127,41 @@ class TwoPaneDialog(Dialog):
     def resizeEvent(self, event: QResizeEvent, /) -> None:
         super().resizeEvent(event)
         self.restyle()
+
+
+class HelpDialog(QDialog):
+    """What can be typed or pressed, and what that does, in sections."""
+
+    def __init__(
+        self,
+        window_title: str,
+        name: str,
+        sections: Mapping[str, Sequence[tuple[str, str]]],
+        parent: QWidget,
+    ) -> None:
+        """``name``: of the text, for screen readers; ``sections``: by title, their pairs of what
+        is typed and what it does."""
+        super().__init__(parent)
+        self.setWindowTitle(window_title)
+        text = QTextBrowser(self)
+        text.setHtml(help_html(sections))
+        text.setAccessibleName(name)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
+        buttons.rejected.connect(self.reject)
+        layout = QVBoxLayout(self)
+        layout.addWidget(text)
+        layout.addWidget(buttons)
+
+
+def help_html(sections: Mapping[str, Sequence[tuple[str, str]]]) -> str:
+    """A heading and a table per section."""
+    width = scaled(190)
+    parts = []
+    for title, rows in sections.items():
+        cells = "".join(
+            f"<tr><td width='{width}' style='padding:3px 0'><code>{escape(typed)}</code></td>"
+            f"<td style='padding:3px 0'>{escape(sentence)}</td></tr>"
+            for typed, sentence in rows
+        )
+        parts.append(f"<h3>{escape(title)}</h3><table>{cells}</table>")
+    return "".join(parts)

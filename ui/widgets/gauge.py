@@ -30,7 +30,7 @@ class _Shown:
     mark: int = 200_000
     about: bool = False
     source: str = ""
-    by_itself: bool = True
+    is_automatic: bool = True
 
     @property
     def left(self) -> int:
@@ -73,14 +73,14 @@ class ContextGauge(QWidget):
         window = max(1, window)
         mark = max(0, min(threshold, window))
         self._show(
-            _Shown(max(0, tokens), window, mark, about, source, self._shown.by_itself)
+            _Shown(max(0, tokens), window, mark, about, source, self._shown.is_automatic)
         )  # fmt: skip
 
-    def set_automatic(self, by_itself: bool) -> None:
+    def set_automatic(self, is_automatic: bool) -> None:
         """Whether the session is compacted by itself."""
         now = self._shown
         self._show(
-            _Shown(now.tokens, now.window, now.mark, now.about, now.source, by_itself)
+            _Shown(now.tokens, now.window, now.mark, now.about, now.source, is_automatic)
         )  # fmt: skip
 
     def _show(self, shown: _Shown) -> None:
@@ -104,12 +104,12 @@ class ContextGauge(QWidget):
             near = "near the threshold, " if now.is_near else ""
             state = f"{near}{full(now.left)} left before compaction is due"
         how = f"Compacts at {at}."
-        if not now.by_itself:
+        if not now.is_automatic:
             how = f"Compaction is due at {at}, and does not happen by itself now."
         taken = f"{full(now.tokens)} of {full(now.window)} tokens ({now.source})"
-        told = f"{taken}; {state}. {how}"
+        spoken = f"{taken}; {state}. {how}"
         known = context_known(now.source)
-        return told if known.provenance is Provenance.EXACT else f"{told}\n{known.told}"
+        return spoken if known.provenance is Provenance.EXACT else f"{spoken}\n{known.told}"
 
     def text(self) -> str:
         """The figure beside the bar."""

@@ -51,6 +51,23 @@ class Caption(QLabel):
         set_tone(self, tone)
 
 
+class MessageLine(QLabel):
+    """A line of a dialog that says how it went; hidden while there is nothing to say."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWordWrap(True)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.hide()
+
+    def say(self, text: str, *, failed: bool = False) -> None:
+        """Show a sentence, of something that failed in the colour of losses."""
+        self.setText(text)
+        self.setVisible(bool(text))
+        set_tone(self, "lost" if failed else "")
+
+
 class Hairline(QFrame):
     """A separator of one pixel."""
 

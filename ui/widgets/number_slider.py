@@ -7,7 +7,6 @@ import math
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import (
-    QHBoxLayout,
     QLabel,
     QSizePolicy,
     QSlider,
@@ -18,6 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from ui.theme import S8, mono_font, on_theme_changed
+from ui.widgets.panels import bare_row
 
 _STEPS = 1000
 
@@ -104,9 +104,7 @@ class NumberSlider(QWidget):
         name = label.replace("&", "")
         self.track.setAccessibleName(name)
         self.box.setAccessibleName(f"{name}, tokens")
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(S8)
+        row = bare_row(self, S8)
         row.addWidget(self.label)
         row.addWidget(self.track, 1)
         row.addWidget(self.box)

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import (
     QPushButton,
     QScrollArea,
     QSizePolicy,
+    QSplitter,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -77,6 +78,10 @@ class EmptyState(QWidget):
         on_theme_changed(self._restyle)
         self._restyle()
 
+    def focus_button(self) -> None:
+        """Put the keyboard on the first button."""
+        self.button.setFocus()
+
     def set_words(self, title: str, text: str) -> None:
         """Say something else."""
         self._title.setText(title)
@@ -139,9 +144,7 @@ class CollapsibleSection(QWidget):
         self.header.setCursor(Qt.CursorShape.PointingHandCursor)
         self.header.clicked.connect(lambda: self.set_expanded(not self._expanded))
         self._tone = tone
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(S4)
+        column = bare_column(self, S4)
         column.addWidget(self.header)
         column.addWidget(content)
         on_theme_changed(self._restyle)
@@ -190,6 +193,33 @@ class CollapsibleSection(QWidget):
         self.header.setAccessibleDescription(state)
 
 
+def bare_column(widget: QWidget, spacing: int = -1) -> QVBoxLayout:
+    """A column without margins that fills a widget; ``spacing`` in pixels, -1: the style's."""
+    column = QVBoxLayout(widget)
+    column.setContentsMargins(0, 0, 0, 0)
+    column.setSpacing(spacing)
+    return column
+
+
+def bare_row(widget: QWidget, spacing: int = -1) -> QHBoxLayout:
+    """A line without margins that fills a widget; ``spacing`` in pixels, -1: the style's."""
+    line = QHBoxLayout(widget)
+    line.setContentsMargins(0, 0, 0, 0)
+    line.setSpacing(spacing)
+    return line
+
+
+def push_button(text: str, parent: QWidget, tip: str = "", primary: bool = False) -> QPushButton:
+    """A button that Return presses only where the keyboard is on it; ``primary``: the one of its
+    page that goes on."""
+    button = QPushButton(text, parent)
+    button.setAutoDefault(False)
+    button.setToolTip(tip)
+    if primary:
+        button.setProperty("kind", "primary")
+    return button
+
+
 def section(parent: QWidget | None = None) -> tuple[QWidget, QVBoxLayout]:
     """A part of a pane with the pane's margins: its widget and its column."""
     widget = QWidget(parent)
@@ -204,9 +234,7 @@ def labelled(name: str, control: QWidget, parent: QWidget) -> QWidget:
     pair = QWidget(parent)
     label = QLabel(name, pair)
     label.setBuddy(control)
-    line = QHBoxLayout(pair)
-    line.setContentsMargins(0, 0, 0, 0)
-    line.setSpacing(S4)
+    line = bare_row(pair, S4)
     line.addWidget(label)
     line.addWidget(control)
     return pair
@@ -225,6 +253,18 @@ def row(*widgets: QWidget | int, spacing: int = S8) -> QHBoxLayout:
     return line
 
 
+def beside(left: QWidget, right: QWidget, sizes: tuple[int, int], parent: QWidget) -> QSplitter:
+    """A list at the left and what is chosen in it at the right, with a splitter between them;
+    ``sizes``: pixels, whose ratio stays."""
+    split = QSplitter(Qt.Orientation.Horizontal, parent)
+    split.setChildrenCollapsible(False)
+    for at, (side, size) in enumerate(zip((left, right), sizes, strict=True)):
+        split.addWidget(side)
+        split.setStretchFactor(at, size)
+    split.setSizes(list(sizes))
+    return split
+
+
 class OnePage(QWidget):
     """Unlike a stack of widgets it is as high as its current page needs at its width, so that a
     scroll area around it scrolls only where that page is too long."""
@@ -233,9 +273,7 @@ class OnePage(QWidget):
         super().__init__(parent)
         self._pages: list[QWidget] = []
         self._at = -1
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
+        bare_column(self, 0)
 
     def add(self, page: QWidget) -> int:
         """One more page; the first one is shown. Returns its number."""

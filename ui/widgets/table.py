@@ -32,7 +32,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from ui.theme import S12, S16, mono_font, on_theme_changed, scaled, small_font, theme
+from ui.theme import S12, S16, mono_font, on_theme_changed, scaled, small_font, theme, ui_font
 
 Index = QModelIndex | QPersistentModelIndex
 Row = TypeVar("Row")
@@ -60,6 +60,8 @@ class Column(Generic[Row]):
     else as wide as Qt makes it."""
     stretch: bool = False
     """Whether the column takes the room that the others leave."""
+    fits: bool = False
+    """Whether the column is as wide as its cells; for tables of few rows."""
     shown_from: int = 0
     """Width of the table from which the column is shown, in pixels at a text scale of 100 %."""
     detail: Callable[[Row], str | None] | None = None
@@ -68,6 +70,8 @@ class Column(Generic[Row]):
     """A cell for screen readers; None: its text."""
     colour: Callable[[Row], QColor | None] | None = None
     """Colour of a cell's text; None: that of the palette."""
+    bold: Callable[[Row], bool] | None = None
+    """Whether a cell's text is bold; None: never."""
 
     def heading(self, role: int) -> Any:
         """What the heading answers to a role of Qt."""
@@ -89,6 +93,8 @@ class Column(Generic[Row]):
             return self.detail(row) if self.detail is not None else None
         if role == Qt.ItemDataRole.ForegroundRole:
             return self.colour(row) if self.colour is not None else None
+        if role == Qt.ItemDataRole.FontRole:
+            return ui_font(bold=True) if self.bold is not None and self.bold(row) else None
         return None
 
 
@@ -227,6 +233,8 @@ class Table(QTableView):
 
     row_activated = Signal(object)
     """The row object on which Return was pressed, or that was double-clicked."""
+    current_changed = Signal(object)
+    """The row object of the current row, None where there is none."""
 
     def __init__(self, model: TableModel[Any], name: str, parent: QWidget | None = None) -> None:
         """``name``: for screen readers."""
@@ -254,6 +262,9 @@ class Table(QTableView):
         model.modelReset.connect(self._columns_changed)
         self._arranged: Sequence[Column[Any]] = ()
         self.doubleClicked.connect(lambda index: self.activate(index))
+        self.selectionModel().currentRowChanged.connect(
+            lambda _now, _before: self.current_changed.emit(self.current)
+        )
         on_theme_changed(self.restyle)
 
     # sizes ---------------------------------------------------------------------------------------
@@ -293,6 +304,8 @@ class Table(QTableView):
         for number, column in enumerate(self._arranged):
             if column.stretch:
                 header.setSectionResizeMode(number, modes.Stretch)
+            elif column.fits:
+                header.setSectionResizeMode(number, modes.ResizeToContents)
             elif column.width:
                 header.setSectionResizeMode(number, modes.Interactive)
                 header.resizeSection(number, scaled(column.width))
@@ -316,6 +329,21 @@ class Table(QTableView):
     def current(self) -> Any:
         """The row object of the current row, or None."""
         return self.rows.at(self.currentIndex().row())
+
+    def show_rows(self, rows: Sequence[Any], current: Any = None) -> None:
+        """Show other rows; ``current``, else the first one, becomes the current row."""
+        self.rows.show(rows)
+        if rows:
+            at = self.rows.row_of(current) if current is not None else 0
+            self.setCurrentIndex(self.rows.index(max(at, 0), 0))
+        else:
+            self.current_changed.emit(None)
+
+    def cells(self) -> list[list[str]]:
+        """The texts of all rows, as they are shown."""
+        rows = range(self.rows.rowCount())
+        columns = range(self.rows.columnCount())
+        return [[str(self.rows.index(at, n).data() or "") for n in columns] for at in rows]
 
     def sort_by(self, number: int) -> None:
         """Sort by a column; once more turns the order round, a third time takes it back."""

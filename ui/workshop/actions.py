@@ -14,7 +14,7 @@ def workshop_actions(session: WindowSession) -> list[Entry]:
         (ActionSpec("check_mend", "Chec&k and mend a summary…",
                     "What the draft, else the selected compaction, lost, and one more call to put "
                     "it back, if you want that",
-                    COMPACTION, ("Ctrl+Alt+C",)), session.checking.open),
+                    COMPACTION, ("Ctrl+Alt+C",)), session.summary_check.open),
         (ActionSpec("workshop", "Prompt &workshop…",
                     "See, change, compare and try the words that are sent to models",
                     COMPACTION, ("Ctrl+Alt+T",)), lambda: session.workshop.open()),
@@ -23,5 +23,5 @@ def workshop_actions(session: WindowSession) -> list[Entry]:
 
 def follow(session: WindowSession, registry: ActionRegistry) -> None:
     """What can do nothing now cannot be chosen."""
-    registry.enable(("workshop",), session.desk.bench is not None)
-    registry.enable(("check_mend",), session.checking.can_check)
+    registry.enable(("workshop",), session.state.bench is not None)
+    registry.enable(("check_mend",), session.summary_check.can_check)

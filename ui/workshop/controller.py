@@ -44,9 +44,9 @@ FREE = "offline/extractive"
 class TrialController(QObject):
     """One trial at a time; nothing is stored in any session."""
 
-    def __init__(self, desk: AppState, dialog: WorkshopDialog) -> None:
+    def __init__(self, state: AppState, dialog: WorkshopDialog) -> None:
         super().__init__(dialog)
-        self._desk = desk
+        self._state = state
         self._dialog = dialog
         self._page = dialog.trial
         self._cancel: CancelToken | None = None
@@ -54,7 +54,7 @@ class TrialController(QObject):
         self._waiting: tuple[Trial, list[TrialPoint], str] | None = None
         page = self._page
         page.points_asked.connect(self._points_asked)
-        page.try_asked.connect(lambda: desk.tasks.start("The trial", self._prepare()))
+        page.try_asked.connect(lambda: state.tasks.start("The trial", self._prepare()))
         page.confirmed.connect(self._confirmed)
         page.cancel_asked.connect(self.stop)
 
@@ -69,43 +69,43 @@ class TrialController(QObject):
 
     def show(self, versions: Sequence[Version], can: bool) -> None:
         """Show what can be chosen."""
-        desk, page = self._desk, self._page
-        if desk.bench is None:
+        state, page = self._state, self._page
+        if state.bench is None:
             return
         page.show_versions(versions, self._dialog.text, can and not self.running)
-        models = desk.models("summary")
+        models = state.models("summary")
         if not page.model.count():
             page.show_models(models, FREE)
-        open_key = desk.document.key if desk.document is not None else -1
-        rows = [(row.key, row.title or row.session_id) for row in desk.bench.sessions()]
+        open_key = state.document.key if state.document is not None else -1
+        rows = [(row.key, row.title or row.session_id) for row in state.bench.sessions()]
         rows.sort(key=lambda row: row[0] != open_key)
         page.show_sessions(rows, open_key)
 
     def _points_asked(self, key: int) -> None:
-        self._desk.tasks.start("Looking for compactions", self._find_points(key))
+        self._state.tasks.start("Looking for compactions", self._find_points(key))
 
     async def _find_points(self, key: int) -> None:
-        desk = self._desk
+        state = self._state
         try:
             document = await self._open(key)
         except StoreError as error:
             self._page.tell(f"The session cannot be opened: {error}", "lost")
             return
-        profile, settings = desk.profile, desk.settings
+        profile, settings = state.profile, state.settings
         found = await asyncio.to_thread(points_of, document, profile, settings)
         self._page.show_points(key, found)
 
     async def _open(self, key: int) -> Document:
         if key not in self._documents:
-            assert self._desk.bench is not None
-            self._documents[key] = await self._desk.bench.open(key)
+            assert self._state.bench is not None
+            self._documents[key] = await self._state.bench.open(key)
         return self._documents[key]
 
     async def _prepare(self) -> None:
         """Begin at once where it costs nothing; show what it may cost elsewhere."""
-        page, desk, dialog = self._page, self._desk, self._dialog
+        page, state, dialog = self._page, self._state, self._dialog
         points, model = page.points(), str(page.model.currentData() or FREE)
-        if self.running or desk.bench is None:
+        if self.running or state.bench is None:
             return
         if not points:
             page.tell("Tick a session, or places in one.", "lost")
@@ -115,14 +115,14 @@ class TrialController(QObject):
             page.tell("Both versions are the same text; choose two that differ.", "lost")
             return
         for text in (first, second):
-            broken = [p.message for p in desk.bench.prompts.check(dialog.name, text) if p.breaks]
+            broken = [p.message for p in state.bench.prompts.check(dialog.name, text) if p.breaks]
             if broken:
                 page.tell(f"A version cannot be used: {broken[0]}", "lost")
                 return
         documents = self._documents
         trial = Trial(
-            lambda key: documents[key], desk.bench.client, dialog.name, (first, second),
-            desk.profile, desk.settings,
+            lambda key: documents[key], state.bench.client, dialog.name, (first, second),
+            state.profile, state.settings,
         )  # fmt: skip
         page.start.setEnabled(False)
         page.tell("Reading what would be sent…")
@@ -146,7 +146,7 @@ class TrialController(QObject):
         trial, points, model = self._waiting
         self._waiting = None
         self._cancel = CancelToken()
-        self._desk.tasks.start("The trial", self._run(trial, points, model, self._cancel))
+        self._state.tasks.start("The trial", self._run(trial, points, model, self._cancel))
 
     async def _run(
         self, trial: Trial, points: list[TrialPoint], model: str, cancel: CancelToken
@@ -213,9 +213,9 @@ class WorkshopController(QObject):
     followed = Signal()
     """Other words are in force."""
 
-    def __init__(self, desk: AppState, agent: AgentController) -> None:
-        super().__init__(desk)
-        self._desk = desk
+    def __init__(self, state: AppState, agent: AgentController) -> None:
+        super().__init__(state)
+        self._state = state
         self._agent = agent
         self._dialog: WorkshopDialog | None = None
         self._trial: TrialController | None = None
@@ -227,12 +227,10 @@ class WorkshopController(QObject):
         self._rest.setSingleShot(True)
         self._rest.setInterval(REST_MS)
         self._rest.timeout.connect(self._preview)
-        desk.settings_changed.connect(self._profile_changed)
-        desk.opened.connect(self._ready)
-        desk.bus.on(PromptsChanged, self._prompts_changed)
-        desk.window.compaction.setup.following.prompts_asked.connect(
-            lambda: self.open(self._first_used())
-        )
+        state.settings_changed.connect(self._profile_changed)
+        state.opened.connect(self._ready)
+        state.bus.on(PromptsChanged, self._prompts_changed)
+        state.window.compaction.prompts_requested.connect(lambda: self.open(self._first_used()))
 
     @property
     def running(self) -> bool:
@@ -241,8 +239,8 @@ class WorkshopController(QObject):
 
     @property
     def _prompts(self) -> PromptTemplates:
-        assert self._desk.bench is not None
-        return self._desk.bench.prompts
+        assert self._state.bench is not None
+        return self._state.bench.prompts
 
     def _ready(self) -> None:
         self._unsaved = self._prompts.unsaved()
@@ -253,14 +251,14 @@ class WorkshopController(QObject):
 
     def _state_changed(self, state: Qt.ApplicationState) -> None:
         """The person is back at the window; files may have been changed meanwhile."""
-        if state == Qt.ApplicationState.ApplicationActive and self._desk.bench is not None:
+        if state == Qt.ApplicationState.ApplicationActive and self._state.bench is not None:
             self._prompts.refresh()
 
     # what is in force --------------------------------------------------------------------------
 
     def _prompts_changed(self, change: PromptsChanged) -> None:
         self._follow()
-        panel = self._desk.window.compaction
+        panel = self._state.window.compaction
         panel.refresh()
         if self._dialog is not None and self._dialog.isVisible():
             name = self._dialog.name
@@ -274,7 +272,7 @@ class WorkshopController(QObject):
         self._profile_changed()
         problems = {name: state.problem for name, state in self._states.items() if state.problem}
         if problems and problems != self._reported:
-            self._desk.notice(
+            self._state.notice(
                 "warning", "A prompt of your own cannot be used.",
                 "The text that came with the program is sent in its place.",
                 "Put it right in the prompt workshop.", details="\n".join(problems.values()),
@@ -283,7 +281,7 @@ class WorkshopController(QObject):
         self._reported = problems
 
     def _used(self) -> tuple[str, ...]:
-        return names_used_by(self._desk.profile)
+        return names_used_by(self._state.profile)
 
     def _profile_changed(self) -> None:
         """The panel says whether its profile is summarized with other words than it came with."""
@@ -293,7 +291,7 @@ class WorkshopController(QObject):
             for name, state in self._states.items()
             if name in used and (state.changed or state.problem)
         ]
-        self._desk.window.compaction.setup.following.show_prompts_changed(changed)
+        self._state.window.compaction.show_prompts_changed(changed)
         if self._dialog is not None and self._dialog.isVisible():
             self._show_list()
             self._rest.start()
@@ -301,7 +299,7 @@ class WorkshopController(QObject):
     def _first_used(self) -> str:
         """The text that the profile in force asks for a summary with."""
         used = self._used()
-        shown = self._desk.window.compaction.partition
+        shown = self._state.window.compaction.partition
         prepared = shown.preparation if shown is not None else None
         updates = isinstance(prepared, Preparation) and prepared.previous_compaction >= 0
         asks = used[1] if updates else used[0]
@@ -312,7 +310,7 @@ class WorkshopController(QObject):
 
     def open(self, name: str = "") -> None:
         """Open the workshop, at a text."""
-        if self._desk.bench is None:
+        if self._state.bench is None:
             return
         self._prompts.refresh()
         if self._dialog is None:
@@ -328,7 +326,7 @@ class WorkshopController(QObject):
         dialog.list.setFocus()
 
     def _made(self) -> WorkshopDialog:
-        dialog = WorkshopDialog(self._desk.window)
+        dialog = WorkshopDialog(self._state.window)
         dialog.chosen.connect(self._show)
         dialog.edited.connect(self._edited)
         dialog.save_asked.connect(self._save)
@@ -338,7 +336,7 @@ class WorkshopController(QObject):
         dialog.closing.connect(self.keep_unsaved)
         self._loader.loaded.connect(dialog.preview.show_preview)
         self._loader.failed.connect(dialog.preview.show_problem)
-        self._trial = TrialController(self._desk, dialog)
+        self._trial = TrialController(self._state, dialog)
         return dialog
 
     def _show_list(self) -> None:
@@ -358,10 +356,10 @@ class WorkshopController(QObject):
     def _saved(self, name: str) -> str:
         """The person's own text, a broken one too, so that it can be put right."""
         try:
-            own = self._prompts.user_text(name)
+            user_text = self._prompts.user_text(name)
         except TemplateError:
-            own = None
-        return self._prompts.shipped(name) if own is None else own
+            user_text = None
+        return self._prompts.shipped(name) if user_text is None else user_text
 
     def _fill_tab(self) -> None:
         dialog = self._dialog
@@ -388,7 +386,7 @@ class WorkshopController(QObject):
         self._rest.start()
 
     def _preview(self) -> None:
-        dialog, window = self._dialog, self._desk.window
+        dialog, window = self._dialog, self._state.window
         if dialog is None or not dialog.isVisible() or dialog.tab != "request":
             return
         name, text = dialog.name, dialog.text
@@ -400,8 +398,8 @@ class WorkshopController(QObject):
         panel = window.compaction
         tools = self._agent.tools.box()
         where = Where(
-            self._desk.document, panel.partition, panel.instructions(),
-            panel.setup.chosen_model(), tools if isinstance(tools, InFolder) else None, today(),
+            self._state.document, panel.partition, panel.instructions(),
+            panel.chosen_model(), tools if isinstance(tools, InFolder) else None, today(),
         )  # fmt: skip
         self._loader.load(lambda: preview_prompt(name, text, where))
 
@@ -460,11 +458,11 @@ class WorkshopController(QObject):
 
     def keep_unsaved(self) -> None:
         """What is not saved is there again when the window is opened again."""
-        if self._desk.bench is not None:
+        if self._state.bench is not None:
             try:
                 self._prompts.store_unsaved(self._unsaved)
             except TemplateError as error:
-                self._desk.notice("error", f"Changes of prompts are not kept: {error}")
+                self._state.notice("error", f"Changes of prompts are not kept: {error}")
 
     def stop(self) -> None:
         """The window is closed: a trial under way ends, what is not saved is kept."""

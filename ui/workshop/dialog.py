@@ -86,11 +86,11 @@ class TemplateList(QTreeWidget):
                 if on
             ]
             sign = "".join(SIGNS[word] for word in marks)
-            told = f"{state.info.title} — {', '.join(marks)}" if marks else state.info.title
+            spoken = f"{state.info.title} — {', '.join(marks)}" if marks else state.info.title
             item.setText(0, f"{sign} {state.info.title}" if sign else state.info.title)
             use = " The profile in force uses it." if state.info.name in used else ""
-            item.setToolTip(0, f"{told}. {state.info.about}{use}")
-            item.setData(0, Qt.ItemDataRole.AccessibleTextRole, told)
+            item.setToolTip(0, f"{spoken}. {state.info.about}{use}")
+            item.setData(0, Qt.ItemDataRole.AccessibleTextRole, spoken)
             font = self.font()
             font.setBold(bool(marks))
             item.setFont(0, font)

@@ -5,20 +5,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
+from typing import NamedTuple
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QHideEvent, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QDialog,
-    QHeaderView,
     QLabel,
     QProgressBar,
     QPushButton,
     QSplitter,
     QStackedWidget,
     QTextEdit,
-    QTreeWidget,
-    QTreeWidgetItem,
     QVBoxLayout,
     QWidget,
 )
@@ -41,10 +39,10 @@ from ui.widgets.labels import Caption, Hairline, LinkButton
 from ui.widgets.marked import MarkedText
 from ui.widgets.model_box import ModelBox
 from ui.widgets.notice import Notice, NoticeStrip
-from ui.widgets.panels import row
+from ui.widgets.panels import bare_column, push_button, row
 from ui.widgets.plain_text import StreamView
+from ui.widgets.table import Column, Table, TableModel
 
-ENTRY = Qt.ItemDataRole.UserRole
 BESIDE = 700
 """From this width on, at a text scale of 100 %, both texts stand side by side."""
 SHOWN = 300
@@ -81,7 +79,7 @@ class MendWindow(QDialog):
         self.title = QLabel(self)
         self.title.setWordWrap(True)
         bind_font(self.title, lambda: ui_font(2, bold=True))
-        self.told = Caption(parent=self, wraps=True)
+        self.message = Caption(parent=self, wraps=True)
         self._pages = QStackedWidget(self)
         self._build_found()
         yield
@@ -100,10 +98,8 @@ class MendWindow(QDialog):
         head.setContentsMargins(S16, S12, S16, S8)
         head.setSpacing(S4)
         head.addWidget(self.title)
-        head.addWidget(self.told)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
+        head.addWidget(self.message)
+        column = bare_column(self, 0)
         column.addWidget(self.notice)
         column.addLayout(head)
         column.addWidget(self._pages, 1)
@@ -113,17 +109,17 @@ class MendWindow(QDialog):
 
     def _build_found(self) -> None:
         page = QWidget(self)
-        self.lacks = QTreeWidget(page)
-        self.lacks.setAccessibleName("What was lost or is stated otherwise, the gravest first")
-        self.lacks.setRootIsDecorated(False)
-        self.lacks.setUniformRowHeights(True)
-        self.lacks.setHeaderLabels(["What", "Is", "The record says", "Entry"])
-        header = self.lacks.header()
-        header.setStretchLastSection(False)
-        for at in (0, 1, 3):
-            header.setSectionResizeMode(at, QHeaderView.ResizeMode.ResizeToContents)
-        header.setSectionResizeMode(2, QHeaderView.ResizeMode.Stretch)
-        self.lacks.itemActivated.connect(self._go)
+        columns: list[Column[Lack]] = [
+            Column("What", lambda lack: lack.kind, fits=True),
+            Column("Is", lambda lack: lack.lacking, fits=True),
+            Column("The record says", lambda lack: _line(_record(lack)), stretch=True,
+                   detail=lambda lack: (lack.line or _record(lack))[: 4 * SHOWN]),
+            Column("Entry", lambda lack: f"#{lack.entry}" if lack.entry >= 0 else "", fits=True),
+        ]  # fmt: skip
+        name = "What was lost or is stated otherwise, the gravest first"
+        self.lacks = Table(TableModel(columns), name, page)
+        self.lacks.row_activated.connect(lambda lack: self._go(lack.entry))
+        self.lacks.restyle()
         self.model = ModelBox(page)
         self.model.setAccessibleName("Model that mends")
         self.model.activated.connect(lambda _at: self.model_chosen.emit(self.chosen_model()))
@@ -168,20 +164,20 @@ class MendWindow(QDialog):
         self.split.setChildrenCollapsible(False)
         for words, view in (("As it is", self.before), ("Mended", self.after)):
             side = QWidget(self.split)
-            inner = QVBoxLayout(side)
-            inner.setContentsMargins(0, 0, 0, 0)
-            inner.setSpacing(S4)
+            inner = bare_column(side, S4)
             inner.addWidget(Caption(words, side))
             inner.addWidget(view, 1)
             self.split.addWidget(side)
-        self.facts = QTreeWidget(page)
-        self.facts.setAccessibleName("What the mended draft regains, and what it loses")
-        self.facts.setRootIsDecorated(False)
-        self.facts.setHeaderLabels(["", "What", "Text"])
-        header = self.facts.header()
-        for at in (0, 1):
-            header.setSectionResizeMode(at, QHeaderView.ResizeMode.ResizeToContents)
-        self.facts.itemActivated.connect(self._go)
+        changes: list[Column[ChangedFact]] = [
+            Column("", lambda row: row.change, fits=True),
+            Column("What", lambda row: row.fact.kind.value, fits=True),
+            Column("Text", lambda row: _line(row.fact.text), stretch=True,
+                   detail=lambda row: row.fact.text[: 4 * SHOWN]),
+        ]  # fmt: skip
+        name = "What the mended draft regains, and what it loses"
+        self.facts = Table(TableModel(changes), name, page)
+        self.facts.row_activated.connect(lambda row: self._go(row.fact.last))
+        self.facts.restyle()
         whole = QSplitter(Qt.Orientation.Vertical, page)
         whole.setChildrenCollapsible(False)
         whole.addWidget(self.split)
@@ -195,31 +191,23 @@ class MendWindow(QDialog):
 
     def _build_foot(self) -> None:
         self._foot = QWidget(self)
-        self.mend = self._button("&Mend it", "Send this request to the model", primary=True)
+        foot = self._foot
+        self.mend = push_button("&Mend it", foot, "Send this request to the model", primary=True)
         self.mend.clicked.connect(lambda: self.asked.emit(self.chosen_model()))
-        self.stop = self._button("&Cancel", "Stop; nothing is changed")
+        self.stop = push_button("&Cancel", foot, "Stop; nothing is changed")
         self.stop.clicked.connect(self.cancel_asked)
-        self.take = self._button(
-            "&Take it", "Take the mended text as a draft, to be edited and committed",
-            primary=True,
-        )  # fmt: skip
+        tip = "Take the mended text as a draft, to be edited and committed"
+        self.take = push_button("&Take it", foot, tip, primary=True)
         self.take.clicked.connect(self.taken)
-        self.leave = self._button("&Leave it", "Give the mended text up; nothing is changed")
+        tip = "Give the mended text up; nothing is changed"
+        self.leave = push_button("&Leave it", foot, tip)
         self.leave.clicked.connect(self.left)
-        self.done_button = self._button("C&lose", "")
+        self.done_button = push_button("C&lose", foot)
         self.done_button.clicked.connect(self.close)
         flow = FlowLayout(self._foot, across=S8, down=S4)
         flow.setContentsMargins(S16, S8, S16, S12)
         for button in (self.mend, self.take, self.leave, self.stop, self.done_button):
             flow.addWidget(button)
-
-    def _button(self, text: str, tip: str, *, primary: bool = False) -> QPushButton:
-        button = QPushButton(text, self._foot)
-        button.setToolTip(tip)
-        button.setAutoDefault(False)
-        if primary:
-            button.setProperty("kind", "primary")
-        return button
 
     def _show_page(self, number: int, *buttons: QPushButton) -> None:
         self._pages.setCurrentIndex(number)
@@ -248,7 +236,7 @@ class MendWindow(QDialog):
         self._name = name
         self.notice.dismiss()
         self.title.setText(f"Checking {name}")
-        self.told.setText("Reading what it takes the place of. No model is asked.")
+        self.message.setText("Reading what it takes the place of. No model is asked.")
         self.stream.begin()
         self._show_page(1, self.stop)
 
@@ -260,7 +248,7 @@ class MendWindow(QDialog):
         )
         if not checked.lacks:
             self.title.setText("Nothing was found lost or changed")
-            self.told.setText(f"{survives}. There is nothing to ask for.")
+            self.message.setText(f"{survives}. There is nothing to ask for.")
         else:
             wrong = f", {checked.wrong:,} stated otherwise or without a source"
             self.title.setText(f"{lost:,} lost{wrong if checked.wrong else ''}")
@@ -269,12 +257,11 @@ class MendWindow(QDialog):
                 if len(checked.lacks) > MOST_FINDINGS
                 else ""
             )
-            self.told.setText(
+            self.message.setText(
                 f"{survives}: the most that a model can recall. Mending is one more call, with "
                 f"the summary and this list.{more}"
             )
-        self.lacks.clear()
-        self.lacks.addTopLevelItems([_row(lack) for lack in checked.lacks])
+        self.lacks.rows.show(checked.lacks)
         self.model.set_models(models, model)
         self._show_page(0, self.mend, self.done_button)
         self.mend.setEnabled(bool(checked.lacks))
@@ -291,7 +278,7 @@ class MendWindow(QDialog):
         """The request is on its way."""
         self.notice.dismiss()
         self.title.setText(f"{model} is asked to mend it")
-        self.told.setText(self._kept)
+        self.message.setText(self._kept)
         self.stream.begin()
         self._show_page(1, self.stop)
         self.stop.setFocus()
@@ -301,7 +288,7 @@ class MendWindow(QDialog):
         self.stream.finish()
         self.notice.show_notice(notice)
         self.title.setText("Not mended")
-        self.told.setText(self._kept)
+        self.message.setText(self._kept)
         self._show_page(0, self.mend, self.done_button)
         self.mend.setFocus()
 
@@ -314,16 +301,14 @@ class MendWindow(QDialog):
             f"{count(gained, 'thing')} regained, {gone:,} lost by it: "
             f"{share_text(before.fidelity.survival)} → {share_text(after.fidelity.survival)}"
         )
-        self.told.setText(f"{facts}. {self._kept}")
+        self.message.setText(f"{facts}. {self._kept}")
         mine, theirs = word_differences(before.text, mended.draft.summary)
         self.before.show_pieces(mine, "Empty")
         self.after.show_pieces(theirs, "Empty")
         _reveal(self.after, theirs)
-        self.facts.clear()
-        for sign, word, found in (
-            ("+", "regained", mended.regained), ("−", "lost by it", mended.lost),
-        ):  # fmt: skip
-            self.facts.addTopLevelItems([_fact_row(f"{sign} {word}", fact) for fact in found])
+        changed = [ChangedFact("+ regained", fact) for fact in mended.regained]
+        changed += [ChangedFact("− lost by it", fact) for fact in mended.lost]
+        self.facts.rows.show(changed)
         self.facts.setVisible(bool(gained or gone))
         self._show_page(2, self.take, self.leave)
         self.take.setFocus()
@@ -338,9 +323,8 @@ class MendWindow(QDialog):
         its.setValue(round(share * its.maximum()))
         self._following = False
 
-    def _go(self, item: QTreeWidgetItem) -> None:
-        entry = item.data(0, ENTRY)
-        if isinstance(entry, int) and entry >= 0:
+    def _go(self, entry: int) -> None:
+        if entry >= 0:
             self.entry_requested.emit(entry)
 
     # keys and sizes ----------------------------------------------------------------------------
@@ -378,19 +362,19 @@ def _reveal(view: QTextEdit, pieces: Sequence[Piece]) -> None:
         at += len(piece.text.encode("utf-16-le", "surrogatepass")) // 2
 
 
-def _row(lack: Lack) -> QTreeWidgetItem:
-    says = lack.text
+class ChangedFact(NamedTuple):
+    """A fact that the mended draft has and the draft had not, or the other way round."""
+
+    change: str
+    fact: Fact
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())[:SHOWN]
+
+
+def _record(lack: Lack) -> str:
+    """What the record states, and what the summary states instead."""
     if lack.stated and lack.stated != lack.text:
-        says = f"{lack.text}   (the summary: {lack.stated})"
-    entry = f"#{lack.entry}" if lack.entry >= 0 else ""
-    item = QTreeWidgetItem([lack.kind, lack.lacking, " ".join(says.split())[:SHOWN], entry])
-    item.setToolTip(2, (lack.line or says)[: 4 * SHOWN])
-    item.setData(0, ENTRY, lack.entry)
-    return item
-
-
-def _fact_row(word: str, fact: Fact) -> QTreeWidgetItem:
-    item = QTreeWidgetItem([word, fact.kind.value, " ".join(fact.text.split())[:SHOWN]])
-    item.setToolTip(2, fact.text[: 4 * SHOWN])
-    item.setData(0, ENTRY, fact.last)
-    return item
+        return f"{lack.text}   (the summary: {lack.stated})"
+    return lack.text

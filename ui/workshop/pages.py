@@ -8,15 +8,10 @@ from collections.abc import Collection, Sequence
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFont, QSyntaxHighlighter, QTextCharFormat, QTextDocument
 from PySide6.QtWidgets import (
-    QHBoxLayout,
-    QHeaderView,
     QLabel,
     QPlainTextEdit,
-    QPushButton,
     QSizePolicy,
     QSplitter,
-    QTreeWidget,
-    QTreeWidgetItem,
     QVBoxLayout,
     QWidget,
 )
@@ -33,8 +28,9 @@ from ui.widgets.choice import Choice
 from ui.widgets.figures import full, moment
 from ui.widgets.labels import Caption, LinkButton
 from ui.widgets.message_blocks import DiffBlock
-from ui.widgets.panels import row
+from ui.widgets.panels import bare_row, push_button, row
 from ui.widgets.plain_text import PlainTextView
+from ui.widgets.table import Column, Table, TableModel
 
 _VARIABLE = re.compile(r"\{\{(\w+)\}\}")
 _HEADING = re.compile(r"^\s*#{1,6}\s.+$")
@@ -134,17 +130,15 @@ class TemplateEditor(QWidget):
             return
         for one in info.variables:
             line = QWidget(self._variables)
-            flow = QHBoxLayout(line)
-            flow.setContentsMargins(0, 0, 0, 0)
-            flow.setSpacing(S8)
+            flow = bare_row(line, S8)
             button = LinkButton(f"{{{{{one.name}}}}}", line)
             button.setToolTip("Put it in at the caret")
             button.setAccessibleName(f"Insert {one.name}")
             button.clicked.connect(lambda _on=False, name=one.name: self._insert(name))
             needed = "" if one.required else " May be left out."
-            told = Caption(f"{one.about}{needed}", line, wraps=True)
+            caption = Caption(f"{one.about}{needed}", line, wraps=True)
             flow.addWidget(button)
-            flow.addWidget(told, 1)
+            flow.addWidget(caption, 1)
             self._rows.addWidget(line)
 
     def _insert(self, name: str) -> None:
@@ -205,7 +199,6 @@ class PreviewPage(QWidget):
 
 EDITOR = -1
 """The number that stands for the text in the editor."""
-NUMBER = Qt.ItemDataRole.UserRole
 
 
 def version_words(version: Version) -> str:
@@ -217,6 +210,10 @@ def version_words(version: Version) -> str:
     return f"Version {version.number}"
 
 
+def _saved_at(version: Version) -> str:
+    return moment(version.time_ms).rpartition(":")[0]
+
+
 class VersionsPage(QWidget):
     """The versions, the newest first, and below them what changed."""
 
@@ -226,21 +223,24 @@ class VersionsPage(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._versions: dict[int, Version] = {}
-        self.list = QTreeWidget(self)
-        self.list.setAccessibleName("Versions of this text")
-        self.list.setRootIsDecorated(False)
-        self.list.setHeaderLabels(["Version", "When", "Note"])
-        self.list.header().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-        self.list.header().setStretchLastSection(True)
-        self.list.currentItemChanged.connect(lambda _now, _old: self._compare())
+        columns: list[Column[Version]] = [
+            Column("Version", version_words, fits=True, detail=_saved_at),
+            Column("When", _saved_at, fits=True, shown_from=480),
+            Column("Note", lambda one: one.note, stretch=True, detail=lambda one: one.note),
+        ]
+        self.list = Table(TableModel(columns), "Versions of this text", self)
+        self.list.current_changed.connect(lambda _now: self._compare())
+        self.list.restyle()
         self.against = Choice(self)
         self.against.setAccessibleName("Version to compare with")
         self.against.activated.connect(lambda _at: self._compare())
-        self.take = QPushButton("Put into the &editor", self)
-        self.take.setToolTip("Take the chosen version's text, to save it or to change it")
-        self.take.setAutoDefault(False)
+        self.take = push_button(
+            "Put into the &editor",
+            self,
+            "Take the chosen version's text, to save it or to change it",
+        )
         self.take.clicked.connect(self._taken)
-        self.told = Caption(parent=self, wraps=True)
+        self.message = Caption(parent=self, wraps=True)
         self._below = QWidget(self)
         self._column = QVBoxLayout(self._below)
         self._column.setContentsMargins(0, S8, 0, 0)
@@ -249,7 +249,7 @@ class VersionsPage(QWidget):
         line = row(Caption("Compared with", self), self.against, self.take)
         line.setStretchFactor(self.against, 1)
         self._column.addLayout(line)
-        self._column.addWidget(self.told)
+        self._column.addWidget(self.message)
         self.diff: DiffView | None = None
         split = QSplitter(Qt.Orientation.Vertical, self)
         split.setChildrenCollapsible(False)
@@ -264,38 +264,19 @@ class VersionsPage(QWidget):
     def show_versions(self, versions: Sequence[Version], text: str) -> None:
         """``text``: what stands in the editor."""
         editor = Version(EDITOR, 0, "", text)
-        chosen, against = self._number(), self.against.currentData()
+        chosen, against = self.list.current, self.against.currentData()
         self._versions = {one.number: one for one in (*versions, editor)}
-        self.list.blockSignals(True)
-        self.list.clear()
         newest = [editor, *reversed(versions)]
-        for one in newest:
-            when = moment(one.time_ms).rpartition(":")[0]
-            item = QTreeWidgetItem(self.list, [version_words(one), when, one.note])
-            item.setData(0, NUMBER, one.number)
-            item.setToolTip(2, one.note)
         self.against.clear()
         for one in newest:
             self.against.addItem(version_words(one), one.number)
-        self.list.blockSignals(False)
         last = versions[-1].number if versions else 0
-        self._choose(chosen if chosen in self._versions else EDITOR)
         wanted = against if against in self._versions else last
         self.against.setCurrentIndex(self.against.findData(wanted))
-        self._compare()
-
-    def _choose(self, number: int) -> None:
-        for at in range(self.list.topLevelItemCount()):
-            item = self.list.topLevelItem(at)
-            if item is not None and item.data(0, NUMBER) == number:
-                self.list.setCurrentItem(item)
-
-    def _number(self) -> int:
-        item = self.list.currentItem()
-        return int(item.data(0, NUMBER)) if item is not None else EDITOR
+        self.list.show_rows(newest, self._versions.get(chosen.number) if chosen else None)
 
     def _compare(self) -> None:
-        new = self._versions.get(self._number())
+        new: Version | None = self.list.current
         old = self._versions.get(self.against.currentData())
         if self.diff is not None:
             self.diff.hide()
@@ -308,13 +289,13 @@ class VersionsPage(QWidget):
         lines = changed_lines(old.text, new.text)
         names = f"{version_words(old)} → {version_words(new)}"
         if not lines:
-            self.told.setText(f"{names}: the same text.")
+            self.message.setText(f"{names}: the same text.")
             return
         view = self.diff = DiffView(DiffBlock(names, lines), self._below, fit=0)
-        self.told.setText(f"{names}: {view.summary}")
+        self.message.setText(f"{names}: {view.summary}")
         self._column.addWidget(view, 1)
 
     def _taken(self) -> None:
-        version = self._versions.get(self._number())
+        version: Version | None = self.list.current
         if version is not None and version.number != EDITOR:
             self.taken.emit(version.text)

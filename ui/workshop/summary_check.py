@@ -10,6 +10,7 @@ import asyncio
 
 from PySide6.QtCore import QObject
 
+from explorer.audit.findings import Finding
 from explorer.compaction.partition import Partition
 from explorer.facts.extract import (
     ScanCancelled,
@@ -17,7 +18,7 @@ from explorer.facts.extract import (
 from explorer.models.client import Cancelled, CancelToken
 from explorer.services.document import Document
 from explorer.services.draft_records import Draft
-from explorer.services.summary_audit import Auditor
+from explorer.services.summary_audit import Audited, Auditor
 from explorer.services.summary_request import DraftFailed, Order
 from explorer.services.verification import Checked, Mended, check, mend, request_for
 from explorer.session.context import latest_on_path
@@ -36,9 +37,9 @@ from ui.workshop.mend_window import MendWindow
 class SummaryCheckController(QObject):
     """Owns the window; one summary at a time."""
 
-    def __init__(self, desk: AppState) -> None:
-        super().__init__(desk)
-        self._desk = desk
+    def __init__(self, state: AppState) -> None:
+        super().__init__(state)
+        self._state = state
         self._window: MendWindow | None = None
         self._requests: RequestWindow | None = None
         self._cancel: CancelToken | None = None
@@ -48,9 +49,9 @@ class SummaryCheckController(QObject):
         self._draft: Draft | None = None
         self._checked: Checked | None = None
         self._mended: Mended | None = None
-        desk.window.compaction.audit_asked.connect(self._asked_of_draft)
-        desk.window.compaction.discard_requested.connect(lambda _draft: desk.state_changed.emit())
-        desk.document_changed.connect(self._other_document)
+        state.window.compaction.audit_asked.connect(self._asked_of_draft)
+        state.window.compaction.discard_requested.connect(lambda _draft: state.state_changed.emit())
+        state.document_changed.connect(self._other_document)
 
     @property
     def running(self) -> bool:
@@ -59,18 +60,16 @@ class SummaryCheckController(QObject):
     @property
     def can_check(self) -> bool:
         """Whether a draft or a compaction is there to be checked."""
-        document = self._desk.document
+        document = self._state.document
         if document is None:
             return False
         return self._draft_shown() is not None or bool(document.tree.columns.compactions)
 
     def _draft_shown(self) -> tuple[Draft, Partition, str] | None:
         """The draft that is shown, what it was made from, and its text as it is edited by now."""
-        panel = self._desk.window.compaction
-        current = panel.draft.current if panel.has_drafts else None
-        held = panel.draft.held() if isinstance(current, Draft) else []
-        for draft, shown, text in held:
-            if draft is current and isinstance(draft, Draft):
+        panel = self._state.window.compaction
+        for draft, shown, text in panel.drafts():
+            if draft is panel.current_draft and isinstance(draft, Draft):
                 return draft, shown, text
         return None
 
@@ -97,48 +96,55 @@ class SummaryCheckController(QObject):
     def open(self) -> None:
         """Check the draft that is shown, else the compaction that is selected, else the latest
         one of the active path."""
-        document = self._desk.document
+        document = self._state.document
         if document is None:
             return
         if (found := self._draft_shown()) is not None:
             draft, shown, text = found
-            self._desk.window.show_tab("compaction")
+            self._state.window.show_tab("compaction")
             self._open(document, draft, shown, text, f"the draft by {draft.model}")
             return
-        selected = self._desk.selected
+        selected = self._state.selected
         if 0 <= selected < len(document.tree) and document.tree.kind(selected) is Kind.COMPACTION:
             self.open_compaction(selected)
             return
         path = document.tree.path(document.leaf)
         at = latest_on_path(document.tree, path, Kind.COMPACTION)
         if at < 0:
-            self._desk.say("No compaction is on the active path: select one on the map.")
+            self._state.say("No compaction is on the active path: select one on the map.")
             return
         self.open_compaction(path[at])
 
+    def act_on(self, act: str, _finding: Finding, audited: Audited) -> None:
+        """Check the summary of a finding that is to be mended: a compaction, or the draft."""
+        if act == "mend" and audited.entry >= 0:
+            self.open_compaction(audited.entry)
+        elif act == "mend":
+            self.open()
+
     def open_compaction(self, entry: int) -> None:
         """Check what a compaction of the session stored; why not is said where that cannot be."""
-        document = self._desk.document
+        document = self._state.document
         if document is not None and not self._is_busy():
             self._cancel = CancelToken()
             work = self._open_stored(document, entry, self._cancel)
-            self._desk.tasks.start("Reading the compaction", work)
+            self._state.tasks.start("Reading the compaction", work)
 
     async def _open_stored(self, document: Document, entry: int, cancel: CancelToken) -> None:
-        desk = self._desk
+        state = self._state
         try:
             found = await asyncio.to_thread(
-                document.compaction.stored_summary, entry, desk.profile, desk.settings
+                document.compaction.stored_summary, entry, state.profile, state.settings
             )
         except ValueError as error:
-            desk.notice("info", str(error), "Nothing was changed.")
+            state.notice("info", str(error), "Nothing was changed.")
             return
         except StoreError as error:
-            desk.notice("error", f"#{entry} cannot be read: {error}", "Nothing was changed.")
+            state.notice("error", f"#{entry} cannot be read: {error}", "Nothing was changed.")
             return
         finally:
             self._cancel = None
-        if not cancel.cancelled and desk.document is document:
+        if not cancel.cancelled and state.document is document:
             draft = found.draft
             self._open(document, draft, found.shown, draft.summary, f"compaction #{entry}")
 
@@ -153,12 +159,12 @@ class SummaryCheckController(QObject):
         if self._window is not None:
             self._begin(self._window, shown, text, name)
             return
-        window = MendWindow(self._desk.window)
+        window = MendWindow(self._state.window)
         self._turns.start(window.building(), lambda: self._built(window, shown, text, name))
 
     def _is_busy(self) -> bool:
         if self.running:
-            self._desk.say("Another summary is being checked; wait for it, or stop it.")
+            self._state.say("Another summary is being checked; wait for it, or stop it.")
         return self.running
 
     def _begin(self, window: MendWindow, shown: Partition, text: str, name: str) -> None:
@@ -168,7 +174,7 @@ class SummaryCheckController(QObject):
             return
         window.checking(name)
         present(window)
-        self._desk.tasks.start("Checking the summary", self._check(shown, text, cancel))
+        self._state.tasks.start("Checking the summary", self._check(shown, text, cancel))
 
     def _built(self, window: MendWindow, shown: Partition, text: str, name: str) -> None:
         self._window = window
@@ -178,7 +184,7 @@ class SummaryCheckController(QObject):
         window.cancel_asked.connect(self.stop)
         window.taken.connect(self._take)
         window.left.connect(window.close)
-        window.entry_requested.connect(self._desk.select)
+        window.entry_requested.connect(self._state.select)
         window.closing.connect(self._closed)
         self._begin(window, shown, text, name)
 
@@ -200,8 +206,8 @@ class SummaryCheckController(QObject):
         if document is not self._document:
             return
         self._checked = checked
-        panel = self._desk.window.compaction
-        window.show_checked(checked, self._desk.models("summary"), panel.setup.chosen_model())
+        panel = self._state.window.compaction
+        window.show_checked(checked, self._state.models("summary"), panel.chosen_model())
         self._show_cost()
 
     def _show_cost(self) -> None:
@@ -238,7 +244,7 @@ class SummaryCheckController(QObject):
             return
         if self._requests is None:
             self._requests = RequestWindow(window)
-            self._requests.entry_requested.connect(self._desk.select)
+            self._requests.entry_requested.connect(self._state.select)
         self._requests.show_requests([asked.request])
         self._requests.show()
         self._requests.raise_()
@@ -251,14 +257,14 @@ class SummaryCheckController(QObject):
         self._cancel = CancelToken()
         self._window.asking(model)
         work = self._ask(self._draft, self._checked, model, self._cancel)
-        self._desk.tasks.start("Mending the summary", work)
+        self._state.tasks.start("Mending the summary", work)
 
     async def _ask(self, draft: Draft, checked: Checked, model: str, cancel: CancelToken) -> None:
         document, auditor, window = self._document, self._auditor, self._window
         assert document is not None and auditor is not None and window is not None
         order = Order(
             draft.instructions, model, lambda _purpose, piece: window.stream.add(piece), cancel,
-            on_progress=window.told.setText, on_restart=lambda _purpose: window.stream.begin(),
+            on_progress=window.message.setText, on_restart=lambda _purpose: window.stream.begin(),
         )  # fmt: skip
         try:
             mended = await mend(document, auditor, draft, checked, order)
@@ -288,23 +294,23 @@ class SummaryCheckController(QObject):
 
     def _take(self) -> None:
         """Put the mended draft beside the one that it was made from; of a compaction, show it."""
-        mended, window, document = self._mended, self._window, self._desk.document
+        mended, window, document = self._mended, self._window, self._state.document
         self._mended = None
         if window is not None:
             window.close()
         if mended is None or document is None or document is not self._document:
             return
-        self._desk.window.show_tab("compaction")
-        self._desk.window.compaction.draft_finished(mended.draft, mended.before.shown)
-        self._desk.state_changed.emit()
-        self._desk.say("The mended draft is here; nothing is stored before you commit.")
+        self._state.window.show_tab("compaction")
+        self._state.window.compaction.draft_finished(mended.draft, mended.before.shown)
+        self._state.state_changed.emit()
+        self._state.say("The mended draft is here; nothing is stored before you commit.")
 
     def _closed(self) -> None:
         self.stop()
         mended, document = self._mended, self._document
         self._mended = None
         if mended is not None and document is not None:
-            self._desk.tasks.start("Giving the draft up", self._give_up(document, mended))
+            self._state.tasks.start("Giving the draft up", self._give_up(document, mended))
 
 
 def _facts(draft: Draft) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
+from typing import NamedTuple
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QGridLayout,
-    QHeaderView,
     QLabel,
     QProgressBar,
     QPushButton,
@@ -27,7 +28,8 @@ from ui.widgets.figures import count
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption
 from ui.widgets.model_box import ModelBox
-from ui.widgets.panels import scroll_area
+from ui.widgets.panels import bare_column, push_button, scroll_area
+from ui.widgets.table import LEFT, RIGHT, Column, Table, TableModel
 from ui.workshop.pages import EDITOR, version_words
 
 KEY = Qt.ItemDataRole.UserRole
@@ -37,6 +39,18 @@ BOUND = (
     "summarizer reads a text for its headings and its length only; a model reads its words."
 )
 NAMES = {"todo": "to-dos", "hash": "identifiers", "all of them": "all of them"}
+
+
+class OutcomeRow(NamedTuple):
+    """A row of the table of what survived, in words."""
+
+    name: str
+    there: str
+    first: str
+    second: str
+    change: str
+    sums_up: bool = False
+    """Whether it is the row of all kinds together."""
 
 
 class TrialPage(QWidget):
@@ -70,13 +84,11 @@ class TrialPage(QWidget):
         self._restyle()
 
     def _make_buttons(self) -> None:
-        self.start = QPushButton("T&ry", self)
-        self.start.setProperty("kind", "primary")
-        self.start.setAutoDefault(False)
-        self.start.setToolTip("Summarize at the chosen places with both versions")
+        self.start = push_button(
+            "T&ry", self, "Summarize at the chosen places with both versions", primary=True
+        )
         self.start.clicked.connect(self.try_asked)
-        self.stop = QPushButton("&Cancel", self)
-        self.stop.setAutoDefault(False)
+        self.stop = push_button("&Cancel", self)
         self.stop.clicked.connect(self.cancel_asked)
         self.stop.hide()
         self.confirm = QPushButton(self)
@@ -85,25 +97,21 @@ class TrialPage(QWidget):
         self.confirm.hide()
 
     def _make_outcome(self) -> None:
-        self.told = QLabel(self)
-        self.told.setWordWrap(True)
-        self.told.setTextFormat(Qt.TextFormat.PlainText)
-        self.told.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.message = QLabel(self)
+        self.message.setWordWrap(True)
+        self.message.setTextFormat(Qt.TextFormat.PlainText)
+        self.message.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.progress = QProgressBar(self)
         self.progress.setAccessibleName("Summaries made")
         self.progress.hide()
-        self.table = QTreeWidget(self)
-        self.table.setAccessibleName("What survived of each kind with either version")
-        self.table.setRootIsDecorated(False)
-        self.table.setHeaderLabels(["Kind", "Of", "1st", "2nd", "Change"])
-        header = self.table.header()
-        header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-        header.setSectionResizeMode(4, QHeaderView.ResizeMode.Stretch)
-        header.setStretchLastSection(False)
-        header.setMinimumSectionSize(scaled(44))
-        for at in range(1, 5):
-            side = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-            self.table.headerItem().setTextAlignment(at, side)
+        columns: list[Column[OutcomeRow]] = [
+            Column(title, itemgetter(at), RIGHT if at else LEFT, fits=at < 4, stretch=at == 4,
+                   bold=lambda row: row.sums_up)
+            for at, title in enumerate(("Kind", "Of", "1st", "2nd", "Change"))
+        ]  # fmt: skip
+        name = "What survived of each kind with either version"
+        self.table = Table(TableModel(columns), name, self)
+        self.table.restyle()
         self.bound = Caption(BOUND, self, wraps=True)
 
     def _lay_out(self) -> None:
@@ -120,8 +128,8 @@ class TrialPage(QWidget):
         buttons = FlowLayout(across=S8, down=S4)
         for button in (self.start, self.confirm, self.stop):
             buttons.addWidget(button)
-        inside = QWidget(self)
-        column = QVBoxLayout(inside)
+        body = QWidget(self)
+        column = QVBoxLayout(body)
         column.setContentsMargins(S16, S8, S16, S12)
         column.setSpacing(S8)
         column.addWidget(self.why_not)
@@ -129,14 +137,13 @@ class TrialPage(QWidget):
         column.addWidget(self.sessions, 2)
         column.addLayout(buttons)
         column.addWidget(self.progress)
-        column.addWidget(self.told)
+        column.addWidget(self.message)
         column.addWidget(self.table, 3)
         column.addWidget(self.bound)
         # Where there is little height, the page scrolls, and the buttons below it stay in sight.
         area = scroll_area(self, has_frame=False)
-        area.setWidget(inside)
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
+        area.setWidget(body)
+        outer = bare_column(self)
         outer.addWidget(area)
 
     def _restyle(self) -> None:
@@ -252,7 +259,7 @@ class TrialPage(QWidget):
         self.progress.setRange(0, total)
         self.progress.setValue(0)
         self.progress.show()
-        self.table.clear()
+        self.table.rows.show(())
         self.tell("")
 
     def advance(self, done: int) -> None:
@@ -268,41 +275,30 @@ class TrialPage(QWidget):
 
     def tell(self, words: str, tone: str = "") -> None:
         """Say how it stands, or what went wrong."""
-        self.told.setText(words)
-        self.told.setVisible(bool(words))
-        set_tone(self.told, tone)
+        self.message.setText(words)
+        self.message.setVisible(bool(words))
+        set_tone(self.message, tone)
 
     def show_changes(
         self, rows: Sequence[KindChange], sums: Mapping[str, tuple[int, int]], places: int
     ) -> None:
         """Show what survived, over the places where both versions gave a summary."""
-        self.table.clear()
+        shown = []
         for row in rows:
             points = round(100 * row.change)
             change = f"{points:+d} points" if points else "same"
             there = f"{row.totals[0]:,}" if row.totals[0] == row.totals[1] else (
                 f"{row.totals[0]:,} / {row.totals[1]:,}"
             )  # fmt: skip
-            cells = [NAMES.get(row.name, row.name), there, share_text(row.rate(0)),
-                     share_text(row.rate(1)), change]  # fmt: skip
-            self._add(cells, bold=row.kind is None)
+            name, rates = NAMES.get(row.name, row.name), (row.rate(0), row.rate(1))
+            first, second = (share_text(rate) for rate in rates)
+            shown.append(OutcomeRow(name, there, first, second, change, row.kind is None))
         for name, (one, other) in sums.items():
             change = f"{other - one:+,}" if other != one else "same"
-            self._add([f"{name}", "", f"{one:,}", f"{other:,}", change])
+            shown.append(OutcomeRow(name, "", f"{one:,}", f"{other:,}", change))
+        self.table.rows.show(shown)
         if places:
             self.bound.setText(f"At {count(places, 'place')}. {BOUND}")
-
-    def _add(self, cells: list[str], bold: bool = False) -> None:
-        item = QTreeWidgetItem(self.table, cells)
-        for column in range(1, len(cells)):
-            item.setTextAlignment(
-                column, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-            )
-        if bold:
-            font = self.table.font()
-            font.setBold(True)
-            for column in range(len(cells)):
-                item.setFont(column, font)
 
 
 def _children(item: QTreeWidgetItem) -> list[QTreeWidgetItem]:

@@ -272,9 +272,11 @@ class Player:
         rules: Callable[[], EffectiveRules],
         pace: Pace | None = None,
         window: int | None = None,
+        on_pause: Callable[[], None] = lambda: None,
     ) -> None:
         """``rules``: asked at every decision, so that a change of profile counts at once.
-        ``window``: tokens of the context window in the replay; None: as in the rules."""
+        ``window``: tokens of the context window in the replay; None: as in the rules.
+        ``on_pause``: called when it pauses after a step."""
         self.play = play
         self.target = target
         self.pace = pace or Pace()
@@ -282,8 +284,7 @@ class Player:
         self.automatic = AutomaticCompaction(target, lambda: rules_of_play(rules()))
         self.position = 0
         """Steps that were played, or left out since they cannot be."""
-        self.paused_after_step: Callable[[], None] = lambda: None
-        """Called when it pauses after a step."""
+        self._on_pause = on_pause
         self._window = window
         self._entry_map = EntryMap(play.document.tree, target.tree)
         self._answers = RecordedModel(self.pace, window)
@@ -319,7 +320,7 @@ class Player:
         if self._step_only and self.position:
             self._step_only = False
             self.pace.pause()
-            self.paused_after_step()
+            self._on_pause()
         # The pace is set from any thread, so there is no event of this loop's to wait for.
         while self.pace.is_paused and not cancel.cancelled:  # noqa: ASYNC110
             await asyncio.sleep(_TICK_S)

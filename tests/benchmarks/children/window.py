@@ -39,7 +39,7 @@ def run_window(scenario: Scenario) -> Any:
 
     async def act(running: WindowSession) -> None:
         try:
-            await until(lambda: running.desk.bench is not None, START_S)
+            await until(lambda: running.state.bench is not None, START_S)
             await asyncio.sleep(0.3)
             found.append(await scenario(running))
         except Exception as error:  # noqa: BLE001 - told below, once the window is closed

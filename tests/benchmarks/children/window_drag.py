@@ -22,7 +22,7 @@ def drag(home: str, steps: int) -> dict[str, Any]:
 
 
 async def _drag(running: WindowSession, steps: int) -> dict[str, Any]:
-    bench, window = running.desk.bench, running.window
+    bench, window = running.state.bench, running.window
     assert bench is not None
     await running.sessions.open_now(bench.sessions()[0].key)
     await until(lambda: not window.map.model.is_laying_out)

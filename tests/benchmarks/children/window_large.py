@@ -17,7 +17,7 @@ def select(home: str, rounds: int) -> dict[str, Any]:
 
 
 async def _select(running: WindowSession, rounds: int) -> dict[str, Any]:
-    bench, window = running.desk.bench, running.window
+    bench, window = running.state.bench, running.window
     assert bench is not None
     await running.sessions.open_now(bench.sessions()[0].key)
     window.inspector.setCurrentIndex(TABS.index("entry"))

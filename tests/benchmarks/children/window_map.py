@@ -18,7 +18,7 @@ def frames(home: str, count: int) -> dict[str, Any]:
 
 
 async def _frames(running: WindowSession, count: int) -> dict[str, Any]:
-    bench, pane = running.desk.bench, running.window.map
+    bench, pane = running.state.bench, running.window.map
     assert bench is not None
     await running.sessions.open_now(bench.sessions()[0].key)
     await until(lambda: not pane.model.is_laying_out)

@@ -17,7 +17,7 @@ def open_session(home: str, rounds: int) -> dict[str, Any]:
 
 
 async def _open(running: WindowSession, rounds: int) -> dict[str, Any]:
-    bench, desk, pane = running.desk.bench, running.desk, running.window.map
+    bench, state, pane = running.state.bench, running.state, running.window.map
     assert bench is not None
     key = bench.sessions()[0].key
     painted = Paints(pane.view.viewport())
@@ -38,7 +38,7 @@ async def _open(running: WindowSession, rounds: int) -> dict[str, Any]:
         await asyncio.sleep(1.0)
         if not number:
             found["memory_mb"] = memory_mb()
-        desk.show(None)
+        state.show(None)
         bench.close(key)
         await asyncio.sleep(0.2)
     found["peak_mb"] = memory_mb("VmHWM")

@@ -31,13 +31,13 @@ def soak(home: str, seconds: float, openings: int) -> Any:
 
 
 async def _soak(running: WindowSession, home: str, seconds: float, openings: int) -> dict[str, Any]:
-    bench = running.desk.bench
+    bench = running.state.bench
     assert bench is not None
     keys = [row.key for row in bench.sessions()]
     await running.sessions.open_now(keys[0])
     await _idle(running)
     await asyncio.sleep(1)
-    document = running.desk.document
+    document = running.state.document
     assert document is not None
     before = len(document.tree)
     other = _append_from_another_process(home, keys[0], seconds)
@@ -90,7 +90,7 @@ async def _watch(running: WindowSession, seconds: float) -> list[list[float]]:
     number = 0
     while (gone := time.monotonic() - start) < seconds:
         samples.append(_sample(running, gone))
-        document = running.desk.document
+        document = running.state.document
         assert document is not None
         window.map.select(len(document.tree) - 1 if number % 3 else number)
         window.inspector.setCurrentIndex(number // 5 % len(TABS))
@@ -104,12 +104,12 @@ async def _watch(running: WindowSession, seconds: float) -> list[list[float]]:
 
 async def _idle(running: WindowSession) -> None:
     await until(lambda: not running.window.map.model.is_laying_out)
-    await until(lambda: not running.desk.tasks.running)
+    await until(lambda: not running.state.tasks.running)
     await asyncio.sleep(0.05)
 
 
 def _sample(running: WindowSession, gone: float) -> list[float]:
-    document = running.desk.document
+    document = running.state.document
     threads = len(os.listdir(_THREADS)) if _THREADS.exists() else 0
     descriptors = open_descriptors() if CAN_COUNT else 0
     entries = len(document.tree) if document is not None else 0

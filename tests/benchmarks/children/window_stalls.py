@@ -21,7 +21,7 @@ def importing(home: str, session: str) -> dict[str, list[float]]:
     """Lateness in ms of each beat: nothing going on, importing and opening, indexing."""
 
     async def scenario(running: WindowSession) -> dict[str, list[float]]:
-        beat, bench = Heartbeat(), running.desk.bench
+        beat, bench = Heartbeat(), running.state.bench
         assert bench is not None
         found: dict[str, list[float]] = {}
         await asyncio.sleep(2)
@@ -31,7 +31,7 @@ def importing(home: str, session: str) -> dict[str, list[float]]:
         with beat.beating():
             await running.sessions.import_now([Path(session)])
         found["import"] = list(beat.late)
-        if running.desk.document is None:
+        if running.state.document is None:
             told = running.window.notices.notice
             raise RuntimeError(f"nothing was imported: {told.what if told else 'no notice'}")
         with beat.beating():
@@ -46,7 +46,7 @@ def opening(home: str) -> dict[str, list[float]]:
     """Lateness while opening a stored session, its tab by tab, and closing it."""
 
     async def scenario(running: WindowSession) -> dict[str, list[float]]:
-        beat, bench = Heartbeat(), running.desk.bench
+        beat, bench = Heartbeat(), running.state.bench
         assert bench is not None
         key = bench.sessions()[0].key
         with beat.beating():
@@ -68,7 +68,7 @@ def counting(home: str, seconds: float) -> dict[str, list[float]]:
     """Lateness while the tokenizer counts the first session."""
 
     async def scenario(running: WindowSession) -> dict[str, list[float]]:
-        beat, bench = Heartbeat(), running.desk.bench
+        beat, bench = Heartbeat(), running.state.bench
         assert bench is not None
         document = await bench.open(bench.sessions()[0].key)
         end = time.monotonic() + seconds
@@ -94,7 +94,7 @@ def streaming(home: str, seconds: float) -> dict[str, list[float]]:
     """Lateness while 200 tokens a second come into the draft, and into the conversation."""
 
     async def scenario(running: WindowSession) -> dict[str, list[float]]:
-        beat, bench, window = Heartbeat(), running.desk.bench, running.window
+        beat, bench, window = Heartbeat(), running.state.bench, running.window
         assert bench is not None
         await running.sessions.open_now(bench.sessions()[0].key)
         await asyncio.sleep(2)
@@ -128,7 +128,7 @@ def summarizing(home: str) -> dict[str, Any]:
 
     async def scenario(running: WindowSession) -> dict[str, Any]:
         beat, window = Heartbeat(), running.window
-        bench = running.desk.bench
+        bench = running.state.bench
         assert bench is not None
         await running.sessions.open_now(bench.sessions()[0].key)
         window.inspector.setCurrentIndex(TABS.index("compaction"))

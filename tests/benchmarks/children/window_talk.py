@@ -25,7 +25,7 @@ def reading(home: str, count: int) -> dict[str, Any]:
 
 
 async def _open(running: WindowSession) -> Conversation:
-    bench = running.desk.bench
+    bench = running.state.bench
     assert bench is not None
     await running.sessions.open_now(bench.sessions()[0].key)
     await until(lambda: not running.window.map.model.is_laying_out)
@@ -44,7 +44,7 @@ def _timed(change: Callable[[], object]) -> float:
 
 async def _reading(running: WindowSession, count: int) -> dict[str, Any]:
     talk = await _open(running)
-    view, document = talk.view, running.desk.document
+    view, document = talk.view, running.state.document
     paint()
     found: dict[str, Any] = {"items": view.flow.count}
     found["open"] = [_timed(lambda: talk.show_document(document)) for _ in range(5)]

@@ -1,6 +1,7 @@
 """The states of the window, each reached by keys and the mouse."""
 
 from tests.screens.states import (
+    agent_turns,
     auditing,
     automatic,
     branching,
@@ -16,7 +17,6 @@ from tests.screens.states import (
     scripted,
     settings,
     shaping,
-    talking,
     what_if,
     workshop,
 )
@@ -24,6 +24,7 @@ from tests.screens.states.registry import JOBS
 
 __all__ = [
     "JOBS",
+    "agent_turns",
     "auditing",
     "automatic",
     "branching",
@@ -39,7 +40,6 @@ __all__ = [
     "scripted",
     "settings",
     "shaping",
-    "talking",
     "what_if",
     "workshop",
 ]

@@ -14,7 +14,7 @@ from ui.audit.tab import BRANCHES, LOSSES, SURVIVAL
 
 async def audited(live: RunningWindow) -> None:
     """Open the tab and wait for the audit."""
-    control = live.session.auditing
+    control = live.session.audit
     live.keys("Ctrl+4")
     await live.until(lambda: not control.busy and control.overview is not None, "the audit")
     await live.idle()

@@ -20,9 +20,9 @@ AGENT, SUMMARIZER = "openai/gpt-4o-mini", "openai/gpt-4o"
 async def ask(scene: Scene) -> RunningWindow:
     """A turn that fills the window; agent and summarizer are two models."""
     live = scene.live
-    live.session.desk.choose_model("summary_model", SUMMARIZER)
-    live.session.desk.set_rules(replace(PROFILES["explorer"], pruning=None))
-    live.session.desk.set_settings(Settings(128_000, 16_384, 4_000))
+    live.session.state.choose_model("summary_model", SUMMARIZER)
+    live.session.state.set_rules(replace(PROFILES["explorer"], pruning=None))
+    live.session.state.set_settings(Settings(128_000, 16_384, 4_000))
     words = "The clock is looked at in three tests; I would begin with the one that waits longest."
     scene.server.forget()
     scene.server.plan(Answer(text=GOOD), model="gpt-4o")
@@ -66,7 +66,7 @@ async def asking(scene: Scene) -> RunningWindow:
     live = await ask(scene)
     live.window.agent.bar.ask_switch.click()
     await said(live)
-    await live.until(lambda: live.session.watching.asks, "the question")
+    await live.until(lambda: live.session.automatic_progress.asks, "the question")
     await live.settle(20)
     return live
 
@@ -87,7 +87,7 @@ async def asks_beside(scene: Scene) -> AsyncIterator[None]:
     live.type("Which tests still look at the clock?\n")
     live.keys("Ctrl+1")
     live.window.inspector.tabBar().setFocus()
-    await live.until(lambda: live.session.watching.asks, "the question")
+    await live.until(lambda: live.session.automatic_progress.asks, "the question")
     await live.settle(20)
     yield
     live.keys("F7", "Esc")
@@ -102,7 +102,7 @@ async def undone_too_large(scene: Scene) -> AsyncIterator[None]:
     )
     await said(live)
     await over(live)
-    live.session.desk.set_settings(Settings(30_000, 4_000, 2_000))
+    live.session.state.set_settings(Settings(30_000, 4_000, 2_000))
     live.keys("Ctrl+Alt+Z")
     await over(live)
     yield
@@ -159,7 +159,7 @@ SUMMARY = (
 async def ahead(scene: Scene) -> RunningWindow:
     """Under Copilot's profile, with a prompt that is nearly full."""
     live = scene.live
-    live.session.desk.set_profile("copilot")
+    live.session.state.set_profile("copilot")
     live.window.agent.bar.ask_switch.click()
     await live.idle()
     live.window.inspector.setCurrentIndex(3)
@@ -167,7 +167,9 @@ async def ahead(scene: Scene) -> RunningWindow:
     await live.until(lambda: page.shown is not None, "the prompt")
     assert page.shown is not None
     window = int(page.shown.tokens / 0.93)
-    live.session.desk.set_settings(replace(Settings.of(PROFILES["copilot"]), context_window=window))
+    live.session.state.set_settings(
+        replace(Settings.of(PROFILES["copilot"]), context_window=window)
+    )
     live.window.inspector.setCurrentIndex(0)
     scene.server.forget()
     return live
@@ -196,7 +198,7 @@ async def ahead_asks(scene: Scene) -> AsyncIterator[None]:
     await over(live)
     await live.until(lambda: "takes its place" in live.window.agent.automatic.words, "it")
     await said(live)
-    await live.until(lambda: live.session.watching.asks, "the question")
+    await live.until(lambda: live.session.automatic_progress.asks, "the question")
     live.press_button("Change", live.window.agent)
     await live.settle(40)
     yield

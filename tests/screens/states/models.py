@@ -59,7 +59,7 @@ async def models_keys(scene: Scene) -> AsyncIterator[None]:
     dialog.show_key("openai")
     await live.idle()
     live.press_button("Test", dialog.keys)
-    await live.until(lambda: dialog.keys.said.text(), "the end of the test")
+    await live.until(lambda: dialog.keys.message.text(), "the end of the test")
     await live.idle()
     yield
 
@@ -73,7 +73,7 @@ async def models_servers(scene: Scene) -> AsyncIterator[None]:
     dialog = await opened(scene)
     dialog.show_page("servers")
     live.press_button("Look for servers", dialog.servers)
-    await live.until(lambda: dialog.servers.said.text(), "the end of the search")
+    await live.until(lambda: dialog.servers.message.text(), "the end of the search")
     await live.idle()
     yield
     scene.server.pages.clear()
@@ -87,7 +87,7 @@ async def models_no_server(scene: Scene) -> AsyncIterator[None]:
     dialog = await opened(scene)
     dialog.show_page("servers")
     live.press_button("Look for servers", dialog.servers)
-    await live.until(lambda: dialog.servers.said.text(), "the end of the search")
+    await live.until(lambda: dialog.servers.message.text(), "the end of the search")
     await live.idle()
     yield
 

@@ -15,7 +15,7 @@ async def _shape(scene: Scene) -> None:
     live.drop(write_much_output(scene.home / "much-output.jsonl"))
     await live.until(lambda: len(live.document.tree) == 26, "the session")
     await live.idle()
-    shaping = live.session.shaping
+    shaping = live.session.entry_edits
     shaping.pin([0, 5])
     await live.until(lambda: len(live.document.tree) == 27, "the pin")
     shaping.omit([2])

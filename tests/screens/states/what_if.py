@@ -48,8 +48,8 @@ async def nothing(scene: Scene) -> AsyncIterator[None]:
 async def own(scene: Scene) -> AsyncIterator[None]:
     view = await opened(scene)
     before = view.drawing
-    view.own_rules.keep.setValue(9_000)
-    view.own_rules.add.click()
+    view.added_rules.keep.setValue(9_000)
+    view.added_rules.add.click()
     view.legend.chips["pi"].click()
     await scene.live.until(lambda: view.drawing is not before, "another line")
     found = view.drawing

@@ -26,8 +26,8 @@ async def workshop_text(scene: Scene) -> AsyncIterator[None]:
 @state("workshop-edited", dark=True, doubled=True)
 async def workshop_edited(scene: Scene) -> AsyncIterator[None]:
     live = scene.live
-    assert live.session.desk.bench is not None
-    live.session.desk.bench.prompts.save("history-update", "## Goal\n[what it is for]", "short")
+    assert live.session.state.bench is not None
+    live.session.state.bench.prompts.save("history-update", "## Goal\n[what it is for]", "short")
     dialog = await workshop(live)
     dialog.list.select("reminder")
     live.type(" {{problem}}", to=dialog.editor.text)
@@ -48,7 +48,7 @@ async def workshop_request(scene: Scene) -> AsyncIterator[None]:
 @state("workshop-versions", dark=True, doubled=True)
 async def workshop_versions(scene: Scene) -> AsyncIterator[None]:
     live = scene.live
-    bench = live.session.desk.bench
+    bench = live.session.state.bench
     assert bench is not None
     text = bench.prompts.shipped("history-update")
     bench.prompts.save("history-update", text.replace("once", "exactly once"), "more strictly")
@@ -68,7 +68,7 @@ async def workshop_tried(scene: Scene) -> AsyncIterator[None]:
     dialog.tabs.setCurrentIndex(TABS.index("try"))
     await live.until(lambda: bool(dialog.trial.points()), "the places")
     live.press_button("Try", dialog)
-    await live.until(lambda: "compared" in dialog.trial.told.text(), "the trial")
+    await live.until(lambda: "compared" in dialog.trial.message.text(), "the trial")
     yield
 
 

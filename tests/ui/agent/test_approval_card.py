@@ -22,7 +22,7 @@ CALL = ToolCall("c", "bash", {})
 def card(app: QApplication) -> Iterator[ApprovalCard]:
     made = ApprovalCard()
     made.resize(600, 400)
-    made.typed_elsewhere.connect(lambda event: isinstance(event, QKeyEvent))
+    made.typed_outside.connect(lambda event: isinstance(event, QKeyEvent))
     yield made
     made.deleteLater()
 

@@ -161,7 +161,7 @@ def test_several_drafts_stand_beside_each_other(panel: CompactionPanel) -> None:
     _start(panel)
     panel.draft_finished(second)
     settle()
-    assert panel.draft.drafts() == [first, second]
+    assert [draft for draft, _, _ in panel.drafts()] == [first, second]
     assert panel.draft.editor.toPlainText() == "second text"
     tab = panel.draft.tabs.tabRect(0).center()
     QTest.mouseClick(panel.draft.tabs, Left, pos=tab)
@@ -246,8 +246,8 @@ def test_a_draft_tried_at_an_earlier_entry_is_committed_there_in_one_click(
     page, leaf = panel.draft, panel._document.leaf  # type: ignore[union-attr]
     assert page.editor.toPlainText() == "tried words"
     assert page.commit.text().replace("&", "") == "Go to #100 and commit"
-    assert f"The {leaf - 100} entries since #100 stay in the session" in page.elsewhere.text()
-    assert f"comes back to #{leaf}" in page.elsewhere.text() and page.elsewhere.isVisible()
+    assert f"The {leaf - 100} entries since #100 stay in the session" in page.place_note.text()
+    assert f"comes back to #{leaf}" in page.place_note.text() and page.place_note.isVisible()
     spy = Heard(panel.commit_requested)
     QTest.mouseClick(button(page, "Go to #100 and commit"), Left)
     assert spy.count() == 1 and page.leaving == leaf
@@ -257,7 +257,7 @@ def test_a_draft_that_the_session_left_behind_says_where_it_is_of(panel: Compact
     _start(panel)
     panel.draft_finished(Written("text"))
     settle()
-    assert panel.draft.leaving is None and not panel.draft.elsewhere.isVisible()
+    assert panel.draft.leaving is None and not panel.draft.place_note.isVisible()
     document = panel._document
     assert isinstance(document, Previewed)
     before = document.leaf
@@ -265,4 +265,4 @@ def test_a_draft_that_the_session_left_behind_says_where_it_is_of(panel: Compact
     document.inner.add({"type": "custom", "id": "later", "parentId": last})
     panel.refresh()
     assert panel.draft.commit.text().replace("&", "") == f"Go to #{before} and commit"
-    assert "The 1 entry since" in panel.draft.elsewhere.text()
+    assert "The 1 entry since" in panel.draft.place_note.text()

@@ -104,10 +104,10 @@ def test_a45_what_was_sent_stays_and_overflows_instead(page: PromptPage) -> None
     assert "is summarized before it is sent" in page.outcome.text()
     assert not any(row[page.model.column("Gone")] for row in rows(page, page.model.index(1, 0)))
     before = page.shown
-    page.own_budget.click()
+    page.window_budget.click()
     wait_for(lambda: page.shown is not before, "the prompt at its own budget")
     assert page.budget.box.value() == WINDOW
-    assert not page.own_budget.isEnabled()
+    assert not page.window_budget.isEnabled()
 
 
 def test_return_on_a_row_goes_to_its_entry(page: PromptPage) -> None:

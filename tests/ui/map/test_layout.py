@@ -123,7 +123,12 @@ def test_the_active_path_alone_is_lane_0_and_no_two_branches_share_rows(seed: in
         spans = list(zip(lane.rises, lane.ends, strict=True))
         assert all(end < rise for (_, end), (rise, _) in pairwise(spans))
     for chain_at, (head, tail) in enumerate(zip(lanes.chains.head, lanes.chains.tail, strict=True)):
-        members = [at for part in lanes.segments_of(chain_at) for at in part]
+        members = [
+            entry
+            for at, (start, end) in enumerate(pairwise((*lanes.starts, lanes.count)))
+            if lanes.chain_of[at] == chain_at
+            for entry in range(start, end)
+        ]
         assert members[0] == head and members[-1] == tail
         assert all(parents[below] == above for above, below in pairwise(members))
 

@@ -162,20 +162,20 @@ async def test_switches_choices_and_lists(house: House) -> None:
     enabled = await row(live, dialog, "compaction.enabled")
     live.click(enabled.field.focusProxy(), QPoint(10, 10))
     assert written() == {"compaction": {"enabled": False}}
-    assert not live.session.desk.profile.enabled
+    assert not live.session.state.profile.enabled
     profile = await row(live, dialog, "compaction.profile")
     live.choose(profile.field.focusProxy(), "omp")  # type: ignore[arg-type]
     await live.settle()
-    assert live.session.desk.profile.name == "omp"
-    assert not live.session.desk.profile.enabled, "over any profile"
+    assert live.session.state.profile.name == "omp"
+    assert not live.session.state.profile.enabled, "over any profile"
     tools = await row(live, dialog, "pruning.protectedTools")
     await enter(live, tools, "bash, grep")
-    assert live.session.desk.profile.pruning.protected_tools == ("bash", "grep")
+    assert live.session.state.profile.pruning.protected_tools == ("bash", "grep")
     models = await row(live, dialog, "compaction.model")
     await enter(live, models, "nonsense")
     assert "Not taken" in models.problem.text()
     await enter(live, models, "offline/extractive, my/own")
-    assert live.session.desk.summary_models() == ("offline/extractive", "my/own")
+    assert live.session.state.summary_models() == ("offline/extractive", "my/own")
     live.press_button("Models", models)
     menu = QApplication.activePopupWidget()
     assert isinstance(menu, QMenu)
@@ -225,7 +225,7 @@ async def test_the_projects_settings_and_trust(house: House, tmp_path: Path) -> 
     await enter(live, keeping, "3000")
     assert keeping.badge.text() == "Project"
     assert "Global says 4000" in keeping.note.text()
-    assert live.session.desk.settings.keep_recent_tokens == 3_000
+    assert live.session.state.settings.keep_recent_tokens == 3_000
     file = folder / ".session-explorer" / "settings.json"
     assert json.loads(file.read_text()) == {"compaction": {"keepRecentTokens": 3_000}}
     models = await row(live, dialog, "compaction.model")
@@ -234,7 +234,7 @@ async def test_the_projects_settings_and_trust(house: House, tmp_path: Path) -> 
     TrustStore().trust(folder)
     await live.until(models.field.isEnabled, "the trust")
     await enter(live, models, "a/b")
-    assert live.session.desk.summary_models() == ("a/b",)
+    assert live.session.state.summary_models() == ("a/b",)
 
 
 async def test_by_keyboard_alone_and_searched(house: House) -> None:
@@ -304,7 +304,7 @@ async def test_a_service_for_summaries_is_offered_while_it_is_named(house: House
         settings_path(), '{"compaction.remoteEndpoint": "http://127.0.0.1:9/summarize"}'
     )
     await live.until(lambda: box.currentData() == "remote/endpoint", "the service")
-    assert live.session.desk.summary_models()[0] == "remote/endpoint"
+    assert live.session.state.summary_models()[0] == "remote/endpoint"
     by_another_process(settings_path(), "{}")
     await live.until(lambda: box.findData("remote/endpoint") < 0, "the service to go")
     by_another_process(settings_path(), '{"compaction.remoteEndpoint": "http://example.com/s"}')

@@ -12,7 +12,8 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QMainWindow, QTextBrowser
 
 from tests.ui.waiting import settle
 from ui.actions import ActionRegistry, ActionSpec
-from ui.shell.command_palette import CommandPalette, KeysPage, keys_html
+from ui.shell.command_palette import CommandPalette, KeysPage, key_sections
+from ui.widgets.dialogs import help_html
 
 
 @pytest.fixture
@@ -87,7 +88,7 @@ def test_the_palette_runs_what_the_arrows_chose(
 def test_the_page_of_keys_escapes_what_it_quotes(
     registry: ActionRegistry, window: QMainWindow
 ) -> None:
-    html = keys_html(registry)
+    html = help_html(key_sections(registry))
     assert "Tip of leaf &lt;b&gt;" in html
     assert "Ctrl+F" in html
     assert "On the map" in html

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
 from tests.ui.waiting import settle, wait_for
 from ui.shell.header import ROOMY, Header
-from ui.shell.search import ENTRY_ROLE, Result, SearchBar
+from ui.shell.search import Result, SearchBar
 
 
 @pytest.fixture
@@ -67,19 +67,18 @@ def test_hits_of_all_sessions_are_chosen_by_keys_and_by_click(bar: SearchBar) ->
     window = bar.window().rect()
     assert window.contains(bar.results.geometry().topLeft())
     assert bar.results.geometry().right() <= window.right()
-    first = bar.results.list.item(0)
-    assert first.text() == "line 0 of text"
-    assert first.data(ENTRY_ROLE) == (7, 0)
+    table = bar.results.table
+    assert table.cells()[0] == ["line 0 of text"]
     QTest.keyClick(bar.box, Qt.Key.Key_Return)
     assert chosen == [(7, 0)]
     assert not bar.results.isVisible()
     bar.show_results(rows)
     settle()
-    place = bar.results.list.visualItemRect(bar.results.list.item(2)).center()
-    QTest.mouseClick(bar.results.list.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    place = table.visualRect(table.rows.index(2, 0)).center()
+    QTest.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=place)
     assert chosen[-1] == (7, 2)
     bar.show_results([])
-    assert bar.results.empty.isVisible()
+    assert bar.results.caption.isVisible()
     QTest.keyClick(bar.box, Qt.Key.Key_Escape)
     assert not bar.results.isVisible()
 

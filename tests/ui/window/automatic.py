@@ -17,9 +17,9 @@ ROOM = {"prompt_tokens": 9_000, "completion_tokens": 20, "total_tokens": 9_020}
 async def small(house: House, profile: str = "explorer") -> RunningWindow:
     """The bundled session under a window that a turn of 41,000 tokens fills."""
     live = await house.start(sample_path())
-    live.session.desk.set_profile(profile)
-    live.session.desk.set_rules(replace(PROFILES[profile], pruning=None))
-    live.session.desk.set_settings(Settings(45_000, 5_000, 2_000))
+    live.session.state.set_profile(profile)
+    live.session.state.set_rules(replace(PROFILES[profile], pruning=None))
+    live.session.state.set_settings(Settings(45_000, 5_000, 2_000))
     await live.idle()
     return live
 
@@ -36,7 +36,7 @@ async def answered(live: RunningWindow) -> None:
 
 
 async def asked(live: RunningWindow) -> None:
-    await live.until(lambda: live.session.watching.asks, "the question")
+    await live.until(lambda: live.session.automatic_progress.asks, "the question")
     await live.settle()
 
 

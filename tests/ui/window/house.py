@@ -59,13 +59,13 @@ class House:
 
     def _follow(self, session: WindowSession) -> None:
         """Failures that the window would show as unexpected are failures of the test."""
-        report = session.desk.tasks._report
+        report = session.state.tasks._report
 
-        def told(what: str, error: BaseException, details: str) -> None:
+        def collect(what: str, error: BaseException, details: str) -> None:
             self.problems.append(f"{what}: {details}")
             report(what, error, details)
 
-        session.desk.tasks._report = told
+        session.state.tasks._report = collect
 
     def run(self, story: Coroutine[Any, Any, None]) -> None:
         """Run a test in the loop; its windows are closed at the end, whatever happened."""

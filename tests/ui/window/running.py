@@ -108,15 +108,15 @@ class RunningWindow:
 
     @property
     def bench_is_open(self) -> bool:
-        return self.session.desk.bench is not None
+        return self.session.state.bench is not None
 
     @property
     def has_document(self) -> bool:
-        return self.session.desk.document is not None
+        return self.session.state.document is not None
 
     @property
     def document(self) -> Document:
-        document = self.session.desk.document
+        document = self.session.state.document
         assert document is not None, "no session is open"
         return document
 
@@ -143,7 +143,7 @@ class RunningWindow:
 
     def busy(self) -> list[str]:
         """What the window is doing at the moment."""
-        return self.session.desk.tasks.running
+        return self.session.state.tasks.running
 
     # waiting -----------------------------------------------------------------------------------
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path
 from tests.ui.window.steps import commit, draft, open_sample
-from ui.shell.command_palette import CommandPalette, KeysPage, keys_html
+from ui.shell.command_palette import CommandPalette, KeysPage, key_sections
+from ui.widgets.dialogs import help_html
 
 WITHOUT_A_SESSION = {
     "less_motion",
@@ -31,7 +32,7 @@ async def test_every_action_says_what_it_does(house: House) -> None:
         assert bound.spec.tip, bound.spec.id
         assert bound.action.statusTip() == bound.spec.tip
         assert bound.spec.menu, "every action is in a menu"
-    page = keys_html(live.session.actions)
+    page = help_html(key_sections(live.session.actions))
     for bound in bounds:
         for shortcut in bound.action.shortcuts():
             assert shortcut.toString() in page

@@ -98,7 +98,7 @@ async def audited(live: RunningWindow) -> None:
 
 async def settled(live: RunningWindow) -> None:
     """Wait until what is shown is the audit of the session as it is."""
-    control = live.session.auditing
+    control = live.session.audit
     await live.until(lambda: not control.busy and control.overview is not None, "the audit")
     await live.settle()
 
@@ -263,7 +263,7 @@ async def test_words_for_what_was_lost_make_another_summary_where_it_was_made(
     entries, leaf = len(live.document.tree), live.document.leaf
     await draft(live)
     page = live.window.compaction.draft
-    assert "the leaf is #13: the commit goes there" in page.elsewhere.text()
+    assert "the leaf is #13: the commit goes there" in page.place_note.text()
     live.press_button("Go to #11 and commit", page)
     await live.until(lambda: len(live.document.tree) > entries, "the compaction")
     await live.idle()
@@ -287,7 +287,7 @@ async def test_a_pin_brings_back_what_was_lost(house: House, tmp_path: Path) -> 
     assert isinstance(pin, CustomData) and pin.name == PIN_TYPE
     assert 2 in live.document.context().messages
     assert _ledger(live).verdict(_ledger(live).row(2)) is LedgerVerdict.PINNED
-    found = live.session.auditing.overview
+    found = live.session.audit.overview
     assert found is not None
     assert not [one for one in found.losses if one.gravity is Gravity.LOST]
     assert "neither kept nor" not in live.window.audit.headline.text()
@@ -333,7 +333,7 @@ async def test_a_session_without_losses_says_so(house: House) -> None:
     await audited(live)
     tab = live.window.audit
     page_button(live, LOSSES)
-    found = live.session.auditing.overview
+    found = live.session.audit.overview
     assert found is not None
     if not found.losses:
         assert "Nothing was lost here" in live.words(tab.losses)

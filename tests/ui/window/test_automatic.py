@@ -203,8 +203,8 @@ async def test_a9_by_hand_while_the_agent_answers_is_refused_or_stops_it_as_the_
     assert strip(live) == "A compaction follows this turn."
     live.press_button("Do not", live.window.agent)
     assert strip(live) == ""
-    rules = replace(live.session.desk.profile, manual_while_running="abort")
-    live.session.desk.set_rules(rules)
+    rules = replace(live.session.state.profile, manual_while_running="abort")
+    live.session.state.set_rules(rules)
     live.keys("Ctrl+Alt+K")
     await live.until(lambda: compactions(live) > before, "the compaction")
     await answered(live)
@@ -286,6 +286,6 @@ async def test_e13_a_window_larger_than_the_models_is_told_where_it_is_tried(
     live.keys("Ctrl+3")
     told = live.window.compaction.setup.budget.smaller
     assert not told.isVisible()
-    live.session.desk.set_settings(Settings(500_000, 5_000, 2_000))
+    live.session.state.set_settings(Settings(500_000, 5_000, 2_000))
     await live.idle()
     assert told.isVisible() and "128k" in told.text()

@@ -113,7 +113,7 @@ async def test_with_changes_the_ordinary_review_is_the_answer(
     assert panel.setup.instructions.hasFocus()
     live.press_button("Summarize", panel)
     await live.until(lambda: panel.has_drafts, "the draft")
-    assert live.session.watching.asks, "it waits for the commit"
+    assert live.session.automatic_progress.asks, "it waits for the commit"
     panel.draft.editor.setFocus()
     live.keys("Ctrl+A")
     live.type("What I say it was.")
@@ -136,7 +136,7 @@ async def test_not_now_to_an_overflow_fails_the_turn_in_words(
     live.press_button("Not now", live.window.agent)
     await answered(live)
     assert "left for now" in live.notice
-    assert not live.session.watching.asks
+    assert not live.session.automatic_progress.asks
 
 
 async def test_escape_while_it_asks_stops_the_turn_and_nothing_else(
@@ -164,8 +164,8 @@ async def test_a_window_that_is_closed_while_it_asks_opens_where_it_was(
     await again.idle()
     assert again.document.leaf == leaf
     assert again.window.agent.bar.ask_switch.isChecked()
-    assert not again.session.watching.asks
-    again.session.desk.set_settings(Settings(45_000, 5_000, 2_000))
+    assert not again.session.automatic_progress.asks
+    again.session.state.set_settings(Settings(45_000, 5_000, 2_000))
     say(again, "And now?")
     await asked(again)
     again.keys("Ctrl+Alt+K")
@@ -195,7 +195,7 @@ async def test_the_setting_asks_in_every_session_and_a_session_may_say_otherwise
 async def ahead(house: House) -> RunningWindow:
     """Under Copilot's profile, with a summary made ahead by the end of the first turn."""
     live = await house.start(sample_path())
-    live.session.desk.set_profile("copilot")
+    live.session.state.set_profile("copilot")
     live.window.agent.bar.ask_switch.click()
     await live.idle()
     live.window.inspector.setCurrentIndex(TABS.index("prompt"))
@@ -203,7 +203,9 @@ async def ahead(house: House) -> RunningWindow:
     await live.until(lambda: page.shown is not None, "the prompt")
     assert page.shown is not None
     window = int(page.shown.tokens / 0.93)
-    live.session.desk.set_settings(replace(Settings.of(PROFILES["copilot"]), context_window=window))
+    live.session.state.set_settings(
+        replace(Settings.of(PROFILES["copilot"]), context_window=window)
+    )
     say(live, "Is it done?")
     await answered(live)
     await live.until(lambda: "takes its place" in strip(live), "the summary")
@@ -238,4 +240,4 @@ async def test_a47_a_summary_made_ahead_asks_before_it_is_applied(
         assert "In my words." in str(server.requests[-1]["messages"])
     if way != "not now":
         assert strip(live).startswith("Compacted (made ahead): ")
-    assert not live.session.watching.asks
+    assert not live.session.automatic_progress.asks

@@ -47,9 +47,9 @@ async def test_the_gauge_nears_its_mark_in_words_and_says_where_it_compacts(
     near = {"prompt_tokens": 38_400, "completion_tokens": 100, "total_tokens": 38_500}
     provider.plan(Answer(text="Yes.", usage=near), model="gpt-4o-mini")
     live = await small(house)
-    live.session.desk.set_settings(Settings(60_000, 5_000, 2_000))
+    live.session.state.set_settings(Settings(60_000, 5_000, 2_000))
     assert gauge(live).text() == "37.3k / 60k"
-    live.session.desk.set_settings(Settings(45_000, 5_000, 2_000))
+    live.session.state.set_settings(Settings(45_000, 5_000, 2_000))
     say(live, "Is it done?")
     await answered(live)
     assert gauge(live).text() == "38.5k / 45k · 1.5k left"
@@ -170,13 +170,13 @@ async def test_what_a_compaction_by_itself_lost_is_said_where_it_is_told(
     """By rules that drop what the compaction before it kept."""
     live = await small(house)
     rules = replace(PROFILES["explorer"], pruning=None, boundary="faithful-0.58")
-    live.session.desk.set_rules(rules)
+    live.session.state.set_rules(rules)
     await live.idle()
     say(live, "Is it done?")
     await answered(live)
     entry, panel = live.document.leaf, live.window.compaction
     await live.until(lambda: "neither kept nor summarized" in live.words(panel), "the loss")
-    told = live.session.auditing.overview
+    told = live.session.audit.overview
     assert told is not None
     (loss,) = (one for one in told.losses if one.at == entry and one.gravity is Gravity.LOST)
     notice = panel.notice.notice
@@ -244,7 +244,7 @@ async def test_a_context_that_is_over_the_window_is_said_and_sent_only_on_a_word
     live = await small(house)
     say(live, "Where is it?")
     await answered(live)
-    live.session.desk.set_settings(Settings(20_000, 2_000, 2_000))
+    live.session.state.set_settings(Settings(20_000, 2_000, 2_000))
     sent = len(provider.requests)
     live.keys("Ctrl+Alt+Z")
     await live.idle()
@@ -262,7 +262,7 @@ async def test_why_the_agent_did_not_go_on_is_void_once_it_works_again(
     live = await small(house)
     say(live, "Where is it?")
     await answered(live)
-    live.session.desk.set_settings(Settings(20_000, 2_000, 2_000))
+    live.session.state.set_settings(Settings(20_000, 2_000, 2_000))
     live.keys("Ctrl+Alt+Z")
     await live.idle()
     assert "more than the window of 20,000" in live.notice
@@ -330,8 +330,8 @@ async def test_offline_models_are_compacted_in_sight_and_taken_back_without_a_ke
 ) -> None:
     """Nobody needs a provider to see it."""
     live = await house.start(sample_path())
-    live.session.desk.set_rules(replace(PROFILES["explorer"], pruning=None))
-    live.session.desk.set_settings(Settings(40_000, 5_000, 2_000))
+    live.session.state.set_rules(replace(PROFILES["explorer"], pruning=None))
+    live.session.state.set_settings(Settings(40_000, 5_000, 2_000))
     await live.idle()
     before = compactions(live)
     say(live, "Which tests look at the clock?")

@@ -281,13 +281,13 @@ async def test_all_branches_are_forked_by_keyboard(house: House) -> None:
 
 async def test_escape_forks_nothing(house: House) -> None:
     live = await house.start(sample_path())
-    assert live.session.desk.bench is not None
+    assert live.session.state.bench is not None
     live.keys("Ctrl+Shift+B")
     await live.dialog(ForkDialog)
     live.keys("Esc")
     await live.until(lambda: live.session.forks.dialog is None, "the end of the dialog")
     await live.idle()
-    assert len(live.session.desk.bench.sessions()) == 1
+    assert len(live.session.state.bench.sessions()) == 1
 
 
 # comparing ---------------------------------------------------------------------------------------
@@ -346,7 +346,7 @@ async def test_the_window_of_a_comparison_goes_with_its_session(
 ) -> None:
     live = await house.start(sample_path())
     await compared(live, other_leaf(live))
-    live.session.desk.show(None)
+    live.session.state.show(None)
     await live.idle()
     assert live.session.differences.window is None
 

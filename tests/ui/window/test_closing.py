@@ -131,13 +131,13 @@ async def test_the_layout_is_remembered(house: House) -> None:
     live.choose(live.window.header.profile, "pi")
     live.window.header.profile.activated.emit(live.window.header.profile.currentIndex())
     await live.idle()
-    assert live.session.desk.profile.name == "pi"
+    assert live.session.state.profile.name == "pi"
     await live.close()
     again = await house.start()
     assert again.window.whole.sizes() == sizes
     assert again.tab == "context"
     assert again.window.header.profile_name == "pi"
-    assert again.session.desk.profile.name == "pi"
+    assert again.session.state.profile.name == "pi"
 
 
 async def test_settings_that_cannot_be_read_are_told_and_the_defaults_used(house: House) -> None:

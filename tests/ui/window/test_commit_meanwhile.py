@@ -35,7 +35,7 @@ async def test_a_commit_is_refused_when_the_leaf_moves_before_it_is_stored(house
     await draft_of(live, TARGET)
     panel = live.window.compaction
     assert live.button("Commit", panel).isVisible(), "the draft is of the leaf"
-    bench = live.session.desk.bench
+    bench = live.session.state.bench
     assert bench is not None
 
     def press(change: Change) -> None:

@@ -44,7 +44,7 @@ async def test_every_profile_shows_what_it_would_do(house: House) -> None:
     cuts = set()
     for found in expected:
         card = window.cards[found.profile.name]
-        assert card.kept_from.text() == f"keeps from #{found.first_kept}"
+        assert card.first_kept.text() == f"keeps from #{found.first_kept}"
         assert short(found.context_tokens) in card.cells["entries take"].figure.text()
         assert short(found.tokens_after) in card.cells["afterwards"].figure.text()
         assert card.strip._shown is not None
@@ -79,7 +79,7 @@ async def test_a_click_selects_on_the_map_and_a_profile_is_taken(house: House) -
     window = await compared(live)
     card = window.cards["pi"]
     assert card.outcome is not None
-    live.click(card.kept_from)
+    live.click(card.first_kept)
     assert live.window.map.selected == card.outcome.first_kept
     strip = card.strip
     at = card.outcome.shown.path.position(card.outcome.first_kept) - 3
@@ -92,7 +92,7 @@ async def test_a_click_selects_on_the_map_and_a_profile_is_taken(house: House) -
     assert live.window.map.selected != card.outcome.shown.path[at]
     live.click(card.use)
     await live.settle()
-    assert live.session.desk.profile.name == "pi"
+    assert live.session.state.profile.name == "pi"
     assert card.in_force.isVisible() and not card.use.isVisible()
     live.keys("Esc", to=window)
     await live.back()

@@ -159,7 +159,7 @@ async def test_a_try_that_fails_changes_nothing(house: House, server: ChatServer
     live.click(window.trying.button)
     await live.until(lambda: server.requests and not window.trying.is_running, "the end")
     await live.idle()
-    assert window.trying.told.text().startswith("No draft")
+    assert window.trying.message.text().startswith("No draft")
     assert not live.session.fidelity.drafts()
     live.keys("Esc", to=window)
     await live.back()
@@ -204,7 +204,7 @@ async def test_branches_lead_to_their_summaries(house: House) -> None:
 
 async def test_a_summary_on_the_map_joins_the_comparison(house: House) -> None:
     live = await house.start(sample_path())
-    live.session.compared.compare_entry(105)
+    live.session.draft_comparison.compare_entry(105)
     window = await live.dialog(CompareDraftsWindow)
     await whole(live, window)
     assert Key("entry", 105) in window.checked()

@@ -85,7 +85,7 @@ async def test_the_menu_copies_a_message(house: House, tmp_path: Path) -> None:
 
 async def test_the_whole_conversation_is_copied_by_a_command(house: House, tmp_path: Path) -> None:
     live = await house.start(rich().write(tmp_path / "talk.jsonl"))
-    live.session.actions["copy_said"].trigger()
+    live.session.actions["copy_conversation"].trigger()
     await live.until(lambda: "copied as Markdown" in live.said, "the copy")
     text = QGuiApplication.clipboard().text()
     assert text.startswith("**You**\n\nThe retry test fails about one run in five.")

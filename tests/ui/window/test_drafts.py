@@ -195,7 +195,7 @@ async def test_a_draft_of_where_the_session_went_on_waits_too(house: House) -> N
     assert f"A draft of #{made_at}" in again.said
     again.keys("Ctrl+3")
     page = again.window.compaction.draft
-    assert f"the leaf is #{left}: the commit goes there" in page.elsewhere.text()
+    assert f"the leaf is #{left}: the commit goes there" in page.place_note.text()
     assert page.sources.model.rowCount()
     again.press_button(f"Go to #{made_at} and commit", page)
     await again.until(lambda: again.document.leaf != left, "the compaction")

@@ -36,8 +36,7 @@ async def page(live: RunningWindow) -> ExtensionsPage:
 
 
 def rows(page: ExtensionsPage) -> list[list[str]]:
-    items = [page.list.topLevelItem(at) for at in range(page.list.topLevelItemCount())]
-    return [[item.text(column) for column in range(4)] for item in items if item is not None]
+    return page.list.cells()
 
 
 async def test_an_example_is_installed_and_listed(house: House) -> None:
@@ -50,7 +49,7 @@ async def test_an_example_is_installed_and_listed(house: House) -> None:
     assert (user_folder() / "keep_user_messages.py").is_file()
     assert "Handles session_before_compact" in shown.details.toPlainText()
     live.press_button("Install example", shown)
-    await live.until(lambda: "is there already" in shown.said.text(), "the refusal")
+    await live.until(lambda: "is there already" in shown.message.text(), "the refusal")
     live.keys("Esc")
     await live.until(lambda: live.session.extensions.dialog is None, "the end of the page")
     await live.back()
@@ -69,7 +68,7 @@ async def test_b15_one_that_fails_is_told_with_its_line_and_reloaded(house: Hous
     assert f"{file}, line 2" in shown.details.toPlainText()
     write(user_folder(), "broken", GOOD)
     live.press_button("Reload", shown)
-    await live.until(lambda: "Loaded again." in shown.said.text(), "the reload")
+    await live.until(lambda: "Loaded again." in shown.message.text(), "the reload")
     assert [row[2] for row in rows(shown)] == ["loaded", "loaded"]
     live.keys("Esc")
     await live.back()

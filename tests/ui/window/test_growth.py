@@ -49,7 +49,7 @@ with Store.open(path) as store:
 
 async def take_from_another_process(live: RunningWindow, count: int, pause_s: float) -> None:
     """Another program appends, and the window takes in each piece as soon as it is there."""
-    document, bench = live.document, live.session.desk.bench
+    document, bench = live.document, live.session.state.bench
     assert bench is not None
     wanted = len(document.tree) + count
     arguments = (str(database_path()), str(document.key), str(count), str(pause_s))
@@ -117,9 +117,9 @@ async def test_an_appended_entry_takes_little_more_than_its_columns(house: House
 async def test_sessions_opened_in_turn_leave_nothing_behind(house: House, tmp_path: Path) -> None:
     live = await house.start(sample_path())
     live.drop(*(write_session(tmp_path / f"{seed}.jsonl", 150, seed=seed) for seed in (1, 2)))
-    await live.until(lambda: len(live.session.desk.bench.sessions()) == 3, "the sessions")
+    await live.until(lambda: len(live.session.state.bench.sessions()) == 3, "the sessions")
     await at_rest(live)
-    keys = [row.key for row in live.session.desk.bench.sessions()]
+    keys = [row.key for row in live.session.state.bench.sessions()]
     before, seen = in_use(), []
     for number in range(15):
         await live.session.sessions.open_now(keys[number % 3])

@@ -77,7 +77,7 @@ async def test_a37_a_profile_that_always_summarizes_asks_nothing(house: House) -
     """The summary is made at once, and still shown before it is stored; Escape leaves the leaf."""
     live = await house.start(sample_path())
     before = unchanged(live)
-    live.session.desk.set_rules(replace(live.session.desk.profile, branch_summaries="on"))
+    live.session.state.set_rules(replace(live.session.state.profile, branch_summaries="on"))
     dialog = await ask_to_leave(live, TARGET)
     await live.until(lambda: dialog.pages.currentIndex() == 2, "the summary")
     live.keys("Esc")
@@ -88,7 +88,7 @@ async def test_a37_a_profile_that_always_summarizes_asks_nothing(house: House) -
 async def test_a37_a_profile_without_branch_summaries_only_goes(house: House) -> None:
     live = await house.start(sample_path())
     entries = len(live.document.tree)
-    live.session.desk.set_rules(replace(live.session.desk.profile, branch_summaries="off"))
+    live.session.state.set_rules(replace(live.session.state.profile, branch_summaries="off"))
     live.click_entry(TARGET)
     live.window.map.setFocus()
     live.keys("Return")

@@ -86,7 +86,7 @@ async def test_the_text_grows_to_twice_its_size_and_back(house: House) -> None:
         await live.settle()
         steps += 1
         assert steps < 10
-    assert live.session.desk.preferences.scale == 200
+    assert live.session.state.preferences.scale == 200
     assert "200 %" in live.said
     assert live.window.header.height() > height
     for tab in ("Ctrl+1", "Ctrl+2", "Ctrl+3"):
@@ -96,7 +96,7 @@ async def test_the_text_grows_to_twice_its_size_and_back(house: House) -> None:
     while registry["smaller"].isEnabled():
         live.keys("Ctrl+Shift+-")
         await live.settle()
-    assert live.session.desk.preferences.scale == 100
+    assert live.session.state.preferences.scale == 100
     assert live.window.header.height() == height
 
 
@@ -124,7 +124,7 @@ async def test_the_window_fits_a_small_screen(house: House, tab: str) -> None:
     live.keys(tab, "/")
     live.type("error")
     await live.until(lambda: " / " in live.window.header.search.count.text(), "the hits")
-    live.session.desk.notice("warning", "Something long " * 12, "kept", "todo", details="x")
+    live.session.state.notice("warning", "Something long " * 12, "kept", "todo", details="x")
     await live.settle(8)
     assert (live.window.width(), live.window.height()) == (1024, 700)
     inside_the_window(live)

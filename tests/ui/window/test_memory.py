@@ -23,8 +23,8 @@ async def test_nothing_holds_on_to_a_closed_session(house: House) -> None:
     await live.idle()
     document, key = weakref.ref(live.document), live.document.key
     tree = weakref.ref(live.document.tree)
-    live.session.desk.show(None)
-    live.session.desk.bench.close(key)
+    live.session.state.show(None)
+    live.session.state.bench.close(key)
     await live.until(lambda: document() is None and tree() is None, "the end of its memory")
 
 
@@ -37,9 +37,9 @@ async def test_a_draft_and_its_check_let_go_of_a_closed_session(house: House) ->
     await live.until(lambda: panel.has_drafts, "the draft")
     live.press_button("Check and mend…")
     window = await live.dialog(MendWindow)
-    await live.until(lambda: not live.session.checking.running, "the check")
+    await live.until(lambda: not live.session.summary_check.running, "the check")
     live.keys("Esc", to=window)
     document, key = weakref.ref(live.document), live.document.key
-    live.session.desk.show(None)
-    live.session.desk.bench.close(key)
+    live.session.state.show(None)
+    live.session.state.bench.close(key)
     await live.until(lambda: document() is None, "the end of the session's memory")

@@ -87,7 +87,7 @@ async def test_a_model_is_found_by_typing_and_chosen_by_return(
     assert second is not None and second.info.id == names(dialog)[1] != first.info.id
     live.keys("Return")
     await live.back()
-    assert live.session.desk.agent_model() == second.info.id
+    assert live.session.state.agent_model() == second.info.id
     assert live.window.agent.model == second.info.id
     assert second.info.id in live.said
 
@@ -107,7 +107,7 @@ async def test_all_of_litellms_models_are_a_click_away(house: House) -> None:
     assert dialog.keys.field.hasFocus()
     live.keys("Esc")
     await live.back()
-    assert live.session.desk.agent_model() == "offline/demo"
+    assert live.session.state.agent_model() == "offline/demo"
 
 
 async def test_headings_are_stepped_over(house: House, server: ChatServer) -> None:
@@ -177,9 +177,9 @@ async def test_the_dialog_opens_from_the_box_the_palette_the_command_and_the_tab
     live.type("gpt-4.1-nano")
     live.keys("Return")
     await live.back()
-    assert live.session.desk.summary_models()[0].startswith("openai/gpt-4.1-nano")
-    assert summary.currentData() == live.session.desk.summary_models()[0]
-    assert live.session.desk.agent_model() == chosen
+    assert live.session.state.summary_models()[0].startswith("openai/gpt-4.1-nano")
+    assert summary.currentData() == live.session.state.summary_models()[0]
+    assert live.session.state.agent_model() == chosen
 
 
 async def test_the_keys_of_a_shut_box_do_not_open_the_dialog(house: House) -> None:
@@ -208,7 +208,7 @@ async def test_a_setting_takes_a_model_from_the_dialog(house: House, server: Cha
     live.keys("Return")
     await live.until(lambda: live.session.models.dialog is None, "the end of the dialog")
     await live.until(
-        lambda: str(live.session.desk.values.get("agent.model", "")).startswith("openai/gpt-4.1"),
+        lambda: str(live.session.state.values.get("agent.model", "")).startswith("openai/gpt-4.1"),
         "the setting",
     )
     settings.activateWindow()
@@ -222,11 +222,11 @@ async def test_what_cannot_do_the_job_is_told_and_not_taken(house: House) -> Non
     live.type("extractive")
     assert not dialog.agent.isEnabled() and dialog.summary.isEnabled()
     live.keys("Return")
-    assert "answers nobody" in dialog.said.text()
+    assert "answers nobody" in dialog.message.text()
     assert dialog.isVisible()
     live.press_button("Use for summaries", dialog)
     await live.back()
-    assert live.session.desk.summary_models()[0] == "offline/extractive"
+    assert live.session.state.summary_models()[0] == "offline/extractive"
 
 
 async def test_a_model_newer_than_the_table_is_used_as_it_is_typed(
@@ -238,7 +238,7 @@ async def test_a_model_newer_than_the_table_is_used_as_it_is_typed(
     assert names(dialog) == []
     live.press_button("Use “openai/gpt-99-next”", dialog)
     await live.back()
-    assert live.session.desk.agent_model() == "openai/gpt-99-next"
+    assert live.session.state.agent_model() == "openai/gpt-99-next"
     assert live.window.agent.model == "openai/gpt-99-next"
 
 
@@ -311,8 +311,8 @@ async def test_a_figure_that_is_said_holds_at_once_and_can_be_taken_back(
     price.selectAll()
     live.type("1.25\n")
     await live.idle()
-    assert live.session.desk.bench is not None
-    info = live.session.desk.bench.client.info("openai/gpt-4o")
+    assert live.session.state.bench is not None
+    info = live.session.state.bench.client.info("openai/gpt-4o")
     assert info.input_price == pytest.approx(1.25e-6)
     price.selectAll()
     live.type("dear\n")
@@ -321,13 +321,13 @@ async def test_a_figure_that_is_said_holds_at_once_and_can_be_taken_back(
     assert price.text() == "1.25" and dialog.isVisible()
     live.choose(details.figures["images"].field, False)  # type: ignore[arg-type]
     await live.idle()
-    assert live.session.desk.bench.client.info("openai/gpt-4o").images is False
+    assert live.session.state.bench.client.info("openai/gpt-4o").images is False
     live.click(details.figures["window"].reset)
     await live.idle()
     assert "128,000" in gauge.accessibleDescription()
     live.click(details.reset)
     await live.idle()
-    assert live.session.desk.bench.client.user_models.override("openai/gpt-4o") is None
+    assert live.session.state.bench.client.user_models.override("openai/gpt-4o") is None
     assert price.text() == "2.50"
 
 
@@ -350,13 +350,13 @@ async def test_a_key_is_tested_kept_and_removed_and_never_shown(
         live.type(KEY)
         assert keys.field.displayText() != KEY
         live.press_button("Test", keys)
-        await live.until(lambda: keys.said.text(), "the end of the test")
-        assert "refused the key" in keys.said.text()
+        await live.until(lambda: keys.message.text(), "the end of the test")
+        assert "refused the key" in keys.message.text()
         live.press_button("Test", keys)
-        await live.until(lambda: "works" in keys.said.text(), "the end of the second test")
+        await live.until(lambda: "works" in keys.message.text(), "the end of the second test")
         assert KEY in provider.headers[-1]["authorization"]
         live.press_button("Put it into the keyring", keys)
-        await live.until(lambda: "keeps it now" in keys.said.text(), "the keyring")
+        await live.until(lambda: "keeps it now" in keys.message.text(), "the keyring")
         await live.idle()
         assert ring.kept == {(SERVICE, "openai"): KEY}
         assert keys.field.text() == ""
@@ -364,7 +364,7 @@ async def test_a_key_is_tested_kept_and_removed_and_never_shown(
         assert KEY not in live.words(dialog)
         assert any(name.startswith("openai/") for name in names(dialog))
         live.press_button("Remove", keys)
-        await live.until(lambda: "out of the keyring" in keys.said.text(), "the end of it")
+        await live.until(lambda: "out of the keyring" in keys.message.text(), "the end of it")
         await live.idle()
         assert ring.kept == {}
         assert not any(name.startswith("openai/") for name in names(dialog))
@@ -388,7 +388,7 @@ async def test_a_test_that_hangs_is_cancelled(
     await live.until(server.started.is_set, "the request")
     assert dialog.keys.busy.isVisible()
     live.press_button("Cancel", dialog.keys)
-    await live.until(lambda: "cancelled" in dialog.keys.said.text(), "the end of the test")
+    await live.until(lambda: "cancelled" in dialog.keys.message.text(), "the end of the test")
     await live.until(server.gone.is_set, "the end of the call")
     assert not dialog.keys.busy.isVisible() and dialog.keys.test.isEnabled()
 
@@ -456,26 +456,26 @@ async def test_servers_are_found_added_tested_renamed_and_removed(
         assert not ollama.asked_for, "nothing is looked for unasked"
         assert servers.look.hasFocus()
         live.keys("Space")
-        await live.until(lambda: servers.list.topLevelItemCount() == 2, "both servers")
+        await live.until(lambda: servers.list.rows.rowCount() == 2, "both servers")
         await live.idle()
-        assert "Found Ollama with 2 models" in servers.said.text()
+        assert "Found Ollama with 2 models" in servers.message.text()
         assert "qwen3:8b · window 4.1k · reasoning · tools" in servers.panel.models.text()
         live.press_button("Add it", servers)
-        await live.until(lambda: "ollama is added" in servers.said.text(), "the server")
+        await live.until(lambda: "ollama is added" in servers.message.text(), "the server")
         await live.idle()
         assert "ollama/qwen3:8b" in names(dialog)
         ollama.plan(Answer(text="ok"))
         live.press_button("Test", servers)
-        await live.until(lambda: "The server works" in servers.said.text(), "the test")
+        await live.until(lambda: "The server works" in servers.message.text(), "the test")
         await live.idle()
         servers.panel.name.setFocus()
         servers.panel.name.selectAll()
         live.type("cellar\n")
-        await live.until(lambda: "called cellar now" in servers.said.text(), "the new name")
+        await live.until(lambda: "called cellar now" in servers.message.text(), "the new name")
         await live.idle()
         assert "cellar/qwen3:8b" in names(dialog) and "ollama/qwen3:8b" not in names(dialog)
         live.press_button("Remove", servers)
-        await live.until(lambda: "is removed" in servers.said.text(), "the removal")
+        await live.until(lambda: "is removed" in servers.message.text(), "the removal")
         await live.idle()
         assert not any(name.startswith("cellar/") for name in names(dialog))
 
@@ -491,7 +491,7 @@ async def test_a_server_is_added_by_address_with_its_key_and_used(
         dialog.show_page("servers")
         servers.address.setFocus()
         live.type("http://127.0.0.1:9\n")
-        await live.until(lambda: "Nobody answers" in servers.said.text(), "the refusal")
+        await live.until(lambda: "Nobody answers" in servers.message.text(), "the refusal")
         await live.idle()
         servers.address.setFocus()
         servers.address.selectAll()
@@ -499,14 +499,14 @@ async def test_a_server_is_added_by_address_with_its_key_and_used(
         live.keys("Tab")
         assert servers.key.hasFocus()
         live.type(f"{KEY}\n")
-        await live.until(lambda: "vllm is added" in servers.said.text(), "the server")
+        await live.until(lambda: "vllm is added" in servers.message.text(), "the server")
         await live.idle()
         assert ring.kept == {(SERVICE, "vllm"): KEY}
         dialog.show_page("models")
         live.type("vllm/")
         live.keys("Return")
         await live.back()
-        assert live.session.desk.agent_model() == "vllm/Qwen/Qwen3-32B"
+        assert live.session.state.agent_model() == "vllm/Qwen/Qwen3-32B"
         assert live.window.agent.models.face_text() == "Qwen3-32B"
         assert "32,768" in live.window.header.gauge.accessibleDescription()
         box.plan(Answer(text="From the box."))
@@ -522,9 +522,9 @@ async def test_a_server_is_added_by_address_with_its_key_and_used(
         dialog.servers.panel.name.setFocus()
         dialog.servers.panel.name.selectAll()
         live.type("cellar\n")
-        await live.until(lambda: "called cellar" in dialog.servers.said.text(), "the name")
+        await live.until(lambda: "called cellar" in dialog.servers.message.text(), "the name")
         await live.idle()
-        assert live.session.desk.agent_model() == "cellar/Qwen/Qwen3-32B"
+        assert live.session.state.agent_model() == "cellar/Qwen/Qwen3-32B"
 
 
 async def test_a_search_that_hangs_is_cancelled(house: House, ring: MemoryKeyring) -> None:
@@ -537,5 +537,5 @@ async def test_a_search_that_hangs_is_cancelled(house: House, ring: MemoryKeyrin
         live.press_button("Look for servers", dialog.servers)
         await live.until(lambda: silent.asked_for, "the question")
         live.press_button("Cancel", dialog.servers)
-        await live.until(lambda: "cancelled" in dialog.servers.said.text(), "the end")
+        await live.until(lambda: "cancelled" in dialog.servers.message.text(), "the end")
         assert dialog.servers.look.isVisible()

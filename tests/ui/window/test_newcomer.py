@@ -41,8 +41,8 @@ async def test_the_whole_walk_by_keyboard(house: House, tmp_path: Path) -> None:
     await look_at_the_context(live, compaction)
     await undo(live, compaction)
     await export(live, tmp_path / "out.jsonl", compaction)
-    leaf, tab, profile = live.document.leaf, live.tab, live.session.desk.profile
-    settings = live.session.desk.settings
+    leaf, tab, profile = live.document.leaf, live.tab, live.session.state.profile
+    settings = live.session.state.settings
     assert await live.close() == 0
 
     again = await house.start()
@@ -51,8 +51,8 @@ async def test_the_whole_walk_by_keyboard(house: House, tmp_path: Path) -> None:
     assert again.document.leaf == leaf
     assert again.window.map.selected == leaf
     assert again.tab == tab
-    assert again.session.desk.profile == profile
-    assert again.session.desk.settings == settings
+    assert again.session.state.profile == profile
+    assert again.session.state.settings == settings
     kinds = again.document.tree.columns.kind
     assert kinds[compaction] == Kind.COMPACTION, "what was undone is still in the log"
     assert again.document.tree.columns.parent[before_it] >= 0

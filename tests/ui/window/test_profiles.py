@@ -48,7 +48,7 @@ async def test_the_five_say_what_they_stand_for_and_cannot_be_changed(house: Hou
         assert len(dialog.page.about.toPlainText()) > 200, "where its numbers come from"
         row = dialog.page.rules.row("keep_recent_tokens")
         assert row.field is None or not row.field.isVisible()
-        assert f"{profile.keep_recent_tokens:,} tokens" in row.told.text()
+        assert f"{profile.keep_recent_tokens:,} tokens" in row.value_text.text()
         assert not dialog.delete.isVisible() and not dialog.rename.isVisible()
     live.keys("Esc", to=dialog)
     await live.back()
@@ -60,7 +60,7 @@ async def test_a_copy_is_changed_and_the_preview_follows_at_once(house: House) -
     await copied(live, dialog, "omp", "Mine")
     live.press_button("Use here", dialog)
     await live.settle()
-    assert live.session.desk.profile.name == "mine"
+    assert live.session.state.profile.name == "mine"
     assert "✓ Mine" in titles(dialog)
     assert live.window.compaction.setup.profile.currentData() == "mine"
     before = live.partition.cut
@@ -70,12 +70,12 @@ async def test_a_copy_is_changed_and_the_preview_follows_at_once(house: House) -
     row.field.selectAll()
     live.type("4000\n", to=row.field)
     await live.until(lambda: live.partition.cut > before, "the other cut")
-    assert live.session.desk.settings.keep_recent_tokens == 4_000
+    assert live.session.state.settings.keep_recent_tokens == 4_000
     assert ProfileFiles().shelf().own["mine"].profile.keep_recent_tokens == 4_000
     choice = dialog.page.rules.row("boundary").choice
     assert choice is not None
     live.choose(choice, "corrected")
-    await live.until(lambda: live.session.desk.profile.boundary == "corrected", "the rule")
+    await live.until(lambda: live.session.state.profile.boundary == "corrected", "the rule")
     live.keys("Esc", to=dialog)
     await live.back()
 
@@ -112,13 +112,13 @@ async def test_a_profile_is_renamed_and_taken_away(house: House) -> None:
     box.selectAll()
     live.type("For long sessions\n", to=box)
     await live.until(lambda: "✓ For long sessions" in titles(dialog), "the name")
-    assert live.session.desk.profile.title == "For long sessions"
+    assert live.session.state.profile.title == "For long sessions"
     assert list(ProfileFiles().shelf().own) == ["for-long-sessions"]
     live.press_button("Delete", dialog)
     box_asked = await live.dialog(QMessageBox)
     live.press_button("Delete", box_asked)
     await live.until(lambda: not ProfileFiles().shelf().own, "its end")
-    assert live.session.desk.profile.name == "pi", "what it started from goes on"
+    assert live.session.state.profile.name == "pi", "what it started from goes on"
     live.keys("Esc", to=dialog)
     await live.back()
 
@@ -183,13 +183,13 @@ async def test_the_rules_of_a_session_are_kept_as_a_profile(house: House) -> Non
     choice = panel.rules.rules.row("oversized_tail").choice
     assert choice is not None
     live.choose(choice, "first-cut")
-    await live.until(lambda: live.session.desk.profile.oversized_tail == "first-cut", "the rule")
+    await live.until(lambda: live.session.state.profile.oversized_tail == "first-cut", "the rule")
     assert "(changed)" in panel.rules.title.text()
     live.press_button("Keep as your own", panel.rules)
     asking = await live.dialog(QInputDialog)
     box = visible(asking, QLineEdit)[0]
     box.selectAll()
     live.type("Kept\n", to=box)
-    await live.until(lambda: live.session.desk.profile.name == "kept", "the profile")
+    await live.until(lambda: live.session.state.profile.name == "kept", "the profile")
     assert ProfileFiles().shelf().own["kept"].profile.oversized_tail == "first-cut"
     assert panel.rules.title.text() == "Kept"

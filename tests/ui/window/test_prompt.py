@@ -22,7 +22,7 @@ SUMMARY = "<analysis>hm</analysis>\n<summary>\n1. Conversation Overview: retries
 
 async def copilot(house: House) -> RunningWindow:
     live = await house.start(sample_path())
-    live.session.desk.set_profile("copilot")
+    live.session.state.set_profile("copilot")
     await live.idle()
     return live
 
@@ -50,7 +50,7 @@ async def test_the_tab_is_there_for_profiles_that_keep_prompts_within_a_budget(
 ) -> None:
     live = await house.start(sample_path())
     assert not live.window.inspector.isTabVisible(PROMPT)
-    live.session.desk.set_profile("copilot")
+    live.session.state.set_profile("copilot")
     await live.idle()
     assert live.window.inspector.isTabVisible(PROMPT)
     live.keys(f"Ctrl+{PROMPT + 1}")
@@ -59,7 +59,7 @@ async def test_the_tab_is_there_for_profiles_that_keep_prompts_within_a_budget(
     found = live.window.prompt.shown
     assert found is not None
     assert found.fits
-    live.session.desk.set_profile("pi")
+    live.session.state.set_profile("pi")
     await live.idle()
     assert not live.window.inspector.isTabVisible(PROMPT)
 
@@ -67,7 +67,7 @@ async def test_the_tab_is_there_for_profiles_that_keep_prompts_within_a_budget(
 async def test_the_gauge_shows_the_count_that_such_a_prompt_is_measured_by(house: House) -> None:
     """One metric per decision: a provider's earlier figure does not decide here."""
     live = await copilot(house)
-    document, profile = live.document, live.session.desk.profile
+    document, profile = live.document, live.session.state.profile
     assert document.context_size(profile).tokens != document.counted_size(profile)
     told = live.window.header.gauge.accessibleDescription()
     assert f"{document.counted_size(profile):,}" in told
@@ -79,10 +79,10 @@ async def test_a47_a_summary_made_ahead_is_seen_and_applied(
     server.plan(Answer(text=SUMMARY))
     live = await copilot(house)
     await see_prompt(live)
-    page, desk = live.window.prompt, live.session.desk
+    page, state = live.window.prompt, live.session.state
     assert page.shown is not None
     window = int(page.shown.tokens / 0.93)
-    desk.set_settings(replace(Settings.of(PROFILES["copilot"]), context_window=window))
+    state.set_settings(replace(Settings.of(PROFILES["copilot"]), context_window=window))
     before = compactions(live)
     await say(live, "Is it done?")
     await live.until(lambda: page.machine.state is State.COMPLETED, "the summary")
@@ -107,10 +107,10 @@ async def test_e21_a_summary_that_hangs_can_be_ended(
     server.plan(Stall(after=1))
     live = await copilot(house)
     await see_prompt(live)
-    page, desk = live.window.prompt, live.session.desk
+    page, state = live.window.prompt, live.session.state
     assert page.shown is not None
     window = int(page.shown.tokens / 0.93)
-    desk.set_settings(replace(Settings.of(PROFILES["copilot"]), context_window=window))
+    state.set_settings(replace(Settings.of(PROFILES["copilot"]), context_window=window))
     live.keys("F7")
     live.type("Is it done?\n")
     await live.until(lambda: page.machine.state is State.IN_PROGRESS, "the summary's beginning")

@@ -15,12 +15,12 @@ AT_ONCE = 3
 async def begin(live: RunningWindow, speed: int, window: int) -> None:
     """Open the dialog from the keyboard's action, choose, and play."""
     live.session.actions["replay"].trigger()
-    dialog = live.session.replaying.dialog
+    dialog = live.session.replay.dialog
     assert dialog is not None and dialog.isVisible()
     dialog.window_size.box.setValue(window)
     dialog.speed.setCurrentIndex(speed)
     QTest.keyClick(dialog.play, Qt.Key.Key_Space)
-    await live.until(live.session.replaying.strip.isVisible, "the line that steers it")
+    await live.until(live.session.replay.strip.isVisible, "the line that steers it")
 
 
 async def test_a_replay_is_compacted_where_one_sees_it_and_stays_a_session(house: House) -> None:
@@ -28,7 +28,7 @@ async def test_a_replay_is_compacted_where_one_sees_it_and_stays_a_session(house
     source = live.document
     entries = len(source.tree)
     await begin(live, AT_ONCE, 30_000)
-    strip = live.session.replaying.strip
+    strip = live.session.replay.strip
     assert live.document is not source
     await live.until(lambda: not live.session.agent.running, "the end of the replay", 60)
     stage = live.document
@@ -42,19 +42,19 @@ async def test_a_replay_is_compacted_where_one_sees_it_and_stays_a_session(house
     assert not strip.isVisible()
     assert "compaction" in live.window.statusBar().currentMessage()
     # Whoever goes on here talks to a model that is there.
-    assert not live.session.desk.agent_model().startswith("replay/")
+    assert not live.session.state.agent_model().startswith("replay/")
 
 
 async def test_it_pauses_steps_and_ends_on_esc(house: House) -> None:
     live = await house.start(sample_path())
     await begin(live, 0, 200_000)
-    strip = live.session.replaying.strip
+    strip = live.session.replay.strip
     live.click(strip.pause)
     assert strip.pause.text() == "Play on"
     await live.until(lambda: len(live.document.tree) > 0, "something played")
     before = strip.words.text()
     live.click(strip.step)
-    live.session.replaying._set_speed(0)
+    live.session.replay._set_speed(0)
     await live.until(lambda: strip.words.text() != before, "the next message")
     await live.until(lambda: strip.pause.text() == "Play on", "standing still again")
     assert live.session.agent.running

@@ -41,7 +41,7 @@ async def test_the_whole_path_is_saved_by_keys_and_its_folder_is_shown(
     assert text.startswith("<!DOCTYPE html>") and LIMIT in text
     assert f'id="c{FIRST}"' in text and f'id="c{SECOND}"' in text
     shown: list[Path] = []
-    live.session.reporting.show_folder = shown.append
+    live.session.report.show_folder = shown.append
     live.press_button("Show in folder")
     assert shown == [path]
 
@@ -96,7 +96,7 @@ async def test_cancelled_it_writes_nothing_and_leaves_what_was_there(
         return work
 
     monkeypatch.setattr(live.window.progress, "begin", begun)
-    live.session.desk.tasks.start("Saving the report", live.session.reporting.save_now(path, "md"))
+    live.session.state.tasks.start("Saving the report", live.session.report.save_now(path, "md"))
     await live.until(lambda: "cancelled" in live.said, "the word that it was cancelled")
     assert path.read_text("utf-8") == "as it was"
     await live.idle()
@@ -105,9 +105,7 @@ async def test_cancelled_it_writes_nothing_and_leaves_what_was_there(
 async def test_a_folder_that_is_not_there_is_told(house: House, tmp_path: Path) -> None:
     live = await opened(house, tmp_path)
     path = tmp_path / "gone" / "report.html"
-    live.session.desk.tasks.start(
-        "Saving the report", live.session.reporting.save_now(path, "html")
-    )
+    live.session.state.tasks.start("Saving the report", live.session.report.save_now(path, "html"))
     await live.until(lambda: "Nothing was written" in live.words(live.window.notices), "the notice")
     assert not path.exists()
 
@@ -115,8 +113,8 @@ async def test_a_folder_that_is_not_there_is_told(house: House, tmp_path: Path) 
 async def test_the_menu_of_a_compaction_offers_a_report_on_it(house: House, tmp_path: Path) -> None:
     live = await opened(house, tmp_path)
     menu = QMenu(live.window)
-    live.session.reporting.fill_menu(menu, FIRST)
-    live.session.reporting.fill_menu(menu, 0)
+    live.session.report.fill_menu(menu, FIRST)
+    live.session.report.fill_menu(menu, 0)
     (action,) = menu.actions()
     action.trigger()
     dialog = await live.dialog(QFileDialog)

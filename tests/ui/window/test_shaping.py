@@ -85,7 +85,7 @@ async def test_the_menu_of_an_entry_and_of_the_ledger_offer_what_can_be_done(
     house: House, tmp_path: Path
 ) -> None:
     live = await opened(house, tmp_path)
-    offers = live.session.shaping.offers
+    offers = live.session.entry_edits.offers
     assert offers(0).possible and not offers(0).pinned
     assert offers(-1) == NOTHING
     ledger = live.window.compaction.setup.table
@@ -147,7 +147,7 @@ async def test_from_here_keeps_what_is_before_and_tells_the_rest_by_a_summary(
     live = await opened(house, tmp_path)
     await press(live, 0, "P")
     last = live.document.leaf
-    start = live.document.navigation.plan_from(10, live.session.desk.profile).left_behind[0]
+    start = live.document.navigation.plan_from(10, live.session.state.profile).left_behind[0]
     kept = [at for at in live.document.context().messages if at < start]
     live.window.map.select(10)
     await live.idle()

@@ -146,6 +146,6 @@ async def test_a_profile_is_chosen_from_the_box(house: House) -> None:
     assert "omp" in live.window.agent.completion.lines
     live.type("\n\n")
     await live.settle()
-    assert live.session.desk.profile.name == "omp" == live.window.header.profile_name
+    assert live.session.state.profile.name == "omp" == live.window.header.profile_name
     await typed(live, "/profile nobody")
     assert "There is no profile nobody" in live.said

@@ -34,7 +34,7 @@ async def two_sessions(house: House, folder: Path) -> RunningWindow:
 
 
 def other_key(live: RunningWindow) -> int:
-    bench = live.session.desk.bench
+    bench = live.session.state.bench
     assert bench is not None
     return next(row.key for row in bench.sessions() if row.key != live.document.key)
 
@@ -70,13 +70,13 @@ async def test_the_hits_of_all_sessions_go_away_with_whoever_goes_elsewhere(
     live.keys("/")
     live.type("größer")  # a word of the other session
     await live.until(search.results.isVisible, "the hits")
-    results = search.results.list
-    keys = [results.item(row).data(Qt.ItemDataRole.UserRole)[0] for row in range(results.count())]
+    results = search.results.table
+    keys = [hit.key for hit in results.rows.rows]
     first = live.document
     there = next(row for row, key in enumerate(keys) if key != first.key)
-    entry = results.item(there).data(Qt.ItemDataRole.UserRole)[1]
-    results.scrollToItem(results.item(there))
-    live.click(results.viewport(), results.visualItemRect(results.item(there)).center())
+    entry, place = results.rows.rows[there].entry, results.rows.index(there, 0)
+    results.scrollTo(place)
+    live.click(results.viewport(), results.visualRect(place).center())
     await live.until(lambda: live.document is not first, "the session of the hit")
     await live.idle()
     assert live.window.map.selected == entry

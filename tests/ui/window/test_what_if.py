@@ -48,7 +48,7 @@ async def test_every_profile_is_drawn_beside_what_was_recorded(house: House) -> 
     drawing, document = view.drawing, live.document
     assert drawing is not None
     assert [line.key for line in drawing.lines] == [RECORDED, *PROFILES]
-    own = in_window(Policy(live.session.desk.profile, live.session.desk.settings), SMALL)
+    own = in_window(Policy(live.session.state.profile, live.session.state.settings), SMALL)
     taken = assumptions_for(document, own.profile)
     past = read_past(document, document.leaf, own, taken)
     for line in drawing.lines[1:]:
@@ -122,15 +122,15 @@ async def test_lines_are_left_out_and_others_added(house: House) -> None:
     assert "pi" not in [line.key for line in view.chart.shown]
     assert "pi 0.73" not in view.words.text()
     before = view.drawing
-    view.own_rules.keep.setValue(9_000)
-    live.click(view.own_rules.add)
+    view.added_rules.keep.setValue(9_000)
+    live.click(view.added_rules.add)
     await live.until(lambda: view.drawing is not before, "another line")
     assert view.drawing is not None
     added = view.drawing.lines[-1]
     assert "keep 9k" in added.title and added.found.policy.settings.keep_recent_tokens == 9_000
     assert "pi" not in [line.key for line in view.chart.shown], "what was left out stays so"
     before = view.drawing
-    live.click(view.own_rules.clear)
+    live.click(view.added_rules.clear)
     await live.until(lambda: view.drawing is not before, "the profiles alone")
     assert view.drawing.lines[-1].key == "copilot"
     live.keys("Esc", to=view)
@@ -147,7 +147,7 @@ async def test_the_cost_is_counted_with_the_prices_of_a_model(house: House) -> N
     live.choose(view.models, model)
     view.models.activated.emit(view.models.currentIndex())
     assert not view.totals.isColumnHidden(view.totals.rows.column("Cost"))
-    bench = live.session.desk.bench
+    bench = live.session.state.bench
     assert bench is not None and view.drawing is not None
     prices = prices_of(bench.client.info(model))
     assert prices is not None
@@ -162,8 +162,8 @@ async def test_sizes_of_the_map_are_taken_when_asked_and_given_back(house: House
     live = await house.start(sample_path())
     await live.idle()
     view = await opened(live)
-    desk = live.session.desk
-    before = desk.profile, desk.settings
+    state = live.session.state
+    before = state.profile, state.settings
     view.pages.setCurrentIndex(1)
     page = view.sweep
     live.click(page.start)
@@ -176,12 +176,12 @@ async def test_sizes_of_the_map_are_taken_when_asked_and_given_back(house: House
     assert cell is not None and own is not None and cell != own
     assert f"Keep {cell.keep:,}, reserve {cell.reserve:,}" in page.words.text()
     live.keys("Return", to=page.heat)
-    assert (desk.profile, desk.settings) == before, "nothing is taken before the answer"
+    assert (state.profile, state.settings) == before, "nothing is taken before the answer"
     live.click(page.yes)
-    assert desk.settings.keep_recent_tokens == cell.keep
-    assert desk.settings.reserve_tokens == cell.reserve
+    assert state.settings.keep_recent_tokens == cell.keep
+    assert state.settings.reserve_tokens == cell.reserve
     live.click(page.undo)
-    assert (desk.profile, desk.settings) == before
+    assert (state.profile, state.settings) == before
     live.keys("Esc", to=view)
     await live.back()
 
@@ -197,10 +197,10 @@ async def test_a_click_on_a_cell_goes_there_and_no_means_no(house: House) -> Non
     await live.settle()
     live.click(page.heat, page.heat.rect_of(2, 9).center().toPoint())
     assert page.sweep is not None and page.heat.cell == page.sweep.cells[2 * 12 + 9]
-    before = live.session.desk.settings
+    before = live.session.state.settings
     live.click(page.use)
     live.click(page.no)
-    assert live.session.desk.settings == before and not page.undo.isVisible()
+    assert live.session.state.settings == before and not page.undo.isVisible()
     live.keys("Esc", to=view)
     await live.back()
 
@@ -227,8 +227,8 @@ async def test_the_rules_of_the_session_move_its_line(house: House) -> None:
     await live.idle()
     view = await opened(live)
     before = view.drawing
-    live.session.desk.set_profile("pi")
+    live.session.state.set_profile("pi")
     await live.until(lambda: view.drawing is not before, "the lines under other rules")
-    assert view.own_rules.policy().settings.context_window == SMALL
+    assert view.added_rules.policy().settings.context_window == SMALL
     live.keys("Esc", to=view)
     await live.back()

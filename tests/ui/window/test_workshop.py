@@ -131,22 +131,22 @@ async def test_the_request_is_built_with_the_text_as_it_stands(house: House) -> 
 
 async def test_versions_are_compared_and_an_old_one_is_taken_again(house: House) -> None:
     live = await house.start(sample_path())
-    assert live.session.desk.bench is not None
-    prompts = live.session.desk.bench.prompts
+    assert live.session.state.bench is not None
+    prompts = live.session.state.bench.prompts
     prompts.save("short", "One sentence.", "one")
     prompts.save("short", "Two sentences.", "two")
     dialog = await opened(live, "short")
     dialog.tabs.setCurrentIndex(TABS.index("versions"))
     await live.settle()
     page = dialog.versions
-    shown = [page.list.topLevelItem(row).text(2) for row in range(page.list.topLevelItemCount())]  # type: ignore[union-attr]
+    shown = [cells[2] for cells in page.list.cells()]
     assert shown == ["", "two", "one", "Came with the program"]
     page.list.setFocus()
     live.keys("Home", "Down", "Down", to=page.list)
     live.choose(page.against, 2)
     await live.settle()
     assert page.diff is not None and page.diff.summary == "+1 −1"
-    assert "Version 2 → Version 1" in page.told.text()
+    assert "Version 2 → Version 1" in page.message.text()
     live.press_button("Put into the editor", dialog)
     assert dialog.text == "One sentence." and dialog.is_edited
     live.press_button("Save", dialog)
@@ -181,12 +181,8 @@ async def test_two_versions_are_tried_on_the_places_of_a_session(house: House) -
     await live.until(lambda: len(page.points()) == 3, "the places")
     assert page.texts()[0] == text and page.texts()[1].startswith("Only this")
     live.press_button("Try", dialog)
-    await live.until(lambda: "compared" in page.told.text(), "the trial")
-    table = [
-        [page.table.topLevelItem(row).text(column) for column in range(5)]  # type: ignore[union-attr]
-        for row in range(page.table.topLevelItemCount())
-    ]
-    kinds = {row[0]: row for row in table}
+    await live.until(lambda: "compared" in page.message.text(), "the trial")
+    kinds = {row[0]: row for row in page.table.cells()}
     assert kinds["all of them"][4].endswith("points"), "other headings keep other things"
     assert kinds["tokens"][2] != kinds["tokens"][3]
     assert len(live.document.tree) == entries and not live.document.drafts.waiting()
@@ -208,12 +204,12 @@ async def test_a_model_is_tried_only_after_its_cost_was_shown(
     live.choose(page.model, "openai/gpt-4o-mini")
     live.press_button("Try", dialog)
     await live.until(lambda: page.confirm.isVisible(), "the question")
-    assert "$" in page.told.text() and "Nothing was sent yet" in page.told.text()
+    assert "$" in page.message.text() and "Nothing was sent yet" in page.message.text()
     assert not server.requests
     live.click(page.confirm)
     await live.until(lambda: bool(server.requests), "the first call")
     live.press_button("Cancel", dialog)
-    await live.until(lambda: "Stopped" in page.told.text(), "the end")
+    await live.until(lambda: "Stopped" in page.message.text(), "the end")
     live.press_button("Undo changes", dialog)
     live.keys("Esc", to=dialog)
     await live.back()
@@ -236,8 +232,8 @@ async def test_a_draft_is_checked_mended_and_taken_beside_the_first(house: House
     live = await house.start(sample_path())
     window = await checked(live)
     page = live.window.compaction.draft
-    first = page.drafts()[0].summary
-    assert "lost" in window.title.text() and window.lacks.topLevelItemCount() > 1
+    first = page.drafts()[0][0].summary
+    assert "lost" in window.title.text() and window.lacks.rows.rowCount() > 1
     assert "nothing is charged" in window.cost.text()
     live.press_button("The exact request", window)
     requests = await live.dialog(RequestWindow)
@@ -249,8 +245,8 @@ async def test_a_draft_is_checked_mended_and_taken_beside_the_first(house: House
     assert len(page.drafts()) == 1, "nothing is taken yet"
     live.press_button("Take it", window)
     await live.until(lambda: len(page.drafts()) == 2, "the second draft")
-    assert page.drafts()[0].summary == first
-    assert page.editor.toPlainText() == page.drafts()[1].summary != first
+    assert page.drafts()[0][0].summary == first
+    assert page.editor.toPlainText() == page.drafts()[1][0].summary != first
     leaf = live.document.leaf
     live.press_button("Commit", live.window.compaction)
     await live.until(lambda: live.document.leaf != leaf, "the compaction")
@@ -265,10 +261,10 @@ async def test_a_compaction_is_mended_and_committed_where_it_was_made(house: Hou
     live.keys("Ctrl+Alt+C")
     window = await live.dialog(MendWindow)
     await live.until(lambda: window.mend.isVisible(), "what was found")
-    assert window.lacks.topLevelItemCount() > 1
+    assert window.lacks.rows.rowCount() > 1
     live.press_button("Mend it", window)
     await live.until(lambda: window.take.isVisible(), "the change")
-    assert "Compaction #197 stays as it is" in window.told.text()
+    assert "Compaction #197 stays as it is" in window.message.text()
     before = live.document.entry(197)
     live.press_button("Take it", window)
     page = live.window.compaction.draft

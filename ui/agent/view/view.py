@@ -106,6 +106,8 @@ class ConversationView(Surface):
     step_asked = Signal(int)
     left = Signal()
     """The person is done reading."""
+    menu_opening = Signal(object, int)
+    """(``QMenu``, entry): the menu of a message opens; more may be added to it."""
     reported = Signal(str)
     """A passing word: something was copied."""
 
@@ -116,8 +118,6 @@ class ConversationView(Surface):
         self._copies = Background(self)
         self._copies.done.connect(self._copy_made)
         self.copied.connect(lambda text: self._put(text, "The code is copied"))
-        self.menu_parts: list[Callable[[QMenu, int], None]] = []
-        """What else is offered for a message, by its entry."""
         self.focus_moved.connect(self._tell_focus)
         theme.on_theme_changed(self.look_changed)
 
@@ -415,8 +415,7 @@ class ConversationView(Surface):
         if entry != LIVE:
             shown = part.entry if part.entry >= 0 else entry
             menu.addAction("Show on the ma&p", lambda: self.entry_requested.emit(shown))
-            for fill in self.menu_parts:
-                fill(menu, entry)
+            self.menu_opening.emit(menu, entry)
         menu.addAction("F&ind…", self.find_asked.emit)
         return menu
 

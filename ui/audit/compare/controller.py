@@ -53,13 +53,13 @@ class CompareDraftsController(QObject):
 
     def __init__(
         self,
-        desk: AppState,
+        state: AppState,
         fidelity: FidelityController,
         compaction: CompactionController,
         branches: DifferenceController,
     ) -> None:
-        super().__init__(desk)
-        self._desk, self._fidelity = desk, fidelity
+        super().__init__(state)
+        self._state, self._fidelity = state, fidelity
         self._compaction, self._branches = compaction, branches
         self.window: CompareDraftsWindow | None = None
         self._coming: CompareDraftsWindow | None = None
@@ -72,20 +72,20 @@ class CompareDraftsController(QObject):
         self._work.done.connect(self._compared)
         self._work.failed.connect(self._failed)
         self._work.stopped.connect(self._stopped)
-        branches.show_summaries = self.compare_branch_summaries
+        branches.summaries_requested.connect(self.compare_branch_summaries)
         fidelity.compare_asked.connect(self._compare_with)
-        desk.window.compaction.audit_asked.connect(self._asked_of_draft)
-        desk.document_changed.connect(self._other_document)
-        desk.models_changed.connect(self._offer_models)
-        desk.settings_changed.connect(self._follow_price)
+        state.window.compaction.audit_asked.connect(self._asked_of_draft)
+        state.document_changed.connect(self._other_document)
+        state.models_changed.connect(self._offer_models)
+        state.settings_changed.connect(self._follow_price)
         for kind in (EntriesAppended, LeafMoved, DraftChanged):
-            desk.bus.on_shown(kind, lambda _change: self._follow_session())
+            state.bus.on_shown(kind, lambda _change: self._follow_session())
 
     # what can be compared ------------------------------------------------------------------------
 
     def subjects(self) -> list[Subject]:
         """Drafts, compactions, branch summaries: the active path's first, the newest first."""
-        document = self._desk.document
+        document = self._state.document
         if document is None:
             return []
         found = [
@@ -102,12 +102,12 @@ class CompareDraftsController(QObject):
     def compare(self, first: Key | None = None, checked: Sequence[Key] = ()) -> None:
         """Open the window; ``first`` is checked, with what it is most likely held against, or
         with ``checked``."""
-        document = self._desk.document
+        document = self._state.document
         if document is None:
             return
         subjects = self.subjects()
         if not subjects:
-            self._desk.say("There is no summary yet: compact the session, or make a draft.")
+            self._state.say("There is no summary yet: compact the session, or make a draft.")
             return
         checked = checked or likely(document, [one.key for one in subjects], first)
         if self.window is not None:
@@ -115,7 +115,7 @@ class CompareDraftsController(QObject):
             return
         self._wanted = checked
         if self._coming is None:
-            window = self._coming = CompareDraftsWindow(self._sizes, self._desk.window)
+            window = self._coming = CompareDraftsWindow(self._sizes, self._state.window)
             self._turns.start(window.building(), lambda: self._built(window))
 
     def _present(self, window: CompareDraftsWindow, checked: Sequence[Key]) -> None:
@@ -125,7 +125,7 @@ class CompareDraftsController(QObject):
 
     def compare_entry(self, entry: int) -> None:
         """Compare the compaction or branch summary that is selected, if it is one."""
-        document = self._desk.document
+        document = self._state.document
         is_summary = document is not None and 0 <= entry < len(document.tree)
         key = None
         if is_summary and document is not None:
@@ -144,17 +144,17 @@ class CompareDraftsController(QObject):
 
     def compare_branch_summaries(self, left: int, right: int) -> None:
         """Compare the summaries that tell of two branches, by the branches' last entries."""
-        document = self._desk.document
+        document = self._state.document
         keys = [] if document is None else summaries_of_branches(document, left, right)
         if not keys:
-            self._desk.say("No branch summary tells of these branches.")
+            self._state.say("No branch summary tells of these branches.")
             return
         self.compare(keys[0], keys[:MOST])
 
     def _built(self, window: CompareDraftsWindow) -> None:
         self.window, self._coming = window, None
         window.compare_asked.connect(self._compare)
-        window.entry_requested.connect(self._desk.select)
+        window.entry_requested.connect(self._state.select)
         window.commit_asked.connect(self._commit)
         window.branches_asked.connect(self._compare_branches)
         window.stop_asked.connect(self._work.stop)
@@ -172,7 +172,7 @@ class CompareDraftsController(QObject):
             return
         if what != "compare":
             return
-        draft = self._desk.window.compaction.draft.current
+        draft = self._state.window.compaction.current_draft
         self.compare(Key("draft", draft.id) if isinstance(draft, Draft) else None)
 
     def _other_document(self) -> None:
@@ -208,14 +208,14 @@ class CompareDraftsController(QObject):
     # the comparison ------------------------------------------------------------------------------
 
     def _compare(self, keys: Sequence[Key], reference: Key | None) -> None:
-        document, auditor, window = self._desk.document, self._fidelity.auditor(), self.window
+        document, auditor, window = self._state.document, self._fidelity.auditor(), self.window
         if document is None or auditor is None or window is None:
             return
         window.wait()
-        held = {draft.id: (draft, shown, text) for draft, shown, text in self._fidelity.drafts()}
+        drafts = {draft.id: (draft, shown, text) for draft, shown, text in self._fidelity.drafts()}
         names = {one.key: one.name for one in self.subjects()}
         at = keys.index(reference) if reference in keys else 0
-        self._work.start(comparison_job(document, auditor, tuple(keys), at, held, names))
+        self._work.start(comparison_job(document, auditor, tuple(keys), at, drafts, names))
 
     def _compared(self, found: Compared) -> None:
         if self.window is not None:
@@ -234,7 +234,7 @@ class CompareDraftsController(QObject):
 
     def _compare_branches(self, keys: Sequence[Key]) -> None:
         """The branches that two branch summaries tell of, from where each was left."""
-        document = self._desk.document
+        document = self._state.document
         if document is None:
             return
         ends = []
@@ -248,14 +248,14 @@ class CompareDraftsController(QObject):
     # another try ---------------------------------------------------------------------------------
 
     def _offer_models(self) -> None:
-        if self.window is None or self._desk.bench is None:
+        if self.window is None or self._state.bench is None:
             return
         models = [
             ModelChoice(model.id, model.label, model.input_price, model.output_price)
-            for model in self._desk.model_infos()
+            for model in self._state.model_infos()
             if not cannot_summarize(model.id)
         ]
-        self.window.trying.offer(models, FREE, self._desk.profiles)
+        self.window.trying.offer(models, FREE, self._state.profiles)
 
     def _follow_price(self) -> None:
         if self.window is not None and not self.window.trying.is_running:
@@ -264,17 +264,17 @@ class CompareDraftsController(QObject):
     def _preview(self, wish: Wish) -> Partition | None:
         """What a try would summarize: where the compaction that is looked at stands, else at the
         leaf."""
-        document = self._desk.document
+        document = self._state.document
         if document is None:
             return None
         at = self._place(document)
         if wish.profile:
-            profile = self._desk.profiles[wish.profile]
+            profile = self._state.profiles[wish.profile]
             return document.compaction.preview(at, profile, Settings.of(profile))
-        panel = self._desk.window.compaction
+        panel = self._state.window.compaction
         if at is None and panel.partition is not None:
             return panel.partition
-        return document.compaction.preview(at, self._desk.profile, self._desk.settings)
+        return document.compaction.preview(at, self._state.profile, self._state.settings)
 
     def _place(self, document: Document) -> int | None:
         """The entry below which the checked compactions stand; None is the leaf."""
@@ -300,7 +300,7 @@ class CompareDraftsController(QObject):
         self._cancel = CancelToken()
         window.trying.show_running(True, f"{wish.model} is writing…")
         work = self._try(wish, shown, self._cancel)
-        self._desk.tasks.start("Another summary", work)
+        self._state.tasks.start("Another summary", work)
 
     def stop(self) -> None:
         """Cancel the draft that is on its way."""
@@ -308,7 +308,7 @@ class CompareDraftsController(QObject):
             self._cancel.cancel()
 
     async def _try(self, wish: Wish, shown: Partition, cancel: CancelToken) -> None:
-        document = self._desk.document
+        document = self._state.document
         assert document is not None
         words, made = "", None
         try:
@@ -322,8 +322,8 @@ class CompareDraftsController(QObject):
             self._cancel = None
             if self.window is not None:
                 self.window.trying.show_running(False, words)
-        if made is not None and self._desk.document is document:
-            self._desk.window.compaction.draft_finished(made, shown)
+        if made is not None and self._state.document is document:
+            self._state.window.compaction.draft_finished(made, shown)
             self._offer_again(Key("draft", made.id))
 
     def _commit(self, subject: Subject) -> None:

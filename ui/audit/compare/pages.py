@@ -36,7 +36,7 @@ from ui.theme import S4, S8, S12, S16, bind_font, on_theme_changed, scaled, them
 from ui.widgets.comparison import Figure, FiguresGrid
 from ui.widgets.figures import count, full
 from ui.widgets.labels import Caption, Hairline, RichLabel
-from ui.widgets.panels import scroll_area
+from ui.widgets.panels import bare_column, scroll_area
 from ui.widgets.table import Column, Table, TableModel
 
 NARROW = 640
@@ -77,11 +77,11 @@ class MarkedLabel(RichLabel):
         """Show what a candidate has in a section."""
         self.pieces = cell.pieces if cell is not None else ()
         if cell is None:
-            told = "no such section"
+            spoken = "no such section"
         else:
-            own = "; ".join(piece.text.strip() for piece in cell.pieces if piece.differs)
-            told = f"{cell.text}. Of its own: {own or 'nothing'}"
-        self.setAccessibleName(f"{title} of {name}: {told}")
+            unique = "; ".join(piece.text.strip() for piece in cell.pieces if piece.differs)
+            spoken = f"{cell.text}. Of its own: {unique or 'nothing'}"
+        self.setAccessibleName(f"{title} of {name}: {spoken}")
         self._empty = "— no such section" if cell is None else "— empty"
         self._fill()
 
@@ -128,9 +128,7 @@ class SectionBlock(QWidget):
         self.note.setVisible(bool(note))
         for name, cell in zip(names, row.cells, strict=True):
             place = QWidget(self)
-            inner = QVBoxLayout(place)
-            inner.setContentsMargins(0, 0, 0, 0)
-            inner.setSpacing(0)
+            inner = bare_column(place, 0)
             caption = Caption(name, place)
             label = MarkedLabel(place)
             label.show_cell(cell, name, row.title)
@@ -160,7 +158,7 @@ class SectionsView(QWidget):
         self.only_apart = QCheckBox("&Only what differs", self)
         self.only_apart.setChecked(False)
         self.only_apart.toggled.connect(lambda _on: self._hide_equal())
-        told = Caption(
+        caption = Caption(
             "What the reference does not say is marked and underlined.", self, wraps=True
         )
         self._names = QWidget(self)
@@ -174,11 +172,9 @@ class SectionsView(QWidget):
         head = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         head.setContentsMargins(S16, S8, S16, 0)
         head.setSpacing(S12)
-        head.addWidget(told, 1)
+        head.addWidget(caption, 1)
         head.addWidget(self.only_apart)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
+        column = bare_column(self, 0)
         column.addLayout(head)
         column.addWidget(self._names)
         column.addWidget(Hairline(parent=self))
@@ -436,8 +432,8 @@ def step_words(step: Step) -> str:
     changes = Counter(each.change for each in step.sections)
     names = ("added", "dropped", "changed")
     sections = [f"{changes[name]} {name}" for name in names if changes[name]]
-    told = f"sections: {', '.join(sections)}; " if sections else "no section changed; "
-    return f"{told}{len(step.added):,} things added, {len(step.dropped):,} dropped"
+    facts = f"sections: {', '.join(sections)}; " if sections else "no section changed; "
+    return f"{facts}{len(step.added):,} things added, {len(step.dropped):,} dropped"
 
 
 class DriftView(QWidget):

@@ -9,7 +9,6 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QComboBox,
-    QHBoxLayout,
     QLabel,
     QLineEdit,
     QListWidget,
@@ -34,7 +33,7 @@ from ui.widgets.figures import count
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption
 from ui.widgets.model_box import ModelBox
-from ui.widgets.panels import row
+from ui.widgets.panels import bare_row, push_button, row
 from ui.widgets.steps import StepRunner
 
 SHORT = 15
@@ -85,9 +84,9 @@ class TryStrip(QWidget):
         self.button = QPushButton(self)
         self.button.setAutoDefault(False)
         self.button.clicked.connect(self._press)
-        self.told = Caption("", self)
+        self.message = Caption("", self)
         flow = FlowLayout(self, across=S8, down=S4)
-        for part in (self.profile, self.model, self.instructions, self.button, self.told):
+        for part in (self.profile, self.model, self.instructions, self.button, self.message):
             flow.addWidget(part)
 
     def offer(
@@ -124,7 +123,7 @@ class TryStrip(QWidget):
         self.button.setEnabled(sent >= 0 and bool(wish.model))
         if sent < 0:
             self.button.setText("Try another")
-            self.told.setText("Nothing would be summarized under these rules.")
+            self.message.setText("Nothing would be summarized under these rules.")
             return
         model = self._models.get(wish.model)
         price = "" if model is None else price_text(
@@ -136,16 +135,13 @@ class TryStrip(QWidget):
         else:
             self.button.setText(f"&Try another, {price or 'price unknown'}")
             self.button.setToolTip("One call to the model, by its listed prices")
-        if not self.told.text().startswith("The "):
-            self.told.setText("")
+        self.message.setText("")
 
     def show_running(self, is_running: bool, words: str = "") -> None:
         """A draft is on its way, or is no more; ``words`` say how it ended."""
         self.is_running = is_running
-        self.told.setText(words)
         self.follow()
-        if words and not is_running:
-            self.told.setText(words)
+        self.message.setText(words)
 
     def _press(self) -> None:
         if self.is_running:
@@ -170,18 +166,15 @@ class CommitStrip(QWidget):
         self.taken.setAccessibleName("Draft to commit")
         self.taken.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.taken.currentIndexChanged.connect(lambda _at: self._follow())
-        self.commit = QPushButton("Co&mmit", self)
-        self.commit.setProperty("kind", "primary")
-        self.commit.setAutoDefault(False)
-        self.commit.setToolTip("Append the compaction with the chosen draft")
+        self.commit = push_button(
+            "Co&mmit", self, "Append the compaction with the chosen draft", primary=True
+        )
         self.commit.clicked.connect(self._press)
-        self.told = Caption("", self, wraps=True)
-        line = QHBoxLayout(self)
-        line.setContentsMargins(0, 0, 0, 0)
-        line.setSpacing(S8)
+        self.message = Caption("", self, wraps=True)
+        line = bare_row(self, S8)
         line.addWidget(self.taken)
         line.addWidget(self.commit)
-        line.addWidget(self.told, 1)
+        line.addWidget(self.message, 1)
 
     def offer(self, subjects: Sequence[Subject]) -> None:
         """Offer the drafts among these; what was chosen stays, else it is the last."""
@@ -206,11 +199,11 @@ class CommitStrip(QWidget):
         self.commit.setEnabled(one is not None)
         if one is None:
             self.commit.setText("Co&mmit")
-            self.told.setText(NO_DRAFT)
+            self.message.setText(NO_DRAFT)
             return
         name = f" {one.name}" if len(self._drafts) == 1 else ""
         self.commit.setText(f"{one.place.button}{name}")
-        self.told.setText(one.place.told)
+        self.message.setText(one.place.told)
         self.commit.setAccessibleDescription(one.place.told)
 
     def _press(self) -> None:

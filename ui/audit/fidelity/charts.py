@@ -149,14 +149,15 @@ class KindTable(QWidget):
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(0)
 
-    def show_kinds(self, told: Fidelity) -> None:
+    def show_kinds(self, fidelity: Fidelity) -> None:
         """Show the rows of an audit."""
         for button in self.buttons.values():
             button.hide()
             button.deleteLater()
         self.buttons = {}
-        any_wrong = not STATED_WRONGLY.isdisjoint(fate for row in told.kinds for fate in row.counts)
-        for row in told.kinds:
+        fates = (fate for row in fidelity.kinds for fate in row.counts)
+        any_wrong = not STATED_WRONGLY.isdisjoint(fates)
+        for row in fidelity.kinds:
             button = self.buttons[row.kind] = KindButton(row, self)
             button.leaves_room = any_wrong
             button.toggled.connect(lambda on, kind=row.kind: self._toggled(kind, on))
@@ -210,11 +211,11 @@ class _Chart(QWidget):
 
     def _tell(self) -> None:
         if 0 <= self.at < len(self.points):
-            told = self.points[self.at].words
+            words = self.points[self.at].words
         else:
-            told = " ".join(point.words for point in self.points) or "Nothing to show."
-        self.setAccessibleName(f"{self._name}. {told}")
-        self.setToolTip(told if self.at >= 0 else "")
+            words = " ".join(point.words for point in self.points) or "Nothing to show."
+        self.setAccessibleName(f"{self._name}. {words}")
+        self.setToolTip(words if self.at >= 0 else "")
 
     def sizeHint(self) -> QSize:
         return QSize(scaled(240), scaled(110))

@@ -20,6 +20,7 @@ from ui.app_state import AppState
 from ui.audit.compare.subjects import Key
 from ui.audit.fidelity.page import FidelityPage, ShownAudit, shown_audit
 from ui.audit.fidelity.words import ONE_KIND
+from ui.audit.tab import NOW
 from ui.audit.work import AuditWork, Job
 from ui.inspector.gather import Loader
 from ui.main_window import TABS
@@ -31,16 +32,17 @@ LONGEST = 120
 class SourcePlaces(QObject):
     """Goes through the places of one finding at a time; the last one said comes first."""
 
-    def __init__(self, desk: AppState, back: Callable[[], None]) -> None:
+    def __init__(self, state: AppState, back: Callable[[], None]) -> None:
         """``back`` brings the list of findings into sight, with the keyboard."""
-        super().__init__(desk)
-        self._desk = desk
+        super().__init__(state)
+        self._state = state
         self._back = back
         self._finding: Finding | None = None
         self._at = -1
-        strip = desk.window.entry.place
-        strip.step_asked.connect(self._step)
-        strip.back_asked.connect(self._return)
+        self._pane = state.window.entry
+        self._strip = self._pane.place
+        self._strip.step_asked.connect(self._step)
+        self._strip.back_asked.connect(self._return)
 
     def show(self, finding: Finding, entry: int = -1) -> None:
         """Select an entry that says it, by default the last one, and mark the place there."""
@@ -50,53 +52,55 @@ class SourcePlaces(QObject):
             return
         self._finding = finding
         self._at = next((at for at in reversed(range(len(spans))) if spans[at].entry == wanted), -1)
-        self._desk.window.map.select(wanted)
-        self._desk.window.inspector.setCurrentIndex(TABS.index("entry"))
+        self._state.window.map.select(wanted)
+        self._state.window.inspector.setCurrentIndex(TABS.index("entry"))
         if self._at >= 0:
             self._mark(finding)
 
     def _mark(self, finding: Finding) -> None:
-        pane, spans = self._desk.window.entry, finding.fact.spans
-        said = " ".join(finding.fact.text[:LONGEST].split())
-        words = f"{ONE_KIND[finding.fact.kind].capitalize()} “{said}”"
-        pane.show_place(spans[self._at], words, self._at + 1, len(spans))
-        pane.place.back.setFocus(Qt.FocusReason.OtherFocusReason)
+        spans = finding.fact.spans
+        excerpt = " ".join(finding.fact.text[:LONGEST].split())
+        words = f"{ONE_KIND[finding.fact.kind].capitalize()} “{excerpt}”"
+        self._pane.show_place(spans[self._at], words, self._at + 1, len(spans))
+        self._strip.back.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _step(self, by: int) -> None:
         finding, at = self._finding, self._at + by
         if finding is None or not 0 <= at < len(finding.fact.spans):
             return
         self._at = at
-        self._desk.window.map.select(finding.fact.spans[at].entry)
-        pane = self._desk.window.entry.place
-        button = pane.previous if by < 0 else pane.following
+        self._state.window.map.select(finding.fact.spans[at].entry)
+        button = self._strip.previous if by < 0 else self._strip.following
         self._mark(finding)
         if button.isEnabled():
             button.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _return(self) -> None:
-        self._desk.window.entry.forget_place()
+        self._pane.forget_place()
         self._back()
 
 
-Act = Callable[[Finding], None]
 TITLE = "Fidelity"
+ACTS = ("pin", "instruct", "mend")
+"""What can be done about a finding."""
 
 
 class FidelityController(QObject):
-    """Owns the page; audits what is chosen on it as soon as it is seen."""
+    """The page Fidelity of the tab Audit: audits what is chosen on it as soon as it is seen."""
 
     compare_asked = Signal(object)
     """The ``Key`` of the summary that is looked at."""
+    act_asked = Signal(str, object, object)
+    """(one of ``ACTS``, ``Finding``, the ``Audited`` summary)"""
 
-    def __init__(self, desk: AppState) -> None:
-        super().__init__(desk)
-        self._desk = desk
-        self.page = FidelityPage(desk.window)
-        self.acts: dict[str, Act] = {}
-        """What is done about a finding: ``pin``, ``instruct``, ``mend``."""
-        self.show_page: Callable[[], None] = lambda: None
-        """Brings the page into sight."""
+    def __init__(self, state: AppState) -> None:
+        super().__init__(state)
+        self._state = state
+        self.page = FidelityPage(state.window)
+        self.page.offer_acts(*ACTS)
+        self._tab = state.window.audit
+        self._tab.add_page(TITLE, self.page)
+        self._tab.moment_chosen.connect(self._moment_chosen)
         self._auditor: Auditor | None = None
         self._audited: Document | None = None
         self._wanted: Key | None = None
@@ -112,27 +116,27 @@ class FidelityController(QObject):
         page.seen.connect(self.follow)
         page.chosen.connect(lambda code: self.look_at(Key.of(code)))
         page.stop_asked.connect(self._work.stop)
-        self._sources = SourcePlaces(desk, self._back_to_findings)
+        self._sources = SourcePlaces(state, self._back_to_findings)
         page.source_requested.connect(self._sources.show)
         page.excerpt_asked.connect(self._excerpt)
         page.action_asked.connect(self._act)
         page.compare_asked.connect(lambda: self.compare_asked.emit(self._wanted))
-        desk.document_changed.connect(self._other_document)
-        desk.window.compaction.drafts_changed.connect(self.follow)
+        state.document_changed.connect(self._other_document)
+        state.window.compaction.drafts_changed.connect(self.follow)
 
     def ready(self) -> None:
         """The workbench is there."""
-        assert self._desk.bench is not None
-        self._desk.bench.subscribe(self._changed)
+        assert self._state.bench is not None
+        self._state.bench.subscribe(self._changed)
 
-    def answer(self, name: str, act: Act) -> None:
-        """Offer what can be done about a finding: ``pin``, ``instruct`` or ``mend``."""
-        self.acts[name] = act
-        self.page.offer_acts(name)
+    def show_page(self) -> None:
+        """Bring the page into sight."""
+        self._state.window.show_tab("audit")
+        self._tab.show_page(TITLE)
 
     def auditor(self) -> Auditor | None:
         """Audits the session shown; None while there is none."""
-        document = self._desk.document
+        document = self._state.document
         if document is not self._audited:
             self._audited = document
             self._auditor = None if document is None else Auditor(document)
@@ -142,20 +146,21 @@ class FidelityController(QObject):
 
     def drafts(self) -> list[tuple[Draft, Partition, str]]:
         """The drafts that can be committed, what they were made from, their texts."""
-        panel = self._desk.window.compaction
-        held = panel.draft.held() if panel.has_drafts else []
-        return [(draft, shown, text) for draft, shown, text in held if isinstance(draft, Draft)]
+        shown_drafts = self._state.window.compaction.drafts()
+        return [
+            (draft, shown, text) for draft, shown, text in shown_drafts if isinstance(draft, Draft)
+        ]
 
     def summaries(self) -> list[tuple[str, Key]]:
         """Drafts, then the compactions of the path, the newest first."""
-        document = self._desk.document
+        document = self._state.document
         if document is None:
             return []
         found = [
             (f"draft {number}, {draft.model}", Key("draft", draft.id))
             for number, (draft, _, _) in enumerate(self.drafts(), 1)
         ]
-        tree, selected = document.tree, self._desk.window.map.selected
+        tree, selected = document.tree, self._state.window.map.selected
         entries = list(reversed(compactions_on_path(tree, document.leaf)))
         if selected >= 0 and tree.kind(selected) is Kind.COMPACTION and selected not in entries:
             entries.append(selected)
@@ -168,12 +173,18 @@ class FidelityController(QObject):
         self.follow()
 
     def look_at_entry(self, entry: int) -> None:
-        """Show the fidelity of a compaction."""
+        """Show the fidelity of a compaction, and the page."""
+        self._state.select(entry)
         self.look_at(Key("entry", entry))
+        self.show_page()
+
+    def _moment_chosen(self, entry: int) -> None:
+        if entry != NOW:
+            self.look_at(Key("entry", entry))
 
     def look_at_draft(self) -> None:
         """Show the fidelity of the draft that is shown, and the page."""
-        draft = self._desk.window.compaction.draft.current
+        draft = self._state.window.compaction.current_draft
         if isinstance(draft, Draft):
             self._wanted = Key("draft", draft.id)
         self.show_page()
@@ -197,7 +208,7 @@ class FidelityController(QObject):
     # the audit -----------------------------------------------------------------------------------
 
     def _audit(self, key: Key) -> None:
-        document, auditor = self._desk.document, self.auditor()
+        document, auditor = self._state.document, self.auditor()
         if document is None or auditor is None:
             return
         text = next((text for draft, _, text in self.drafts() if draft.id == key.number), "")
@@ -211,9 +222,9 @@ class FidelityController(QObject):
     def _job(self, document: Document, auditor: Auditor, key: Key) -> Job:
         if key.kind == "draft":
             number, (_, shown, text) = next(
-                (number, held)
-                for number, held in enumerate(self.drafts(), 1)
-                if held[0].id == key.number
+                (number, found)
+                for number, found in enumerate(self.drafts(), 1)
+                if found[0].id == key.number
             )
             leaf = shown.preparation.leaf
             audit: Callable[..., Audited] = partial(auditor.draft, shown, text, f"draft {number}")
@@ -249,7 +260,7 @@ class FidelityController(QObject):
         self.follow()
 
     def _changed(self, change: Change) -> None:
-        document = self._desk.document
+        document = self._state.document
         if document is None or not isinstance(change, EntriesAppended | LeafMoved):
             return
         if change.key == document.key:
@@ -263,12 +274,12 @@ class FidelityController(QObject):
 
     def _excerpt(self, finding: Finding) -> None:
         """Read what stands around the place that says it, the last one."""
-        document = self._desk.document
+        document = self._state.document
         if document is None or not finding.fact.spans:
             return
         span = finding.fact.spans[-1]
         self._places.load(lambda: (finding, excerpt(document.entry(span.entry), span)))
 
     def _act(self, name: str, finding: Finding) -> None:
-        if (act := self.acts.get(name)) is not None:
-            act(finding)
+        if (shown := self.page.shown) is not None:
+            self.act_asked.emit(name, finding, shown.audited)

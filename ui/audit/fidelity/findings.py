@@ -207,15 +207,15 @@ class _Delegate(QStyledItemDelegate):
             place = QRectF(number).adjusted(0, 4, -S4, 0)
             painter.drawText(place, int(Qt.AlignmentFlag.AlignRight), f"#{row.fact.last}")
             right = number.left()
-        told = f"{FATE_TITLES[row.fate]} · {ONE_KIND[row.fact.kind]}"
+        spoken = f"{FATE_TITLES[row.fate]} · {ONE_KIND[row.fact.kind]}"
         if row.source is not None:
-            told += f" · said: {_one_line(row.source.text)}"
+            spoken += f" · said: {_one_line(row.source.text)}"
         elif len(row.fact.sources) > 1:
-            told += f" · said in {count(len(row.fact.sources), 'entry', 'entries')}"
+            spoken += f" · said in {count(len(row.fact.sources), 'entry', 'entries')}"
         elif row.note and row.fate is not Fate.LOST:
-            told += f" · {row.note}"
+            spoken += f" · {row.note}"
         self._two(
-            painter, rect, left, right - left, _one_line(row.fact.text), told, now.ink, self.body
+            painter, rect, left, right - left, _one_line(row.fact.text), spoken, now.ink, self.body
         )
 
     def _two(

@@ -48,7 +48,7 @@ from ui.theme import S4, S8, S12, S16, bind_font, on_theme_changed, scaled, ui_f
 from ui.widgets.choice import Choice
 from ui.widgets.labels import Caption, Hairline
 from ui.widgets.marked import mark, marked
-from ui.widgets.panels import EmptyState, row, scroll_area
+from ui.widgets.panels import EmptyState, bare_column, row, scroll_area
 
 
 class SummaryReading(QPlainTextEdit):
@@ -201,9 +201,7 @@ class FidelityPage(QWidget):
         self.waiting = WaitingPart(self)
         self.waiting.stop.clicked.connect(self.stop_asked)
         self._places.addWidget(self.waiting)
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
-        outer.setSpacing(0)
+        outer = bare_column(self, 0)
         outer.addWidget(self._make_choice())
         outer.addWidget(self._places, 1)
         self._bar.hide()
@@ -271,9 +269,7 @@ class FidelityPage(QWidget):
         titles = ("Findings", "By kind", "Over time", "Summary")
         for part, title in zip(self._parts, titles, strict=True):
             self.pages.addTab(part, title)
-        column = QVBoxLayout(self._body)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(S4)
+        column = bare_column(self._body, S4)
         head = QVBoxLayout()
         head.setContentsMargins(S16, S4, S16, 0)
         head.setSpacing(S4)
@@ -402,17 +398,17 @@ class FidelityPage(QWidget):
         """Show an audit."""
         self._need_body()
         self.shown = shown
-        told = shown.audited.fidelity
-        self.headline.setText(headline(told))
+        fidelity = shown.audited.fidelity
+        self.headline.setText(headline(fidelity))
         self.headline.setToolTip(UPPER_BOUND)
-        self.bar.show_counts(told.counts)
+        self.bar.show_counts(fidelity.counts)
         self.kind.clear()
         self.kind.addItem("All kinds", None)
-        for line in told.kinds:
+        for line in fidelity.kinds:
             self.kind.addItem(kind_title(line.kind), line.kind)
-        self.kinds.show_kinds(told)
-        words = (size_words(told), request_words(told), section_words(told), file_words(told))
-        self.facts.setText("\n".join(part for part in words if part))
+        self.kinds.show_kinds(fidelity)
+        parts = (make(fidelity) for make in (size_words, request_words, section_words, file_words))
+        self.facts.setText("\n".join(part for part in parts if part))
         grave = sum(len(group.findings) for group in shown.groups if group.is_grave)
         self.pages.setTabText(FINDINGS, f"Findings ({grave:,})")
         self._show_time(shown)
@@ -475,7 +471,7 @@ class FidelityPage(QWidget):
 
 
 def _generation(one: Audited) -> Point:
-    told = one.fidelity
-    total = sum(line.total for line in told.kinds)
-    words = f"{one.name}: {percent(told.survival)} of {total:,}."
-    return Point(f"#{one.entry}", told.survival, total, words)
+    fidelity = one.fidelity
+    total = sum(line.total for line in fidelity.kinds)
+    words = f"{one.name}: {percent(fidelity.survival)} of {total:,}."
+    return Point(f"#{one.entry}", fidelity.survival, total, words)

@@ -284,7 +284,7 @@ class Chart(QWidget):
     Return selects the entry on the map."""
 
     entry_requested = Signal(int)
-    told = Signal(str)
+    described = Signal(str)
     """The figures under the cursor or the mouse, in words."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -390,7 +390,7 @@ class Chart(QWidget):
         position = self._hover if self._hover >= 0 else self._at
         self.words = words_at(self._drawing, self.shown, self.chosen, position)
         self.setAccessibleDescription(self.words)
-        self.told.emit(self.words)
+        self.described.emit(self.words)
 
     # painting ----------------------------------------------------------------------------------
 
@@ -499,7 +499,7 @@ class Chart(QWidget):
         if found is not None:
             line, sign = found
             self.words = f"{line.title} {sign.words}"
-            self.told.emit(self.words)
+            self.described.emit(self.words)
         self.update()
 
     def leaveEvent(self, event: QEvent, /) -> None:

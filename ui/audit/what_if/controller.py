@@ -27,9 +27,9 @@ from ui.widgets.steps import StepRunner
 class WhatIfController(QObject):
     """Owns the window."""
 
-    def __init__(self, desk: AppState) -> None:
-        super().__init__(desk)
-        self._desk = desk
+    def __init__(self, state: AppState) -> None:
+        super().__init__(state)
+        self._state = state
         self._view: WhatIfWindow | None = None
         self._turns = StepRunner(self)
         self._leaf = -1
@@ -38,15 +38,15 @@ class WhatIfController(QObject):
         self._before: Chosen | None = None
         self._models = Loader(self)
         self._models.loaded.connect(self._know_models)
-        desk.settings_changed.connect(self._followed)
-        desk.document_changed.connect(self._other_document)
+        state.settings_changed.connect(self._followed)
+        state.document_changed.connect(self._other_document)
 
     def open(self) -> None:
         """Walk the path to the leaf under every profile."""
-        if self._desk.document is None or self._turns.is_running:
+        if self._state.document is None or self._turns.is_running:
             return
         if self._view is None:
-            view = WhatIfWindow(self._walk, self._sweep, self._desk.window)
+            view = WhatIfWindow(self._walk, self._sweep, self._state.window)
             self._turns.start(view.building(), lambda: self._built(view))
         else:
             self._present(self._view)
@@ -62,9 +62,9 @@ class WhatIfController(QObject):
         self._present(view)
 
     def _present(self, view: WhatIfWindow) -> None:
-        if self._desk.document is None:
+        if self._state.document is None:
             return
-        self._leaf = self._desk.document.leaf
+        self._leaf = self._state.document.leaf
         self._show_models()
         self._show()
         present(view)
@@ -72,26 +72,26 @@ class WhatIfController(QObject):
     # what is walked ----------------------------------------------------------------------------
 
     def _in_force(self) -> Policy:
-        own = Policy(self._desk.profile, self._desk.settings)
-        return in_window(own, self._window) if self._window else own
+        policy = Policy(self._state.profile, self._state.settings)
+        return in_window(policy, self._window) if self._window else policy
 
     def _show(self) -> None:
         view = self._view
-        if view is None or self._desk.document is None:
+        if view is None or self._state.document is None:
             return
-        own = self._in_force()
-        window = own.settings.context_window
+        policy = self._in_force()
+        window = policy.settings.context_window
         policies = [
-            own if name == own.profile.name else in_window(Policy.of(profile), window)
+            policy if name == policy.profile.name else in_window(Policy.of(profile), window)
             for name, profile in PROFILES.items()
         ]
-        if own.profile.name not in PROFILES:
-            policies.insert(0, own)
-        view.show_policies(policies, own, list(self._desk.profiles.values()))
+        if policy.profile.name not in PROFILES:
+            policies.insert(0, policy)
+        view.show_policies(policies, policy, list(self._state.profiles.values()))
 
     def _walk(self, question: Question) -> Drawing:
         """Called in a thread."""
-        document = self._desk.document
+        document = self._state.document
         if document is None:
             return Drawing((), (), ())
         leaf = self._leaf
@@ -110,7 +110,7 @@ class WhatIfController(QObject):
         self, policy: Policy, progress: Callable[[int, int], None], cancelled: Callable[[], bool]
     ) -> Sweep:
         """Called in a thread. Raises Stopped."""
-        document, view = self._desk.document, self._view
+        document, view = self._state.document, self._view
         if document is None or view is None:
             raise ValueError("The session was closed.")
         past = self._past(document, self._leaf, policy)
@@ -137,20 +137,20 @@ class WhatIfController(QObject):
         self._show()
 
     def _select(self, entry: int) -> None:
-        self._desk.select(entry)
+        self._state.select(entry)
 
     # prices ------------------------------------------------------------------------------------
 
     def _show_models(self) -> None:
         """Offer the models that the session was held with, and those that can be asked."""
-        bench, document = self._desk.bench, self._desk.document
+        bench, document = self._state.bench, self._state.document
         if bench is None or document is None:
             return
-        client, held = bench.client, [name for name in document.tree.columns.models if name]
-        listed = self._desk.model_infos()
+        client, models = bench.client, [name for name in document.tree.columns.models if name]
+        listed = self._state.model_infos()
 
         def priced() -> list[tuple[str, str]]:
-            infos = [*(client.info(name) for name in held), *listed]
+            infos = [*(client.info(name) for name in models), *listed]
             found = {info.id: info.label for info in infos if prices_of(info) is not None}
             return list(found.items())
 
@@ -162,7 +162,7 @@ class WhatIfController(QObject):
             self._view.show_models(models, str(self._view.models.currentData() or ""))
 
     def _price(self, model: str) -> None:
-        bench, view = self._desk.bench, self._view
+        bench, view = self._state.bench, self._view
         if bench is not None and view is not None:
             view.show_prices(prices_of(bench.client.info(model)) if model else None)
 
@@ -170,12 +170,12 @@ class WhatIfController(QObject):
 
     def _use(self, policy: Policy) -> None:
         """Let the session follow a policy's profile and sizes."""
-        self._before = self._desk.chosen
-        self._desk.set_profile(policy.profile.name)
-        self._desk.set_settings(policy.settings)
+        self._before = self._state.chosen
+        self._state.set_profile(policy.profile.name)
+        self._state.set_settings(policy.settings)
 
     def _undo(self) -> None:
         """Let the session follow what it followed before."""
         before, self._before = self._before, None
         if before is not None:
-            self._desk.choose_again(before)
+            self._state.choose_again(before)

@@ -82,7 +82,7 @@ def words_of(cell: Cell) -> str:
 class HeatMap(QWidget):
     """Arrows go from cell to cell; Return, or a double click, asks to use the cell's sizes."""
 
-    told = Signal(str)
+    described = Signal(str)
     chosen = Signal(object)
     """The ``Cell`` under the cursor."""
     use_asked = Signal(object)
@@ -126,7 +126,7 @@ class HeatMap(QWidget):
         self._tell()
         self.update()
 
-    def show_own(self, keep: int, reserve: int) -> None:
+    def show_in_force(self, keep: int, reserve: int) -> None:
         """Other sizes are in force."""
         self._own = (keep, reserve)
         self.update()
@@ -145,7 +145,7 @@ class HeatMap(QWidget):
         if cell is not None and (cell.keep, cell.reserve) == self._own:
             words += " These are the sizes in force."
         self.setAccessibleDescription(words)
-        self.told.emit(words)
+        self.described.emit(words)
         if cell is not None:
             self.chosen.emit(cell)
 
@@ -220,9 +220,9 @@ class HeatMap(QWidget):
                            metrics.height())  # fmt: skip
             painter.drawText(place, Qt.AlignmentFlag.AlignRight, round_short(reserve))
 
-    def _head_ink(self, painter: QPainter, own: bool) -> None:
-        painter.setPen(theme().ink if own else theme().dim)
-        painter.setFont(small_font(bold=own))
+    def _head_ink(self, painter: QPainter, in_force: bool) -> None:
+        painter.setPen(theme().ink if in_force else theme().dim)
+        painter.setFont(small_font(bold=in_force))
 
     def _paint_cell(
         self, painter: QPainter, place: QRectF, cell: Cell, part: float, longest: str

@@ -138,9 +138,9 @@ def drawing_of(tree: SessionTree, leaf: int, walks: Sequence[tuple[str, Simulati
     place = {entry: at for at, entry in enumerate(entries)}
     lines, others = [], 0
     for key, found in walks:
-        own = key == RECORDED or key == found.policy.profile.name
+        in_force = key == RECORDED or key == found.policy.profile.name
         lines.append(_line(key, found, place, stroke_of(key, others)))
-        others += not own
+        others += not in_force
     return Drawing(entries, turns, tuple(lines))
 
 
@@ -188,12 +188,12 @@ def _signs(found: Simulation, place: dict[int, int]) -> tuple[Sign, ...]:
             Sign(kind, x, y, made.first_kept if made.first_kept >= 0 else made.entry, words)
         )
     seen = set()
-    for held in found.not_done:
-        if held.turn not in seen:
-            seen.add(held.turn)
-            words = f"nothing could be done after #{held.entry}: {held.reason}"
-            x, y = place.get(held.entry, 0), height(held.request)
-            signs.append(Sign("stuck", x, y, held.entry, words))
+    for missing in found.not_done:
+        if missing.turn not in seen:
+            seen.add(missing.turn)
+            words = f"nothing could be done after #{missing.entry}: {missing.reason}"
+            x, y = place.get(missing.entry, 0), height(missing.request)
+            signs.append(Sign("stuck", x, y, missing.entry, words))
     # At one place what was pruned was pruned before anything was compacted.
     return tuple(sorted(signs, key=lambda sign: sign.x))
 
@@ -216,10 +216,10 @@ def words_at(drawing: Drawing, shown: Sequence[Line], chosen: Line | None, posit
         about = "" if line.is_exact_at(position) else "≈ "
         part = f", {share_text(tokens / line.found.window)} of its window" if line is chosen else ""
         sizes.append(f"{line.title} {about}{short(tokens)}{part}")
-    told = [
+    facts = [
         f"{line.title} {sign.words}"
         for line in first
         for sign in line.signs
         if start <= sign.x < stop
     ]
-    return " ".join([where, "; ".join(sizes) + ".", *told])
+    return " ".join([where, "; ".join(sizes) + ".", *facts])

@@ -26,7 +26,7 @@ from ui.widgets.choice import Choice
 from ui.widgets.figures import full
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption
-from ui.widgets.panels import labelled
+from ui.widgets.panels import labelled, push_button
 
 BREATH_S = 0.002
 """Between two cells: the window's thread gets its turn."""
@@ -36,7 +36,7 @@ MakeSweep = Callable[[Policy, Progress, Callable[[], bool]], Sweep]
 """Sweeps; for a worker thread. Raises Stopped."""
 
 
-class _Told(QObject):
+class _Signals(QObject):
     moved = Signal(int, int)
 
 
@@ -55,8 +55,8 @@ class SweepPage(QWidget):
         self._cell: Cell | None = None
         self._stop = threading.Event()
         self.sweep: Sweep | None = None
-        self._told = _Told(self)
-        self._told.moved.connect(self._moved)
+        self._signals = _Signals(self)
+        self._signals.moved.connect(self._moved)
         self._loader = Loader(self)
         self._loader.loaded.connect(self._loaded)
         self._loader.failed.connect(self._failed)
@@ -73,18 +73,17 @@ class SweepPage(QWidget):
         for one in FIGURES:
             self.figure.addItem(one.title, one.key)
         self.figure.activated.connect(lambda _row: self._show_figure())
-        self.start = QPushButton("S&weep", self)
-        self.start.setAutoDefault(False)
-        self.start.setToolTip("Walk the session with every pair of sizes; no model is asked")
+        self.start = push_button(
+            "S&weep", self, "Walk the session with every pair of sizes; no model is asked"
+        )
         self.start.clicked.connect(self._start)
-        self.stop = QPushButton("S&top", self)
-        self.stop.setAutoDefault(False)
+        self.stop = push_button("S&top", self)
         self.stop.clicked.connect(self.cancel)
         self.progress = QProgressBar(self)
         self.progress.setTextVisible(False)
         self.progress.setAccessibleName("Cells walked")
         self.heat = HeatMap(self)
-        self.heat.told.connect(self._tell)
+        self.heat.described.connect(self._tell)
         self.heat.chosen.connect(self._chose)
         self.heat.use_asked.connect(lambda _cell: self._ask())
         self.key = Caption("", self, wraps=True)
@@ -93,8 +92,7 @@ class SweepPage(QWidget):
         self.words.setTextFormat(Qt.TextFormat.PlainText)
 
     def _make_foot(self) -> None:
-        self.use = QPushButton("&Use these sizes…", self)
-        self.use.setAutoDefault(False)
+        self.use = push_button("&Use these sizes…", self)
         self.use.clicked.connect(self._ask)
         self.question = QLabel(self)
         self.question.setWordWrap(True)
@@ -141,7 +139,7 @@ class SweepPage(QWidget):
         for policy in policies:
             self.profile.addItem(policy.profile.title, policy.profile.name)
         self.profile.setCurrentIndex(max(0, self.profile.findData(chosen)))
-        self._mark_own()
+        self._mark_in_force()
 
     def forget(self) -> None:
         """Another session: what was swept is not its own."""
@@ -158,12 +156,13 @@ class SweepPage(QWidget):
         name = self.profile.currentData()
         return next((one for one in self._policies if one.profile.name == name), None)
 
-    def _mark_own(self) -> None:
-        own, sweep = self._in_force, self.sweep
-        if own is None or sweep is None or sweep.policy.profile.name != own.profile.name:
-            self.heat.show_own(-1, -1)
+    def _mark_in_force(self) -> None:
+        in_force, sweep = self._in_force, self.sweep
+        if in_force is None or sweep is None or sweep.policy.profile.name != in_force.profile.name:
+            self.heat.show_in_force(-1, -1)
             return
-        self.heat.show_own(own.settings.keep_recent_tokens, own.settings.reserve_tokens)
+        settings = in_force.settings
+        self.heat.show_in_force(settings.keep_recent_tokens, settings.reserve_tokens)
 
     # sweeping ----------------------------------------------------------------------------------
 
@@ -173,10 +172,10 @@ class SweepPage(QWidget):
             return
         self._stop.set()
         stop = self._stop = threading.Event()
-        told, make = self._told, self._make
+        signals, make = self._signals, self._make
 
         def progress(done: int, total: int) -> None:
-            told.moved.emit(done, total)
+            signals.moved.emit(done, total)
             time.sleep(BREATH_S)
 
         self._busy(True)
@@ -227,7 +226,7 @@ class SweepPage(QWidget):
         model = self.figure.model()
         model.item(at).setEnabled(priced)  # type: ignore[attr-defined]
         self.heat.show_sweep(sweep, sizes.keep_recent_tokens, sizes.reserve_tokens)
-        self._mark_own()
+        self._mark_in_force()
         self._show_figure()
         self.heat.setFocus()
 
@@ -238,22 +237,22 @@ class SweepPage(QWidget):
             return
         low = min(self.sweep.cells, key=figure.value)
         high = max(self.sweep.cells, key=figure.value)
-        told = [
+        facts = [
             f"Pale: {figure.less}, {figure.text(low)}. Dark: {figure.more}, {figure.text(high)}.",
-            "Dashed frame: the sizes in force." if self._own_is_swept() else "",
+            "Dashed frame: the sizes in force." if self._is_swept() else "",
             "Red stroke: some requests do not fit the window."
             if any(cell.too_large for cell in self.sweep.cells)
             else "",
         ]
         if not self.sweep.keep_matters:
-            told.append("This profile keeps rounds, not tokens: its columns are alike.")
+            facts.append("This profile keeps rounds, not tokens: its columns are alike.")
         if not self.sweep.reserve_matters:
-            told.append("It does not go by the reserve: its rows are all but alike.")
-        self.key.setText(" ".join(part for part in told if part))
+            facts.append("It does not go by the reserve: its rows are all but alike.")
+        self.key.setText(" ".join(part for part in facts if part))
 
-    def _own_is_swept(self) -> bool:
-        own, sweep = self._in_force, self.sweep
-        return bool(own and sweep and sweep.policy.profile.name == own.profile.name)
+    def _is_swept(self) -> bool:
+        in_force, sweep = self._in_force, self.sweep
+        return bool(in_force and sweep and sweep.policy.profile.name == in_force.profile.name)
 
     # taking the sizes --------------------------------------------------------------------------
 

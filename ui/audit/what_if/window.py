@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
     QLabel,
-    QPushButton,
     QScrollArea,
     QSizePolicy,
     QSpinBox,
@@ -35,7 +34,7 @@ from ui.widgets.figures import count, round_short
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, Hairline
 from ui.widgets.model_box import ModelBox
-from ui.widgets.panels import labelled, scroll_area
+from ui.widgets.panels import bare_column, labelled, push_button, scroll_area
 
 LEAST_WINDOW, MOST_WINDOW = 2_000, 10_000_000
 
@@ -78,8 +77,7 @@ class WindowBox(QWidget):
         self.box = number("Context window of all walks", LEAST_WINDOW, MOST_WINDOW, self)
         self.box.valueChanged.connect(self.changed)
         self.box.setToolTip("Sizes shrink in proportion with a smaller window")
-        row = QVBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
+        row = bare_column(self)
         row.addWidget(labelled("&Window", self.box, self))
 
     def show_window(self, tokens: int) -> None:
@@ -89,7 +87,7 @@ class WindowBox(QWidget):
         self.box.blockSignals(False)
 
 
-class OwnRules(QWidget):
+class AddedRules(QWidget):
     """A profile and two sizes, drawn as a line of their own."""
 
     added = Signal(object)
@@ -105,12 +103,11 @@ class OwnRules(QWidget):
         self.profile.activated.connect(lambda _row: self._fill())
         self.keep = number("Keep recent of another line", 1, MOST_WINDOW, self)
         self.reserve = number("Reserve of another line", 1, MOST_WINDOW, self)
-        self.add = QPushButton("&Draw another line", self)
-        self.add.setAutoDefault(False)
-        self.add.setToolTip("Walk the session under this profile with these sizes, too")
+        self.add = push_button(
+            "&Draw another line", self, "Walk the session under this profile with these sizes, too"
+        )
         self.add.clicked.connect(lambda: self.added.emit(self.policy()))
-        self.clear = QPushButton("&Remove own lines", self)
-        self.clear.setAutoDefault(False)
+        self.clear = push_button("&Remove own lines", self)
         self.clear.clicked.connect(self.cleared)
         self.clear.setVisible(False)
         line = QWidget(self)
@@ -118,8 +115,7 @@ class OwnRules(QWidget):
         keep, reserve = labelled("&Keep", self.keep, line), labelled("R&eserve", self.reserve, line)
         for part in (self.profile, keep, reserve, self.add, self.clear):
             row.addWidget(part)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
+        column = bare_column(self)
         column.addWidget(line)
 
     def show_profiles(self, profiles: Sequence[Profile], own: Policy) -> None:
@@ -135,7 +131,7 @@ class OwnRules(QWidget):
         if fresh:
             self._fill()
 
-    def show_own(self, lines: int) -> None:
+    def show_count(self, lines: int) -> None:
         """How many lines of one's own there are."""
         self.clear.setVisible(lines > 0)
 
@@ -240,7 +236,7 @@ class WhatIfWindow(QDialog):
         self.legend.changed.connect(self._show_chosen)
         self.chart = Chart(self)
         self.chart.entry_requested.connect(self.entry_requested)
-        self.chart.told.connect(self._tell)
+        self.chart.described.connect(self._tell)
         self.words = QLabel(self)
         self.words.setWordWrap(True)
         self.words.setTextFormat(Qt.TextFormat.PlainText)
@@ -251,9 +247,9 @@ class WhatIfWindow(QDialog):
     def _make_boxes(self) -> None:
         self.window_box = WindowBox(self)
         self.window_box.changed.connect(self.window_changed)
-        self.own_rules = OwnRules(self)
-        self.own_rules.added.connect(self._add)
-        self.own_rules.cleared.connect(self._clear)
+        self.added_rules = AddedRules(self)
+        self.added_rules.added.connect(self._add)
+        self.added_rules.cleared.connect(self._clear)
         self.models = ModelBox(self)
         self.models.setAccessibleName("Model whose prices count")
         self.models.setSizeAdjustPolicy(
@@ -266,8 +262,7 @@ class WhatIfWindow(QDialog):
         self.note = Caption("", self, wraps=True)
 
     def _lay_out(self) -> None:
-        close = QPushButton("&Close", self)
-        close.setAutoDefault(False)
+        close = push_button("&Close", self)
         close.clicked.connect(self.close)
         cost = labelled("Cost wit&h", self.models, self)
         foot = FlowLayout(across=S8, down=S8)
@@ -287,17 +282,13 @@ class WhatIfWindow(QDialog):
     def _over_time(self) -> QWidget:
         page = QWidget(self)
         upper, lower = QWidget(page), QWidget(page)
-        above = QVBoxLayout(upper)
-        above.setContentsMargins(0, 0, 0, 0)
-        above.setSpacing(S8)
+        above = bare_column(upper, S8)
         above.addWidget(self.legend)
         above.addWidget(self.chart, 1)
         above.addWidget(self.words)
-        below = QVBoxLayout(lower)
-        below.setContentsMargins(0, 0, 0, 0)
-        below.setSpacing(S8)
+        below = bare_column(lower, S8)
         below.addWidget(self.totals, 1)
-        below.addWidget(self.own_rules)
+        below.addWidget(self.added_rules)
         below.addWidget(self.note)
         split = QSplitter(Qt.Orientation.Vertical, page)
         split.setChildrenCollapsible(False)
@@ -310,10 +301,10 @@ class WhatIfWindow(QDialog):
         column.addWidget(split)
         return page
 
-    def _scrolled(self, inside: QWidget) -> QScrollArea:
+    def _scrolled(self, content: QWidget) -> QScrollArea:
         """With large text in a small window a page is higher than its place."""
         area = scroll_area(self, has_frame=False)
-        area.setWidget(inside)
+        area.setWidget(content)
         return area
 
     # what is asked -----------------------------------------------------------------------------
@@ -326,7 +317,7 @@ class WhatIfWindow(QDialog):
         self._policies = tuple((policy.profile.name, policy) for policy in policies)
         self._window = in_force.settings.context_window
         self.window_box.show_window(self._window)
-        self.own_rules.show_profiles(profiles, in_force)
+        self.added_rules.show_profiles(profiles, in_force)
         self.sweep.show_policies(policies, in_force)
         self._ask()
 
@@ -348,25 +339,25 @@ class WhatIfWindow(QDialog):
     def forget(self) -> None:
         """Another session: nothing of what was drawn or swept is its own."""
         self._own.clear()
-        self.own_rules.show_own(0)
+        self.added_rules.show_count(0)
         self.drawing = None
         self.sweep.forget()
 
     def _ask(self) -> None:
-        own = tuple((f"own {number}", policy) for number, policy in enumerate(self._own))
-        question = Question((*self._policies, *own), self._window)
+        added = tuple((f"own {number}", policy) for number, policy in enumerate(self._own))
+        question = Question((*self._policies, *added), self._window)
         walk = self._walk
         self._loader.load(lambda: walk(question))
 
     def _add(self, policy: Policy) -> None:
         if policy not in self._own:
             self._own.append(policy)
-            self.own_rules.show_own(len(self._own))
+            self.added_rules.show_count(len(self._own))
             self._ask()
 
     def _clear(self) -> None:
         self._own.clear()
-        self.own_rules.show_own(0)
+        self.added_rules.show_count(0)
         self._ask()
 
     # what is shown -----------------------------------------------------------------------------

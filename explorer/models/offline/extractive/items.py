@@ -4,16 +4,24 @@ person asked for them (A23, A36, A39)."""
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
 
 from explorer.facts import EXACT_KINDS, FactKind, Mention, scan
 from explorer.facts.entry_texts import Speaker
 from explorer.facts.errors import is_failure
 from explorer.facts.extract import EntryFacts
 from explorer.facts.words import terms
+from explorer.session.entries import (
+    AssistantMessage,
+    Body,
+    Entry,
+    SummaryMessage,
+    ToolResultMessage,
+    UserMessage,
+    text_content,
+)
 
 
 class Kind(Enum):
@@ -74,17 +82,17 @@ class Item:
         return terms(self.text)
 
 
-_ENTRIES: Mapping[Speaker, Mapping[str, Any]] = {
-    Speaker.USER: {"role": "user"},
-    Speaker.ASSISTANT: {"role": "assistant"},
-    Speaker.RESULT: {"role": "toolResult"},
-    Speaker.SUMMARY: {"role": "compactionSummary"},
+_BODIES: Mapping[Speaker, Callable[[str], Body]] = {
+    Speaker.USER: lambda text: UserMessage(text_content(text)),
+    Speaker.ASSISTANT: lambda text: AssistantMessage(text_content(text)),
+    Speaker.RESULT: lambda text: ToolResultMessage("", "", text_content(text)),
+    Speaker.SUMMARY: lambda text: SummaryMessage(text, "compaction"),
 }
 
 
 def read_facts(speaker: Speaker, texts: Sequence[str]) -> list[EntryFacts]:
     """What each of some texts of one speaker states; offsets in UTF-16 units."""
-    entries = [{"type": "message", "message": {**_ENTRIES[speaker], "content": t}} for t in texts]
+    entries = [Entry.of(_BODIES[speaker](text)) for text in texts]
     table = scan(range(len(entries)), lambda wanted: [entries[index] for index in wanted])
     return [table.entry(index) for index in range(len(entries))]
 

@@ -136,7 +136,9 @@ async def test_the_leaf_stays_while_the_agent_answers(house: House, server: Chat
     live.keys("Return")
     await live.dialog(StopAgentDialog)
     live.keys("Esc")
-    await live.until(lambda: live.session.navigation.still.dialog is None, "the question's end")
+    await live.until(
+        lambda: live.session.navigation.agent_stop.dialog is None, "the question's end"
+    )
     live.window.activateWindow()
     await live.until(live.window.isActiveWindow, "the window's activation")
     assert live.session.navigation.dialog is None

@@ -181,10 +181,10 @@ async def test_files_of_the_folder_are_mentioned_and_others_are_refused(
     (tmp_path / "elsewhere.txt").write_text("x")
     live = await house.start(sample_path())
     composer, completion = live.window.agent.composer, live.window.agent.completion
-    live.session.agent.attaching.take_files([str(tmp_path / "elsewhere.txt")])
+    live.session.agent.attachments.take_files([str(tmp_path / "elsewhere.txt")])
     assert "No folder is chosen" in live.notice
     live.session.agent.folder.choose(str(folder))
-    live.session.agent.attaching.take_files([str(tmp_path / "elsewhere.txt")])
+    live.session.agent.attachments.take_files([str(tmp_path / "elsewhere.txt")])
     assert "outside of" in live.notice
     assert composer.toPlainText() == ""
     live.keys("F7")
@@ -196,7 +196,7 @@ async def test_files_of_the_folder_are_mentioned_and_others_are_refused(
     await live.until(lambda: "src/retry.py" in completion.lines, "the files")
     assert "secret.log" not in completion.lines, "what the project ignores is not offered"
     live.keys("Esc")
-    live.session.agent.attaching.take_files([str(folder / "src/retry.py")])
+    live.session.agent.attachments.take_files([str(folder / "src/retry.py")])
     assert composer.toPlainText().endswith("@src/retry.py ")
 
 

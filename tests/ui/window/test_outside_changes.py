@@ -9,7 +9,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog
 
 from explorer.paths import database_path, ensure, resource_path
@@ -288,18 +287,18 @@ async def test_search_in_all_sessions_opens_the_one_with_the_hit(
     await live.until(lambda: live.window.header.search.count.text() == "no hit", "no hit here")
     live.click(live.window.header.search.everywhere)
     results = live.window.header.search.results
-    await live.until(lambda: results.isVisible() and results.list.count() > 1, "the hits")
-    assert "Fix the flaky retry test" in results.list.item(0).data(Qt.ItemDataRole.UserRole + 1)
+    await live.until(lambda: results.isVisible() and results.table.rows.rowCount() > 1, "the hits")
+    assert "Fix the flaky retry test" in results.table.rows.rows[0].session
     live.window.header.search.box.setFocus()
     live.keys("Down")
-    assert results.list.hasFocus()
+    assert results.table.hasFocus()
     live.keys("Down", "Return")
     await live.until(lambda: live.document.key == sample, "the session with the hit")
     await live.idle()
     assert "uplink" in str(live.document.entry(live.window.map.selected)).casefold()
     live.keys("/")
     live.type("kangaroo")
-    await live.until(lambda: results.empty.isVisible(), "the words for nothing")
+    await live.until(lambda: results.caption.isVisible(), "the words for nothing")
     live.keys("Esc")
     assert not results.isVisible()
 
