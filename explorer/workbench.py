@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from random import Random, SystemRandom
 
@@ -14,13 +15,16 @@ from explorer.formats import (
     ExportReport,
     FoundSession,
     LeafMark,
+    adapter_of,
     discover,
     export_session,
     new_id,
     open_source,
 )
 from explorer.formats.pi.export import AsFormat
+from explorer.formats.pi.header import VERSION
 from explorer.formats.pi.new_header import new_header
+from explorer.formats.registry import pi_lines
 from explorer.models.client import ModelClient
 from explorer.services.changes import (
     Change,
@@ -231,11 +235,12 @@ class Workbench:
         ids = document.tree.columns.ids
         leaf_id = ids[leaf] if leaf >= 0 else ""
         mark = LeafMark(leaf_id, new_id(document.tree, self._random), self._clock_ms())
-        lines = self.store.lines(document.key)
+        lines, header = self.store.lines(document.key), document.header
+        if not adapter_of(header.format).writes:
+            lines = pi_lines(header.format, lines)
+            header = replace(header, format="pi", version=VERSION, raw="")
         try:
-            return export_session(
-                lines, document.header, path, as_format, leaf=mark, progress=progress
-            )
+            return export_session(lines, header, path, as_format, leaf=mark, progress=progress)
         except OSError as error:
             # It may name the temporary file beside the one that the person named.
             raise OSError(error.errno, error.strerror, str(path)) from error

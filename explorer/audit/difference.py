@@ -1,4 +1,4 @@
-"""Summaries of one place: aligned by section, their words marked, atoms won and lost."""
+"""Summaries of one place: aligned by section, their words marked, facts won and lost."""
 
 from __future__ import annotations
 
@@ -79,10 +79,10 @@ class SectionRow:
 
 
 @dataclass(frozen=True, slots=True)
-class AtomRow:
-    """An atom that does not fare alike in all summaries."""
+class FactRow:
+    """A fact that does not fare alike in all summaries."""
 
-    atom: Fact
+    fact: Fact
     fates: tuple[Fate | None, ...]
     """One per candidate. None where it is not held against the others: it was summarized before,
     or not said yet. Of what a summary states wrongly: None where another one does not."""
@@ -117,25 +117,25 @@ class Difference:
     candidates: tuple[Candidate, ...]
     reference: int
     sections: tuple[SectionRow, ...]
-    atoms: tuple[AtomRow, ...]
+    facts: tuple[FactRow, ...]
     """Those that fare otherwise in one than in another, the gravest first."""
     settings: tuple[tuple[str, tuple[str, ...]], ...]
     """What they were made with, name by name, one value per candidate; empty for unknown."""
     asked_alike: int = 0
-    """How many atoms are asked of two of them or more."""
+    """How many facts are asked of two of them or more."""
 
     @property
     def not_audited(self) -> tuple[Candidate, ...]:
-        """Those of which it is not known what they were told: then no atoms are compared."""
+        """Those of which it is not known what they were told: then no facts are compared."""
         return tuple(one for one in self.candidates if one.fidelity is None)
 
-    def won(self, at: int) -> tuple[AtomRow, ...]:
+    def won(self, at: int) -> tuple[FactRow, ...]:
         """What a candidate has and the reference lacks."""
-        return tuple(row for row in self.atoms if row.won(at, self.reference))
+        return tuple(row for row in self.facts if row.won(at, self.reference))
 
-    def lost(self, at: int) -> tuple[AtomRow, ...]:
+    def lost(self, at: int) -> tuple[FactRow, ...]:
         """What a candidate lacks and the reference has."""
-        return tuple(row for row in self.atoms if row.lost(at, self.reference))
+        return tuple(row for row in self.facts if row.lost(at, self.reference))
 
     @property
     def settings_apart(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -154,7 +154,7 @@ def difference(candidates: Sequence[Candidate], reference: int = 0) -> Differenc
         tuple(candidates),
         reference,
         align([one.summary for one in candidates], reference),
-        _atoms(asked, candidates),
+        _facts(asked, candidates),
         _settings(candidates),
         sum(1 for found in asked.values() if sum(one is not None for one in found) > 1),
     )
@@ -265,39 +265,39 @@ def _by_flags(text: str, flags: Sequence[bool]) -> tuple[Piece, ...]:
     return tuple(pieces)
 
 
-# atoms --------------------------------------------------------------------------------------------
+# facts --------------------------------------------------------------------------------------------
 
 _Key = tuple[FactKind, str, bool]
 
 
 def _asked(candidates: Sequence[Candidate]) -> dict[_Key, list[Finding | None]]:
-    """What was found of each atom in each candidate. Nothing where one of them was not audited:
+    """What was found of each fact in each candidate. Nothing where one of them was not audited:
     what is not known is not compared."""
     by_key: dict[_Key, list[Finding | None]] = {}
     if any(one.fidelity is None for one in candidates):
         return by_key
     for at, candidate in enumerate(candidates):
         for finding in candidate.fidelity.findings if candidate.fidelity else ():
-            if finding.atom.stale and finding.fate not in STATED_WRONGLY:
+            if finding.fact.stale and finding.fate not in STATED_WRONGLY:
                 continue
-            key = finding.atom.kind, finding.atom.key, finding.fate in STATED_WRONGLY
+            key = finding.fact.kind, finding.fact.key, finding.fate in STATED_WRONGLY
             found = by_key.setdefault(key, [None] * len(candidates))
             if found[at] is None:
                 found[at] = finding
     return by_key
 
 
-def _atoms(
+def _facts(
     by_key: Mapping[_Key, Sequence[Finding | None]], candidates: Sequence[Candidate]
-) -> tuple[AtomRow, ...]:
-    rows = [_atom_row(found, candidates) for found in by_key.values()]
+) -> tuple[FactRow, ...]:
+    rows = [_fact_row(found, candidates) for found in by_key.values()]
     apart = [
         row for row in rows if {True, False} <= {row.survives(at) for at in range(len(candidates))}
     ]
     return tuple(sorted(apart, key=_grave))
 
 
-def _atom_row(found: Sequence[Finding | None], candidates: Sequence[Candidate]) -> AtomRow:
+def _fact_row(found: Sequence[Finding | None], candidates: Sequence[Candidate]) -> FactRow:
     first = next(one for one in found if one is not None)
     is_wrong = first.fate in STATED_WRONGLY
 
@@ -305,15 +305,15 @@ def _atom_row(found: Sequence[Finding | None], candidates: Sequence[Candidate]) 
         one = found[at]
         if one is not None:
             return one.fate
-        is_kept = not is_wrong and not candidates[at].kept.isdisjoint(first.atom.sources)
+        is_kept = not is_wrong and not candidates[at].kept.isdisjoint(first.fact.sources)
         return Fate.KEPT if is_kept else None
 
-    return AtomRow(first.atom, tuple(fate(at) for at in range(len(found))), tuple(found))
+    return FactRow(first.fact, tuple(fate(at) for at in range(len(found))), tuple(found))
 
 
-def _grave(row: AtomRow) -> tuple[int, int]:
+def _grave(row: FactRow) -> tuple[int, int]:
     worst = min(gravity(one) for one in row.findings if one is not None)
-    return worst, -row.atom.last
+    return worst, -row.fact.last
 
 
 def _settings(candidates: Sequence[Candidate]) -> tuple[tuple[str, tuple[str, ...]], ...]:

@@ -44,10 +44,10 @@ class Step:
     """Facts that both have."""
 
     def count(self, kind: FactKind) -> tuple[int, int]:
-        """How many atoms of a kind were added and dropped."""
+        """How many facts of a kind were added and dropped."""
         return (
-            sum(atom.kind is kind for atom in self.added),
-            sum(atom.kind is kind for atom in self.dropped),
+            sum(fact.kind is kind for fact in self.added),
+            sum(fact.kind is kind for fact in self.dropped),
         )
 
 
@@ -59,33 +59,33 @@ class Drift:
     steps: tuple[Step, ...]
     """One fewer than the summaries."""
     kinds: tuple[Mapping[FactKind, int], ...]
-    """Per summary: how many atoms of each kind it holds."""
+    """Per summary: how many facts of each kind it holds."""
     from_first: tuple[float, ...]
-    """Per summary: the share of the first one's atoms that it still holds, 0 to 1."""
+    """Per summary: the share of the first one's facts that it still holds, 0 to 1."""
 
 
 def drift(summaries: Sequence[Candidate]) -> Drift:
     """How summaries of one session drift; of fewer than two there are no steps."""
-    atoms = [_atoms_of(one.summary) for one in summaries]
+    facts = [_facts_of(one.summary) for one in summaries]
     steps = tuple(
-        _step(summaries[at], summaries[at + 1], atoms[at], atoms[at + 1])
+        _step(summaries[at], summaries[at + 1], facts[at], facts[at + 1])
         for at in range(len(summaries) - 1)
     )
-    first = set(atoms[0]) if atoms else set()
+    first = set(facts[0]) if facts else set()
     return Drift(
         tuple(summaries),
         steps,
-        tuple(Counter(kind for kind, _ in found) for found in atoms),
-        tuple(len(first & set(found)) / len(first) if first else 1.0 for found in atoms),
+        tuple(Counter(kind for kind, _ in found) for found in facts),
+        tuple(len(first & set(found)) / len(first) if first else 1.0 for found in facts),
     )
 
 
 _Keyed = dict[tuple[FactKind, str], Fact]
 
 
-def _atoms_of(summary: str) -> _Keyed:
+def _facts_of(summary: str) -> _Keyed:
     found = extract([Entry.of(CompactionSummary(summary))])
-    return {(atom.kind, atom.key): atom for atom in found}
+    return {(fact.kind, fact.key): fact for fact in found}
 
 
 def _step(earlier: Candidate, later: Candidate, before: _Keyed, after: _Keyed) -> Step:
@@ -93,7 +93,7 @@ def _step(earlier: Candidate, later: Candidate, before: _Keyed, after: _Keyed) -
         earlier,
         later,
         tuple(SectionDrift(row) for row in align([earlier.summary, later.summary])),
-        tuple(atom for key, atom in after.items() if key not in before),
-        tuple(atom for key, atom in before.items() if key not in after),
+        tuple(fact for key, fact in after.items() if key not in before),
+        tuple(fact for key, fact in before.items() if key not in after),
         len(before.keys() & after.keys()),
     )

@@ -95,9 +95,9 @@ def fidelity(
 def _rows(findings: Sequence[Finding], wrong: Sequence[Finding]) -> tuple[KindRow, ...]:
     counts: dict[FactKind, Counter[Fate]] = {}
     for one in (*findings, *wrong):
-        if one.atom.stale and one.fate is not Fate.STALE:
+        if one.fact.stale and one.fate is not Fate.STALE:
             continue
-        counts.setdefault(one.atom.kind, Counter())[one.fate] += 1
+        counts.setdefault(one.fact.kind, Counter())[one.fate] += 1
     return tuple(KindRow(kind, counts[kind]) for kind in FactKind if kind in counts)
 
 
@@ -190,8 +190,8 @@ def _recency(
     total: Counter[int] = Counter()
     survived: Counter[int] = Counter()
     for one in findings:
-        last = max((index for index in one.atom.sources if index in inside), default=-1)
-        if last < 0 or one.atom.stale:
+        last = max((index for index in one.fact.sources if index in inside), default=-1)
+        if last < 0 or one.fact.stale:
             continue
         total[last] += 1
         survived[last] += one.fate in SURVIVED

@@ -1,4 +1,4 @@
-"""What became of the atoms of a summarized range, and what a summary says of its own."""
+"""What became of the facts of a summarized range, and what a summary says of its own."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from explorer.facts import Fact, FactKind
 
 
 class Fate(StrEnum):
-    """What became of an atom; the last three are of what the summary states."""
+    """What became of a fact; the last three are of what the summary states."""
 
     KEPT = "kept"
     """Verbatim in the kept tail."""
@@ -33,7 +33,7 @@ class Fate(StrEnum):
 
 
 SURVIVED = frozenset({Fate.KEPT, Fate.EXACT, Fate.NORMALIZED})
-"""Fates of atoms that the model still sees. An upper bound of what it will recall."""
+"""Fates of facts that the model still sees. An upper bound of what it will recall."""
 STATED_WRONGLY = frozenset({Fate.INVENTED, Fate.MUTATED, Fate.STALE})
 
 
@@ -48,13 +48,13 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One atom and its fate.
+    """One fact and its fate.
 
-    Of ``INVENTED``, ``MUTATED`` and ``STALE`` the atom is what the summary says, and its
+    Of ``INVENTED``, ``MUTATED`` and ``STALE`` the fact is what the summary says, and its
     ``sources`` and ``spans`` are those of ``source``, empty where there is none.
     """
 
-    atom: Fact
+    fact: Fact
     fate: Fate
     places: tuple[Place, ...] = ()
     """Where the summary says it; empty when it does not."""
@@ -66,7 +66,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class KindRow:
-    """One kind of atoms in the survival table. Stale atoms are not counted: they may go."""
+    """One kind of facts in the survival table. Stale facts are not counted: they may go."""
 
     kind: FactKind
     counts: Mapping[Fate, int]
@@ -135,7 +135,7 @@ class RecencyBand:
 class RequestCheck:
     """Whether the latest request is still seen."""
 
-    atom: Fact
+    fact: Fact
     fate: Fate
     overlap: float
     """Share of its telling words that the summary or the kept tail has, 0 to 1."""
@@ -147,7 +147,7 @@ class Fidelity:
     """How true a summary is to what it took the place of."""
 
     findings: tuple[Finding, ...] = ()
-    """Every atom of the summarized range, then what the summary states wrongly."""
+    """Every fact of the summarized range, then what the summary states wrongly."""
     kinds: tuple[KindRow, ...] = ()
     """One row per kind of which there is anything."""
     sections: tuple[SectionCheck, ...] = ()
@@ -168,7 +168,7 @@ class Fidelity:
 
     @property
     def survival(self) -> float:
-        """The share of all atoms that the model still sees, 0 to 1: an upper bound of what it
+        """The share of all facts that the model still sees, 0 to 1: an upper bound of what it
         will recall."""
         total = sum(row.total for row in self.kinds)
         return sum(row.survived for row in self.kinds) / total if total else 1.0

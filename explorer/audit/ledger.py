@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 
-from explorer.audit import rules
 from explorer.audit.branch_audit import BranchAudit, Origin, branch_audits
 from explorer.audit.generations import (
     LOST_STATES,
@@ -148,10 +147,6 @@ class Ledger:
             return ()
         last = len(self.generations.all)
         return tuple(each.compaction for each in self.generations.chain(run.told, last))
-
-    def rule(self, row: int) -> str:
-        """Why a row has its verdict, in a sentence or two."""
-        return rules.rule_of(self, row)
 
     def known(self, row: int) -> Known:
         """How the verdict of a row is known."""

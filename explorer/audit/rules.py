@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from explorer.audit.branch_audit import BranchAudit
 from explorer.audit.generations import Boundary, Generation, Run, State
+from explorer.audit.ledger import Ledger, LedgerVerdict
 from explorer.compaction.profile import Settings
 from explorer.compaction.reasons import count_text, tokens_text
 from explorer.session.kinds import Kind
 
-if TYPE_CHECKING:  # a ledger asks for its own sentences
-    from explorer.audit.ledger import Ledger
-
-PRUNED, NEVER, LOST, PINNED, OMITTED = range(4, 9)
-"""Values of ``LedgerVerdict``."""
-
 
 def rule_of(ledger: Ledger, row: int) -> str:
-    """Why a row of the ledger has its verdict."""
+    """Why a row of the ledger has its verdict, in a sentence or two."""
     entry, verdict = ledger.entries[row], ledger.verdicts[row]
     branch = ledger.branch(row)
     if branch is not None:
@@ -27,19 +20,19 @@ def rule_of(ledger: Ledger, row: int) -> str:
         return _summary(ledger, entry, verdict)
     run = ledger.run(row)
     assert run is not None  # a row is of the path or of a branch
-    if verdict == NEVER:
+    if verdict == LedgerVerdict.NEVER_SENT:
         return _never(ledger, entry, run)
-    if verdict == PRUNED:
+    if verdict == LedgerVerdict.PRUNED:
         return _pruned(ledger, entry)
-    if verdict == LOST:
+    if verdict == LedgerVerdict.LOST:
         return _lost(ledger, run)
-    if verdict == OMITTED:
+    if verdict == LedgerVerdict.OMITTED:
         by = ledger.view.shape.omitted[entry]
         tokens = tokens_text(ledger.view.weight_in_place(ledger.view.path.position(entry)))
         return (
             f"Omitted by #{by}: its {tokens} tokens are left out of the context and of summaries."
         )
-    if verdict == PINNED:
+    if verdict == LedgerVerdict.PINNED:
         return _again(ledger, entry, run)
     if run.state is State.TOLD:
         return _told(ledger, run, ledger.view.path.position(entry))
@@ -137,10 +130,10 @@ def _summary(ledger: Ledger, entry: int, verdict: int) -> str:
     every = ledger.generations
     this = every.at(entry)
     assert this is not None
-    if verdict == NEVER:
+    if verdict == LedgerVerdict.NEVER_SENT:
         return "A summary before the new start: no longer in the context."
     chain = every.chain(this.number, len(every.all))
-    if verdict == LOST:
+    if verdict == LedgerVerdict.LOST:
         if len(chain) + this.number - 1 < len(every.all):
             by = every.all[this.number + len(chain) - 1]
             return f"Lost: compaction #{by.compaction} did not go on with this summary. {by.basis}"
@@ -217,7 +210,7 @@ def _never(ledger: Ledger, entry: int, run: Run) -> str:
 
 def _on_branch(branch: BranchAudit, entry: int, verdict: int) -> str:
     where = f"On the branch that was left at #{branch.left_at}"
-    if verdict == NEVER:
+    if verdict == LedgerVerdict.NEVER_SENT:
         return f"{where}: a note about the session, never sent to a model."
     if entry in branch.left_out:
         return (
@@ -226,7 +219,7 @@ def _on_branch(branch: BranchAudit, entry: int, verdict: int) -> str:
         )
     if branch.is_empty:
         return f"{where}: branch summary #{branch.entry} is empty, so nothing tells of it."
-    if verdict == LOST:
+    if verdict == LedgerVerdict.LOST:
         return f"{where}: branch summary #{branch.entry} told of it, and is lost itself."
     if entry in branch.not_told:
         return (

@@ -23,7 +23,7 @@ class Weighed(NamedTuple):
     def of(cls, told: Fidelity) -> Weighed:
         """What an audit knows."""
         return cls(
-            told.request.atom.key if told.request is not None else "",
+            told.request.fact.key if told.request is not None else "",
             frozenset(path_key(each.path) for each in told.files if each.called),
         )
 
@@ -38,8 +38,8 @@ def _is(fate: Fate, *kinds: FactKind) -> Callable[[Finding, Weighed], bool]:
     def fits(finding: Finding, _weighed: Weighed) -> bool:
         return (
             finding.fate is fate
-            and (not kinds or finding.atom.kind in kinds)
-            and (fate is not Fate.LOST or not finding.atom.stale)
+            and (not kinds or finding.fact.kind in kinds)
+            and (fate is not Fate.LOST or not finding.fact.stale)
         )
 
     return fits
@@ -69,14 +69,14 @@ _RULES = (
         "The latest request lost",
         "The model does not see what it was asked for last.",
         lambda finding, weighed: (
-            _lost_request(finding, weighed) and finding.atom.key == weighed.request
+            _lost_request(finding, weighed) and finding.fact.key == weighed.request
         ),
     ),
     _Rule(
         "Files that were changed, and are not named",
         "Calls changed them; whoever goes on does not know.",
         lambda finding, weighed: (
-            _lost_path(finding, weighed) and finding.atom.key in weighed.changed
+            _lost_path(finding, weighed) and finding.fact.key in weighed.changed
         ),
     ),
     _Rule(
@@ -132,7 +132,7 @@ _RULES = (
     _Rule(
         "Changed later, and rightly gone",
         "They hold no more: nothing is lost with them.",
-        lambda finding, _weighed: finding.atom.stale,
+        lambda finding, _weighed: finding.fact.stale,
     ),
 )
 GRAVE = 12
@@ -166,7 +166,7 @@ def grouped(told: Fidelity) -> tuple[Group, ...]:
         Group(
             _RULES[at].title,
             _RULES[at].why,
-            tuple(sorted(found[at], key=lambda one: -one.atom.last)),
+            tuple(sorted(found[at], key=lambda one: -one.fact.last)),
             at < GRAVE,
         )
         for at in sorted(found)

@@ -174,6 +174,6 @@ def file_words(told: Fidelity) -> str:
 
 def finding_words(finding: Finding) -> str:
     """A finding as a sentence of one line, for lists and screen readers."""
-    atom = finding.atom
-    said = f"#{atom.last}" if atom.sources else "no source"
-    return f"{FATE_TITLES[finding.fate]}, {ONE_KIND[atom.kind]}, {said}: {atom.text}"
+    fact = finding.fact
+    said = f"#{fact.last}" if fact.sources else "no source"
+    return f"{FATE_TITLES[finding.fate]}, {ONE_KIND[fact.kind]}, {said}: {fact.text}"

@@ -471,11 +471,11 @@ def _print_verified(found: Verified, print_line: Callable[[str], None]) -> None:
         return
     for line in changed_lines(mended.before.text, mended.draft.summary, 1):
         print_line(visible_line(f"{line.sign} {line.text}"))
-    for title, atoms in (("Regained", mended.regained), ("Lost by it", mended.lost)):
-        for atom in atoms[:MOST_LISTED]:
-            print_line(visible_line(f"{title}: {atom.kind}: {atom.text}"))
-        if len(atoms) > MOST_LISTED:
-            print_line(f"{title}: and {len(atoms) - MOST_LISTED} more")
+    for title, facts in (("Regained", mended.regained), ("Lost by it", mended.lost)):
+        for fact in facts[:MOST_LISTED]:
+            print_line(visible_line(f"{title}: {fact.kind}: {fact.text}"))
+        if len(facts) > MOST_LISTED:
+            print_line(f"{title}: and {len(facts) - MOST_LISTED} more")
     print_line("")
 
 

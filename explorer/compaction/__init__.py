@@ -8,8 +8,7 @@ The way of a compaction through the modules:
   compaction's work ends (the boundary).
 - ``cut``: where a path may be cut, and where it is cut; ``rounds``: where rounds are kept instead
   of tokens; ``scaling``: how many tokens are kept, by the provider's measure.
-- ``context_size``: how many tokens the context takes, and who says so; ``threshold``: when that
-  is too many.
+- ``context_size``: how many tokens the context takes, and who says so.
 - ``file_ops``: which files were read and modified.
 - ``prepare``: all of that together: a ``Preparation``, or a ``Refusal`` that says why not.
 - ``partition``: one verdict for every entry of the path; ``reasons`` puts them in sentences.
@@ -17,6 +16,8 @@ The way of a compaction through the modules:
 - ``wording``: the templates as values; ``requests``: the requests that go to the summarizer.
 - ``summary``: answers checked, merged and finished with the files.
 - ``comparison``: one place of a session under several profiles, and the rules that tell there.
+- ``triggers``: whether to compact without being asked; ``automatic``, ``background``: procedures of
+  automatic compaction, whose steps others perform.
 - ``branches``: what is left behind when another branch is taken, and its summary.
 
 Nothing here reads files, knows a clock, a database or a network; what is needed comes in as

@@ -1,18 +1,20 @@
-"""A summary made ahead, as a state machine: events in, actions out (A47, A48).
+"""Prompts within a budget, and the summaries that are made ahead for them (A45, A47, A48).
 
     idle -> in progress -> completed -> idle
                        `-> failed    -> in progress, or idle
 
-Nothing here waits, reads a clock or draws a number by itself: who drives it says what happened and
-does what it is told. Ratios are of the prompt's tokens to what the prompt may take.
+``step`` is the state machine: events in, actions out. ``BudgetedPrompts`` are the procedures around
+it, as in ``explorer.compaction.automatic``. Nothing here waits, reads a clock or draws a number.
+Ratios are of the prompt's tokens to what the prompt may take.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
+from explorer.compaction.automatic import StepFailed, Steps
 from explorer.compaction.profile.rules import Background
 from explorer.compaction.reasons import share_text
 
@@ -98,7 +100,7 @@ Event = (
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Fork the prompt that was just rendered and ask for its summary."""
+    """Fork the prompt that was just rendered and ask for its summary, which is not waited for."""
 
     run: int
 
@@ -119,7 +121,7 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class Apply:
-    """Put the summary of a run into the session and say ``Applied`` or ``Failed``."""
+    """Put the summary of a run into the session; the ``Application``."""
 
     run: int
 
@@ -248,3 +250,140 @@ def _ended(machine: Machine, note: str) -> Step:
     elif machine.state is State.COMPLETED:
         actions = (Discard(machine.run),)
     return replace(machine, state=State.IDLE, problem="", note=note), actions
+
+
+# procedures --------------------------------------------------------------------------------------
+
+
+class Application(NamedTuple):
+    """What came of applying a summary."""
+
+    problem: str = ""
+    """Why it is not in the session; empty when it is."""
+    compacted: bool = True
+    """The context was compacted, by this summary or meanwhile by another."""
+
+
+class Sent(NamedTuple):
+    """A prompt that fits its budget."""
+
+    ratio: float
+    warm: bool
+    """See ``Rendered``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepare:
+    """Read anew what the prompt is made of; the ratio of the last prompt by the sizes of now, None
+    before the first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Render:
+    """Render the prompt; as ``Sent``, or None where it does not fit. ``shortens``: the oldest
+    history is dropped for room, and it always fits."""
+
+    shortens: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SummarizeNow:
+    """Summarize while the user waits; whether the context was compacted. May fail."""
+
+
+class WatchedPrompts(Protocol):
+    """An agent's prompts, as the procedures look at them. Everything is read anew."""
+
+    @property
+    def policy(self) -> Background:
+        """The parameters of the state machine."""
+
+    @property
+    def enabled(self) -> bool:
+        """Off, nothing is summarized: of a prompt that does not fit the oldest history goes."""
+
+    @property
+    def ahead(self) -> bool:
+        """Off, no summary is begun: the user postponed it."""
+
+    def machine_changed(self, now: Machine) -> None:
+        """The state machine is in another state."""
+
+
+class BudgetedPrompts:
+    """How each prompt of one session's agent is brought within its budget."""
+
+    def __init__(self, session: WatchedPrompts, draws: Draws) -> None:
+        self._session = session
+        self._draws = draws
+        self.machine = Machine()
+
+    def prompt(self, model_changed: bool = False) -> Steps[None]:
+        """Make the next prompt. A finished summary is applied, and one is begun where it is due."""
+        session = self._session
+        if model_changed:
+            yield from self.advance(ModelChanged())
+        if not session.enabled:
+            yield from self.advance(Cancelled())
+        summarized, ratio = False, (yield Prepare())
+        if ratio is not None and (yield from self.advance(Rendering(ratio))):
+            summarized = True
+            yield Prepare()
+        sent: Sent | None = yield Render(shortens=not session.enabled)
+        if sent is None:
+            sent, summarized = (yield from self._make_room()), True
+        if summarized or not session.enabled or not session.ahead:
+            self._change(replace(self.machine, ratio=sent.ratio))
+        else:
+            yield from self.advance(Rendered(sent.ratio, sent.warm))
+
+    def advance(self, event: Event) -> Steps[bool]:
+        """Give the machine an event and do what it says; whether the context was compacted."""
+        compacted = False
+        for action in self.step(event):
+            match action:
+                case Wait():
+                    yield action
+                    compacted = (yield from self.advance(Exceeded())) or compacted
+                case Apply(run):
+                    found: Application = yield action
+                    self.step(Failed(run, found.problem) if found.problem else Applied(run))
+                    compacted = found.compacted or compacted
+                case Foreground():
+                    pass  # ``_make_room`` goes on with it
+                case _:
+                    yield action
+        return compacted
+
+    def step(self, event: Event) -> tuple[Action, ...]:
+        """Give the machine an event; what is to be done."""
+        machine, actions = step(self.machine, event, self._session.policy, self._draws)
+        self._change(machine)
+        return actions
+
+    def _make_room(self) -> Steps[Sent]:
+        """A prompt that fits: after the run that is under way, after a summary made at once, or
+        without the oldest history when neither helps."""
+        for _ in range(2):
+            if (yield from self.advance(Exceeded())):
+                yield Prepare()
+                if (fitting := (yield Render(shortens=False))) is not None:
+                    found: Sent = fitting
+                    return found
+        if not self._session.ahead:
+            self._note("The summary was left for now; the oldest history goes instead.")
+        else:
+            try:
+                if (yield SummarizeNow()):
+                    yield Prepare()
+            except StepFailed as error:
+                self._note(f"Summarizing at once failed: {error}")
+        found = yield Render(shortens=True)
+        return found
+
+    def _note(self, note: str) -> None:
+        self._change(replace(self.machine, note=note))
+
+    def _change(self, machine: Machine) -> None:
+        self.machine = machine
+        self._session.machine_changed(machine)

@@ -1,8 +1,8 @@
-"""Tool results that time has overtaken: files read again or changed since, errors repeated (C5)."""
+"""Tool results that give way to notes: the old, and those that time has overtaken, as files read
+again or changed since and errors repeated (A13, C5)."""
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -19,96 +19,7 @@ from explorer.session.kinds import Flag, Kind, selector
 from explorer.session.tree import SessionTree
 
 _READ = OP_KINDS.index("read")
-_FOUND_NOTHING = int(Flag.FOUND_NOTHING)
-
-
-class Stale(NamedTuple):
-    """Why a result is stale."""
-
-    kind: Literal["superseded", "useless"]
-    by: int
-    """The later entry that made it so, or -1."""
-    is_changed: bool = False
-    """Of a superseded read: its file was changed since, not read again."""
-
-
-class StaleResults(NamedTuple):
-    """What was found among some tool results, by entry."""
-
-    stale: dict[int, Stale]
-    current: frozenset[int]
-    """Results of reads that are still the newest word on their file."""
-
-
-def stale_results(tree: SessionTree, results: Sequence[int], pruned: Pruned) -> StaleResults:
-    """Which of these tool results of one path, in order, are stale, and which reads are current.
-
-    A read is superseded when all its files were read again (all of it, or the same part) by a
-    call whose result is still there, or changed. An error is useless when the same tool said the
-    same again later; a result is, when it found nothing.
-    """
-    stale = _superseded(tree, results, pruned)
-    current = frozenset(
-        entry for entry, found in stale.items() if found is None and entry not in pruned
-    )
-    known = {entry: found for entry, found in stale.items() if found is not None}
-    for entry, found in _useless(tree, results, pruned).items():
-        known.setdefault(entry, found)
-    return StaleResults(known, current)
-
-
-def _superseded(
-    tree: SessionTree, results: Sequence[int], pruned: Pruned
-) -> dict[int, Stale | None]:
-    """Of every read among the results: what superseded it, or None while it is current."""
-    ops = tree.columns.ops
-    inside = set(results)
-    changed: dict[int, int] = {}
-    read_whole: dict[int, int] = {}
-    read_part: dict[tuple[int, int], int] = {}
-    found: dict[int, Stale | None] = {}
-    last = bisect_left(ops.entry, results[-1]) if results else 0
-    for row in range(last - 1, -1, -1):
-        path, part, result = ops.path[row], ops.part[row], ops.result[row]
-        # What is on another branch, has no result yet or failed says nothing about the file.
-        if ops.failed[row] or result not in inside:
-            continue
-        if ops.kind[row] != _READ:
-            changed.setdefault(path, ops.entry[row])
-            continue
-        by = changed.get(path, read_whole.get(path, read_part.get((path, part), -1)))
-        if by < 0:
-            found[result] = None
-        else:
-            # Of a call that reads many files all must be stale.
-            found.setdefault(result, Stale("superseded", by, path in changed))
-        if result in pruned:
-            continue
-        if part:
-            read_part.setdefault((path, part), ops.entry[row])
-        else:
-            read_whole.setdefault(path, ops.entry[row])
-    return found
-
-
-def _useless(tree: SessionTree, results: Sequence[int], pruned: Pruned) -> dict[int, Stale]:
-    columns = tree.columns
-    errors, flags, tool = columns.errors, columns.flags, columns.tool
-    said: dict[tuple[int, int], int] = {}
-    found: dict[int, Stale] = {}
-    for entry in reversed(results):
-        mark = errors.get(entry)
-        if mark is None:
-            if flags[entry] & _FOUND_NOTHING:
-                found[entry] = Stale("useless", -1)
-            continue
-        again = said.get((tool[entry], mark))
-        if again is not None:
-            found[entry] = Stale("useless", again)
-        elif entry not in pruned:
-            said[tool[entry], mark] = entry
-    return found
-
+_PRUNING, _FOUND_NOTHING = int(Flag.PRUNING), int(Flag.FOUND_NOTHING)
 
 Why = Literal["superseded", "useless", "old"]
 ORDER: tuple[Why, ...] = ("superseded", "useless", "old")
@@ -118,6 +29,19 @@ Protect = Callable[[int, str], bool]
 Code = Literal["", "nothing", "below-minimum"]
 
 _RESULTS = selector({Kind.TOOL_RESULT})
+
+
+class Stale(NamedTuple):
+    """Why a result goes."""
+
+    kind: Why
+    by: int
+    """The later entry that made it so, or -1."""
+    is_changed: bool = False
+    """Of a superseded read: its file was changed since, not read again."""
+
+
+_OLD = Stale("old", -1)
 
 
 class PlannedResult(NamedTuple):
@@ -209,6 +133,187 @@ def prune_note(tokens: int) -> str:
     return f"[Output truncated - {tokens} tokens]"
 
 
+class ToolResults:
+    """The tool results of one path, oldest first, with what never changes of each under a policy.
+
+    Rows count them. A live session asks for one plan; a walk asks at many moments.
+    """
+
+    def __init__(
+        self,
+        tree: SessionTree,
+        entries: Sequence[int],
+        policy: Pruning,
+        weights: Sequence[int] | None = None,
+        protect: Protect | None = None,
+    ) -> None:
+        """``entries``: of the results. ``weights``, ``protect``: see ``plan_pruning``."""
+        estimate = tree.columns.estimate
+        self.policy = policy
+        self.entries = entries
+        if weights is None:
+            self.tokens = [estimate[entry] for entry in entries]
+        else:
+            self.tokens = [
+                count if (count := weights[entry]) >= 0 else estimate[entry] for entry in entries
+            ]
+        self._tree = tree
+        self.saves = self._savings(protect)
+        """Tokens that a note takes less; -1 where a rule protects the result whatever its age."""
+        self._operations: list[list[tuple[int, int]]] | None = None
+
+    def _savings(self, protect: Protect | None) -> list[int]:
+        columns, least = self._tree.columns, self.policy.smallest_result
+        names, patterns = columns.tools, self.policy.protected_tools
+        kept = {
+            at
+            for at, name in enumerate(names)
+            if at and any(fnmatchcase(name, pattern) for pattern in patterns)
+        }
+        found = []
+        for entry, tokens in zip(self.entries, self.tokens, strict=True):
+            tool, saved = columns.tool[entry], -1
+            is_protected = tool in kept or bool(columns.flags[entry] & _PRUNING)
+            if (
+                not is_protected
+                and tokens >= least
+                and not (protect and protect(entry, names[tool]))
+            ):
+                saved = max(0, tokens - note_tokens(prune_note(tokens)))
+            found.append(saved if saved or not least else -1)
+        return found
+
+    def plan(
+        self,
+        leaf: int,
+        *,
+        needed: int | None,
+        rows: Sequence[int],
+        notes: Mapping[int, int],
+    ) -> PruningPlan:
+        """What to prune of some rows, in order. ``notes``: by row, the tokens of the note that
+        stands for a result already; other arguments as of ``plan_pruning``."""
+        policy = self.policy
+        older = self._older(rows, notes)
+        found = self._candidates(rows, older, notes)
+        found.sort(key=lambda one: (ORDER.index(one.why), one.entry))
+        could_save = sum(one.saved for one in found)
+        chosen = found
+        if policy.amount == "needed" and needed is not None:
+            chosen = _enough(found, max(needed, policy.minimum_savings))
+        code: Code = "" if chosen else "nothing"
+        if chosen and could_save < policy.minimum_savings:
+            code, chosen = "below-minimum", []
+        return PruningPlan(
+            leaf=leaf,
+            policy=policy,
+            results=tuple(chosen),
+            saved=sum(one.saved for one in chosen),
+            found=len(found),
+            could_save=could_save,
+            window_start=self.entries[rows[older]] if older < len(rows) else -1,
+            code=code,
+        )
+
+    def _older(self, rows: Sequence[int], notes: Mapping[int, int]) -> int:
+        """How many of the rows are older than the protected window.
+
+        The result in which the window's edge falls is within it.
+        """
+        taken, at, tokens = 0, len(rows), self.tokens
+        while at > 0 and taken < self.policy.protect_tokens:
+            at -= 1
+            row = rows[at]
+            taken += notes[row] if row in notes else tokens[row]
+        return at
+
+    def _candidates(
+        self, rows: Sequence[int], older: int, notes: Mapping[int, int]
+    ) -> list[PlannedResult]:
+        policy, columns, saves = self.policy, self._tree.columns, self.saves
+        reads: Mapping[int, Stale | None] = {}
+        useless: Mapping[int, Stale] = {}
+        if older and (policy.superseded_first or policy.useless or policy.current_reads == "kept"):
+            reads, useless = self._superseded(rows, notes), self._useless(rows, notes)
+        found: list[PlannedResult] = []
+        for row in rows[:older]:
+            if saves[row] < 0 or row in notes:
+                continue
+            read = reads.get(row)
+            stale, why = read or useless.get(row), _OLD
+            if stale is not None and (
+                policy.superseded_first if stale.kind == "superseded" else policy.useless
+            ):
+                why = stale
+            elif row in reads and read is None and policy.current_reads == "kept":
+                continue
+            entry, tokens = self.entries[row], self.tokens[row]
+            tool, note = columns.tools[columns.tool[entry]], prune_note(tokens)
+            found.append(PlannedResult(entry, tool, tokens, note, saves[row], *why))
+        return found
+
+    def _superseded(self, rows: Sequence[int], notes: Mapping[int, int]) -> dict[int, Stale | None]:
+        """Of every read among the rows: what superseded it, or None while it is the newest word on
+        a file.
+
+        A read is superseded when all its files were read again (all of it, or the same part) by a
+        call whose result is still there, or changed.
+        """
+        ops, known = self._tree.columns.ops, self._known_operations()
+        changed: dict[int, int] = {}
+        read_whole: dict[int, int] = {}
+        read_part: dict[tuple[int, int], int] = {}
+        found: dict[int, Stale | None] = {}
+        for number, row in sorted((one for each in rows for one in known[each]), reverse=True):
+            path, part, call = ops.path[number], ops.part[number], ops.entry[number]
+            if ops.kind[number] != _READ:
+                changed.setdefault(path, call)
+                continue
+            by = changed.get(path, read_whole.get(path, read_part.get((path, part), -1)))
+            if by < 0:
+                found[row] = None
+            else:
+                # Of a call that reads many files all must be stale.
+                found.setdefault(row, Stale("superseded", by, path in changed))
+            if row in notes:
+                continue
+            if part:
+                read_part.setdefault((path, part), call)
+            else:
+                read_whole.setdefault(path, call)
+        return found
+
+    def _known_operations(self) -> list[list[tuple[int, int]]]:
+        """By row, its operations on files that did not fail: the number of each, and the row."""
+        if self._operations is None:
+            ops, where = self._tree.columns.ops, {at: row for row, at in enumerate(self.entries)}
+            self._operations = [[] for _entry in self.entries]
+            for number, result in enumerate(ops.result):
+                row = where.get(result, -1)
+                if row >= 0 and not ops.failed[number]:
+                    self._operations[row].append((number, row))
+        return self._operations
+
+    def _useless(self, rows: Sequence[int], notes: Mapping[int, int]) -> dict[int, Stale]:
+        """Errors that the same tool repeated later, and results that found nothing."""
+        columns = self._tree.columns
+        said: dict[tuple[int, int], int] = {}
+        found: dict[int, Stale] = {}
+        for row in reversed(rows):
+            entry = self.entries[row]
+            mark = columns.errors.get(entry)
+            if mark is None:
+                if columns.flags[entry] & _FOUND_NOTHING:
+                    found[row] = Stale("useless", -1)
+                continue
+            again = said.get((columns.tool[entry], mark))
+            if again is not None:
+                found[row] = Stale("useless", again)
+            elif row not in notes:
+                said[columns.tool[entry], mark] = entry
+        return found
+
+
 def plan_pruning(
     tree: SessionTree,
     leaf: int,
@@ -224,129 +329,32 @@ def plan_pruning(
     ``needed``: tokens to save, for a policy that prunes no more than needed; None is everything.
     ``protect``: results that must stay besides those of the protected tools.
     """
-    scope = _scope(tree, leaf, policy, weights)
-    older = _older(scope, policy.protect_tokens)
-    stale: Mapping[int, Stale] = {}
-    current: frozenset[int] = frozenset()
-    if older and (policy.superseded_first or policy.useless or policy.current_reads == "kept"):
-        found = stale_results(tree, scope.entries, scope.pruned)
-        stale, current = found.stale, found.current
-    candidates = _candidates(tree, scope, older, policy, protect, stale, current)
-    candidates.sort(key=lambda one: (ORDER.index(one.why), one.entry))
-    could_save = sum(one.saved for one in candidates)
-    if policy.amount == "needed" and needed is not None:
-        chosen = _enough(candidates, max(needed, policy.minimum_savings))
-    else:
-        chosen = candidates
-    code: Code = "" if chosen else "nothing"
-    if chosen and could_save < policy.minimum_savings:
-        code, chosen = "below-minimum", []
-    return PruningPlan(
-        leaf=leaf,
-        policy=policy,
-        results=tuple(chosen),
-        saved=sum(one.saved for one in chosen),
-        found=len(candidates),
-        could_save=could_save,
-        window_start=scope.entries[older] if older < len(scope.entries) else -1,
-        code=code,
-    )
+    entries, pruned = _in_scope(tree, leaf, policy)
+    results = ToolResults(tree, entries, policy, weights, protect)
+    notes = {}
+    if pruned is not NOTHING_PRUNED:
+        notes = {at: pruned[one].note_tokens for at, one in enumerate(entries) if one in pruned}
+    return results.plan(leaf, needed=needed, rows=range(len(entries)), notes=notes)
 
 
-class _Scope(NamedTuple):
-    entries: list[int]
-    """The tool results that are looked at, oldest first."""
-    tokens: list[int]
-    """Of each, a note's where it is pruned."""
-    pruned: Pruned
-
-
-def _scope(tree: SessionTree, leaf: int, policy: Pruning, weights: Sequence[int] | None) -> _Scope:
-    columns = tree.columns
+def _in_scope(tree: SessionTree, leaf: int, policy: Pruning) -> tuple[list[int], Pruned]:
+    """The tool results that are looked at, oldest first, and what is pruned of them."""
+    kinds = tree.columns.kind
     if policy.scope == "context":
         context = context_at(tree, leaf)
-        kinds = bytes([columns.kind[entry] for entry in context.messages])
-        entries = list(compress(context.messages, kinds.translate(_RESULTS)))
+        inside = bytes([kinds[entry] for entry in context.messages])
+        entries = list(compress(context.messages, inside.translate(_RESULTS)))
         pruned = context.pruned
     else:
         path = tree.path(leaf)
-        entries = path.select(columns.kind, _RESULTS)
+        entries = path.select(kinds, _RESULTS)
         pruned = pruned_on(tree, path)
     shape = shape_at(tree, leaf)
     if shape:
         # What is pinned stays whole, and what is omitted is not sent.
         apart = {*shape.pinned, *shape.omitted}
         entries = [entry for entry in entries if entry not in apart]
-    estimate = columns.estimate
-    if weights is None:
-        tokens = [estimate[entry] for entry in entries]
-    else:
-        tokens = [count if (count := weights[entry]) >= 0 else estimate[entry] for entry in entries]
-    if pruned is not NOTHING_PRUNED:
-        for at, entry in enumerate(entries):
-            if entry in pruned:
-                tokens[at] = pruned[entry].note_tokens
-    return _Scope(entries, tokens, pruned)
-
-
-def _older(scope: _Scope, protect_tokens: int) -> int:
-    """How many results are older than the protected window.
-
-    The result in which the window's edge falls is inside.
-    """
-    held, at = 0, len(scope.entries)
-    while at > 0 and held < protect_tokens:
-        at -= 1
-        held += scope.tokens[at]
-    return at
-
-
-def _candidates(
-    tree: SessionTree,
-    scope: _Scope,
-    older: int,
-    policy: Pruning,
-    protect: Protect | None,
-    stale: Mapping[int, Stale],
-    current: frozenset[int],
-) -> list[PlannedResult]:
-    columns = tree.columns
-    tools, kept = columns.tools, _protected(columns.tools, policy.protected_tools)
-    keep_current = policy.current_reads == "kept"
-    found: list[PlannedResult] = []
-    for entry, tokens in zip(scope.entries[:older], scope.tokens, strict=False):
-        tool = columns.tool[entry]
-        if tool in kept or entry in scope.pruned or tokens < policy.smallest_result:
-            continue
-        if columns.flags[entry] & Flag.PRUNING or (protect and protect(entry, tools[tool])):
-            continue
-        note = prune_note(tokens)
-        saved = max(0, tokens - note_tokens(note))
-        if policy.smallest_result and not saved:
-            continue
-        why, by, is_changed = _why(policy, stale.get(entry))
-        if why == "old" and keep_current and entry in current:
-            continue
-        found.append(PlannedResult(entry, tools[tool], tokens, note, saved, why, by, is_changed))
-    return found
-
-
-def _why(policy: Pruning, stale: Stale | None) -> tuple[Why, int, bool]:
-    if stale is not None:
-        if stale.kind == "superseded" and policy.superseded_first:
-            return "superseded", stale.by, stale.is_changed
-        if stale.kind == "useless" and policy.useless:
-            return "useless", stale.by, False
-    return "old", -1, False
-
-
-def _protected(tools: Sequence[str], patterns: Sequence[str]) -> frozenset[int]:
-    """The indices of the tools that a policy protects."""
-    return frozenset(
-        at
-        for at, name in enumerate(tools)
-        if at and any(fnmatchcase(name, pattern) for pattern in patterns)
-    )
+    return entries, pruned
 
 
 def _enough(candidates: Sequence[PlannedResult], needed: int) -> list[PlannedResult]:

@@ -55,6 +55,10 @@ _DAY = re.compile(r"\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|tomorrow)\b"
 _OLD_VALUE = re.compile(
     r"\b(?:not|from|was|were|instead of|rather than|than|over|previously)\s+\W*$", re.IGNORECASE
 )
+_NAMED_OLD = re.compile(
+    r"\b(?:not|from|instead of|rather than|previously) ([~$€£]?\d\S*(?: [A-Za-z%/]+)?)",
+    re.IGNORECASE,
+)
 _MEASURED = frozenset({"time", "size", "%"})
 _FILLER = frozenset(
     map(
@@ -102,6 +106,12 @@ class Rule:
         days = (Figure(float(ord(day[0]) * 256 + ord(day[1])), "day")
                 for day in map(str.lower, _DAY.findall(self.text)))  # fmt: skip
         return (*figures_in(self.text), *days)
+
+    @cached_property
+    def given(self) -> tuple[Figure, ...]:
+        """Its figures without those it names as the old ones ("from 5 to 8")."""
+        named = {one.key for one in figures_in(" ".join(_NAMED_OLD.findall(self.text)))}
+        return tuple(one for one in self.figures if one.key not in named)
 
 
 def mark_changed(rules: Sequence[Rule]) -> None:
@@ -158,7 +168,7 @@ def _permits(new: Rule, old: Rule, shared: int) -> bool:
 
 def _revalues(new: Rule, old: Rule, shared: int) -> bool:
     """Whether it gives another value to what the earlier rule is about."""
-    pairs = [(one, other) for one in new.figures for other in old.figures]
+    pairs = [(one, other) for one in new.given for other in old.figures]
     if any(one.key == other.key for one, other in pairs):
         return False
     measured = [one for one, other in pairs if _same_measure(one, other)]

@@ -10,11 +10,11 @@ from explorer.formats.registry import (
     adapter_of,
     discover,
     entry_json,
-    entry_record,
     open_source,
     read_record,
     write_record,
 )
+from explorer.formats.typed_source import entry_record
 
 __all__ = [
     "Adapter",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Literal, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from explorer.session.entries import Entry, TokenUsage
 from explorer.session.records import FormatName, SessionHeader, SessionSource
@@ -17,11 +17,6 @@ from explorer.session.records import FormatName, SessionHeader, SessionSource
 Progress = Callable[[int, int], None]
 """Called with bytes done and bytes in all."""
 IsCancelled = Callable[[], bool]
-
-Certainty = Literal["exact", "marked", "inferred"]
-"""How an agent records a compaction: ``exact``, an entry that names its summary and the first
-entry of the kept tail; ``marked``, where it happened and its summary, the rest by the agent's
-rules; ``inferred``, nothing but what can be concluded from what follows."""
 
 
 class FoundSession(NamedTuple):
@@ -52,10 +47,6 @@ class Adapter(Protocol):
         """The agent's name for people."""
 
     @property
-    def certainty(self) -> Certainty:
-        """How it records compactions."""
-
-    @property
     def writes(self) -> bool:
         """Whether ``write`` writes the agent's dialect; else what is added to a session of this
         format is a branch of ours, in a dialect of ours."""
@@ -72,7 +63,8 @@ class Adapter(Protocol):
         """
 
     def read(self, record: str | bytes) -> Entry:
-        """A record as a typed entry; what cannot be read is an entry of an unknown kind."""
+        """A record as a typed entry; what cannot be read is an entry of an unknown kind. A
+        compaction says how certain it is (``CompactionSummary.certainty``)."""
 
     def usage(self, record: str, context: int) -> TokenUsage | None:
         """What a provider reported in a record that is known to report so many tokens of context;

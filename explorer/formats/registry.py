@@ -5,18 +5,15 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from explorer.formats.adapter import Adapter, FoundSession, IsCancelled, Progress
 from explorer.formats.pi.adapter import OMP, PI
 from explorer.formats.pi.entries import write_entry
-from explorer.session.describe import describe
 from explorer.session.entries import Entry, TokenUsage
-from explorer.session.kinds import Flag
-from explorer.session.records import LARGE_UNITS, EntryRecord, FormatName, SessionSource
-from explorer.tokens.estimate import estimate_entry
+from explorer.session.records import FormatName, SessionSource
 
 ADAPTERS: dict[FormatName, Adapter] = {"pi": PI, "omp": OMP}
 """By name, in the order in which files are looked at."""
@@ -84,17 +81,19 @@ def write_record(format_name: FormatName, entry: Entry) -> str:
     return adapter.write(entry) if adapter.writes else _OURS + PI.write(entry)[1:]
 
 
+def pi_lines(
+    format_name: FormatName, lines: Iterable[tuple[int, str | bytes]]
+) -> Iterator[tuple[int, str | bytes]]:
+    """The lines of a session of a format that is only read, its entries as pi writes them. What
+    was put aside is left out: it is in the dialect of the file."""
+    for number, line in lines:
+        if isinstance(line, str):
+            yield number, PI.write(read_record(format_name, line))
+
+
 def entry_json(format_name: FormatName, entry: Entry) -> dict[str, Any]:
     """An entry as pi's JSON object, the form in which extensions see entries (A38): its record
     itself where that is one."""
     if adapter_of(format_name) in (PI, OMP) and entry.recorded:
         return dict(entry.recorded)
     return write_entry(entry, "pi")
-
-
-def entry_record(entry: Entry, record: str, line: int = 0, parent: int = -1) -> EntryRecord:
-    """An entry with its record, as the store takes it. ``line``: 0 for an entry made here."""
-    facts = describe(entry)
-    if len(record) > LARGE_UNITS:
-        facts = facts._replace(flags=facts.flags | Flag.LARGE)
-    return EntryRecord(entry.id, parent, line, record, facts, estimate_entry(entry))

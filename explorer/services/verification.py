@@ -98,9 +98,9 @@ def check(
     wrong = [
         one
         for one in found.findings
-        if one.fate in _LACKING and (one.fate is not Fate.LOST or not one.atom.stale)
+        if one.fate in _LACKING and (one.fate is not Fate.LOST or not one.fact.stale)
     ]
-    wrong.sort(key=lambda one: (gravity(one, weighed), -one.atom.last))
+    wrong.sort(key=lambda one: (gravity(one, weighed), -one.fact.last))
     return Checked(shown, text, found, tuple(_lacks(document, wrong)))
 
 
@@ -160,12 +160,12 @@ def difference(before: Fidelity, after: Fidelity) -> tuple[tuple[Fact, ...], tup
     wrong of what the first had right."""
     had, has = _seen(before), _seen(after)
     wrong_before, wrong_after = _wrong(before), _wrong(after)
-    atoms = {_key(one): one.atom for one in (*before.findings, *after.findings)}
-    regained = [key for key in atoms if (key in has and key not in had) or
+    facts = {_key(one): one.fact for one in (*before.findings, *after.findings)}
+    regained = [key for key in facts if (key in has and key not in had) or
                 (key in wrong_before and key not in wrong_after)]  # fmt: skip
-    lost = [key for key in atoms if (key in had and key not in has) or
+    lost = [key for key in facts if (key in had and key not in has) or
             (key in wrong_after and key not in wrong_before)]  # fmt: skip
-    return tuple(atoms[key] for key in regained), tuple(atoms[key] for key in lost)
+    return tuple(facts[key] for key in regained), tuple(facts[key] for key in lost)
 
 
 def facts_of(mended: Mended) -> Mapping[str, Any]:
@@ -179,14 +179,14 @@ def facts_of(mended: Mended) -> Mapping[str, Any]:
 
 
 def _key(finding: Finding) -> tuple[str, str, bool]:
-    return finding.atom.kind.value, finding.atom.key, finding.fate in _WRONG
+    return finding.fact.kind.value, finding.fact.key, finding.fate in _WRONG
 
 
 _WRONG = frozenset({Fate.MUTATED, Fate.INVENTED, Fate.STALE})
 
 
 def _seen(found: Fidelity) -> set[tuple[str, str, bool]]:
-    return {_key(one) for one in found.findings if one.fate in SURVIVED and not one.atom.stale}
+    return {_key(one) for one in found.findings if one.fate in SURVIVED and not one.fact.stale}
 
 
 def _wrong(found: Fidelity) -> set[tuple[str, str, bool]]:
@@ -205,22 +205,22 @@ def _lacks(document: Document, findings: Sequence[Finding]) -> list[Lack]:
 
 
 def _lack(finding: Finding, entry: int, line: str) -> Lack:
-    atom, source = finding.atom, finding.source
-    lacking, kind = _LACKING[finding.fate], atom.kind.value
+    fact, source = finding.fact, finding.source
+    lacking, kind = _LACKING[finding.fate], fact.kind.value
     if finding.fate is Fate.LOST:
-        return Lack(lacking, kind, atom.text, "", entry, line)
+        return Lack(lacking, kind, fact.text, "", entry, line)
     if finding.fate is Fate.STALE:
         by = source.replaced_by if source is not None else ""
-        return Lack(lacking, kind, by or (source.text if source else ""), atom.text, entry, line)
+        return Lack(lacking, kind, by or (source.text if source else ""), fact.text, entry, line)
     if source is None:
-        return Lack(lacking, kind, atom.text, "", entry, line)
-    return Lack(lacking, kind, source.text, atom.text, entry, line)
+        return Lack(lacking, kind, fact.text, "", entry, line)
+    return Lack(lacking, kind, source.text, fact.text, entry, line)
 
 
 def _spans(finding: Finding) -> Sequence[Span]:
     """Where the session states it; of what a summary states wrongly, where its source is."""
     if finding.fate is Fate.LOST or finding.source is None:
-        return finding.atom.spans
+        return finding.fact.spans
     return finding.source.spans
 
 

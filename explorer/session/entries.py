@@ -244,6 +244,11 @@ class FileLists:
     """Named by failed calls only."""
 
 
+Certainty = Literal["exact", "inferred", "unreadable"]
+"""How a compaction is known: recorded by its agent; rebuilt from what its agent records around it;
+or that it happened, and nothing of what it says."""
+
+
 @dataclass(frozen=True, slots=True)
 class CompactionSummary:
     """A compaction (A1)."""
@@ -257,6 +262,7 @@ class CompactionSummary:
     short_summary: str = ""
     user_tokens: int = 0
     """Up to how many tokens of the user's messages its profile repeats word for word."""
+    certainty: Certainty = "exact"
     failure: str = ""
     """What it records of its own failure; empty where it succeeded."""
     usage: TokenUsage | None = None

@@ -9,7 +9,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from explorer.formats.registry import entry_record, read_record
+from explorer.formats.registry import read_record
+from explorer.formats.typed_source import entry_record
 from explorer.session.records import EntryRecord, FormatName
 from explorer.store.entry_rows import (
     ENTRY_COLUMNS,

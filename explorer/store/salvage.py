@@ -18,7 +18,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from explorer.formats.registry import entry_record, read_record
+from explorer.formats.registry import read_record
+from explorer.formats.typed_source import entry_record
 from explorer.session.describe import describe
 from explorer.session.entries import Entry
 from explorer.session.kinds import Flag

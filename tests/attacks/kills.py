@@ -27,7 +27,7 @@ from explorer import paths
 from explorer.formats import open_source
 from explorer.formats.pi.export import dumps
 from explorer.models.client import ModelClient
-from explorer.session.kinds import Kind
+from explorer.session.entries import CompactionSummary
 from explorer.store import Store, StoreError
 from explorer.workbench import Workbench
 from tests.attacks.attack import Attack
@@ -284,14 +284,16 @@ def _broken_sessions(store: Store, scene: Scene, lines: list[str]) -> Iterator[s
         if len(ids) != row.entries or len(set(ids)) != len(ids):
             yield f"session {row.key} has {len(ids)} entries of {row.entries}"
         entries = list(loaded.payloads.entries(range(len(ids))))
-        if [entry["id"] for entry in entries] != ids:
+        if [entry.id for entry in entries] != ids:
             yield f"session {row.key} has other contents than entries"
         if not -1 <= loaded.leaf < len(ids):
             yield f"session {row.key} has the leaf {loaded.leaf} of {len(ids)}"
-        for at, entry in enumerate(entries):
-            is_whole = entry.get("summary") and entry.get("firstKeptEntryId") in ids
-            if loaded.tree.columns.kind[at] == Kind.COMPACTION and not is_whole:
-                yield f"the compaction {entry['id']} is not whole"
+        for entry in entries:
+            body = entry.body
+            if isinstance(body, CompactionSummary) and not (
+                body.summary and body.first_kept_id in ids
+            ):
+                yield f"the compaction {entry.id} is not whole"
         if ids:
             bench.open_blocking(row.key).context()
         is_imported = scene.file is not None and row.key not in scene.before

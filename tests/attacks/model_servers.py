@@ -163,7 +163,7 @@ async def _turn(client: ModelClient, store: Store, folder: Path, model: str) -> 
             if not all(type(one) is int and 0 <= one <= 2**53 for one in figures):
                 found.append(f"usage {figures}")
     loaded = store.load(document.key)
-    entries = [loaded.payloads.entry(at) for at in range(len(loaded.tree))]
+    entries = [json.loads(loaded.payloads.raw(at)) for at in range(len(loaded.tree))]
     json.dumps(entries, allow_nan=False, ensure_ascii=False).encode("utf-8")
     return found
 

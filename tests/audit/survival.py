@@ -5,7 +5,7 @@
     python -m tests.audit.survival --lost     and names what was planted and lost, and what is wrong
 
 Sessions are those of ``tests.models``: made up from a seed, and written by hand. Two tables: every
-atom that the audit extracts, by kind, and the facts that were planted. What was changed later is
+fact that the audit extracts, by kind, and the facts that were planted. What was changed later is
 not counted as lost; told as if it still held, it is counted as stale.
 """
 
@@ -44,7 +44,7 @@ _ARGUMENT = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
 class Tally:
     """Counts over stories at one budget. Keys are kinds; values (told still, in all)."""
 
-    atoms: Counter[FactKind] = field(default_factory=Counter)
+    facts: Counter[FactKind] = field(default_factory=Counter)
     told: Counter[FactKind] = field(default_factory=Counter)
     planted: int = 0
     alive: int = 0
@@ -53,7 +53,7 @@ class Tally:
 
     def share(self, kind: FactKind) -> str:
         """``told/all`` of a kind."""
-        return f"{self.told[kind]}/{self.atoms[kind]}"
+        return f"{self.told[kind]}/{self.facts[kind]}"
 
 
 def entries_of(chunk: str) -> list[Entry]:
@@ -97,11 +97,11 @@ def run(story: Story, share: float, *, whole: bool, tally: Tally) -> None:
     found = fidelity(previous, range(len(everything)), (), table)
     for one in found.findings:
         if one.fate in STATED_WRONGLY:
-            told = f"{story.name}: {one.atom.kind} {one.atom.text!r}. {one.note}"
+            told = f"{story.name}: {one.fact.kind} {one.fact.text!r}. {one.note}"
             tally.wrong.setdefault(one.fate, []).append(told)
-        elif not one.atom.stale:
-            tally.atoms[one.atom.kind] += 1
-            tally.told[one.atom.kind] += one.fate in SURVIVED
+        elif not one.fact.stale:
+            tally.facts[one.fact.kind] += 1
+            tally.told[one.fact.kind] += one.fate in SURVIVED
     _count_planted(story, previous, tally)
 
 
@@ -148,7 +148,7 @@ def main() -> None:
         tallies = [measure(stories, share, whole=whole) for share in SHARES]
         print(f"  {'':<12}" + "".join(f"{share:>12.0%}" for share in SHARES))
         for kind in FactKind:
-            if any(tally.atoms[kind] for tally in tallies):
+            if any(tally.facts[kind] for tally in tallies):
                 row = "".join(f"{tally.share(kind):>12}" for tally in tallies)
                 print(f"  {kind:<12}{row}")
         row = "".join(f"{f'{tally.alive}/{tally.planted}':>12}" for tally in tallies)

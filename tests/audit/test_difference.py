@@ -1,4 +1,4 @@
-"""Summaries aligned by section, their words marked, atoms won and lost (C1, D)."""
+"""Summaries aligned by section, their words marked, facts won and lost (C1, D)."""
 
 from __future__ import annotations
 
@@ -72,14 +72,14 @@ def test_of_several_the_reference_is_marked_where_it_is_alone() -> None:
     assert marks(["a", None], 0) == [(Piece("a", True),), None]
 
 
-def test_atoms_are_won_and_lost_the_gravest_first() -> None:
+def test_facts_are_won_and_lost_the_gravest_first() -> None:
     good = Candidate("good", GOOD, 60, fidelity=audited(GOOD), settings={"Model": "a", "Cut": "1"})
     poor = Candidate("poor", POOR, 30, fidelity=audited(POOR), settings={"Model": "b", "Cut": "1"})
     found = difference([poor, good])
-    won = {row.atom.kind for row in found.won(1)}
+    won = {row.fact.kind for row in found.won(1)}
     assert {FactKind.CONSTRAINT, FactKind.PATH} <= won
     assert found.lost(1) == () and found.won(0) == ()
-    assert found.atoms[0].atom.kind is FactKind.CONSTRAINT
+    assert found.facts[0].fact.kind is FactKind.CONSTRAINT
     assert difference([good, poor]).lost(1) != ()
     assert found.settings_apart == (("Model", ("b", "a")),)
 
@@ -89,10 +89,10 @@ def test_what_was_made_at_another_place_is_not_held_against_it() -> None:
     is won."""
     poor = Candidate("poor", POOR, fidelity=audited(POOR))
     later = Candidate("later", GOOD, fidelity=Fidelity())
-    assert difference([poor, later]).atoms == ()
+    assert difference([poor, later]).facts == ()
     cut = Candidate("cut", "", fidelity=Fidelity(), kept=frozenset({0}))
     won = difference([poor, cut]).won(1)
-    assert won and all(0 in row.atom.sources for row in won)
+    assert won and all(0 in row.fact.sources for row in won)
     assert {row.fates[1] for row in won} == {Fate.KEPT}
 
 
@@ -101,9 +101,9 @@ def test_marks_of_a_list_are_no_difference() -> None:
     assert not any(piece.differs for pieces in found if pieces for piece in pieces)
 
 
-def test_what_was_not_audited_is_not_compared_by_its_atoms() -> None:
+def test_what_was_not_audited_is_not_compared_by_its_facts() -> None:
     good = Candidate("good", GOOD, fidelity=audited(GOOD))
-    assert difference([good, Candidate("other", POOR)]).atoms == ()
+    assert difference([good, Candidate("other", POOR)]).facts == ()
 
 
 def test_fewer_than_two_are_no_comparison() -> None:

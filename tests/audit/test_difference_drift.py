@@ -28,8 +28,8 @@ def test_every_step_tells_what_it_changed() -> None:
     assert {each.row.title: each.change for each in second.sections}[
         "Critical Context"
     ] == "dropped"
-    assert any(atom.text == "400 ms" for atom in first.added)
-    assert {"250 ms", "9f8e7d6c"} <= {atom.text for atom in first.dropped}
+    assert any(fact.text == "400 ms" for fact in first.added)
+    assert {"250 ms", "9f8e7d6c"} <= {fact.text for fact in first.dropped}
     assert first.count(FactKind.PATH) == (0, 0) and second.count(FactKind.PATH) == (0, 1)
     assert first.kept == len([*found.kinds[0].elements()]) - len(first.dropped)
     assert found.from_first[0] == 1.0 > found.from_first[1] > found.from_first[2]

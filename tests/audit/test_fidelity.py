@@ -36,13 +36,13 @@ def judge(
 
 def fate_of(found: Fidelity, text: str) -> Fate:
     (one,) = [
-        one for one in found.findings if one.atom.text == text and one.fate not in STATED_WRONGLY
+        one for one in found.findings if one.fact.text == text and one.fate not in STATED_WRONGLY
     ]
     return one.fate
 
 
 def wrong(found: Fidelity) -> list[tuple[Fate, FactKind, str]]:
-    return [(one.fate, one.atom.kind, one.atom.text) for one in found.of(*STATED_WRONGLY)]
+    return [(one.fate, one.fact.kind, one.fact.text) for one in found.of(*STATED_WRONGLY)]
 
 
 def shown(finding: Finding, summary: str) -> str:
@@ -116,7 +116,7 @@ def test_a_path_in_another_folder_is_mutated_and_leads_to_its_source() -> None:
     found = judge(summary, [user("Fix src/load/orders.py")])
     (one,) = found.of(Fate.MUTATED)
     assert one.source and one.source.text == "src/load/orders.py"
-    assert one.atom.sources == (0,) and one.atom.spans[0].entry == 0
+    assert one.fact.sources == (0,) and one.fact.spans[0].entry == 0
     assert shown(one, summary) == "src/store/orders.py"
 
 
@@ -124,7 +124,7 @@ def test_a_figure_that_changed_is_mutated() -> None:
     summary = "The upload timeout of the worker is 45 s."
     found = judge(summary, [user("The upload timeout of the worker is 30 s.")])
     (one,) = found.of(Fate.MUTATED)
-    assert one.atom.kind is FactKind.NUMBER and one.source and one.source.text == "30 s"
+    assert one.fact.kind is FactKind.NUMBER and one.source and one.source.text == "30 s"
 
 
 def test_figures_that_were_rounded_or_counted_are_not_invented() -> None:
@@ -145,7 +145,7 @@ def test_a_rule_that_lost_its_never_is_mutated() -> None:
     summary = "## Constraints\n- Commit generated files by hand"
     found = judge(summary, [user("Never commit generated files by hand.")])
     (one,) = found.of(Fate.MUTATED)
-    assert one.atom.kind is FactKind.CONSTRAINT and one.source
+    assert one.fact.kind is FactKind.CONSTRAINT and one.source
     assert one.source.text == "Never commit generated files by hand."
     assert fate_of(found, "Never commit generated files by hand.") is Fate.LOST
 
@@ -153,7 +153,7 @@ def test_a_rule_that_lost_its_never_is_mutated() -> None:
 def test_a_rule_that_nobody_laid_down_is_invented() -> None:
     summary = "## Constraints & Preferences\n- All endpoints require OAuth tokens from Keycloak"
     found = judge(summary, [user("Fix the login page. Never push to main.")])
-    assert [one.fate for one in found.findings if one.atom.text.startswith("All")] == [
+    assert [one.fate for one in found.findings if one.fact.text.startswith("All")] == [
         Fate.INVENTED
     ]
 
@@ -172,7 +172,7 @@ def test_a_stale_limit_stated_as_current_is_told_and_need_not_survive() -> None:
     assert right.row(FactKind.NUMBER).rate == 1
 
 
-def test_stale_atoms_are_not_counted() -> None:
+def test_stale_facts_are_not_counted() -> None:
     entries = [user("Use at most 5 retries."), user("Make that 8 retries.")]
     assert judge("", entries).row(FactKind.NUMBER).total == 1
 
@@ -302,24 +302,24 @@ def test_more_text_never_loses_what_was_there(source: str, summary: str, more: s
     before = judge(summary, entries)
     after = judge(f"{summary}\n\n{more}", entries)
     fates = {
-        (one.atom.kind, one.atom.key): one.fate
+        (one.fact.kind, one.fact.key): one.fate
         for one in after.findings
         if one.fate not in STATED_WRONGLY
     }
     for one in before.of(Fate.EXACT):
-        assert fates[one.atom.kind, one.atom.key] is Fate.EXACT
+        assert fates[one.fact.kind, one.fact.key] is Fate.EXACT
 
 
 @settings(deadline=None)
 @given(MESSAGES, MESSAGES, MESSAGES)
-def test_every_atom_has_one_fate(source: str, tail: str, summary: str) -> None:
+def test_every_fact_has_one_fate(source: str, tail: str, summary: str) -> None:
     entries = [user(source)]
     table = scan(range(1), lambda at: [entries[index] for index in at])
     found = judge(summary, entries, kept=[user(tail)])
     fates = [one for one in found.findings if one.fate not in STATED_WRONGLY]
-    keys = [(one.atom.kind, one.atom.key) for one in fates]
+    keys = [(one.fact.kind, one.fact.key) for one in fates]
     assert len(set(keys)) == len(keys)
-    assert set(keys) == {(atom.kind, atom.key) for atom in table.facts(range(1))}
+    assert set(keys) == {(fact.kind, fact.key) for fact in table.facts(range(1))}
     assert sum(found.counts.values()) == len(found.findings)
 
 

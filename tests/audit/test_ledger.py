@@ -7,6 +7,7 @@ import pytest
 from explorer.audit.generations import Boundary
 from explorer.audit.ledger import Ledger, LedgerVerdict, ledger_at
 from explorer.audit.provenance import Provenance
+from explorer.audit.rules import rule_of
 from explorer.audit.strip import survival_strip
 from explorer.compaction.profile import BASES
 from explorer.formats.pi.entries import read_entry
@@ -37,7 +38,7 @@ def twice() -> tuple[Session, int, int, int, int]:
 
 def of(ledger: Ledger, entry: int) -> tuple[LedgerVerdict, str]:
     row = ledger.row(entry)
-    return ledger.verdict(row), ledger.rule(row)
+    return ledger.verdict(row), rule_of(ledger, row)
 
 
 def test_the_moment_of_a_past_compaction_follows_what_it_recorded() -> None:

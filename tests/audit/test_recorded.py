@@ -132,7 +132,7 @@ def test_the_rules_that_the_bundled_session_lost_are_found_with_their_source() -
     of = recorded(session.tree, min(session.tree.columns.compactions))
     summary = session.entries[of.compaction]["summary"]
     found = fidelity(summary, of.summarized, of.kept, table, changed=of.changed)
-    lost = [one.atom for one in found.of(Fate.LOST) if one.atom.kind is FactKind.CONSTRAINT]
-    assert any("409" in atom.text for atom in lost)
-    assert all(atom.sources and atom.spans[0].entry == atom.sources[0] for atom in lost)
+    lost = [one.fact for one in found.of(Fate.LOST) if one.fact.kind is FactKind.CONSTRAINT]
+    assert any("409" in fact.text for fact in lost)
+    assert all(fact.sources and fact.spans[0].entry == fact.sources[0] for fact in lost)
     assert not found.of(Fate.INVENTED)

@@ -56,7 +56,7 @@ def test_lines_that_only_look_the_same_are_hardly_taken_for_it() -> None:
 )
 def test_fates_of_statements_in_other_words(said: str, summary: str, fate: Fate) -> None:
     found = judge(f"## Constraints\n{summary}", [user(said)]).findings
-    rule = next(one for one in found if one.atom.kind is FactKind.CONSTRAINT)
+    rule = next(one for one in found if one.fact.kind is FactKind.CONSTRAINT)
     assert rule.fate is fate
     if fate is NORMALIZED:
         assert "other words" in rule.note and "hub" in rule.note
@@ -64,7 +64,7 @@ def test_fates_of_statements_in_other_words(said: str, summary: str, fate: Fate)
 
 def test_a_rule_with_another_figure_is_mutated() -> None:
     found = judge("## Constraints\n- Wait for the hub 60 s, no longer", [user(RULE)])
-    rule = [one for one in found.of(Fate.MUTATED) if one.atom.kind is FactKind.CONSTRAINT]
+    rule = [one for one in found.of(Fate.MUTATED) if one.fact.kind is FactKind.CONSTRAINT]
     assert [one.source.text for one in rule if one.source] == [RULE]
     right = judge("## Constraints\n- Wait for the hub 30 s, no longer", [user(RULE)])
     assert not right.of(Fate.MUTATED)
@@ -72,7 +72,7 @@ def test_a_rule_with_another_figure_is_mutated() -> None:
 
 def errors(summary: str, *outputs: str) -> list[tuple[str, Fate]]:
     found = judge(summary, [result(output) for output in outputs]).findings
-    return [(one.atom.text, one.fate) for one in found if one.atom.kind is FactKind.ERROR]
+    return [(one.fact.text, one.fate) for one in found if one.fact.kind is FactKind.ERROR]
 
 
 WHOLE = "E       AssertionError: assert 'sent' == 'conflict'"

@@ -22,15 +22,15 @@ from explorer.audit.simulation import (
     past_of,
     simulate,
 )
-from explorer.audit.simulation.fast_forward import Leaps
 from explorer.audit.simulation.measurement import measure_of, summary_size
-from explorer.audit.simulation.simulated_compactor import Keeper
+from explorer.audit.simulation.simulated_compactor import SimulatedCompactor
 from explorer.audit.simulation.sweep import axes, sweep
 from explorer.audit.simulation.walk import _Walk
 from explorer.audit.simulation.walked_tree import Overlay
 from explorer.compaction.context_size import context_size, counted_size
 from explorer.compaction.profile import PROFILES, VARIANTS, Settings
 from explorer.compaction.pruning import plan_pruning
+from explorer.compaction.triggers import Guards
 from explorer.formats import open_source
 from explorer.session.context import context_at
 from explorer.session.kinds import Kind
@@ -84,31 +84,30 @@ def weights_of(tree: SessionTree) -> list[int]:
 def with_operations(overlay: Overlay) -> SessionTree:
     """The tree with what only the engine's own pruning asks of it."""
     track, columns = overlay.track, overlay.tree.columns
-    theirs, mine = track.operations, columns.ops
+    theirs, mine = track.tree.columns.ops, columns.ops
     mine.paths, mine.parts = theirs.paths, theirs.parts
-    for row, position in enumerate(theirs.entry):
-        entry = overlay.entry_of(position)
+    here = {entry: overlay.entry_of(position) for position, entry in enumerate(track.entries)}
+    for row, recorded in enumerate(theirs.entry):
+        entry = here.get(recorded, -1)
         if entry < 0:
             continue
         mine.entry.append(entry)
-        mine.result.append(overlay.entry_of(theirs.result[row]))
+        mine.result.append(here.get(theirs.result[row], -1))
         for name in ("kind", "path", "failed", "part", "known", "wide"):
             getattr(mine, name).append(getattr(theirs, name)[row])
-    for position, mark in track.rare.errors.items():
-        entry = overlay.entry_of(position)
-        if entry >= 0:
-            columns.errors[entry] = mark
+    for recorded, mark in track.tree.columns.errors.items():
+        if here.get(recorded, -1) >= 0:
+            columns.errors[here[recorded]] = mark
     return overlay.tree
 
 
 class Checked(_Walk):
-    """Holds every size, and every plan, to the engine's own functions. Takes no leaps."""
+    """Holds every size, and every plan, to the engine's own functions."""
 
     requests = plans = 0
 
     def __init__(self, past: Past, policy: Policy, taken: Assumptions | None = None) -> None:
         super().__init__(past, policy, taken or Assumptions(), None)
-        self._leaps = None
 
     def _went_out(self, at: int, prompt: int, mark: int) -> None:
         self.check()
@@ -116,29 +115,28 @@ class Checked(_Walk):
         super()._went_out(at, prompt, mark)
 
     def check(self) -> None:
-        keeper = self._keeper
-        context, profile = keeper.context, keeper.profile
+        compactor = self._compactor
+        context, profile = compactor.context, compactor.profile
         for whole in (False, True):
-            overlay = keeper.overlay(whole)
+            overlay = compactor.overlay(whole)
             tree, leaf = overlay.tree, overlay.leaf
             if leaf < 0:
                 return
             real = context_at(tree, leaf)
             assert context.counted == counted_size(tree, real, profile, overlay.weights)
             assert context.size == context_size(tree, real, profile, overlay.weights).tokens
-        if profile.pruning is not None and keeper.pruner is not None:
-            self._check_plan(keeper, overlay)
+        if profile.pruning is not None and compactor.pruner is not None:
+            self._check_plan(compactor, overlay)
 
-    def _check_plan(self, keeper: Keeper, overlay: Overlay) -> None:
-        policy, pruner, context = keeper.profile.pruning, keeper.pruner, keeper.context
+    def _check_plan(self, compactor: SimulatedCompactor, overlay: Overlay) -> None:
+        policy, pruner, context = compactor.profile.pruning, compactor.pruner, compactor.context
         assert policy is not None and pruner is not None
         tree = with_operations(overlay)
         for needed in (None, 10_000):
             plan = plan_pruning(tree, overlay.leaf, policy, weights=overlay.weights, needed=needed)
             mine = pruner.plan(context.end, context.start, needed)
-            assert [overlay.entry_of(one.entry) for one in mine.results] == [
-                one.entry for one in plan.results
-            ]
+            positions = [compactor.track.position(one.entry) for one in mine.results]
+            assert list(map(overlay.entry_of, positions)) == [one.entry for one in plan.results]
             assert (mine.saved, mine.reason) == (plan.saved, plan.reason)
             assert pruner.may_save(context.end, context.start) or not plan.results
             self.plans += bool(plan.results)
@@ -161,7 +159,7 @@ def test_every_size_is_the_engines_own(
 
 
 @pytest.mark.parametrize("name", [profile.name for profile in ALL])
-def test_what_is_left_away_and_leapt_over_decides_nothing(
+def test_what_is_left_away_decides_nothing(
     made: tuple[SessionTree, int], monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     """Long stretches of nothing, a window that is too small, a breaker that opens."""
@@ -170,11 +168,23 @@ def test_what_is_left_away_and_leapt_over_decides_nothing(
     policies = [small(name, 60_000), small(name, 20_000, 4_000, 1), small(name, 20_000, 15_000)]
     found = [simulate(tree, leaf, policy, past=past) for policy in policies]
     assert len(found[0].compactions) >= 3
-    monkeypatch.setattr(Leaps, "onward", lambda self, at: at)
+    part = SimulatedCompactor.overlay
+    monkeypatch.setattr(
+        SimulatedCompactor, "overlay", lambda self, whole=True: part(self, whole=True)
+    )
     assert [simulate(tree, leaf, policy, past=past) for policy in policies] == found
-    part = Keeper.overlay
-    monkeypatch.setattr(Keeper, "overlay", lambda self, whole=True: part(self, whole=True))
-    assert [simulate(tree, leaf, policy, past=past) for policy in policies] == found
+
+
+def test_a_walk_whose_breaker_is_open_shortens_prompts_and_summarizes_none(
+    sample: tuple[SessionTree, int],
+) -> None:
+    """As a live session does: what failed or was undone is not made again."""
+    tree, leaf = sample
+    walk = _Walk(past_of(tree, leaf), small("copilot", 20_000), Assumptions(), None)
+    walk._compactor.guards = Guards().rest("It was undone.")
+    found = walk.done()
+    assert not found.compactions
+    assert any(mark & Mark.SHORTENED for mark in found.requests.marks)
 
 
 def test_tool_output_is_pruned_before_anything_is_compacted(tmp_path: Path) -> None:

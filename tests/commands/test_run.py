@@ -29,10 +29,10 @@ def project(tmp_path: Path) -> Path:
 
 
 def messages(session: object) -> list[dict[str, Any]]:
-    """The messages of a stored session, in order."""
+    """The messages of a stored session as they are recorded, in order."""
     with Store.open(paths.database_path()) as store:
         loaded = store.load(int(str(session)))
-        entries = [loaded.payloads.entry(at) for at in range(len(loaded.tree))]
+        entries = [json.loads(loaded.payloads.raw(at)) for at in range(len(loaded.tree))]
     return [entry["message"] for entry in entries if entry["type"] == "message"]
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from explorer import paths
 from explorer.cli import main
-from explorer.session.describe import kind_of
+from explorer.formats.pi.entries import kind_of
 from explorer.session.kinds import Kind
 
 SAMPLE = paths.resource_path("samples", "retry-that-flakes.jsonl")

@@ -10,7 +10,7 @@ from explorer.compaction.preparation import Preparation, Refusal, prepare
 from explorer.compaction.profile import PROFILES, Profile, Settings
 from explorer.formats.pi.entries import read_entry, read_message
 from explorer.session.describe import describe
-from explorer.session.entries import ModelMessage
+from explorer.session.entries import Entry, ModelMessage
 from explorer.session.tree import SessionTree
 from explorer.tokens.estimate import estimate_entry
 
@@ -139,7 +139,7 @@ class Session:
             }
         )
 
-    def read(self, indices: Sequence[int]) -> list[dict[str, Any]]:
+    def read(self, indices: Sequence[int]) -> list[Entry]:
         return [read_entry(self.entries[index]) for index in indices]
 
     def prepare(self, keep: int, profile: Profile = EXPLORER, **more: Any) -> Preparation | Refusal:

@@ -18,27 +18,27 @@ from tests.audit.texts import assistant, call, compaction, conversation, result,
 
 
 def texts(entries: Sequence[Entry], kind: FactKind) -> list[str]:
-    return [atom.text for atom in extract(entries).of(kind)]
+    return [fact.text for fact in extract(entries).of(kind)]
 
 
 def test_places_count_utf16_units_of_their_block() -> None:
     text = "🚀 naïve — see src/app.py, max 5 retries"
-    (atom,) = extract([user(text)]).of(FactKind.PATH)
-    (span,) = atom.spans
+    (fact,) = extract([user(text)]).of(FactKind.PATH)
+    (span,) = fact.spans
     units = text.encode("utf-16-le")
     assert units[span.start * 2 : span.end * 2].decode("utf-16-le") == "src/app.py"
 
 
-def test_mentions_of_one_thing_are_one_atom_with_all_its_places() -> None:
+def test_mentions_of_one_thing_are_one_fact_with_all_its_places() -> None:
     entries = [
         user("look at ./src/App.py"),
         assistant("reading", call("read", path="src/App.py")),
         result("..."),
         assistant("src/App.py is empty"),
     ]
-    (atom,) = extract(entries).of(FactKind.PATH)
-    assert atom.sources == (0, 1, 3)
-    assert [(span.entry, span.block, span.argument) for span in atom.spans] == [
+    (fact,) = extract(entries).of(FactKind.PATH)
+    assert fact.sources == (0, 1, 3)
+    assert [(span.entry, span.block, span.argument) for span in fact.spans] == [
         (0, 0, ""),
         (1, 1, "path"),
         (3, 0, ""),
@@ -164,26 +164,26 @@ def test_programs_that_speak_of_errors_are_no_failures() -> None:
 
 
 def test_a_limit_that_was_changed_is_stale_and_tells_what_holds() -> None:
-    atoms = extract(
+    facts = extract(
         [
             user("Use at most 5 retries."),
             assistant("Done: 5 retries."),
             user("Actually, make that 8, not 5."),
         ]
     )
-    old, new = atoms.of(FactKind.CONSTRAINT)
+    old, new = facts.of(FactKind.CONSTRAINT)
     assert old.stale and "make that 8" in old.replaced_by
     assert not new.stale
 
 
 def test_a_rule_that_was_lifted_is_stale() -> None:
-    atoms = extract(
+    facts = extract(
         [
             user("Always run the slow integration tests."),
             user("We no longer need to run the slow integration tests."),
         ]
     )
-    assert [atom.stale for atom in atoms.of(FactKind.CONSTRAINT)] == [True, False]
+    assert [fact.stale for fact in facts.of(FactKind.CONSTRAINT)] == [True, False]
 
 
 @pytest.mark.parametrize(
@@ -201,36 +201,36 @@ def test_what_is_changed_in_other_words_is_stale(old: str, new: str) -> None:
 
 
 def test_limits_of_different_things_leave_each_other_alone() -> None:
-    atoms = extract(
+    facts = extract(
         [
             user("Use at most 5 retries."),
             user("Uploads must stay under 20 MB."),
             user("Set the timeout to 30 seconds."),
         ]
     )
-    assert not any(atom.stale for atom in atoms)
+    assert not any(fact.stale for fact in facts)
 
 
 def test_what_is_said_again_after_it_was_changed_holds_again() -> None:
-    atoms = extract(
+    facts = extract(
         [
             user("Use at most 5 retries."),
             user("Make that 8 retries."),
             user("Use at most 5 retries."),
         ]
     )
-    first = atoms.of(FactKind.CONSTRAINT)[0]
+    first = facts.of(FactKind.CONSTRAINT)[0]
     assert first.sources == (0, 2)
     assert not first.stale
 
 
 def test_the_latest_request_is_of_the_last_message_that_asks() -> None:
-    atoms = extract(
+    facts = extract(
         [user("Fix the login test."), assistant("Done."), user("Thanks. Add a changelog entry.")]
     )
-    assert atoms.request and atoms.request.text == "Add a changelog entry."
-    atoms = extract([user("Fix the login test."), user("why is it slow?")])
-    assert atoms.request and atoms.request.text == "why is it slow?"
+    assert facts.request and facts.request.text == "Add a changelog entry."
+    facts = extract([user("Fix the login test."), user("why is it slow?")])
+    assert facts.request and facts.request.text == "why is it slow?"
 
 
 def test_an_entry_is_read_and_scanned_once() -> None:
@@ -290,10 +290,10 @@ WORDS = st.sampled_from(
 @given(st.one_of(st.text(max_size=300), st.lists(WORDS, max_size=25).map(" ".join)))
 def test_places_lead_to_what_they_name(text: str) -> None:
     units = text.encode("utf-16-le", "surrogatepass")
-    for atom in extract([user(text)]):
-        span = atom.spans[0]
+    for fact in extract([user(text)]):
+        span = fact.spans[0]
         assert (
-            units[span.start * 2 : span.end * 2].decode("utf-16-le", "surrogatepass") == atom.text
+            units[span.start * 2 : span.end * 2].decode("utf-16-le", "surrogatepass") == fact.text
         )
 
 

@@ -26,7 +26,8 @@ SETUP = """
         os.write(1, (" ".join(map(str, words)) + "\\n").encode())
 
     def append(name, parent):
-        future = store.append(key, [(dumps(message(0, parent, "x" * 400) | {"id": name}), parent)], name)
+        line = dumps(message(0, parent, "x" * 400) | {"id": name})
+        future = store.append(key, [(line, parent)], name)
         future.add_done_callback(lambda done: tell("done", *done.result(), name))
         return future
 

@@ -34,7 +34,8 @@ APPENDS = """
     parent = "e1"
     for at in range(1000):
         entry = message(0, parent, "x" * 500) | {"id": f"n{at}"}
-        (index,) = store.append(int(sys.argv[2]), [(dumps(entry), parent)], leaf_id=entry["id"]).result()
+        line = dumps(entry)
+        (index,) = store.append(int(sys.argv[2]), [(line, parent)], leaf_id=entry["id"]).result()
         parent = entry["id"]
         print(index, parent, flush=True)
 """

@@ -7,20 +7,9 @@ import re
 
 import pytest
 
+from explorer.facts.entry_texts import Speaker
 from explorer.models.offline.extractive import summarize
-from explorer.models.offline.extractive.cues import (
-    announces,
-    assistant_kind,
-    breaks_off,
-    is_chatter,
-    is_reaction,
-    split_pasted,
-    user_kind,
-)
-from explorer.models.offline.extractive.focus import focus_of
-from explorer.models.offline.extractive.record import operation_of, result_told
-from explorer.models.offline.extractive.request import DEPTH, Block, CallText, ends_of, thin
-from explorer.models.offline.extractive.statement import Kind, Piece, Speaker, lower_words
+from explorer.models.offline.extractive.request import DEPTH, Block, ends_of, thin
 from explorer.tokens.estimate import estimate_text
 from tests.models.survival import TEMPLATE, summary_request
 
@@ -98,10 +87,6 @@ def section(summary: str, heading: str) -> str:
     return match.group(1).strip()
 
 
-def kind_of(text: str) -> Kind:
-    return assistant_kind(Piece(text), lower_words(text), 0.0)
-
-
 @pytest.mark.parametrize("limit", [60, 100, 399, 400, 2_000])
 @pytest.mark.parametrize("template", [TEMPLATE, BRANCH])
 def test_a24_a_section_without_anything_says_so(limit: int, template: str) -> None:
@@ -144,14 +129,10 @@ def test_a_guess_of_the_assistant_is_no_constraint() -> None:
     rules = section(run(RELEASE), "Constraints & Preferences")
     assert "never force a push" in rules
     assert "TUI package" not in rules
-    assert kind_of("The TUI package must have a different API than we expect.") is Kind.FACT
-    assert kind_of("So the difference must be coming from something else.") is Kind.FACT
-    assert kind_of("Understood, I'll keep the exit codes as they are.") is Kind.CONSTRAINT
-    assert kind_of("The API must stay backwards compatible.") is Kind.CONSTRAINT
 
 
 def test_rules_that_were_read_are_constraints_and_other_files_are_not() -> None:
-    text = "# Rules\\n- You must NEVER run `npm run dev`.\\n- Have fun.\\n1. Always run lint.\\n- x"
+    text = "# Notes\\n- You must NEVER run `npm run dev`.\\n- Have fun.\\n1. Always run lint.\\n- x"
     for name, told in (("AGENTS.md", True), ("src/dev.md", False)):
         body = text.replace("\\n", "\n")
         talk = (
@@ -177,7 +158,6 @@ def test_reactions_and_pastes_are_no_goals() -> None:
         for said in (
             "Please write a theme loader in src/theme.ts.",
             "fucking hell.",
-            "wtf, some differences?",
             "/them",
             "+314 - Tips for creating harmonious themes  \n+315 - More of it   \n\nremove those",
             "➜  app git:(main) ✗ npx tsx src/cli.ts\n[theme] Detected truecolor mode\n\nit is slow",
@@ -188,70 +168,8 @@ def test_reactions_and_pastes_are_no_goals() -> None:
     goal = section(run(talk), "Goal")
     assert goal.startswith("- Please write a theme loader in src/theme.ts.")
     assert "mention themes in README.md" in goal
-    for left_out in ("hell", "wtf", "- /them", "Tips for", "Detected", "✗"):
+    for left_out in ("hell", "- /them", "Tips for", "Detected", "✗"):
         assert left_out not in goal
-
-
-@pytest.mark.parametrize(
-    ("text", "reaction"),
-    [
-        ("sleep", True),
-        ("omg what the fuck", True),
-        ("/theme", True),
-        ("'/var/x/Screenshot 2025.png'", True),
-        ("Use tabs in the parser.", False),
-        ("revert 45ffe0a", False),
-    ],
-)
-def test_what_a_person_only_exclaims(text: str, reaction: bool) -> None:
-    assert is_reaction(text) is reaction
-
-
-def test_pasted_lines_are_told_from_words() -> None:
-    said, pasted = split_pasted("it broke:\n\n  at run (src/a.ts:5:3)\nnpm error code 2\n\nfix it")
-    assert pasted == ["at run (src/a.ts:5:3)", "npm error code 2"]
-    assert said.split() == ["it", "broke:", "fix", "it"]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "ok, i think there's only one file left, read it in full",
-        "let me try the light theme, then we should be good to go",
-        "i don't understand why this happens",
-    ],
-)
-def test_plans_and_opinions_are_no_rules(text: str) -> None:
-    assert user_kind(text, lower_words(text)) not in (Kind.CONSTRAINT, Kind.DECISION)
-
-
-def test_speech_that_only_accompanies_the_work() -> None:
-    assert announces("Oh no! Let me check what needs to be exported:")
-    assert announces("Now I need to update the changelog:")
-    assert not announces("I updated the changelog.")
-    assert breaks_off(Piece("Did we revert"))
-    assert not breaks_off(Piece("I fixed src/a.py."))
-    assert is_chatter(Piece("The exports are there!"))
-    assert is_chatter(Piece("You're absolutely right!"))
-    assert not is_chatter(Piece("I renamed the token in theme.ts."))
-    assert kind_of("If VS Code is updated it works.") is not Kind.DONE
-    assert kind_of("Check if acceleration is enabled.") is not Kind.DONE
-
-
-@pytest.mark.parametrize(
-    ("command", "output", "told"),
-    [
-        ("pytest -q 2>&1 | tail -3", "61 passed in 0.26s", "`pytest -q` → 61 passed in 0.26s"),
-        ("git tag v1", "(no output)", "`git tag v1` → no error"),
-        ("npm run build | grep x", "built", ""),
-        ("npm run build", "fine\n\n[... 900 more characters truncated]", ""),
-        ("cat build.log", "61 passed in 0.26s", ""),
-        ("cp a b", "(no output)", ""),
-    ],
-)
-def test_no_result_is_claimed_that_is_not_shown(command: str, output: str, told: str) -> None:
-    operation = operation_of(CallText("bash", {"command": command}))
-    assert result_told(operation, output, output.split("\n")) == told
 
 
 def test_what_is_read_is_no_failure() -> None:
@@ -300,9 +218,6 @@ def test_a36_what_the_person_asks_to_leave_out_goes_last() -> None:
     ) + "\n\n[User]: The hub answers on hub.local:7001.\n\n[User]: Write the loader."  # fmt: skip
     wish = f"{TEMPLATE}\nAdditional focus: Ignore the colour values."
     assert "hub.local:7001" in run(talk, 110, wish)
-    focus = focus_of('keep "exit code 75" and the file names; do not mention colours')
-    assert [wish.phrase for wish in focus.wishes if wish.phrase] == ["exit code 75"]
-    assert focus.unwanted
 
 
 def test_a_branch_without_results_claims_none_and_lists_what_was_changed() -> None:
@@ -337,18 +252,18 @@ def test_large_budgets_are_not_filled_with_trifles() -> None:
 
 
 def blocks(count: int, size: int) -> list[Block]:
-    speakers = (Speaker.USER, Speaker.ASSISTANT, Speaker.CALL, Speaker.RESULT)
+    speakers = (Speaker.USER, Speaker.ASSISTANT, Speaker.COMMAND, Speaker.RESULT)
     return [Block(speakers[n % 4], f"{n} " + "x" * size) for n in range(count)]
 
 
 @pytest.mark.parametrize(("count", "size"), [(8, 1_000_000), (4_000, 4_000), (200_000, 90)])
 def test_the_work_is_bounded_and_the_newest_is_whole(count: int, size: int) -> None:
     long = blocks(count, size)
-    read = thin(long, lambda: False)
+    read = thin(long)
     assert sum(len(block.text) for block in read) <= DEPTH * 1.3
     if size < 100_000:
         assert read[-50:] == long[-50:]
-    assert thin(long[-1:], lambda: False) == long[-1:]
+    assert thin(long[-1:]) == long[-1:]
 
 
 def test_ends_are_cut_at_lines() -> None:

@@ -129,3 +129,20 @@ def test_every_directory_of_code_is_a_package(name: str) -> None:
     """Without an `__init__.py` import-linter and the type checker would pass a directory over."""
     directories = {path.parent for path in python_files(name)} - {ROOT / "resources" / "setup"}
     assert [relative(d) for d in sorted(directories) if not (d / "__init__.py").exists()] == []
+
+
+DIALECT = re.compile(
+    r'"(?:toolCall|toolResult|bashExecution|pythonExecution|fileMention|hookMessage|toolCallId'
+    r'|stopReason|firstKeptEntryId|parentId|thinkingSignature|mimeType|cacheRead|totalTokens)"'
+)
+"""Words of pi's files that no other format has."""
+
+
+def test_a_dialects_words_stand_in_its_adapter_alone() -> None:
+    found = [
+        f"{relative(path)}: {word.group()}"
+        for path in python_files("explorer", "ui")
+        if "formats" not in path.parts
+        for word in DIALECT.finditer(path.read_text("utf-8"))
+    ]
+    assert not found

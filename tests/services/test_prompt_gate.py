@@ -158,7 +158,8 @@ class Rig:
         """The agent goes on by a round."""
         append = self.document.writer.append
         if turn:
-            await append(entry_body("message", message={"role": "user", "content": "And now?"}), self.document.leaf)  # fmt: skip
+            spoken = {"role": "user", "content": "And now?"}
+            await append(entry_body("message", message=spoken), self.document.leaf)
         call = {"type": "toolCall", "id": f"c{len(self.document.tree)}", "name": "ls",
                 "arguments": {}}  # fmt: skip
         reply = {"role": "assistant", "content": [{"type": "text", "text": "Looking."}, call]}

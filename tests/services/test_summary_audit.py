@@ -28,9 +28,9 @@ NOTHING = "## Goal\nNothing of it all."
 def lost_of(found: Fidelity, entry: int) -> list[Fact]:
     """What an entry alone says and nothing after the summary does."""
     return [
-        finding.atom
+        finding.fact
         for finding in found.findings
-        if finding.fate.name == "LOST" and finding.atom.sources == (entry,)
+        if finding.fate.name == "LOST" and finding.fact.sources == (entry,)
     ]
 
 
@@ -42,7 +42,7 @@ def test_what_is_pinned_is_kept_whatever_the_summary_says(document: Document) ->
         .draft(document.compaction.preview(None, profile, settings), NOTHING)
         .fidelity
     )
-    alone = [each.atom.sources[0] for each in found.findings if len(each.atom.sources) == 1]
+    alone = [each.fact.sources[0] for each in found.findings if len(each.fact.sources) == 1]
     entry = next(at for at in alone if lost_of(found, at))
     asyncio.run(document.edits.pin([entry]))
     shown = document.compaction.preview(None, profile, settings)
@@ -94,7 +94,7 @@ def test_branch_summaries_are_held_against_the_branch_that_was_left(
     told = [auditor.branch(entry) for entry in (first, second)]
     assert told[0] is not None and told[1] is not None
     assert auditor.branch(first) is told[0]
-    asked = {at for one in told[0].fidelity.findings for at in one.atom.sources}
+    asked = {at for one in told[0].fidelity.findings for at in one.fact.sources}
     assert asked <= {1, 2, 4} and 2 in asked, "what both share is not asked of either"
     files = {one.path: one.called for one in told[0].fidelity.files}
     assert files == {"src/upload.py": (2,), "src/ghost.py": ()}
@@ -105,9 +105,9 @@ def test_branch_summaries_are_held_against_the_branch_that_was_left(
         ]
     )
     assert found.asked_alike and not found.not_audited
-    lost = {row.atom.text for row in found.lost(1)}
+    lost = {row.fact.text for row in found.lost(1)}
     assert any("37 MB" in text for text in lost) and any("upload.py" in text for text in lost)
-    assert not any("limits.md" in row.atom.text for row in found.atoms), "both have lost it"
+    assert not any("limits.md" in row.fact.text for row in found.facts), "both have lost it"
 
 
 def test_where_a_branch_was_left_is_not_known_nothing_is_won_or_lost(
@@ -119,4 +119,4 @@ def test_where_a_branch_was_left_is_not_known_nothing_is_won_or_lost(
     told = [auditor.branch(entry) for entry in entries]
     assert told == [None, None]
     found = difference([entry_candidate(document, entry) for entry in entries])
-    assert len(found.not_audited) == 2 and not found.atoms
+    assert len(found.not_audited) == 2 and not found.facts

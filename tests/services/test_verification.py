@@ -117,7 +117,7 @@ def test_a_good_answer_is_another_candidate_with_all_that_is_known_of_it(desk: D
     draft, mended = desk.mend()
     assert path.text in mended.draft.summary and "<summary>" not in mended.draft.summary
     assert mended.draft.summary.count("<read-files>") == 1, "the file lists stay"
-    assert path.text in [atom.text for atom in mended.regained]
+    assert path.text in [fact.text for fact in mended.regained]
     assert mended.after.fidelity.survival > mended.before.fidelity.survival
     assert [row.id for row in desk.document.store.drafts(desk.document.key)][-1] == mended.draft.id
     row = desk.document.store.drafts(desk.document.key)[-1]

@@ -408,7 +408,7 @@ class RepairController(QObject):
                 return
         else:
             self._show_place(audited.leaf)
-        said = finding.source.text if finding.source is not None else finding.atom.text
+        said = finding.source.text if finding.source is not None else finding.fact.text
         panel.set_up().add_instruction(f"Keep word for word: {' '.join(said[:LONGEST].split())}")
         self._desk.say("Added to the instructions.")
         self._tell(
@@ -418,10 +418,10 @@ class RepairController(QObject):
 
     def pin_finding(self, finding: Finding, audited: Audited) -> None:
         """Keep the entry that said it last word for word."""
-        entry, purpose = finding.atom.last, _finding_purpose(finding, audited)
+        entry, purpose = finding.fact.last, _finding_purpose(finding, audited)
         self._shaping.pin(
             [entry],
-            finding.atom.text[:LONGEST],
+            finding.fact.text[:LONGEST],
             lambda: self._lead_to_pins([entry], purpose, self.show_fidelity),
         )
 
@@ -470,6 +470,6 @@ def _purpose(loss: Loss) -> str:
 
 
 def _finding_purpose(finding: Finding, audited: Audited) -> str:
-    text = " ".join(finding.atom.text.split())
+    text = " ".join(finding.fact.text.split())
     told = text if len(text) <= TOLD else f"{text[:TOLD]}…"
     return f"To mend {audited.name}, which lost or changed “{told}”."

@@ -8,6 +8,7 @@ from PySide6.QtCore import QModelIndex, QTimer, Signal
 from PySide6.QtWidgets import QLineEdit, QSizePolicy, QVBoxLayout, QWidget
 
 from explorer.audit.ledger import Ledger, LedgerVerdict
+from explorer.audit.rules import rule_of
 from ui.audit.known import ProvenanceBadge
 from ui.audit.words import LEADS, MEANINGS, VERDICTS, sentence_case, texture
 from ui.compaction.words import entry_links
@@ -65,7 +66,7 @@ class RulePart(QWidget):
         """Tell of one row of a ledger."""
         entry, verdict = ledger.entries[at], ledger.verdict(at)
         head = sentence_case(VERDICTS[verdict])
-        rule = ledger.rule(at)
+        rule = rule_of(ledger, at)
         meaning = "" if verdict is LedgerVerdict.LOST else f" {MEANINGS[verdict]}"
         lives = ledger.summaries(at)
         if verdict is LedgerVerdict.IN_THIS_SUMMARY and lives:
@@ -93,7 +94,7 @@ class LedgerModel(EntryModel[int]):
         super().__init__(
             "Entry",
             (
-                Column("Why", lambda row: self._shown.rule(row), shown_from=RULE),
+                Column("Why", lambda row: rule_of(self._shown, row), shown_from=RULE),
                 Column(
                     "Since", self._since, RIGHT, lambda row: self._shown.since(row),
                     tip="The compaction since which the entry stands like this",
@@ -140,7 +141,7 @@ class LedgerModel(EntryModel[int]):
         verdict = sentence_case(VERDICTS[ledger.verdict(row)])
         return (
             f"#{entry}, {role_name(columns.kind[entry], columns.flags[entry])}: {line}\n"
-            f"{verdict}, {full(ledger.weight(row))} tokens. {ledger.rule(row)}"
+            f"{verdict}, {full(ledger.weight(row))} tokens. {rule_of(ledger, row)}"
         )
 
 

@@ -13,6 +13,7 @@ from explorer.audit.provenance import (
     usage_known,
     weight_known,
 )
+from explorer.audit.rules import rule_of
 from explorer.session.kinds import Kind
 from explorer.session.tree import SessionTree
 from ui.audit.known import ProvenanceBadge
@@ -67,7 +68,7 @@ class VerdictLine(QWidget):
         self.setVisible(at >= 0)
         if ledger is None or at < 0:
             return
-        self._told = sentence_case(VERDICTS[ledger.verdict(at)]), ledger.rule(at)
+        self._told = sentence_case(VERDICTS[ledger.verdict(at)]), rule_of(ledger, at)
         self._tell()
         self.badge.set_known(ledger.known(at))
 

@@ -174,18 +174,18 @@ class MendWindow(QDialog):
             inner.addWidget(Caption(words, side))
             inner.addWidget(view, 1)
             self.split.addWidget(side)
-        self.atoms = QTreeWidget(page)
-        self.atoms.setAccessibleName("What the mended draft regains, and what it loses")
-        self.atoms.setRootIsDecorated(False)
-        self.atoms.setHeaderLabels(["", "What", "Text"])
-        header = self.atoms.header()
+        self.facts = QTreeWidget(page)
+        self.facts.setAccessibleName("What the mended draft regains, and what it loses")
+        self.facts.setRootIsDecorated(False)
+        self.facts.setHeaderLabels(["", "What", "Text"])
+        header = self.facts.header()
         for at in (0, 1):
             header.setSectionResizeMode(at, QHeaderView.ResizeMode.ResizeToContents)
-        self.atoms.itemActivated.connect(self._go)
+        self.facts.itemActivated.connect(self._go)
         whole = QSplitter(Qt.Orientation.Vertical, page)
         whole.setChildrenCollapsible(False)
         whole.addWidget(self.split)
-        whole.addWidget(self.atoms)
+        whole.addWidget(self.facts)
         whole.setStretchFactor(0, 3)
         whole.setStretchFactor(1, 1)
         column = QVBoxLayout(page)
@@ -319,12 +319,12 @@ class MendWindow(QDialog):
         self.before.show_pieces(mine, "Empty")
         self.after.show_pieces(theirs, "Empty")
         _reveal(self.after, theirs)
-        self.atoms.clear()
-        for sign, word, atoms in (
+        self.facts.clear()
+        for sign, word, found in (
             ("+", "regained", mended.regained), ("−", "lost by it", mended.lost),
         ):  # fmt: skip
-            self.atoms.addTopLevelItems([_atom_row(f"{sign} {word}", atom) for atom in atoms])
-        self.atoms.setVisible(bool(gained or gone))
+            self.facts.addTopLevelItems([_fact_row(f"{sign} {word}", fact) for fact in found])
+        self.facts.setVisible(bool(gained or gone))
         self._show_page(2, self.take, self.leave)
         self.take.setFocus()
 
@@ -389,8 +389,8 @@ def _row(lack: Lack) -> QTreeWidgetItem:
     return item
 
 
-def _atom_row(word: str, atom: Fact) -> QTreeWidgetItem:
-    item = QTreeWidgetItem([word, atom.kind.value, " ".join(atom.text.split())[:SHOWN]])
-    item.setToolTip(2, atom.text[: 4 * SHOWN])
-    item.setData(0, ENTRY, atom.last)
+def _fact_row(word: str, fact: Fact) -> QTreeWidgetItem:
+    item = QTreeWidgetItem([word, fact.kind.value, " ".join(fact.text.split())[:SHOWN]])
+    item.setToolTip(2, fact.text[: 4 * SHOWN])
+    item.setData(0, ENTRY, fact.last)
     return item

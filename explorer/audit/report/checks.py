@@ -96,8 +96,8 @@ def _count(part: CompactionPart, name: str) -> int:
 def _fits(fate: Fate, kind: str) -> Callable[[Finding], bool]:
     def fits(one: Finding) -> bool:
         # What the user took back may go: it is lost rightly.
-        is_due = fate is not Fate.LOST or not one.atom.stale
-        return one.fate is fate and is_due and (not kind or one.atom.kind == kind)
+        is_due = fate is not Fate.LOST or not one.fact.stale
+        return one.fate is fate and is_due and (not kind or one.fact.kind == kind)
 
     return fits
 

@@ -24,6 +24,7 @@ from explorer.audit.report.model import (
     StripRun,
     VerdictRow,
 )
+from explorer.audit.rules import rule_of
 from explorer.audit.severity import Group, grouped
 from explorer.facts import Span
 from explorer.session.entries import Entry
@@ -124,13 +125,13 @@ class Gathering:
         )
 
     def _quoted(self, finding: Finding, compaction: int) -> Quoted:
-        atom = finding.atom
-        last = [span for span in atom.spans if span.entry == atom.last]
+        fact = finding.fact
+        last = [span for span in fact.spans if span.entry == fact.last]
         place = finding.places[0] if finding.places else None
         told = Span(compaction, place.start, place.end) if place is not None else None
         return Quoted(
             finding,
-            self.refs([atom.last])[0] if atom.sources else None,
+            self.refs([fact.last])[0] if fact.sources else None,
             self._excerpt(last[0]) if last else None,
             self._excerpt(told) if told is not None else None,
         )
@@ -160,7 +161,7 @@ def _runs(ledger: Ledger) -> Iterator[LedgerRun]:
             last - first + 1,
             sum(ledger.weight(row) for row in range(first, last + 1)),
             LedgerVerdict(verdict),
-            ledger.rule(first),
+            rule_of(ledger, first),
             ledger.known(first),
         )
 

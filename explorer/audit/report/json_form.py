@@ -171,7 +171,7 @@ def _ledger(part: CompactionPart) -> Json:
 def _request(told: Fidelity) -> Json | None:
     if told.request is None:
         return None
-    return {**_atom(told.request.atom), "fate": told.request.fate.value,
+    return {**_fact(told.request.fact), "fate": told.request.fate.value,
             "overlap": round(told.request.overlap, 4)}  # fmt: skip
 
 
@@ -183,7 +183,7 @@ def _findings(part: CompactionPart) -> list[Json]:
         every: Sequence[Finding] = [*(one.finding for one in group.quoted), *group.rest]
         for one in every:
             found.append({
-                **_atom(one.atom), "fate": one.fate.value, "gravity": gravity(one, weighed),
+                **_fact(one.fact), "fate": one.fate.value, "gravity": gravity(one, weighed),
                 "group": group.title, "note": one.note,
                 "source_text": one.source.text if one.source is not None else None,
                 "in_summary": [{"start": place.start, "end": place.end} for place in one.places],
@@ -191,10 +191,10 @@ def _findings(part: CompactionPart) -> list[Json]:
     return found
 
 
-def _atom(atom: Fact) -> Json:
+def _fact(fact: Fact) -> Json:
     return {
-        "kind": atom.kind.value, "text": atom.text, "sources": list(atom.sources),
-        "stale": atom.stale,
+        "kind": fact.kind.value, "text": fact.text, "sources": list(fact.sources),
+        "stale": fact.stale,
     }  # fmt: skip
 
 

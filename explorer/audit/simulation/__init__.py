@@ -1,10 +1,11 @@
 """What if: a recorded session walked under other rules, without any model call.
 
-- ``policy``: the rules, and what is assumed; ``prices``: what tokens cost.
-- ``track``: the recorded path as what happens along it; ``past``: what was sent and compacted then,
-  and what can be learned from it (``measure``).
-- ``walk``: the walk itself; ``keeper`` and ``prompts`` ask the engine's own functions what it would
-  do, over a tree of the walk's own (``overlay``); ``context`` knows sizes at once.
+- ``policy``: the rules, and what is assumed; ``measurement``: what a provider counts, and prices.
+- ``track``: the recorded path as what happens along it; ``recorded_path``: what was sent and
+  compacted then, and what can be learned from it.
+- ``walk``: the walk itself; ``simulated_compactor`` and ``simulated_prompts`` perform the steps of
+  ``explorer.compaction.automatic`` and ``background`` on the columns of ``simulated_context``, with
+  a tree of the walk's alone (``walked_tree``).
 - ``result``: what a walk came to; ``sweep``: many of them, over two sizes.
 """
 

@@ -6,25 +6,54 @@ from array import array
 from dataclasses import dataclass, field
 
 from explorer.audit.simulation.measurement import Measure, SummarySize, measure_of, summary_size
-from explorer.audit.simulation.meter import Meter
 from explorer.audit.simulation.policy import NOTHING_KNOWN, Assumptions, Known, Policy
-from explorer.audit.simulation.result import Compacted, Mark, PrunedThen, Simulation
+from explorer.audit.simulation.result import (
+    Compacted,
+    Mark,
+    Meter,
+    PrunedThen,
+    Requests,
+    Simulation,
+)
 from explorer.audit.simulation.simulated_context import RunningContext, Weighed, shape
-from explorer.audit.simulation.simulated_pruning import Results
-from explorer.audit.simulation.stretches import Stretches
-from explorer.audit.simulation.track import ASKED, UNASKED, Track, track_of
+from explorer.audit.simulation.track import Track, track_of
 from explorer.compaction.partition import SUMMARY_SHARE
 from explorer.compaction.profile import PROFILES
 from explorer.compaction.profile.rules import Pruning
+from explorer.compaction.pruning import ToolResults
 from explorer.compaction.serialization import MAX_RESULT_UNITS
-from explorer.compaction.triggers import limits_of, looks_between_rounds
+from explorer.compaction.triggers import limits_of
 from explorer.session.edits import prunes_on
-from explorer.session.kinds import Flag, Kind
+from explorer.session.kinds import Kind
 from explorer.session.tree import SessionTree
 
 LONG_RESULT = MAX_RESULT_UNITS // 4
 """Tokens of a tool result that a summarizer sees."""
-_ABORTED = int(Flag.ABORTED)
+
+
+class Counted:
+    """A track, as all profiles see it that count in one way."""
+
+    def __init__(self, track: Track, known: Known, policy: Policy, measure: Measure) -> None:
+        self._track = track
+        self._weights = known.weights if policy.profile.weights == "sent" else None
+        self._results: dict[Pruning, ToolResults] = {}
+        self.measure = measure
+        """How the provider's figures are to those of the profiles."""
+        self.weighed = Weighed(track, policy.profile, known.weights)
+        self.requests = requests_of(track, self.weighed)
+        kinds, values = track.kinds, self.weighed.values
+        self._at = [at for at, kind in enumerate(kinds) if kind == Kind.TOOL_RESULT]
+        self.long_results = [at for at in self._at if values[at] > LONG_RESULT]
+        """The positions of tool results of which a summarizer does not see all, ascending."""
+
+    def results(self, pruning: Pruning) -> ToolResults:
+        """The tool results under a policy of pruning."""
+        if pruning not in self._results:
+            entries = [self._track.entries[at] for at in self._at]
+            found = ToolResults(self._track.tree, entries, pruning, self._weights)
+            self._results[pruning] = found
+        return self._results[pruning]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,77 +67,22 @@ class Past:
     """Of the session's own compactions: the tokens told and those of the summary."""
     recorded: Simulation
     """What happened, told as a walk is."""
-    _weighed: dict[str, Weighed] = field(default_factory=dict, compare=False)
-    _measures: dict[str, Measure] = field(default_factory=dict, compare=False)
-    _long: dict[str, array[int]] = field(default_factory=dict, compare=False)
-    """All by the way in which a profile counts."""
-    _results: dict[tuple[str, Pruning], Results] = field(default_factory=dict, compare=False)
-    _stretches: dict[tuple[object, ...], Stretches] = field(default_factory=dict, compare=False)
+    _counted: dict[str, Counted] = field(default_factory=dict, compare=False)
 
     @property
     def measure(self) -> Measure:
         """How the provider's figures are to those of the recorded line."""
         return self.recorded.measure
 
-    def weighed_for(self, policy: Policy) -> Weighed:
-        """The entries' tokens, as a policy's profile counts them."""
+    def counted(self, policy: Policy) -> Counted:
+        """The track as a policy's profile counts it."""
         way = _way(policy)
-        if way not in self._weighed:
-            self._weighed[way] = Weighed(self.track, policy.profile, self.known.weights)
-        return self._weighed[way]
-
-    def measure_for(self, policy: Policy) -> Measure:
-        """How the provider's figures are to those of a policy's profile."""
-        way = _way(policy)
-        if way not in self._measures:
-            track = self.track
-            reading = _Reading(track.tree, track.leaf, self.known, Assumptions(), policy)
+        if way not in self._counted:
+            tree, leaf = self.track.tree, self.track.leaf
+            reading = _Reading(tree, leaf, self.known, Assumptions(), policy)
             reading.read()
-            self._measures[way] = reading.measure
-        return self._measures[way]
-
-    def long_results_for(self, policy: Policy) -> array[int]:
-        """The positions of tool results of which a summarizer does not see all, ascending."""
-        way = _way(policy)
-        if way not in self._long:
-            kinds, values = self.track.kinds, self.weighed_for(policy).values
-            self._long[way] = array(
-                "i",
-                (
-                    at
-                    for at, kind in enumerate(kinds)
-                    if kind == Kind.TOOL_RESULT and values[at] > LONG_RESULT
-                ),
-            )
-        return self._long[way]
-
-    def results_for(self, policy: Policy) -> Results | None:
-        """The tool results as a policy's profile prunes them; None where it prunes none."""
-        pruning = policy.profile.pruning
-        if pruning is None:
-            return None
-        key = _way(policy), pruning
-        if key not in self._results:
-            self._results[key] = Results(self.track, self.weighed_for(policy), pruning)
-        return self._results[key]
-
-    def stretches_for(self, policy: Policy, cache_minutes: float) -> Stretches:
-        """The requests of the track, as a policy's profile counts them."""
-        by_last, between = (
-            policy.profile.usage == "last-reply",
-            looks_between_rounds(policy.profile),
-        )
-        key = _way(policy), by_last, between, cache_minutes
-        if key not in self._stretches:
-            self._stretches[key] = Stretches(
-                self.track,
-                self.weighed_for(policy),
-                self.measure_for(policy),
-                by_last_reply=by_last,
-                between_rounds=between,
-                cache_minutes=cache_minutes,
-            )
-        return self._stretches[key]
+            self._counted[way] = Counted(self.track, self.known, policy, reading.measure)
+        return self._counted[way]
 
     def summaries(self, assumptions: Assumptions) -> SummarySize:
         """How large summaries are taken to be."""
@@ -131,12 +105,23 @@ def past_of(
     rules = policy or Policy.of(PROFILES["explorer"])
     reading = _Reading(tree, leaf, known, taken, rules)
     reading.read()
+    walked = track or track_of(tree, leaf)
     return Past(
-        track=track or track_of(tree, leaf),
+        track=walked,
         known=known,
         shares=tuple(reading.shares),
         recorded=reading.found(),
-        _measures={_way(rules): reading.measure},
+        _counted={_way(rules): Counted(walked, known, rules, reading.measure)},
+    )
+
+
+def requests_of(track: Track, weighed: Weighed) -> Requests:
+    """The requests of a track, with what does not depend on rules."""
+    at = track.requests
+    return Requests(
+        entries=array("i", map(track.entries.__getitem__, at)),
+        turns=array("i", map(track.turn.__getitem__, at)),
+        written=array("i", map(weighed.values.__getitem__, at)),
     )
 
 
@@ -170,8 +155,9 @@ class _Reading:
     def read(self) -> None:
         """Go along the path."""
         track, context = self._track, self._context
+        requests = set(track.requests)
         for at, kind in enumerate(track.kinds):
-            if kind == Kind.ASSISTANT and self._went_out(at):
+            if at in requests:
                 self._asked.append((at, context.size, context.counted))
             context.end = at + 1
             if kind == Kind.ASSISTANT:
@@ -188,9 +174,6 @@ class _Reading:
                 self._shaped(at)
         told = [(counted, self._told(at)) for at, _size, counted in self._asked]
         self.measure = measure_of(told)
-
-    def _went_out(self, at: int) -> bool:
-        return self._track.acts[at] in (ASKED, UNASKED) or bool(self._track.flags[at] & _ABORTED)
 
     def _told(self, at: int) -> int:
         """The prompt that the provider counted with a reply; 0 for none."""
@@ -267,7 +250,7 @@ class _Reading:
     def found(self) -> Simulation:
         """The recorded path as a walk."""
         track, measure = self._track, self.measure
-        meter = Meter(self._taken.cache_minutes)
+        meter = Meter(requests_of(track, self._weighed), self._taken.cache_minutes)
         changes = iter([*self._prefixes, (len(self._asked) + 1, 0)])
         number, prefix = next(changes)
         for request, (at, size, counted) in enumerate(self._asked):
@@ -275,10 +258,8 @@ class _Reading:
                 meter.changed(measure.beyond + round(prefix * measure.ratio))
                 number, prefix = next(changes)
             told = self._told(at)
-            meter.take(
-                track.entries[at], track.turn[at], size, told or measure.prompt(counted),
-                self._weighed.values[at], Mark.EXACT if told else Mark.NONE, track.time_ms(at),
-            )  # fmt: skip
+            sent, mark = told or measure.prompt(counted), Mark.EXACT if told else Mark.NONE
+            meter.take(size, sent, mark, track.time_ms(at))
         limits = limits_of(self._rules.profile, self._rules.settings, None)
         return Simulation(
             policy=self._rules,

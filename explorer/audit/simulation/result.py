@@ -16,6 +16,9 @@ Cause = Literal["threshold", "overflow", "background", "prompt", "recorded"]
 fit its budget, ``recorded`` is the session's own."""
 
 
+_MINUTE_MS = 60_000
+
+
 class Mark(IntFlag):
     """What is to be said of one request."""
 
@@ -48,7 +51,43 @@ class Requests:
     """One ``Mark`` each."""
 
     def __len__(self) -> int:
-        return len(self.entries)
+        return len(self.tokens)
+
+    def begun(self) -> Requests:
+        """With the columns that every walk has in common, and nothing yet in the others."""
+        return Requests(self.entries, self.turns, written=self.written)
+
+
+class Meter:
+    """Takes down the requests of a walk, one after the other, and what of each prompt a provider's
+    cache holds."""
+
+    def __init__(self, requests: Requests, cache_minutes: float) -> None:
+        """``requests``: with the columns that every walk has in common."""
+        self.requests = requests
+        self._lasts_ms = cache_minutes * _MINUTE_MS
+        self._held = 0
+        """Tokens at the beginning of the next prompt that the cache holds."""
+        self._at_ms = 0.0
+
+    def changed(self, prefix: int) -> None:
+        """The prompt changes behind so many tokens: what was there is not in the cache."""
+        self._held = min(self._held, prefix)
+
+    def held(self, prompt: int, now_ms: float) -> int:
+        """What the cache holds of a prompt."""
+        if 0 < self._lasts_ms < now_ms - self._at_ms and self._at_ms:
+            return 0
+        return min(self._held, prompt)
+
+    def take(self, tokens: int, prompt: int, mark: int, now_ms: float) -> None:
+        """A request went out and was answered. ``mark``: what ``Mark`` says of it."""
+        requests = self.requests
+        requests.tokens.append(tokens)
+        requests.sent.append(prompt)
+        requests.cached.append(self.held(prompt, now_ms))
+        requests.marks.append(mark)
+        self._held, self._at_ms = prompt, now_ms
 
 
 @dataclass(frozen=True, slots=True)

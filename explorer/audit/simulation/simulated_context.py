@@ -1,20 +1,24 @@
-"""The size of a context that grows message by message, in constant time for each.
+"""The size of a context that grows message by message, in constant time for each, and the tool
+results in it that may be pruned.
 
-It is what ``explorer.compaction.context_size`` says of the same context: tests hold the two
+The size is what ``explorer.compaction.context_size`` says of the same context: tests hold the two
 together. Positions are the track's, sizes tokens.
 """
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
 from explorer.audit.simulation.track import Track
 from explorer.compaction.path_view import USER_IMAGE_TOKENS
 from explorer.compaction.profile import Profile
+from explorer.compaction.pruning import PruningPlan, ToolResults, prune_note
 from explorer.session.context import context_at, sent_tokens
+from explorer.session.edit_entries import note_tokens
 from explorer.session.edits import last_shape_change, shape_on
 from explorer.session.kinds import Flag, Kind
 from explorer.session.tree import SessionTree
@@ -58,7 +62,7 @@ class RunningContext:
 
     def __init__(self, track: Track, profile: Profile, weighed: Weighed) -> None:
         self._track = track
-        self._weighed = weighed
+        self._weighed, self._sums = weighed, weighed.sums
         self._usage = profile.usage
         self.end = 0
         """Positions that it went through."""
@@ -91,24 +95,19 @@ class RunningContext:
     @property
     def counted(self) -> int:
         """Tokens of its entries, whatever a provider told."""
-        return self.fixed + self._weighed.sums[self.end]
-
-    @property
-    def fixed(self) -> int:
-        """What ``counted`` is, less the tokens of all entries before the end: it stays the same
-        while the context only grows."""
-        return self.summary + self.again - self._less - self._weighed.sums[self.start]
+        apart = self.summary + self.again - self._less
+        return apart + self._sums[self.end] - self._sums[self.start]
 
     @property
     def size(self) -> int:
         """The number that is tested."""
         if self._usage == "last-reply" and not self._changed and not self._reshaped:
             return self._told if self._reply >= 0 else 0
-        if self.reply < 0:
+        if self._reply < 0 or self._reshaped:
             return self.counted
         if self._usage == "last-reply":
             return self._told
-        return self._told + self._weighed.between(self._reply + 1, self.end)
+        return self._told + self._sums[self.end] - self._sums[self._reply + 1]
 
     @property
     def reply(self) -> int:
@@ -233,3 +232,75 @@ def shape(
     shaped = shape_on(tree, found.path)
     pinned = frozenset(at for entry in shaped.pinned if (at := position_of(entry)) >= 0)
     return Shaped(pinned | omitted, omitted, pruned, same)
+
+
+class Pruner:
+    """The tool results along one walk: what was pruned of them, and whether more may be. Rows count
+    them."""
+
+    def __init__(self, track: Track, results: ToolResults) -> None:
+        self._track = track
+        self._all = results
+        self._policy = results.policy
+        self._sums = list(accumulate(results.tokens, initial=0))
+        self._could_save = list(accumulate((max(0, one) for one in results.saves), initial=0))
+        self._apart: frozenset[int] = frozenset()
+        """Rows of what is pinned or omitted."""
+        self._notes: dict[int, int] = {}
+        """By row of each pruned result, the tokens of its note."""
+        self._first = 0
+        """The first row in sight."""
+        self._gone = 0
+        """What the notes in sight save."""
+
+    def prune(self, positions: Iterable[int]) -> None:
+        """Results gave way to notes."""
+        for row in self._rows(positions):
+            self._notes[row] = note_tokens(prune_note(self._all.tokens[row]))
+            self._gone += max(0, self._all.saves[row])
+
+    def shape(self, apart: Collection[int], pruned: Collection[int]) -> None:
+        """A person's wishes hold: what is pinned or omitted is never looked at; ``pruned`` are
+        the results for which a note stands."""
+        self._apart = frozenset(self._rows(apart))
+        self._notes, self._first, self._gone = {}, -1, 0
+        self.prune(pruned)
+
+    def may_save(self, end: int, start: int) -> bool:
+        """Whether results before ``end`` may save enough; where not, ``plan`` finds nothing to do.
+        ``start``: where the context's entries begin."""
+        first, count = self._sight(start), self._row(end)
+        older = count
+        protected = self._policy.protect_tokens
+        if protected > 0 and not self._apart:
+            older = bisect_right(self._sums, self._sums[count] - protected) - 1
+        most = self._could_save[older] - self._could_save[first] - self._gone
+        return older > first and most >= self._policy.minimum_savings
+
+    def plan(self, end: int, start: int, needed: int | None) -> PruningPlan:
+        """What is pruned of the results before ``end``. ``needed``: tokens to save, None for
+        everything."""
+        sight = range(self._sight(start), self._row(end))
+        rows = [row for row in sight if row not in self._apart]
+        return self._all.plan(end, needed=needed, rows=rows, notes=self._notes)
+
+    def _sight(self, start: int) -> int:
+        """The first row that is looked at, where the context's entries begin at a position."""
+        first = self._row(start) if self._policy.scope == "context" else 0
+        if first != self._first:
+            self._first = first
+            self._notes = {row: taken for row, taken in self._notes.items() if row >= first}
+            self._gone = sum(max(0, self._all.saves[row]) for row in self._notes)
+        return first
+
+    def _rows(self, positions: Iterable[int]) -> list[int]:
+        entries, track = self._all.entries, self._track.entries
+        found = ((self._row(at), track[at]) for at in positions)
+        return [row for row, entry in found if row < len(entries) and entries[row] == entry]
+
+    def _row(self, position: int) -> int:
+        """The row of the first result from a position on."""
+        track, entries = self._track.entries, self._all.entries
+        if position >= len(track):
+            return len(entries)
+        return bisect_left(entries, track[position])

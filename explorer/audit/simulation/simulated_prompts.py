@@ -1,17 +1,19 @@
 """Prompts that are kept within a budget, and summaries that are made ahead (A44 to A49).
 
-The state machine is ``explorer.compaction.background``'s, what a summary tells is said by
-``explorer.prompting.summary_requests``; here they are told what happens in a walk.
+The procedures of ``explorer.compaction.background``, as a live session runs them, with steps that
+are performed on the walk's columns.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
-from explorer.audit.simulation.result import Cause, Compacted
-from explorer.audit.simulation.simulated_compactor import Keeper
+from explorer.audit.simulation.result import Cause
+from explorer.audit.simulation.simulated_compactor import Planned, SimulatedCompactor
 from explorer.compaction import background as machine
-from explorer.compaction.background import Machine, State
+from explorer.compaction.automatic import run
+from explorer.compaction.background import BudgetedPrompts
 from explorer.compaction.profile.rules import Background, PromptBudget
 from explorer.prompting.agent_prompt import MessageBudget, message_budget, result_limit
 from explorer.prompting.summary_requests import Told, told_ahead, told_now
@@ -40,11 +42,7 @@ class _Pending:
     run: int
     last: int
     """Position of the last entry that it tells of."""
-    size: int
-    assumed: bool
-    asked: int
-    cached: int
-    messages: int
+    planned: Planned
     ready_at: int
     """The request before which it is there."""
 
@@ -52,40 +50,49 @@ class _Pending:
 class Prompts:
     """The prompts of one walk. Positions are the track's."""
 
-    def __init__(self, keeper: Keeper) -> None:
-        profile = keeper.profile
+    def __init__(self, compactor: SimulatedCompactor) -> None:
+        profile = compactor.profile
         policy = profile.prompt_budget or PromptBudget()
-        taken, beyond = keeper.taken, keeper.measure.beyond
+        taken, beyond = compactor.taken, compactor.measure.beyond
         tools = beyond if taken.tool_tokens is None else taken.tool_tokens
-        window = keeper.limits.window
-        self._keeper = keeper
-        self._ahead = profile.background or Background()
+        window = compactor.limits.window
+        self._compactor = compactor
+        self.policy = profile.background or Background()
         self._draws = _Draw(taken.draw)
         self.budget: MessageBudget = message_budget(
             window, tools, policy.threshold, policy.tools_margin
         )
         self._limit = result_limit(window, policy.result_share)
-        self._machine = Machine()
+        self._prompts = BudgetedPrompts(self, self._draws)
         self._pending: _Pending | None = None
+        self._shortened: int | None = None
+        """To how many tokens the last prompt was shortened."""
         self._last = -1
         """Tokens of the last prompt's messages."""
         self._turns: list[Turn] = []
+        self._end = 0
+        """Positions that are in the turns."""
         self._left_out = 0
         """Tokens of long results that prompts do not hold."""
-        keeper.on_changed = self._from
+        compactor.on_changed = self._from
 
     @property
     def line(self) -> int:
         """Where a summary is begun ahead with a warm cache, in tokens of the whole prompt."""
-        return round(self.budget.base * machine.trigger_line(self._ahead, True, self._draws))
+        return round(self.budget.base * machine.trigger_line(self.policy, True, self._draws))
 
     # the conversation --------------------------------------------------------------------------
 
-    def went_on(self, at: int) -> None:
-        """An entry was appended."""
-        track, values = self._keeper.track, self._keeper.weighed.values
+    def _go_on(self) -> None:
+        """Take in what was appended."""
+        for at in range(self._end, self._compactor.context.end):
+            self._append(at)
+        self._end = self._compactor.context.end
+
+    def _append(self, at: int) -> None:
+        track, values = self._compactor.track, self._compactor.weighed.values
         kind, flags, turns = track.kinds[at], track.flags[at], self._turns
-        if kind not in CONTEXT_KINDS or at in self._keeper.omitted:
+        if kind not in CONTEXT_KINDS or at in self._compactor.omitted:
             return
         if kind == Kind.TOOL_RESULT:
             self._left_out += max(0, values[at] - self._limit)
@@ -110,148 +117,120 @@ class Prompts:
             replace(turn, rounds=[one for one in turn.rounds if one.text or one.results])
             for turn in self._turns
         )
-        summary = self._keeper.context.summary
+        summary = self._compactor.context.summary
         spoken = Spoken(-1, "", summary) if summary else None
         return Conversation(spoken, tuple(turns))
 
     def _from(self, position: int) -> None:
         """What is before a position was summarized, or something behind it left out."""
-        self._turns, self._left_out = [], 0
-        for at in range(position, self._keeper.context.end):
-            self.went_on(at)
+        self._turns, self._left_out, self._end = [], 0, position
+        self._go_on()
+
+    # what the procedures look at ---------------------------------------------------------------
+
+    @property
+    def enabled(self) -> bool:
+        """Whether prompts are summarized at all."""
+        return self._compactor.profile.enabled and not self._compactor.guards.resting
+
+    ahead = True
+    """Nobody postpones anything."""
+
+    def machine_changed(self, now: machine.Machine) -> None:
+        """Nobody looks."""
 
     # what is sent ------------------------------------------------------------------------------
 
-    def sent(self) -> tuple[int, bool]:
-        """Make the next prompt: the tokens of its messages, and whether some were left out."""
-        self._arrives()
-        summarized = False
-        if self._last >= 0 and self._machine.state is State.COMPLETED:
-            # Nothing else of the machine's minds that a prompt is about to be made.
-            summarized = self._take(machine.Rendering(self.budget.ratio(self._last)))
-        tokens, shortened = self._tokens(), False
-        if tokens > self.budget.messages:
-            self._make_room()
-            tokens, summarized = self._tokens(), True
-            if tokens > self.budget.messages:
-                tokens, shortened = self.budget.messages, True
-        self._last = tokens
-        ratio = self.budget.ratio(tokens)
-        if summarized or not self._keeper.profile.enabled or self._keeper.guards.resting:
-            self._machine = replace(self._machine, ratio=ratio)
-        else:
-            current = Conversation(None, tuple(self._turns[-1:]))
-            self._take(machine.Rendered(ratio, current.is_warm))
-        return tokens, shortened
+    def send(self) -> int | None:
+        """Make the next prompt; to how many tokens its messages were shortened, None for not at
+        all."""
+        self._go_on()
+        requests = len(self._compactor.meter.requests)
+        if self._pending is not None and requests >= self._pending.ready_at:
+            self._finish()
+        run(self._prompts.prompt(), self._perform)
+        return self._shortened
+
+    def _perform(self, step: Any) -> Any:
+        """Perform a step of a procedure."""
+        match step:
+            case machine.Prepare():
+                return self.budget.ratio(self._last) if self._last >= 0 else None
+            case machine.Render(shortens):
+                return self._render(shortens)
+            case machine.SummarizeNow():
+                return self._summarize_now()
+            case machine.Start(number):
+                self._start(number)
+            case machine.Wait():
+                self._finish()
+            case machine.Apply():
+                return self._apply()
+            case machine.Stop() | machine.Discard():
+                self._pending = None
 
     def _tokens(self) -> int:
-        keeper = self._keeper
-        return keeper.taken.system_tokens + keeper.context.counted - self._left_out
+        compactor = self._compactor
+        return compactor.taken.system_tokens + compactor.context.counted - self._left_out
 
-    def _make_room(self) -> None:
-        """A prompt did not fit: what is under way, or a summary at once."""
-        for _ in range(2):
-            if self._take(machine.Exceeded()) and self._tokens() <= self.budget.messages:
-                return
-        if not self._keeper.profile.enabled:
-            return
+    def _render(self, shortens: bool) -> machine.Sent | None:
+        tokens, most = self._tokens(), self.budget.messages
+        if tokens > most and not shortens:
+            return None
+        self._last, self._shortened = min(tokens, most), most if tokens > most else None
+        current = Conversation(None, tuple(self._turns[-1:]))
+        return machine.Sent(self.budget.ratio(self._last), current.is_warm)
+
+    def _summarize_now(self) -> bool:
         told = told_now(self._conversation())
         if told is None:
-            return
+            return False
         found = self._asked_for(told, 0)
         why = f"{self._tokens():,} tokens do not fit the {self.budget.messages:,} of a prompt."
         self._commit(found, "prompt", why)
+        return True
 
-    # the machine -------------------------------------------------------------------------------
+    # a summary made ahead ----------------------------------------------------------------------
 
-    def _take(self, event: machine.Event) -> bool:
-        """Tell the machine, do what it says; whether a summary was applied."""
-        self._machine, actions = machine.step(self._machine, event, self._ahead, self._draws)
-        applied = False
-        for action in actions:
-            match action:
-                case machine.Start(run):
-                    self._start(run)
-                case machine.Wait():
-                    self._finish()
-                    applied = self._take(machine.Exceeded()) or applied
-                case machine.Apply():
-                    applied = self._apply() or applied
-                case machine.Stop() | machine.Discard():
-                    self._pending = None
-                case machine.Foreground():
-                    pass  # begun by who has the prompt
-        return applied
-
-    def _start(self, run: int) -> None:
+    def _start(self, number: int) -> None:
         told = told_ahead(self._conversation())
         if told is None:
-            self._take(machine.Failed(run, "No round is complete yet."))
-            return
-        self._pending = self._asked_for(told, run)
-
-    def _arrives(self) -> None:
-        """A summary that was begun a while ago is there."""
-        requests = len(self._keeper.meter.requests)
-        if self._pending is not None and requests >= self._pending.ready_at:
-            self._finish()
+            self._prompts.step(machine.Failed(number, "No round is complete yet."))
+        else:
+            self._pending = self._asked_for(told, number)
 
     def _finish(self) -> None:
-        if self._pending is not None and self._machine.state is State.IN_PROGRESS:
-            self._take(machine.Finished(self._pending.run))
+        """The summary that was begun is there."""
+        if self._pending is not None:
+            self._prompts.step(machine.Finished(self._pending.run))
 
-    def _apply(self) -> bool:
+    def _apply(self) -> machine.Application:
         found, self._pending = self._pending, None
-        context = self._keeper.context
-        done = False
-        if found is not None and (found.last >= context.compacted_at or context.is_whole):
-            done = self._commit(found, "background", self._machine.note)
-        run = self._machine.run
-        event = machine.Applied(run) if done else machine.Failed(run, "It is out of date.")
-        self._machine, _ = machine.step(self._machine, event, self._ahead, self._draws)
-        return done
+        context = self._compactor.context
+        if found is None or not (found.last >= context.compacted_at or context.is_whole):
+            return machine.Application("It is out of date.", compacted=False)
+        self._commit(found, "background", self._prompts.machine.note)
+        return machine.Application()
 
     # summaries ---------------------------------------------------------------------------------
 
     def _asked_for(self, told: Told, run: int) -> _Pending:
-        keeper = self._keeper
-        context, measure = keeper.context, keeper.measure
+        compactor = self._compactor
+        context, measure = compactor.context, compactor.measure
         last = told.last_entry
         upto = context.upto(last + 1)
-        size, assumed = keeper.summary_size(context.summary, upto - context.summary, 0)
-        asked = measure.prompt(upto) + keeper.taken.order_tokens
-        ahead = run > 0
-        return _Pending(
-            run, last, size, assumed, asked,
-            # A fork of the very prompt that goes out finds it in the cache.
-            keeper.meter.held(asked, keeper.now_ms) if ahead or keeper.meter.requests else 0,
-            keeper.track.messages[last + 1] - keeper.track.messages[context.start],
-            len(keeper.meter.requests) + keeper.taken.ready_after,
-        )  # fmt: skip
-
-    def _commit(self, found: _Pending, cause: Cause, why: str) -> bool:
-        keeper = self._keeper
-        context, track = keeper.context, keeper.track
-        kept, before = found.last + 1, context.counted
-        keeper.compacted(found.size, kept)
-        split = 0 < kept < context.end and track.turn[kept - 1] == track.turn[kept]
-        keeper.happened.compactions.append(
-            Compacted(
-                cause=cause,
-                reason=why,
-                request=len(keeper.meter.requests),
-                entry=track.entries[context.end - 1],
-                turn=track.turn[context.end - 1],
-                first_kept=track.entries[kept] if kept < context.end else -1,
-                split_turn=track.turn[kept] if split else 0,
-                messages=found.messages,
-                before=before,
-                after=context.counted,
-                summary=found.size,
-                asked=found.asked,
-                asked_cached=found.cached,
-                requests=1,
-                assumed=found.assumed,
-            )
+        size, assumed = compactor.summary_size(context.summary, upto - context.summary, 0)
+        asked = measure.prompt(upto) + compactor.taken.order_tokens
+        meter, is_fork = compactor.meter, run > 0
+        # A fork of the very prompt that goes out finds it in the cache.
+        cached = meter.held(asked, compactor.now_ms) if is_fork or meter.requests else 0
+        messages = compactor.track.messages
+        planned = Planned(
+            size, assumed, asked, messages[last + 1] - messages[context.start], cached
         )
-        return True
+        return _Pending(run, last, planned, len(meter.requests) + compactor.taken.ready_after)
+
+    def _commit(self, found: _Pending, cause: Cause, why: str) -> None:
+        kept, turn = found.last + 1, self._compactor.track.turn
+        is_split = 0 < kept < len(turn) and turn[kept - 1] == turn[kept]
+        self._compactor.commit(cause, why, found.planned, kept, turn[kept] if is_split else 0)

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import NamedTuple, TypeVar
 
-from explorer.session.columns import FileOpColumns
 from explorer.session.describe import BranchFacts
 from explorer.session.edit_entries import ShapeFacts
 from explorer.session.kinds import CONTEXT_KINDS, TURN_START_KINDS, Flag, Kind, selector
@@ -21,8 +20,10 @@ from explorer.session.tree import SessionTree
 REPLIES = frozenset({Kind.ASSISTANT})
 _OPENINGS = selector(CONTEXT_KINDS - REPLIES - {Kind.TOOL_RESULT})
 _CONTEXT = selector(CONTEXT_KINDS)
+_RESETS = selector({Kind.RESET_BOUNDARY})
 _TURNS = selector(TURN_START_KINDS)
 _FAILED, _CALLS = int(Flag.ERROR | Flag.ABORTED), int(Flag.HAS_TOOL_CALL)
+_ABORTED = int(Flag.ABORTED)
 
 # What a position of the track is to the walk.
 PASSED, SAID, TOLD, ASKED, UNASKED = range(5)
@@ -37,7 +38,6 @@ class Rare(NamedTuple):
     """What few entries have, by position."""
 
     user_images: Mapping[int, int]
-    errors: Mapping[int, int]
     branches: Mapping[int, BranchFacts]
 
 
@@ -59,6 +59,10 @@ class Track:
     unlooked: bytes
     """1 at a reply whose request follows another with no message in between: those before which
     only some profiles look at the context."""
+    events: array[int]
+    """The positions at which something happens; at all others the context only grows."""
+    requests: array[int]
+    """The positions of all replies that were asked for, those that were aborted among them."""
     turn: array[int]
     """The number of the turn that a position is in, from 1; 0 before the first."""
     messages: array[int]
@@ -66,8 +70,6 @@ class Track:
     changed: int
     """The first recorded entry that changed the context otherwise than by growing: a compaction, a
     prune, a reset, a pin or an omission; beyond the last entry where none did."""
-    operations: FileOpColumns = field(repr=False, compare=False)
-    """The file operations of the walked entries, whose entries are positions here."""
     rare: Rare = field(repr=False, compare=False)
     shapes: Mapping[int, ShapeFacts]
     """What a person pinned, omitted or wished to be kept, by the position of the entry."""
@@ -107,8 +109,10 @@ def track_of(tree: SessionTree, leaf: int, leaves_out: Leaves | None = None) -> 
     kinds = bytes(columns.kind[at] for at in entries)
     flags = array("H", (columns.flags[at] for at in entries))
     acts, ends = _acts(kinds, flags)
+    requests = array("i", (at for at in range(len(kinds)) if _is_request(acts, kinds, flags, at)))
     where = dict(zip(entries, range(len(entries)), strict=True))
     shapes = _by_position(where, columns.shapes)
+    shaping = _shaping(kinds, shapes)
     return Track(
         tree=tree,
         leaf=leaf,
@@ -121,18 +125,32 @@ def track_of(tree: SessionTree, leaf: int, leaves_out: Leaves | None = None) -> 
         acts=acts,
         ends=ends,
         unlooked=_unlooked(acts),
+        events=_events(acts, ends, kinds, {*requests, *shaping}),
+        requests=requests,
         turn=array("i", accumulate(kinds.translate(_TURNS))),
         messages=array("i", accumulate(kinds.translate(_CONTEXT), initial=0)),
         changed=_changed(tree, leaf),
-        operations=_operations(tree, where),
         rare=Rare(
             _by_position(where, columns.user_images),
-            _by_position(where, columns.errors),
             _by_position(where, columns.branches),
         ),
         shapes=shapes,
         named=_named(tree, where, shapes),
-        shaping=_shaping(kinds, shapes),
+        shaping=shaping,
+    )
+
+
+def _is_request(acts: bytes, kinds: bytes, flags: Sequence[int], at: int) -> bool:
+    if acts[at] in (ASKED, UNASKED):
+        return True
+    return kinds[at] == Kind.ASSISTANT and bool(flags[at] & _ABORTED)
+
+
+def _events(acts: bytes, ends: bytes, kinds: bytes, others: Collection[int]) -> array[int]:
+    starts = kinds.translate(_RESETS)
+    return array(
+        "i",
+        (at for at in range(len(kinds)) if acts[at] or ends[at] or starts[at] or at in others),
     )
 
 
@@ -208,17 +226,3 @@ def _changed(tree: SessionTree, leaf: int) -> int:
     found = path.select(kinds, marked)[:1]
     found += [at for rare in (columns.prunes, columns.shapes) for at in rare if at in path]
     return min(found, default=len(kinds))
-
-
-def _operations(tree: SessionTree, where: Mapping[int, int]) -> FileOpColumns:
-    found, known = tree.columns.ops, FileOpColumns()
-    for row, entry in enumerate(found.entry):
-        position = where.get(entry)
-        if position is None:
-            continue
-        known.entry.append(position)
-        known.result.append(where.get(found.result[row], -1))
-        for name in ("kind", "path", "failed", "part", "known", "wide"):
-            getattr(known, name).append(getattr(found, name)[row])
-    known.paths, known.parts = found.paths, found.parts
-    return known

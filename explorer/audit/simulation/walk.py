@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from explorer.audit.simulation.fast_forward import Leaps
 from explorer.audit.simulation.policy import NOTHING_KNOWN, Assumptions, Known, Policy
 from explorer.audit.simulation.recorded_path import Past, past_of
 from explorer.audit.simulation.result import Mark, Simulation
-from explorer.audit.simulation.simulated_compactor import Keeper
+from explorer.audit.simulation.simulated_compactor import SimulatedCompactor
 from explorer.audit.simulation.simulated_prompts import Prompts
 from explorer.audit.simulation.track import ASKED, SAID, TOLD, UNASKED
 from explorer.compaction.triggers import limits_of
@@ -58,123 +57,102 @@ class _Walk:
         cancelled: Callable[[], bool] | None,
     ) -> None:
         self._past = past
-        self._keeper = Keeper(past, policy, taken)
-        self._prompts = Prompts(self._keeper) if policy.profile.prompt_budget else None
-        self._leaps: Leaps | None = None
-        if self._prompts is None and not past.known.reports:
-            stretches = past.stretches_for(policy, taken.cache_minutes)
-            self._leaps = Leaps(self._keeper, stretches)
+        self._compactor = SimulatedCompactor(past, policy, taken)
+        self._prompts = Prompts(self._compactor) if policy.profile.prompt_budget else None
         self._cancelled = cancelled
         self._known = past.known.reports
 
     def done(self) -> Simulation:
         """Go along the whole track. Raises Stopped."""
-        at, stop, leaps = 0, len(self._past.track), self._leaps
-        looked_at = -_LOOK_EVERY
-        while at < stop:
-            if self._cancelled is not None and at - looked_at >= _LOOK_EVERY:
-                looked_at = at
-                if self._cancelled():
-                    raise Stopped
-            gone = at if leaps is None else leaps.onward(at)
-            if gone == at:
-                self._step(at)
-                gone += 1
-            at = gone
+        track, context = self._past.track, self._compactor.context
+        for number, at in enumerate(track.events):
+            if not number % _LOOK_EVERY and self._cancelled is not None and self._cancelled():
+                raise Stopped
+            context.end = at
+            self._step(at)
+        context.end = len(track)
         return self._found()
 
     def _step(self, at: int) -> None:
         """What happens at one position."""
-        track, keeper, prompts = self._past.track, self._keeper, self._prompts
+        track, compactor, prompts = self._past.track, self._compactor, self._prompts
         act, kind = track.acts[at], track.kinds[at]
         if act == SAID:
-            keeper.person_spoke()
-            keeper.before_message()
+            compactor.person_spoke()
+            compactor.before_message()
         elif act == ASKED:
             if track.unlooked[at] and prompts is None:
-                keeper.between_rounds()
+                compactor.between_rounds()
             self._ask(at)
-        elif act == UNASKED or (kind == Kind.ASSISTANT and track.flags[at] & _ABORTED):
-            self._went_out(at, self._prompt(at, _NONE), _NONE)
-        keeper.context.end = at + 1
-        if prompts is not None:
-            prompts.went_on(at)
+        elif kind == Kind.ASSISTANT and (act == UNASKED or track.flags[at] & _ABORTED):
+            self._went_out(at, *self._prompt(at))
+        compactor.context.end = at + 1
         if at in track.shaping:
-            keeper.shape()
+            compactor.shape()
         if act == TOLD:
-            keeper.before_message()
+            compactor.before_message()
         elif kind == Kind.RESET_BOUNDARY:
-            keeper.reset()
+            compactor.reset()
         if track.ends[at]:
-            keeper.after_turn()
+            compactor.after_turn()
 
     # requests ----------------------------------------------------------------------------------
 
     def _ask(self, at: int) -> None:
         """The request that the reply at a position answers, after room was made for it."""
-        mark = _NONE
-        if self._prompts is not None:
-            _tokens, shortened = self._prompts.sent()
-            mark = _SHORTENED if shortened else mark
-        prompt = self._prompt(at, mark)
-        window = self._keeper.limits.window
+        limit = self._prompts.send() if self._prompts is not None else None
+        prompt, mark = self._prompt(at, limit)
+        window = self._compactor.limits.window
         if prompt > window:
-            if self._keeper.make_room():
-                prompt = self._prompt(at, mark)
+            if self._compactor.make_room():
+                prompt, mark = self._prompt(at, limit)
             if prompt > window:
                 mark |= _TOO_LARGE
         self._went_out(at, prompt, mark)
 
-    def _prompt(self, at: int, mark: int) -> int:
-        """Tokens of the prompt as a provider counts it."""
-        track = self._past.track
-        known = self._known.get(track.entries[at])
+    def _prompt(self, at: int, limit: int | None = None) -> tuple[int, int]:
+        """Tokens of the prompt as a provider counts it, and what is to be said of it. ``limit``:
+        to how many tokens its messages were shortened, None for not at all."""
+        track, compactor = self._past.track, self._compactor
+        context, entry = compactor.context, track.entries[at]
+        mark = _NONE if limit is None else _SHORTENED
+        known = self._known.get(entry) if self._known else None
         if known is not None:
-            return known.prompt
-        if self._is_exact(at):
-            return max(0, track.usage[at] - self._keeper.weighed.values[at])
-        if mark & _SHORTENED and self._prompts is not None:
-            return self._keeper.measure.prompt(self._prompts.budget.messages)
-        return self._keeper.measure.prompt(self._keeper.context.counted)
-
-    def _is_exact(self, at: int) -> bool:
-        """Whether the provider was sent this very context then."""
-        track = self._past.track
-        whole = self._keeper.context.is_whole and track.entries[at] < track.changed
-        return whole and track.usage[at] > self._keeper.weighed.values[at]
+            return known.prompt, mark | _EXACT
+        if context.is_whole and entry < track.changed:
+            # The provider was sent this very context then.
+            told = track.usage[at] - compactor.weighed.values[at]
+            if told > 0:
+                return told, mark | _EXACT
+        return compactor.measure.prompt(context.counted if limit is None else limit), mark
 
     def _went_out(self, at: int, prompt: int, mark: int) -> None:
-        track, keeper = self._past.track, self._keeper
-        context, reply = keeper.context, keeper.weighed.values[at]
-        entry = track.entries[at]
-        known = self._known.get(entry)
-        total = known.total if known is not None else prompt + reply
-        if known is not None or self._is_exact(at):
-            mark |= _EXACT
-        tokens = context.size
-        keeper.meter.take(entry, track.turn[at], tokens, prompt, reply, mark, track.time_ms(at))
-        keeper.reported(at, total, prompt)
+        track, compactor = self._past.track, self._compactor
+        known = self._known.get(track.entries[at]) if self._known else None
+        total = known.total if known is not None else prompt + compactor.weighed.values[at]
+        compactor.meter.take(compactor.context.size, prompt, mark, track.time_ms(at))
+        compactor.reported(at, total, prompt)
 
     # the end -----------------------------------------------------------------------------------
 
     def _found(self) -> Simulation:
-        track, keeper = self._past.track, self._keeper
-        limits = limits_of(keeper.profile, keeper.policy.settings, None)
+        track, compactor = self._past.track, self._compactor
+        limits = limits_of(compactor.profile, compactor.policy.settings, None)
         threshold, prompts = limits.threshold, self._prompts
         if prompts is not None:
             threshold = prompts.line
-        happened = keeper.happened
+        happened = compactor.happened
         return Simulation(
-            policy=keeper.policy,
+            policy=compactor.policy,
             leaf=track.leaf,
             entries=len(track),
             turns=track.turn[-1] if len(track) else 0,
             window=limits.window,
             threshold=threshold,
-            requests=keeper.meter.requests,
+            requests=compactor.meter.requests,
             compactions=tuple(happened.compactions),
             prunes=tuple(happened.prunes),
             not_done=tuple(happened.not_done),
-            measure=self._keeper.measure,
-            summaries=keeper.summaries,
+            measure=self._compactor.measure,
+            summaries=compactor.summaries,
         )

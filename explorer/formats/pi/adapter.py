@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from explorer.formats.adapter import Certainty, FoundSession, IsCancelled, Progress
+from explorer.formats.adapter import FoundSession, IsCancelled, Progress
 from explorer.formats.pi.entries import read_entry, read_usage, write_entry
 from explorer.formats.pi.export import dumps
 from explorer.formats.pi.recognition import find_sessions, head_format
@@ -26,7 +26,6 @@ class PiAdapter:
 
     name: FormatName
     title: str
-    certainty: Certainty = "exact"
     writes: bool = True
 
     def recognises(self, path: Path, head: bytes) -> bool:

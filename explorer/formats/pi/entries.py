@@ -314,9 +314,9 @@ def _compaction(entry: Json) -> CompactionSummary:
         _from_extension(entry),
         _text(entry, "shortSummary"),
         token_count(details.get(REPEATED_USER_TOKENS)) if isinstance(details, dict) else 0,
-        _failure(entry),
-        read_usage(entry.get("usage")),
-        details if _from_extension(entry) else None,
+        failure=_failure(entry),
+        usage=read_usage(entry.get("usage")),
+        details=details if _from_extension(entry) else None,
     )
 
 

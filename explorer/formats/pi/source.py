@@ -30,6 +30,7 @@ from explorer.formats.pi.digest import LARGE_BYTES, Digest, Piece, characters, d
 from explorer.formats.pi.digest_process import DigestLost, DigestProcess, is_apart
 from explorer.formats.pi.entries import read_entry
 from explorer.formats.pi.recognition import Sniffed, sniff
+from explorer.formats.typed_source import FAULTS
 from explorer.session.assembly import Assembler, Placement
 from explorer.session.describe import describe
 from explorer.session.json_values import TOO_DEEP, is_too_deep
@@ -43,11 +44,6 @@ _SHORT = 100
 """Sound entries between others that are put together with them."""
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
-_FAULTS = {
-    "orphan": "the parent {parent!r} is not in the file; the entry became a root",
-    "cycle": "the parent {parent!r} is below the entry itself; the entry became a root",
-    "self": "the entry is its own parent; it became a root",
-}
 
 
 def open_source(
@@ -291,7 +287,7 @@ class FileSource:
     ) -> None:
         for (record, parent_id), parent, fault in placements:
             if fault:
-                reason = _FAULTS[fault].format(parent=parent_id[:80])
+                reason = FAULTS[fault].format(parent=parent_id[:80])
                 self.report.problems.append(Problem(record.line, reason))
             batch.append(record._replace(parent=parent))
 

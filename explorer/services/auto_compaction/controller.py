@@ -1,5 +1,5 @@
-"""Decides when a session is compacted automatically: by the threshold, after an overflow, or after
-a turn on the user's request.
+"""Compacts a session automatically: by the threshold, after an overflow, or after a turn on the
+user's request, as the procedures of ``explorer.compaction.automatic`` decide.
 
 Each takes the same path as a reviewed compaction: previewed, drafted and recorded, committed. What
 fails changes nothing. Rules are read anew for every decision; guards keep it from looping.
@@ -10,26 +10,24 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import Literal, TypeVar
 from weakref import WeakMethod
 
 from explorer.agent.context_port import Outgoing, Room, TooLarge
-from explorer.compaction.partition import is_possible
-from explorer.compaction.triggers import (
-    Decision,
-    Guards,
-    LastReply,
-    Limits,
-    Situation,
-    decide,
-    looks_between_rounds,
-    manual_now,
-    may_continue,
-    resting_words,
+from explorer.compaction.automatic import (
+    Automatic,
+    Compact,
+    Outcome,
+    Preview,
+    Prune,
+    Recover,
+    Steps,
+    run_async,
 )
+from explorer.compaction.triggers import Guards, LastReply, Limits, manual_now, resting_words
 from explorer.models.client import Cancelled, CancelToken, ChatMessage
 from explorer.services.auto_compaction.confirmation import Confirmation
-from explorer.services.auto_compaction.guards import StoredGuards
+from explorer.services.auto_compaction.guards import StoredGuards, WatchedDocument
 from explorer.services.auto_compaction.prompt_gate import PromptGate
 from explorer.services.auto_compaction.runner import FAILED_WORDS, CompactionRunner, Running
 from explorer.services.changes import (
@@ -44,9 +42,9 @@ from explorer.services.effective_rules import EffectiveRules
 from explorer.services.summary_request import DraftFailed
 from explorer.session.edits import prunes_on
 from explorer.session.entries import AssistantMessage
-from explorer.session.kinds import CONTEXT_KINDS, Flag, Kind, selector
+from explorer.session.kinds import Flag, Kind
 
-_MESSAGES = selector(CONTEXT_KINDS)
+_Result = TypeVar("_Result")
 
 
 class SessionBusy(Exception):
@@ -190,34 +188,27 @@ class AutomaticCompaction:
         and the context is compacted between two rounds where the profile looks there (A8)."""
         rendered = await self.prompts.messages(outgoing, cancel)
         looked, self._looked_before_turn = self._looked_before_turn, False
-        if rendered is None and not looked and looks_between_rounds(self._rules().profile):
-            await self._prune(outgoing.model)
-            if self._decide(outgoing.model, None).trigger == "threshold" and not cancel.cancelled:
-                await self._runner.compact("threshold", outgoing.model, self._rules(), cancel)
+        if rendered is None and not looked:
+            model = outgoing.model
+            await self._run(self._automatic(model).between_rounds(), model, cancel)
         return rendered
 
     async def before_message(self, model: str, cancel: CancelToken) -> None:
-        """Make room before a message is sent, if the last turn left none: it may have failed, or
-        been stopped, or the rules may have changed since."""
+        """Make room before a message is sent, if the last turn left none."""
         self._looked_before_turn = True
         refused = _refused_reply(self._document)
-        if refused is None:
-            await self._prune(model)
-        decision = self._decide(model, refused)
-        if decision.trigger == "overflow":
-            await self._leave_reply(self._document.leaf, model, cancel, again=False)
-        elif decision.trigger is not None:
-            await self._runner.compact(decision.trigger, model, self._rules(), cancel)
+        await self._run(self._automatic(model).before_message(refused), model, cancel)
 
     async def make_room(self, model: str, reply: TooLarge, cancel: CancelToken) -> Room:
         """Recover from an overflow: the reply leaves the active path, and what is before it is
         compacted (A10). One recovery per message of the user."""
-        decision = self._decide(model, LastReply(model, reply.outcome, reply.read_tokens))
-        if decision.trigger != "overflow":
-            if reply.outcome == "overflow" and decision.held_by == "recovered":
-                return Room(False, f"{FAILED_WORDS['overflow']}: {decision.reason}")
-            return Room(False)
-        return await self._leave_reply(reply.entry, model, cancel, again=True)
+        last = LastReply(model, reply.outcome, reply.read_tokens)
+        steps = self._automatic(model).make_room(last)
+        found = await self._run(steps, model, cancel, reply.entry)
+        if found.held_by is None:
+            return Room(found.done, found.problem)
+        was_tried = reply.outcome == "overflow" and found.held_by == "recovered"
+        return Room(False, f"{FAILED_WORDS['overflow']}: {found.problem}" if was_tried else "")
 
     async def after_turn(
         self, model: str, end: Literal["went-well", "failed", "stopped"], finished: bool,
@@ -232,71 +223,71 @@ class AutomaticCompaction:
             self._publish()
         if end == "stopped" or cancel.cancelled:
             return False
-        outcome: Literal["answered", "failed"] = "answered" if end == "went-well" else "failed"
-        if end == "went-well":
-            await self._prune(model)
-        reply = LastReply(model, outcome)
-        decision = self._decide(model, reply, requested=requested is not None)
-        if decision.trigger is None:
-            return False
-        rules = self._rules()
-        if requested:
-            rules = replace(rules, instructions=requested)
-        ended = await self._runner.compact(decision.trigger, model, rules, cancel)
-        if ended.entry < 0 or decision.trigger != "threshold":
-            return False
-        rules = self._rules()
-        if not may_continue(rules.profile, rules.auto_continue, self.guards, finished):
-            return False
-        self.guards = replace(self.guards, continued=True)
-        return True
+        steps = self._automatic(model).after_turn(
+            LastReply(model, "answered" if end == "went-well" else "failed"),
+            finished=finished,
+            requested=requested is not None,
+        )
+        return await self._run(steps, model, cancel, instructions=requested or "")
 
     # how ---------------------------------------------------------------------------------------
 
-    def _decide(self, model: str, reply: LastReply | None, requested: bool = False) -> Decision:
-        rules = self._rules()
-        now = _situation(self._document, rules, model, reply, requested)
-        self.guards = self.guards.observed(now)
-        found = decide(now, self.guards, rules.profile, rules.enabled)
-        if found.trigger == "threshold" and self.prompts.is_active:
-            return Decision(None, False, "The prompt is brought within its budget when it is sent.")
-        return found
+    def _automatic(self, model: str) -> Automatic:
+        return Automatic(WatchedDocument(self._document, self._rules, self._guards, model))
 
-    async def _leave_reply(self, reply: int, model: str, cancel: CancelToken, again: bool) -> Room:
+    async def _run(
+        self,
+        steps: Steps[_Result],
+        model: str,
+        cancel: CancelToken,
+        reply: int = -1,
+        instructions: str = "",
+    ) -> _Result:
+        """Perform a procedure. ``reply``: the one that was too large, by default the leaf;
+        ``instructions``: those of the user who ordered the compaction."""
+
+        async def perform(step: Prune | Recover | Compact | Preview) -> object:
+            match step:
+                case Prune(needed):
+                    return await self._prune(needed)
+                case Recover():
+                    return await self._leave_reply(reply, step, model, cancel)
+                case Compact(trigger, _reason, again):
+                    if cancel.cancelled:
+                        return Outcome(False)
+                    rules = self._rules()
+                    if instructions:
+                        rules = replace(rules, instructions=instructions)
+                    ended = await self._runner.compact(trigger, model, rules, cancel, retry=again)
+                    return Outcome(ended.entry >= 0, ended.problem)
+                case Preview():
+                    rules = self._rules()
+                    return self._document.compaction.preview(None, rules.profile, rules.settings)
+
+        return await run_async(steps, perform)
+
+    async def _leave_reply(
+        self, reply: int, step: Recover, model: str, cancel: CancelToken
+    ) -> Outcome:
         """Make room before a reply that was too large; the reply stays in the log, as a branch.
-        When nothing comes of it, the reply is the leaf again. ``again``: it is made again."""
-        document, rules = self._document, self._rules()
+        When nothing comes of it, the reply is the leaf again."""
+        document = self._document
+        reply = document.leaf if reply < 0 else reply
         parent = document.tree.columns.parent[reply]
-        self.guards = replace(self.guards, recovered=again)
         await document.writer.move_leaf(parent)
-        ended: CompactionEnded | None = None
         try:
-            pruned = await self._prune(model, everything=True)
-            if pruned and not is_possible(
-                document.compaction.preview(None, rules.profile, rules.settings)
-            ):
-                return Room(True)
-            ended = await self._runner.compact("overflow", model, rules, cancel, retry=again)
+            return await self._run(self._automatic(model).recovery(step), model, cancel)
         finally:
-            if (ended is None or ended.entry < 0) and document.leaf == parent:
+            if document.leaf == parent:
                 await document.writer.move_leaf(reply)
-        return Room(ended.entry >= 0, ended.problem)
 
-    async def _prune(self, model: str, everything: bool = False) -> bool:
-        """Replace old tool results by notes before anything is decided (A13); whether any was.
-
-        A policy that prunes no more than needed waits until the context is over its threshold.
-        """
-        document, rules = self._document, self._rules()
-        policy = rules.profile.pruning
-        if policy is None or not rules.enabled or self.guards.resting:
-            return False
-        over = document.context_size(rules.profile).tokens - self.limits(model).threshold
-        needed = None if everything or policy.amount == "everything" else over
-        if needed is not None and needed <= 0:
-            return False
+    async def _prune(self, needed: int | None) -> bool:
+        """Replace old tool results by notes; whether any was."""
+        document = self._document
         # A tenth of a second for the longest sessions.
-        plan = await asyncio.to_thread(document.edits.plan_pruning, rules.profile, needed=needed)
+        plan = await asyncio.to_thread(
+            document.edits.plan_pruning, self._rules().profile, needed=needed
+        )
         if not plan.results or plan.leaf != document.leaf or self._prune_was_undone():
             return False
         entry = await document.edits.prune(plan, "Before a compaction was decided on.")
@@ -336,31 +327,6 @@ class AutomaticCompaction:
 
     def _publish(self) -> None:
         self._document.hub.publish(AutomaticChanged(self._document.key))
-
-
-def _situation(
-    document: Document,
-    rules: EffectiveRules,
-    model: str,
-    reply: LastReply | None,
-    requested: bool,
-) -> Situation:
-    """How full the context at the leaf is for a model, and what came since the last compaction."""
-    window, threshold = rules.limits(document.client.info(model).window)
-    context = document.context()
-    start = context.path.position(context.compaction) + 1 if context.compaction >= 0 else 0
-    new = len(context.path[start:].select(document.tree.columns.kind, _MESSAGES))
-    return Situation(
-        tokens=document.context_size(rules.profile).tokens,
-        counted=document.counted_size(rules.profile),
-        threshold=threshold,
-        window=window,
-        model=model,
-        reply=reply,
-        new_messages=new,
-        now_ms=document.writer.now_ms(),
-        requested=requested,
-    )
 
 
 def _refused_reply(document: Document) -> LastReply | None:

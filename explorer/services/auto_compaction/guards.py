@@ -8,14 +8,19 @@ session starts those anew.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
+from explorer.compaction.automatic import Rules
 from explorer.compaction.profile import Profile
-from explorer.compaction.triggers import MOST_FAILURES, Guards
+from explorer.compaction.triggers import MOST_FAILURES, Guards, Situation
 from explorer.services.document import Document
+from explorer.services.effective_rules import EffectiveRules
+from explorer.session.kinds import CONTEXT_KINDS, selector
 
 SETTING = "automatic_guards"
 """The session setting that stores them."""
+_MESSAGES = selector(CONTEXT_KINDS)
 
 
 class StoredGuards:
@@ -67,6 +72,50 @@ class StoredGuards:
         if stored != self._stored:
             self._stored = stored
             self._document.choose(SETTING, stored or None)
+
+
+@dataclass(slots=True)
+class WatchedDocument:
+    """One session, talking to one model, as the procedures of automatic compaction look at it."""
+
+    document: Document
+    read_rules: Callable[[], EffectiveRules]
+    stored: StoredGuards
+    model: str
+
+    @property
+    def guards(self) -> Guards:
+        """What holds further compactions back."""
+        return self.stored.now
+
+    @guards.setter
+    def guards(self, guards: Guards) -> None:
+        self.stored.now = guards
+
+    @property
+    def rules(self) -> Rules:
+        """The switches of the moment."""
+        rules = self.read_rules()
+        return Rules(rules.profile, rules.enabled, rules.auto_continue)
+
+    def situation(self) -> Situation:
+        """How full the context at the leaf is for the model, and what came since the last
+        compaction."""
+        document, rules = self.document, self.read_rules()
+        window, threshold = rules.limits(document.client.info(self.model).window)
+        context = document.context()
+        start = context.path.position(context.compaction) + 1 if context.compaction >= 0 else 0
+        new = len(context.path[start:].select(document.tree.columns.kind, _MESSAGES))
+        return Situation(
+            tokens=document.context_size(rules.profile).tokens,
+            counted=document.counted_size(rules.profile),
+            threshold=threshold,
+            window=window,
+            model=self.model,
+            reply=None,
+            new_messages=new,
+            now_ms=document.writer.now_ms(),
+        )
 
 
 def _parse(stored: dict[str, Any]) -> Guards:

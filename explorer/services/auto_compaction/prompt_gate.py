@@ -1,7 +1,7 @@
 """The agent's prompts rendered within a budget, and the summaries that this takes (A45, A47, A48).
 
-Before every request of the agent the prompt is rendered. What the state machine in
-``explorer.compaction.background`` decides is done here: a finished summary is applied, a run is
+Before every request of the agent the prompt is rendered. What the procedures in
+``explorer.compaction.background`` decide is done here: a finished summary is applied, a run is
 begun with a fork of the very prompt that is sent, and a prompt that does not fit waits for the run
 that is under way, or for a summary made at once.
 """
@@ -15,7 +15,17 @@ from random import Random
 
 from explorer.agent.context_port import Outgoing
 from explorer.compaction import background as machine
-from explorer.compaction.background import Draws, Machine, State
+from explorer.compaction.automatic import StepFailed, Steps, run_async
+from explorer.compaction.background import (
+    Application,
+    BudgetedPrompts,
+    Draws,
+    Machine,
+    Prepare,
+    Render,
+    Sent,
+    SummarizeNow,
+)
 from explorer.compaction.profile.rules import Background
 from explorer.models.client import Cancelled, CancelToken, ChatMessage, ModelError
 from explorer.models.events import done_or_cancelled
@@ -55,6 +65,49 @@ class _Ready:
     last_entry: int
 
 
+@dataclass(frozen=True, slots=True)
+class _WatchedPrompts:
+    """One session's prompts, as the procedures look at them."""
+
+    document: Document
+    given_rules: Callable[[], EffectiveRules]
+    guards: StoredGuards | None
+    confirmation: Confirmation | None
+
+    def rules(self) -> EffectiveRules:
+        """The rules of the moment, with what the guards hold back switched off."""
+        rules, confirmation = self.given_rules(), self.confirmation
+        if self.guards is not None:
+            guards = self.guards.now
+            tokens = self.document.context_size(rules.profile).tokens
+            # What was undone is not made again: the oldest history is dropped instead.
+            enabled = rules.enabled and not guards.resting
+            rules = replace(rules, enabled=enabled, ahead=not guards.is_left(tokens))
+        attended = confirmation is not None and confirmation.attended
+        return replace(rules, ask_first=rules.ask_first and attended)
+
+    @property
+    def policy(self) -> Background:
+        """The parameters of the state machine."""
+        return self.given_rules().profile.background or Background()
+
+    @property
+    def enabled(self) -> bool:
+        """Whether prompts are summarized at all."""
+        return self.rules().enabled
+
+    @property
+    def ahead(self) -> bool:
+        """Off, the user postponed summaries."""
+        return self.rules().ahead
+
+    def machine_changed(self, now: Machine) -> None:
+        """Publish the state of the machine."""
+        self.document.hub.publish(
+            BackgroundChanged(self.document.key, now.state.value, now.ratio, now.note)
+        )
+
+
 class PromptGate:
     """Every prompt of one session's agent passes it. All methods belong to the document's thread.
 
@@ -70,8 +123,6 @@ class PromptGate:
         confirmation: Confirmation | None = None,
     ) -> None:
         self._document = document
-        self._given_rules = rules
-        self._random = random or Random()
         self._guards = guards
         self._confirmation = confirmation
         self._last: Outgoing | None = None
@@ -79,38 +130,30 @@ class PromptGate:
         self._task: asyncio.Task[None] | None = None
         self._stop: CancelToken | None = None
         self._ready: _Ready | None = None
-        self.machine = Machine()
-        """The state of the summary that is made ahead."""
+        # Not the gate itself: a reference cycle would keep a closed session alive.
+        self._watched = _WatchedPrompts(document, rules, guards, confirmation)
+        self._prompts = BudgetedPrompts(self._watched, random or Random())
         self.rendering: Rendering | None = None
         """The last prompt that was sent."""
         self.prepared: PreparedPrompt | None = None
         """What it was rendered from."""
 
     @property
-    def is_active(self) -> bool:
-        """Whether the profile of the moment renders prompts to a budget."""
-        return self._given_rules().profile.prompt_budget is not None
+    def machine(self) -> Machine:
+        """The state of the summary that is made ahead."""
+        return self._prompts.machine
 
     @property
-    def policy(self) -> Background:
-        """The parameters of the state machine."""
-        return self._given_rules().profile.background or Background()
+    def is_active(self) -> bool:
+        """Whether the profile of the moment renders prompts to a budget."""
+        return self._watched.given_rules().profile.prompt_budget is not None
 
     @property
     def _words(self) -> CopilotWords:
         return CopilotWords.load()
 
     def _rules(self) -> EffectiveRules:
-        """The rules of the moment, with what the guards hold back switched off."""
-        rules, confirmation = self._given_rules(), self._confirmation
-        if self._guards is not None:
-            guards = self._guards.now
-            tokens = self._document.context_size(rules.profile).tokens
-            # What was undone is not made again: the oldest history is dropped instead.
-            enabled = rules.enabled and not guards.resting
-            rules = replace(rules, enabled=enabled, ahead=not guards.is_left(tokens))
-        attended = confirmation is not None and confirmation.attended
-        return replace(rules, ask_first=rules.ask_first and attended)
+        return self._watched.rules()
 
     # what a turn asks ----------------------------------------------------------------------------
 
@@ -133,24 +176,10 @@ class PromptGate:
 
     async def _messages(self, outgoing: Outgoing, cancel: CancelToken) -> tuple[ChatMessage, ...]:
         last, self._last = self._last, outgoing
-        if last is not None and last.model != outgoing.model:
-            await self._advance(machine.ModelChanged())
-        if not self._rules().enabled:
-            await self._advance(machine.Cancelled())
-        summarized = False
-        prepared = await self._prepare(outgoing)
-        if self.rendering is not None:
-            ratio = prepared.budget.ratio(self.rendering.tokens)
-            if await self._advance(machine.Rendering(ratio), cancel):
-                summarized = True
-                prepared = await self._prepare(outgoing)
-        rendering = await self._render(prepared)
-        if rendering is None:
-            rendering, prepared = await self._make_room(outgoing, prepared, cancel)
-            summarized = True
-        self.rendering, self.prepared = rendering, prepared
-        await self._after_sending(rendering, prepared, outgoing, summarized)
-        return tuple(chat_message(message) for message in prepared.outgoing(rendering))
+        model_changed = last is not None and last.model != outgoing.model
+        await self._perform(self._prompts.prompt(model_changed), outgoing, cancel)
+        assert self.prepared is not None and self.rendering is not None
+        return tuple(chat_message(one) for one in self.prepared.outgoing(self.rendering))
 
     async def compact(self, model: str, instructions: str, cancel: CancelToken) -> int:
         """Summarize at once on the user's order, as for a prompt that is too large (A53); the
@@ -161,13 +190,45 @@ class PromptGate:
         """
         last = self._last or outgoing_of(self._document.agent_prompt, model, None)
         outgoing = replace(last, model=model)
-        await self._advance(machine.Cancelled())
+        await self.stop()
         prepared = await self._prepare(outgoing)
         return await self._summarize(prepared, outgoing, "manual", instructions, cancel)
 
     async def stop(self) -> None:
         """Cancel the summary that is made ahead, and wait for its end."""
-        await self._advance(machine.Cancelled())
+        steps = self._prompts.advance(machine.Cancelled())
+        await self._perform(steps, Outgoing("", "", ()), CancelToken())
+
+    async def _perform(self, steps: Steps[object], outgoing: Outgoing, cancel: CancelToken) -> None:
+        """Perform a procedure for a prompt."""
+        prepared: PreparedPrompt | None = None
+
+        async def perform(step: machine.Action | Prepare | Render | SummarizeNow) -> object:
+            nonlocal prepared
+            match step:
+                case Prepare():
+                    prepared = await self._prepare(outgoing)
+                    last = self.rendering
+                    return None if last is None else prepared.budget.ratio(last.tokens)
+                case Render(shortens):
+                    assert prepared is not None
+                    return await self._render(prepared, shortens)
+                case SummarizeNow():
+                    assert prepared is not None
+                    return await self._summarize_now(prepared, outgoing, cancel)
+                case machine.Start(run):
+                    self._begin(run, outgoing)
+                case machine.Stop():
+                    await self._stop_run()
+                case machine.Wait():
+                    await self._wait(cancel)
+                case machine.Apply(run):
+                    return await self._apply(run, cancel)
+                case machine.Discard():
+                    await self._discard()
+            return None
+
+        await run_async(steps, perform)
 
     # rendering -----------------------------------------------------------------------------------
 
@@ -178,71 +239,37 @@ class PromptGate:
             prepare_prompt, self._document, rules.profile, outgoing, window, self._words
         )
 
-    async def _render(self, prepared: PreparedPrompt) -> Rendering | None:
-        """The prompt; None when it does not fit. With summaries switched off the oldest history
-        is dropped instead; raises ModelError where that does not help."""
-        keep = self._rules().enabled
+    async def _render(self, prepared: PreparedPrompt, shortens: bool) -> Sent | None:
+        """Render the prompt that is sent next; None when it does not fit. ``shortens``: the oldest
+        history is dropped instead; raises ModelError where that does not help."""
         try:
-            return await asyncio.to_thread(prepared.rendered, keep_cached=keep)
+            rendering = await asyncio.to_thread(prepared.rendered, keep_cached=not shortens)
         except BudgetExceededError as error:
-            if keep:
+            if not shortens:
                 return None
             raise ModelError("overflow", str(error)) from error
-
-    async def _make_room(
-        self, outgoing: Outgoing, prepared: PreparedPrompt, cancel: CancelToken
-    ) -> tuple[Rendering, PreparedPrompt]:
-        """A prompt that fits: after the run that is under way, after a summary made at once, or
-        without the oldest history when neither helps."""
-        for _ in range(2):
-            if await self._advance(machine.Exceeded(), cancel):
-                prepared = await self._prepare(outgoing)
-                if (rendering := await self._render(prepared)) is not None:
-                    return rendering, prepared
-        try:
-            if await self._summarize_now(prepared, outgoing, cancel):
-                prepared = await self._prepare(outgoing)
-        except (DraftFailed, ValueError) as error:
-            self._note(f"Summarizing at once failed: {error}")
-        try:
-            rendering = await asyncio.to_thread(prepared.rendered, keep_cached=False)
-        except BudgetExceededError as error:
-            raise ModelError("overflow", str(error)) from error
-        return rendering, prepared
+        self.rendering, self.prepared = rendering, prepared
+        ratio = prepared.budget.ratio(rendering.tokens)
+        return Sent(ratio, prepared.conversation.is_warm)
 
     async def _summarize_now(
         self, prepared: PreparedPrompt, outgoing: Outgoing, cancel: CancelToken
     ) -> bool:
-        """Summarize because the prompt does not fit, unless the user postpones it."""
-        if not self._rules().ahead:
-            self._note("The summary was left for now; the oldest history goes instead.")
-            return False
+        """Summarize because the prompt does not fit, unless the user postpones it. Raises
+        StepFailed."""
         window = prepared.budget.window
         answer = await self._confirm("prompt", window, window, cancel)
         if isinstance(answer, Compact):
-            await self._summarize(prepared, outgoing, "prompt", answer.instructions, cancel)
+            try:
+                await self._summarize(prepared, outgoing, "prompt", answer.instructions, cancel)
+            except (DraftFailed, ValueError) as error:
+                raise StepFailed(str(error)) from error
         return not isinstance(answer, NotNow)
 
-    async def _after_sending(
-        self,
-        rendering: Rendering,
-        prepared: PreparedPrompt,
-        outgoing: Outgoing,
-        summarized: bool,
-    ) -> None:
-        """Note how full the prompt was, and begin a summary ahead where it is due."""
-        ratio = prepared.budget.ratio(rendering.tokens)
-        rules = self._rules()
-        if summarized or not rules.enabled or not rules.ahead:
-            self.machine = replace(self.machine, ratio=ratio)
-            self._publish()
-            return
-        before = self.machine.run
-        await self._advance(machine.Rendered(ratio, prepared.conversation.is_warm))
-        if self.machine.run != before and self.machine.state is State.IN_PROGRESS:
-            self._stop = CancelToken()
-            run = self._run(self.machine.run, rendering, prepared, outgoing, self._stop)
-            self._task = asyncio.ensure_future(run)
+    def _begin(self, run: int, outgoing: Outgoing) -> None:
+        """Begin a summary of the prompt that was just rendered."""
+        self._stop = CancelToken()
+        self._task = asyncio.ensure_future(self._summarize_ahead(run, outgoing, self._stop))
 
     async def _confirm(
         self,
@@ -264,43 +291,14 @@ class PromptGate:
             self._guards.postpone(rules.profile, answer.tokens)
         return answer
 
-    # the machine ---------------------------------------------------------------------------------
+    # a summary made ahead ------------------------------------------------------------------------
 
-    async def _advance(self, event: machine.Event, cancel: CancelToken | None = None) -> bool:
-        """Give the machine an event and do what it says; whether a summary was applied."""
-        actions = self._step(event)
-        applied = False
-        for action in actions:
-            match action:
-                case machine.Stop():
-                    await self._stop_run()
-                case machine.Wait():
-                    await self._wait(cancel)
-                    applied = await self._advance(machine.Exceeded(), cancel) or applied
-                case machine.Apply(run):
-                    applied = await self._apply(run, cancel or CancelToken())
-                case machine.Discard():
-                    await self._discard()
-                case machine.Start() | machine.Foreground():
-                    pass  # begun by the caller, who has the prompt
-        return applied
-
-    def _step(self, event: machine.Event) -> tuple[machine.Action, ...]:
-        self.machine, actions = machine.step(self.machine, event, self.policy, self._random)
-        self._publish()
-        return tuple(actions)
-
-    async def _run(
-        self,
-        run: int,
-        rendering: Rendering,
-        prepared: PreparedPrompt,
-        outgoing: Outgoing,
-        stop: CancelToken,
-    ) -> None:
+    async def _summarize_ahead(self, run: int, outgoing: Outgoing, stop: CancelToken) -> None:
         """Ask for the summary of a fork of the prompt; ends with an event to the machine, whatever
         happens."""
         problem = "It was stopped."
+        prepared, rendering = self.prepared, self.rendering
+        assert prepared is not None and rendering is not None
         part = told_ahead(prepared.conversation)
         try:
             if part is None:
@@ -319,17 +317,16 @@ class PromptGate:
         except StoreError as error:
             problem = f"It could not be recorded: {error}"
         finally:
-            self._step(machine.Failed(run, problem) if problem else machine.Finished(run))
+            self._prompts.step(machine.Failed(run, problem) if problem else machine.Finished(run))
 
-    async def _wait(self, cancel: CancelToken | None) -> None:
+    async def _wait(self, cancel: CancelToken) -> None:
         """Wait for the run to end, or for the user to give up (raises Cancelled)."""
         task = self._task
         if task is None:
             return
-        cancel = cancel or CancelToken()
         await done_or_cancelled(task, cancel)
         if cancel.cancelled:
-            await self._advance(machine.Cancelled())
+            await self.stop()
             raise Cancelled
 
     async def _stop_run(self) -> None:
@@ -346,50 +343,41 @@ class PromptGate:
         if ready is not None:
             await self._document.drafts.mark(ready.draft, "discarded", ready.draft.summary)
 
-    def _note(self, note: str) -> None:
-        self.machine = replace(self.machine, note=note)
-        self._publish()
-
-    def _publish(self) -> None:
-        now = self.machine
-        self._document.hub.publish(
-            BackgroundChanged(self._document.key, now.state.value, now.ratio, now.note)
-        )
-
     # into the session ----------------------------------------------------------------------------
 
-    async def _apply(self, run: int, cancel: CancelToken) -> bool:
+    async def _apply(self, run: int, cancel: CancelToken) -> Application:
         """Commit a finished summary where its round ended, if the session still is there and the
-        user agrees; whether the context was compacted."""
+        user agrees."""
         ready, self._ready = self._ready, None
-        event: machine.Event = machine.Applied(run)
+        if ready is None:
+            return Application("The summary is gone.", compacted=False)
         answer: Answer = NotNow()
         try:
-            if ready is None:
-                raise ValueError("The summary is gone.")
-            prepared = self.prepared
-            sizes = self._rules().settings
-            window = prepared.budget.window if prepared is not None else sizes.context_window
-            begun_at = round(window * self.machine.trigger)
-            try:
-                answer = await self._confirm("background", window, begun_at, cancel, ready.draft)
-            finally:
-                if isinstance(answer, NotNow):
-                    discarded = self._document.drafts.mark(
-                        ready.draft, "discarded", ready.draft.summary
-                    )
-                    await asyncio.shield(discarded)
+            answer = await self._confirm_ready(ready.draft, cancel)
             if isinstance(answer, NotNow):
-                raise ValueError("The summary was left for now.")
+                return Application("The summary was left for now.", compacted=False)
             text = answer.text if isinstance(answer, Compact) else None
             await self._commit(ready.draft, ready.last_entry, "background", text)
         except (ValueError, StoreError) as error:
-            event = machine.Failed(run, str(error))
+            return Application(str(error), compacted=isinstance(answer, Made))
         except Cancelled:
-            self._step(machine.Failed(run, "It was stopped."))
+            self._prompts.step(machine.Failed(run, "It was stopped."))
             raise
-        self._step(event)
-        return isinstance(event, machine.Applied) or isinstance(answer, Made)
+        return Application()
+
+    async def _confirm_ready(self, draft: Draft, cancel: CancelToken) -> Answer:
+        """The user's answer about a summary that is ready; left, it is discarded."""
+        prepared, rules = self.prepared, self._rules()
+        window = rules.settings.context_window if prepared is None else prepared.budget.window
+        begun_at = round(window * self.machine.trigger)
+        answer: Answer = NotNow()
+        try:
+            answer = await self._confirm("background", window, begun_at, cancel, draft)
+        finally:
+            if isinstance(answer, NotNow):
+                discarded = self._document.drafts.mark(draft, "discarded", draft.summary)
+                await asyncio.shield(discarded)
+        return answer
 
     async def _commit(
         self, draft: Draft, last_entry: int, trigger: str, text: str | None = None

@@ -7,13 +7,23 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from explorer.compaction.partition import Partition, is_possible
+from explorer.compaction.automatic import (
+    AUTOMATIC,
+    Automatic,
+    Commit,
+    Discard,
+    Preview,
+    StepFailed,
+    Summarize,
+    run_async,
+)
+from explorer.compaction.partition import Partition
 from explorer.compaction.preparation import Preparation
 from explorer.compaction.requests import purposes_of
-from explorer.compaction.triggers import Limits, Trigger, shrinks
+from explorer.compaction.triggers import Limits, Trigger
 from explorer.models.client import Cancelled, CancelToken
 from explorer.services.auto_compaction.confirmation import Confirmation, Made, NotNow, Question
-from explorer.services.auto_compaction.guards import StoredGuards
+from explorer.services.auto_compaction.guards import StoredGuards, WatchedDocument
 from explorer.services.changes import (
     AutomaticChanged,
     CompactionEnded,
@@ -35,10 +45,6 @@ FAILED_WORDS = {
 ``Compaction failed``."""
 POSTPONED_WORDS = "It was left for now; the request is still larger than the model's window."
 """Why a recovery did not happen that the user postponed."""
-
-
-class Impossible(Exception):
-    """There is nothing that a compaction could do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +97,7 @@ class CompactionRunner:
         before = document.counted_size(rules.profile)
         ended = CompactionEnded(document.key, trigger, tokens_before=before, retry=retry)
         cut: int | None = None
-        if trigger in FAILED_WORDS and rules.ask_first and self._confirmation.attended:
+        if trigger in AUTOMATIC and rules.ask_first and self._confirmation.attended:
             try:
                 answer = await self._confirmation.ask(self._question(trigger, model, rules), cancel)
             except Cancelled:
@@ -104,7 +110,8 @@ class CompactionRunner:
                 # The window published that compaction already.
                 rules = self._rules()
                 after = document.counted_size(rules.profile)
-                self._note_success("manual", answer.entry, after, self._limits(model, rules))
+                self._guards.note_step(-1)
+                self._guards.now = self._guards.now.reset()
                 return replace(ended, entry=answer.entry, tokens_after=after)
             # The user may have changed the rules while the question waited (A12).
             rules = self._rules()
@@ -128,36 +135,36 @@ class CompactionRunner:
         cancel: CancelToken,
         cut: int | None,
     ) -> CompactionEnded:
-        document = self._document
-        shown = _preview(document, rules, cut)
-        inner = CancelToken()
+        document, inner = self._document, CancelToken()
         order = _order(document, rules, trigger, inner, self._on_progress)
-        purposes: tuple[str, ...] = ("history",)
-        if isinstance(shown.preparation, Preparation):
-            purposes = tuple(purposes_of(shown.preparation))
-        tokens, limits = document.context_size(rules.profile).tokens, self._limits(model, rules)
-        self.running = Running(trigger, tokens, limits.window)
-        document.hub.publish(
-            CompactionStarted(
-                document.key, trigger, tokens, limits.window, ended.retry, order.model, purposes
-            )
-        )
+        attempt = _Attempt(document, order)
+
+        async def perform(step: Preview | Summarize | Discard | Commit) -> object:
+            if isinstance(step, Preview):
+                shown = _preview(document, rules, cut)
+                self._begin(trigger, model, rules, order, shown, retry=ended.retry)
+                return shown
+            return await attempt.perform(step)
+
         forget = cancel.add_callback(inner.cancel)
         self._cancel = inner
         try:
-            entry = await _draft_and_commit(document, shown, order)
-            ended = replace(ended, entry=entry, tokens_after=document.counted_size(rules.profile))
-            self._note_success(trigger, entry, ended.tokens_after, limits)
+            watched = WatchedDocument(document, lambda: rules, self._guards, model)
+            found = await run_async(Automatic(watched).compaction(trigger), perform)
+            if found.done:
+                after = document.counted_size(rules.profile)
+                ended = replace(ended, entry=attempt.entry, tokens_after=after)
+                self._guards.note_step(attempt.entry if trigger in AUTOMATIC else -1)
+            else:
+                ended = replace(ended, problem=_failed(trigger, found.problem))
         except Cancelled:
             ended = replace(ended, cancelled=True)
-            if trigger in FAILED_WORDS and not cancel.cancelled:
+            if trigger in AUTOMATIC and not cancel.cancelled:
                 # The turn goes on; before the next request it would be begun again.
                 self._guards.now = self._guards.now.left()
         except CancelledByExtension as error:
             # A decision rather than a failure: it opens no breaker.
             ended = replace(ended, problem=str(error))
-        except (DraftFailed, StoreError, ValueError, Impossible) as error:
-            ended = replace(ended, problem=self._note_failure(trigger, str(error)))
         except asyncio.CancelledError:
             ended = replace(ended, cancelled=True)
             raise
@@ -168,6 +175,25 @@ class CompactionRunner:
             document.hub.publish(ended)
         return ended
 
+    def _begin(
+        self,
+        trigger: Trigger,
+        model: str,
+        rules: EffectiveRules,
+        order: Order,
+        shown: Partition,
+        *,
+        retry: bool,
+    ) -> None:
+        """Publish that a compaction begins."""
+        document, made = self._document, shown.preparation
+        purposes = tuple(purposes_of(made)) if isinstance(made, Preparation) else ("history",)
+        tokens, window = document.context_size(rules.profile).tokens, self._limits(model, rules)[0]
+        self.running = Running(trigger, tokens, window)
+        document.hub.publish(
+            CompactionStarted(document.key, trigger, tokens, window, retry, order.model, purposes)
+        )
+
     def _limits(self, model: str, rules: EffectiveRules) -> Limits:
         return rules.limits(self._document.client.info(model).window)
 
@@ -175,21 +201,6 @@ class CompactionRunner:
         if self.running is not None:
             self.running = replace(self.running, note=words)
             self._document.hub.publish(AutomaticChanged(self._document.key))
-
-    def _note_success(self, trigger: Trigger, entry: int, after: int, now: Limits) -> None:
-        self._guards.note_step(entry if trigger in FAILED_WORDS else -1)
-        if trigger == "manual":
-            self._guards.now = self._guards.now.reset()
-        else:
-            now_ms = self._document.writer.now_ms()
-            self._guards.now = self._guards.now.ended(after, now.threshold, now_ms)
-
-    def _note_failure(self, trigger: Trigger, reason: str) -> str:
-        """Count a failure of what happens automatically; the sentence for the user."""
-        if trigger in FAILED_WORDS:
-            now_ms = self._document.writer.now_ms()
-            self._guards.now = self._guards.now.failed(reason, now_ms)
-        return f"{FAILED_WORDS.get(trigger, 'Compaction failed')}: {reason}"
 
 
 def _order(
@@ -223,27 +234,53 @@ def _preview(document: Document, rules: EffectiveRules, cut: int | None) -> Part
     return shown
 
 
-async def _draft_and_commit(document: Document, shown: Partition, order: Order) -> int:
-    """Compact at the leaf as it was previewed; the compaction entry.
+def _failed(trigger: Trigger, reason: str) -> str:
+    return f"{FAILED_WORDS.get(trigger, 'Compaction failed')}: {reason}"
 
-    A draft that would not make the context smaller is discarded and stays in the records (E16).
-    Raises Impossible, DraftFailed, Cancelled, ValueError or StoreError; then nothing was changed.
+
+class _Attempt:
+    """One summary at the leaf, from the request to the entry.
+
+    A draft that is not committed is discarded and stays in the records.
     """
-    if not isinstance(shown.preparation, Preparation):
-        raise Impossible(shown.preparation.reason)
-    if not is_possible(shown):
-        raise Impossible("All that the context holds is recent: nothing can be summarized.")
-    draft = await document.compaction.summarize(shown, order)
-    taken = await asyncio.to_thread(document.count_text, draft.summary, shown.preparation.profile)
-    before, after = shown.context_estimate, shown.after(taken)
-    if not shrinks(before, after):
-        await _discard(document, draft)
-        raise DraftFailed(f"The context would take {after:,} tokens instead of {before:,}.")
-    if order.cancel.cancelled:
-        await _discard(document, draft)
-        raise Cancelled
-    return await document.compaction.commit(draft)
 
+    def __init__(self, document: Document, order: Order) -> None:
+        self._document = document
+        self._order = order
+        self._draft: Draft | None = None
+        self.entry = -1
+        """The compaction, once it is stored."""
 
-async def _discard(document: Document, draft: Draft) -> None:
-    await document.drafts.mark(draft, "discarded", draft.summary)
+    async def perform(self, step: Summarize | Discard | Commit) -> int | None:
+        """Perform a step; of a summary its tokens. Raises StepFailed, Cancelled, and
+        CancelledByExtension."""
+        try:
+            match step:
+                case Summarize(shown):
+                    return await self._summarize(shown)
+                case Discard():
+                    await self._discard()
+                case Commit():
+                    await self._commit()
+        except CancelledByExtension:
+            raise
+        except (DraftFailed, StoreError, ValueError) as error:
+            raise StepFailed(str(error)) from error
+        return None
+
+    async def _summarize(self, shown: Partition) -> int:
+        document, made = self._document, shown.preparation
+        self._draft = draft = await document.compaction.summarize(shown, self._order)
+        return await asyncio.to_thread(document.count_text, draft.summary, made.profile)
+
+    async def _commit(self) -> None:
+        assert self._draft is not None
+        if self._order.cancel.cancelled:
+            await self._discard()
+            raise Cancelled
+        self.entry = await self._document.compaction.commit(self._draft)
+
+    async def _discard(self) -> None:
+        draft = self._draft
+        if draft is not None:
+            await self._document.drafts.mark(draft, "discarded", draft.summary)

@@ -1,11 +1,11 @@
-"""Sessions with marked atoms, and how many of them the extraction finds.
+"""Sessions with marked facts, and how many of them the extraction finds.
 
     python -m tests.audit.planted             prints precision and recall per kind
     python -m tests.audit.planted --wrong     and names what was missed and what was made up
     python -m tests.audit.planted --set NAME  of one set alone: tuning, held_out, unseen or fresh
 
 A text is a session: ``[user]``, ``[assistant]``, ``[result]``, ``[error]`` (a result that is
-one) and ``[call NAME]`` with ``argument: value`` lines. ``«kind|text»`` marks an atom, marks may
+one) and ``[call NAME]`` with ``argument: value`` lines. ``«kind|text»`` marks a fact, marks may
 stand in marks, and ``«kind~|text»`` is stale at the end of the session.
 
 What is marked:

@@ -1,4 +1,4 @@
-"""Reads a marked text into entries and the atoms planted in them."""
+"""Reads a marked text into entries and the facts planted in them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ARGUMENT = re.compile(r"^(\w+): ", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Planted:
-    """One marked atom; offsets in characters of its block or argument."""
+    """One marked fact; offsets in characters of its block or argument."""
 
     kind: FactKind
     text: str

@@ -66,12 +66,12 @@ class Score:
         return self.right / self.found if self.found else 1.0
 
 
-def mentions(atoms: Facts) -> list[Mention]:
-    """Every place of every atom."""
+def mentions(facts: Facts) -> list[Mention]:
+    """Every place of every fact."""
     return [
-        Mention(atom.kind, atom.text, s.entry, s.block, s.argument, s.start, s.end)
-        for atom in atoms
-        for s in atom.spans
+        Mention(fact.kind, fact.text, s.entry, s.block, s.argument, s.start, s.end)
+        for fact in facts
+        for s in fact.spans
     ]
 
 
@@ -103,8 +103,8 @@ def score_stale(sessions: list[MarkedSession]) -> Score:
     """How many marked constraints are rightly told stale, and how many told so are."""
     total = Score()
     for session in sessions:
-        atoms = extract(session.entries)
-        stale = mentions(Facts(tuple(a for a in atoms.of(FactKind.CONSTRAINT) if a.stale)))
+        facts = extract(session.entries)
+        stale = mentions(Facts(tuple(a for a in facts.of(FactKind.CONSTRAINT) if a.stale)))
         for mark in session.planted:
             if mark.stale and mark.kind is FactKind.CONSTRAINT:
                 total.planted += 1

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from tests.screens.stage import Scene
 from tests.screens.states.registry import state
 from tests.ui.window.steps import draft
-from ui.audit.compare.window import ATOMS, DRIFT, FIGURES, SIDES, CompareDraftsWindow
+from ui.audit.compare.window import DRIFT, FACTS, FIGURES, SIDES, CompareDraftsWindow
 from ui.audit.fidelity.page import FINDINGS, KINDS, SUMMARY, TIME
 
 
@@ -66,7 +66,7 @@ async def side_by_side(scene: Scene) -> AsyncIterator[None]:
 
 @state("summaries-won-and-lost", doubled=True)
 async def won_and_lost(scene: Scene) -> AsyncIterator[None]:
-    await _compare(scene, ATOMS)
+    await _compare(scene, FACTS)
     yield
     scene.live.keys("Esc")
 

@@ -46,13 +46,6 @@ async def whole(scene: Scene) -> AsyncIterator[None]:
     await live.until(lambda: live.window.agent.composer.toPlainText(), "the first message")
     await live.idle()
     for _ in range(2):
-        print(
-            "SEND",
-            repr(live.window.agent.composer.toPlainText()),
-            live.document.leaf,
-            str(live.document.entry(live.document.leaf))[:300],
-            live.notice,
-        )
         live.keys("Return", to=live.window.agent.composer)
         await live.until(lambda: live.session.agent.running, "the turn")
         await allow_until_done(scene)

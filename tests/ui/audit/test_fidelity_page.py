@@ -57,7 +57,7 @@ def test_one_kind_alone_leaves_out_groups_that_have_none(app: QApplication) -> N
     model = FindingsModel()
     model.show_groups(grouped(many(1_000)))
     model.set_kind(FactKind.CONSTRAINT)
-    assert {row.atom.kind for row in model.rows if isinstance(row, Finding)} == {
+    assert {row.fact.kind for row in model.rows if isinstance(row, Finding)} == {
         FactKind.CONSTRAINT
     }
     assert all(row.number for row in model.rows if isinstance(row, Heading))

@@ -29,6 +29,7 @@ from explorer.audit.provenance import (
     weight_known,
     window_known,
 )
+from explorer.audit.rules import rule_of
 from explorer.compaction.profile import BASES
 from explorer.formats.pi.entries import read_entry
 from explorer.session.spending import UNCOUNTED, Spending, Spent
@@ -180,7 +181,7 @@ def test_in_a_narrow_window_words_come_before_figures(tab: AuditTab) -> None:
 def test_in_a_low_pane_the_rule_of_a_verdict_is_a_tip(app: QApplication) -> None:
     made, *_ = twice()
     ledger = shown(made).ledger
-    entry, rule = ledger.entries[0], ledger.rule(0)
+    entry, rule = ledger.entries[0], rule_of(ledger, 0)
     line = VerdictLine()
     line.show_verdict(ledger, entry)
     whole = line.words.text()

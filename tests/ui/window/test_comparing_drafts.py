@@ -14,7 +14,7 @@ from tests.ui.window.running import RunningWindow, sample_path
 from tests.ui.window.steps import draft
 from ui.audit.compare.actions import fill_menu
 from ui.audit.compare.subjects import Key
-from ui.audit.compare.window import ATOMS, DRIFT, FIGURES, CompareDraftsWindow
+from ui.audit.compare.window import DRIFT, FACTS, FIGURES, CompareDraftsWindow
 from ui.branching.difference import DifferenceWindow
 
 
@@ -54,12 +54,12 @@ async def test_two_compactions_stand_side_by_side(house: House) -> None:
         piece for block in window.sections.blocks for cell in block.cells for piece in cell.pieces
     ]
     assert any(piece.differs for piece in marked) and not all(piece.differs for piece in marked)
-    window.pages.setCurrentIndex(ATOMS)
+    window.pages.setCurrentIndex(FACTS)
     await live.settle()
-    assert window.atoms.rows.rowCount() == len(found.difference.atoms) > 0
-    window.atoms.setFocus()
-    live.keys("Return", to=window.atoms)
-    first = found.difference.atoms[0].atom
+    assert window.fact_table.rows.rowCount() == len(found.difference.facts) > 0
+    window.fact_table.setFocus()
+    live.keys("Return", to=window.fact_table)
+    first = found.difference.facts[0].fact
     assert live.window.map.selected == (first.last if first.sources else 197)
     assert not window.commit.isEnabled(), "stored ones are not to be committed again"
     live.keys("Esc", to=window)

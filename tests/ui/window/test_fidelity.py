@@ -52,8 +52,8 @@ async def test_a_source_is_one_click_away_and_one_key_back(house: House) -> None
     live.click(page.detail.links[0])
     await live.until(lambda: marks(live), "the mark")
     await live.settle()
-    assert live.tab == "entry" and live.window.map.selected == finding.atom.last
-    assert marks(live) == [finding.atom.text]
+    assert live.tab == "entry" and live.window.map.selected == finding.fact.last
+    assert marks(live) == [finding.fact.text]
     (view,) = marked_views(live)
     top = view.cursorRect(view.textCursor()).topLeft()
     at = view.viewport().mapTo(live.window.entry.area.viewport(), top)
@@ -61,7 +61,7 @@ async def test_a_source_is_one_click_away_and_one_key_back(house: House) -> None
     live.keys("Escape")
     assert live.tab == "audit" and page.list.hasFocus() and page.list.current() is finding
     live.keys("Return")
-    await live.until(lambda: marks(live) == [finding.atom.text], "the mark")
+    await live.until(lambda: marks(live) == [finding.fact.text], "the mark")
     assert live.window.entry.place.back.hasFocus()
     live.click_entry(3)
     await live.settle()
@@ -72,7 +72,7 @@ async def test_a_source_is_one_click_away_and_one_key_back(house: House) -> None
     rect = page.list.visualRect(page.list.findings.index(row, 0))
     number = page.list._paints.number_rect(rect, finding)
     live.click(page.list.viewport(), number.center())
-    assert live.window.map.selected == finding.atom.last and live.tab == "entry"
+    assert live.window.map.selected == finding.fact.last and live.tab == "entry"
 
 
 def marked_views(live: RunningWindow) -> list[QTextEdit | QPlainTextEdit]:
@@ -123,7 +123,7 @@ async def test_findings_of_one_kind_alone(house: House) -> None:
     await live.settle()
     assert page.pages.currentIndex() == FINDINGS
     found = [row for row in page.list.findings.rows if isinstance(row, Finding)]
-    assert found and {one.atom.kind for one in found} == {kind}
+    assert found and {one.fact.kind for one in found} == {kind}
     page.kind.setFocus()
     live.choose(page.kind, None)
     page.kind.activated.emit(page.kind.currentIndex())
@@ -145,14 +145,14 @@ async def test_a_finding_goes_into_the_instructions_and_its_entry_is_pinned(hous
     live.click(page.detail.buttons["pin"])
     await live.until(lambda: len(live.document.tree) > entries, "the pin")
     await live.idle()
-    assert finding.atom.last in live.document.edits.shape().pinned
+    assert finding.fact.last in live.document.edits.shape().pinned
     page = await fidelity(live)
     page.list.select_row(page.list.findings.rows.index(finding))
     live.click(page.detail.buttons["instruct"])
     await live.settle()
     assert live.tab == "compaction"
     words = live.window.compaction.instructions()
-    assert " ".join(finding.atom.text[:300].split()) in words
+    assert " ".join(finding.fact.text[:300].split()) in words
 
 
 async def test_a_draft_is_audited_before_its_commit(house: House) -> None:

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.audit.difference import AtomRow, Candidate, Cell, Difference, SectionRow
+from explorer.audit.difference import Candidate, Cell, Difference, FactRow, SectionRow
 from explorer.audit.drift import Drift, Step
 from explorer.audit.findings import STATED_WRONGLY, Fate
 from explorer.facts.fact import FactKind
@@ -255,7 +255,7 @@ NOTHING = "What one of them keeps, every other one keeps too: nothing was won or
 
 
 def nothing_words(found: Difference) -> str:
-    """Why no atom is shown, in a sentence."""
+    """Why no fact is shown, in a sentence."""
     unknown = [one.name for one in found.not_audited]
     if unknown:
         return (
@@ -267,8 +267,8 @@ def nothing_words(found: Difference) -> str:
     return NOTHING
 
 
-def fate_words(row: AtomRow, at: int, reference: int) -> str:
-    """How an atom fares in a candidate, with a sign of who won it."""
+def fate_words(row: FactRow, at: int, reference: int) -> str:
+    """How a fact fares in a candidate, with a sign of who won it."""
     fate = row.fates[at]
     if fate is None:
         words = "not stated" if row.is_wrong else ELSEWHERE
@@ -281,51 +281,51 @@ def fate_words(row: AtomRow, at: int, reference: int) -> str:
     return f"− {words}" if row.lost(at, reference) else words
 
 
-def atom_columns(found: Difference) -> list[Column[AtomRow]]:
+def fact_columns(found: Difference) -> list[Column[FactRow]]:
     """Kind, text, then one column per candidate."""
 
-    def candidate(at: int, name: str) -> Column[AtomRow]:
-        def colour(row: AtomRow) -> QColor | None:
+    def candidate(at: int, name: str) -> Column[FactRow]:
+        def colour(row: FactRow) -> QColor | None:
             return theme().lost if row.survives(at) is False else None
 
-        def words(row: AtomRow) -> str:
+        def words(row: FactRow) -> str:
             return fate_words(row, at, found.reference)
 
         return Column(name, words, sort_key=words, width=150, colour=colour)
 
     return [
-        Column("Kind", lambda row: ONE_KIND[row.atom.kind],
-               sort_key=lambda row: ONE_KIND[row.atom.kind], width=84),
-        Column("What it is", lambda row: " ".join(row.atom.text[:300].split()), stretch=True,
-               detail=lambda row: row.atom.text[:2000]),
+        Column("Kind", lambda row: ONE_KIND[row.fact.kind],
+               sort_key=lambda row: ONE_KIND[row.fact.kind], width=84),
+        Column("What it is", lambda row: " ".join(row.fact.text[:300].split()), stretch=True,
+               detail=lambda row: row.fact.text[:2000]),
         *(candidate(at, one.name) for at, one in enumerate(found.candidates)),
     ]  # fmt: skip
 
 
-class AtomsTable(Table):
+class FactsTable(Table):
     """Return or a double click shows the source on the map."""
 
     entry_requested = Signal(int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(TableModel[AtomRow](()), "Things won and lost, the gravest first", parent)
+        super().__init__(TableModel[FactRow](()), "Things won and lost, the gravest first", parent)
         bind_font(self, lambda: ui_font(-0.5))
         self.row_activated.connect(self._show_source)
         self.restyle()
 
     def show_difference(self, found: Difference | None) -> None:
-        """Show the atoms of another comparison."""
+        """Show the facts of another comparison."""
         self.empty_text = nothing_words(found) if found is not None else ""
-        columns = [] if found is None else atom_columns(found)
-        self.rows.show(() if found is None else found.atoms, columns)
-        empty = found is not None and not found.atoms
+        columns = [] if found is None else fact_columns(found)
+        self.rows.show(() if found is None else found.facts, columns)
+        empty = found is not None and not found.facts
         self.setAccessibleDescription(self.empty_text if empty else "")
         if self.rows.rowCount():
             self.setCurrentIndex(self.rows.index(0, 1))
 
-    def _show_source(self, row: AtomRow) -> None:
-        if row.atom.sources:
-            self.entry_requested.emit(row.atom.last)
+    def _show_source(self, row: FactRow) -> None:
+        if row.fact.sources:
+            self.entry_requested.emit(row.fact.last)
 
 
 UNKNOWN = "—"
@@ -425,8 +425,8 @@ class CandidateFigures(QWidget):
         return bar
 
 
-MOST_ATOMS = 200
-"""Atoms of a step that are listed at most for each kind."""
+MOST_FACTS = 200
+"""Facts of a step that are listed at most for each kind."""
 _STEP = int(Qt.ItemDataRole.UserRole)
 _KIND = _STEP + 1
 
@@ -510,7 +510,7 @@ class DriftView(QWidget):
             self._sections(item, drift.steps[number])
             self._kinds(item, drift.steps[number])
         elif (parent := item.parent()) is not None and item.data(0, _KIND) is not None:
-            self._atoms(item, drift.steps[parent.data(0, _STEP)], FactKind(item.data(0, _KIND)))
+            self._facts(item, drift.steps[parent.data(0, _STEP)], FactKind(item.data(0, _KIND)))
 
     @staticmethod
     def _sections(item: QTreeWidgetItem, step: Step) -> None:
@@ -530,14 +530,14 @@ class DriftView(QWidget):
             item.addChild(part)
 
     @staticmethod
-    def _atoms(item: QTreeWidgetItem, step: Step, kind: FactKind) -> None:
-        for sign, what, atoms in (("+", "added", step.added), ("−", "dropped", step.dropped)):
-            found = [atom for atom in atoms if atom.kind is kind]
-            for atom in found[:MOST_ATOMS]:
-                text = " ".join(atom.text[:200].split())
+    def _facts(item: QTreeWidgetItem, step: Step, kind: FactKind) -> None:
+        for sign, what, facts in (("+", "added", step.added), ("−", "dropped", step.dropped)):
+            found = [fact for fact in facts if fact.kind is kind]
+            for fact in found[:MOST_FACTS]:
+                text = " ".join(fact.text[:200].split())
                 item.addChild(QTreeWidgetItem([f"{sign} {ONE_KIND[kind]} {what}", text]))
-            if len(found) > MOST_ATOMS:
-                more = count(len(found) - MOST_ATOMS, "more", "more")
+            if len(found) > MOST_FACTS:
+                more = count(len(found) - MOST_FACTS, "more", "more")
                 item.addChild(QTreeWidgetItem([sign, more]))
 
     def _activated(self, item: QTreeWidgetItem) -> None:

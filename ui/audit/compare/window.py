@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.compaction.profile import Profile
-from ui.audit.compare.pages import AtomsTable, CandidateFigures, DriftView, SectionsView
+from ui.audit.compare.pages import CandidateFigures, DriftView, FactsTable, SectionsView
 from ui.audit.compare.subjects import Compared, Key, Subject
 from ui.compaction.ports import ModelChoice
 from ui.compaction.words import price_text
@@ -221,7 +221,7 @@ class CommitStrip(QWidget):
 MOST = 4
 """Summaries that stand side by side at most."""
 KEY = int(Qt.ItemDataRole.UserRole)
-SIDES, ATOMS, FIGURES, DRIFT = range(4)
+SIDES, FACTS, FIGURES, DRIFT = range(4)
 ALONE = (
     "One summary alone cannot be compared. Check another one in the list, or try another below: "
     "the offline summarizer costs nothing."
@@ -292,10 +292,10 @@ class CompareDraftsWindow(ComparisonWindow):
         self.pages.setDocumentMode(True)
         self.pages.setAccessibleName("Parts of the comparison")
         self.sections = SectionsView(self)
-        self.atoms = AtomsTable(self)
-        self.atoms.entry_requested.connect(self.entry_requested)
+        self.fact_table = FactsTable(self)
+        self.fact_table.entry_requested.connect(self.entry_requested)
         self.pages.addTab(self.sections, "&Side by side")
-        self.pages.addTab(self.atoms, "&Won and lost")
+        self.pages.addTab(self.fact_table, "&Won and lost")
 
     def _make_figures(self) -> None:
         self.figures = CandidateFigures(self)
@@ -406,7 +406,7 @@ class CompareDraftsWindow(ComparisonWindow):
         """One part after the other: the window answers between two of them."""
         shown = found.difference
         yield from self.sections.showing(shown)
-        self.atoms.show_difference(shown)
+        self.fact_table.show_difference(shown)
         yield
         self.figures.show_difference(shown)
         yield
@@ -419,8 +419,8 @@ class CompareDraftsWindow(ComparisonWindow):
         self._tell(found)
         steps = len(found.drift.steps)
         self.pages.setTabText(DRIFT, f"&Generations ({steps + 1 if steps else 0})")
-        number = len(shown.atoms) if shown is not None else 0
-        self.pages.setTabText(ATOMS, f"&Won and lost ({number:,})")
+        number = len(shown.facts) if shown is not None else 0
+        self.pages.setTabText(FACTS, f"&Won and lost ({number:,})")
         self.branches.setVisible(
             len(found.keys) == 2
             and all("branch summary" in self._subjects[key].name for key in found.keys)

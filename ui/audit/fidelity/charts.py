@@ -57,7 +57,7 @@ def counts_words(counts: Mapping[Fate, int]) -> str:
 
 
 class FateBar(QWidget):
-    """All atoms of an audit in one bar."""
+    """All facts of an audit in one bar."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -66,7 +66,7 @@ class FateBar(QWidget):
         on_theme_changed(self.update)
 
     def show_counts(self, counts: Mapping[Fate, int]) -> None:
-        """Show how many atoms met each fate."""
+        """Show how many facts met each fate."""
         self._counts = counts
         self.setAccessibleName(f"Survival: {counts_words(counts)}")
         self.setToolTip(counts_words(counts))

@@ -44,8 +44,8 @@ class SourcePlaces(QObject):
 
     def show(self, finding: Finding, entry: int = -1) -> None:
         """Select an entry that says it, by default the last one, and mark the place there."""
-        spans = finding.atom.spans
-        wanted = finding.atom.last if entry < 0 else entry
+        spans = finding.fact.spans
+        wanted = finding.fact.last if entry < 0 else entry
         if wanted < 0:
             return
         self._finding = finding
@@ -56,18 +56,18 @@ class SourcePlaces(QObject):
             self._mark(finding)
 
     def _mark(self, finding: Finding) -> None:
-        pane, spans = self._desk.window.entry, finding.atom.spans
-        said = " ".join(finding.atom.text[:LONGEST].split())
-        words = f"{ONE_KIND[finding.atom.kind].capitalize()} “{said}”"
+        pane, spans = self._desk.window.entry, finding.fact.spans
+        said = " ".join(finding.fact.text[:LONGEST].split())
+        words = f"{ONE_KIND[finding.fact.kind].capitalize()} “{said}”"
         pane.show_place(spans[self._at], words, self._at + 1, len(spans))
         pane.place.back.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _step(self, by: int) -> None:
         finding, at = self._finding, self._at + by
-        if finding is None or not 0 <= at < len(finding.atom.spans):
+        if finding is None or not 0 <= at < len(finding.fact.spans):
             return
         self._at = at
-        self._desk.window.map.select(finding.atom.spans[at].entry)
+        self._desk.window.map.select(finding.fact.spans[at].entry)
         pane = self._desk.window.entry.place
         button = pane.previous if by < 0 else pane.following
         self._mark(finding)
@@ -264,9 +264,9 @@ class FidelityController(QObject):
     def _excerpt(self, finding: Finding) -> None:
         """Read what stands around the place that says it, the last one."""
         document = self._desk.document
-        if document is None or not finding.atom.spans:
+        if document is None or not finding.fact.spans:
             return
-        span = finding.atom.spans[-1]
+        span = finding.fact.spans[-1]
         self._places.load(lambda: (finding, excerpt(document.entry(span.entry), span)))
 
     def _act(self, name: str, finding: Finding) -> None:

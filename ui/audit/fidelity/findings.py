@@ -78,7 +78,7 @@ def _sentence(row: FindingRow) -> str:
 
 
 def _title(row: FindingRow) -> str:
-    return row.group.title if isinstance(row, Heading) else row.atom.text
+    return row.group.title if isinstance(row, Heading) else row.fact.text
 
 
 class FindingsModel(TableModel[FindingRow]):
@@ -116,7 +116,7 @@ class FindingsModel(TableModel[FindingRow]):
         rows: list[FindingRow] = []
         for group in self._groups:
             found = [
-                one for one in group.findings if self._kind is None or one.atom.kind is self._kind
+                one for one in group.findings if self._kind is None or one.fact.kind is self._kind
             ]
             if not found:
                 continue
@@ -148,7 +148,7 @@ class _Delegate(QStyledItemDelegate):
 
     def number_rect(self, rect: QRect, finding: Finding) -> QRect:
         """Where the number of the source stands."""
-        wide = self.small_metrics.horizontalAdvance(f"#{finding.atom.last}") + S8
+        wide = self.small_metrics.horizontalAdvance(f"#{finding.fact.last}") + S8
         return QRect(rect.right() - wide - S8, rect.top(), wide + S8, rect.height())
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index, /) -> None:
@@ -200,22 +200,22 @@ class _Delegate(QStyledItemDelegate):
             paint_verdict(painter, sign, TEXTURES[row.fate])
         left += width + S8
         right = rect.right() - S8
-        if row.atom.sources:
+        if row.fact.sources:
             number = self.number_rect(rect.toRect(), row)
             painter.setFont(self.small)
             painter.setPen(now.accent)
             place = QRectF(number).adjusted(0, 4, -S4, 0)
-            painter.drawText(place, int(Qt.AlignmentFlag.AlignRight), f"#{row.atom.last}")
+            painter.drawText(place, int(Qt.AlignmentFlag.AlignRight), f"#{row.fact.last}")
             right = number.left()
-        told = f"{FATE_TITLES[row.fate]} · {ONE_KIND[row.atom.kind]}"
+        told = f"{FATE_TITLES[row.fate]} · {ONE_KIND[row.fact.kind]}"
         if row.source is not None:
             told += f" · said: {_one_line(row.source.text)}"
-        elif len(row.atom.sources) > 1:
-            told += f" · said in {count(len(row.atom.sources), 'entry', 'entries')}"
+        elif len(row.fact.sources) > 1:
+            told += f" · said in {count(len(row.fact.sources), 'entry', 'entries')}"
         elif row.note and row.fate is not Fate.LOST:
             told += f" · {row.note}"
         self._two(
-            painter, rect, left, right - left, _one_line(row.atom.text), told, now.ink, self.body
+            painter, rect, left, right - left, _one_line(row.fact.text), told, now.ink, self.body
         )
 
     def _two(
@@ -293,10 +293,10 @@ class FindingsView(QListView):
             return
         if isinstance(row, Heading):
             self._turn(index.row())
-        elif row.atom.sources:
+        elif row.fact.sources:
             number = self._paints.number_rect(self.visualRect(index), row)
             if number.contains(event.position().toPoint()):
-                self.source_requested.emit(row, row.atom.last)
+                self.source_requested.emit(row, row.fact.last)
 
     def keyPressEvent(self, event: QKeyEvent, /) -> None:
         index = self.currentIndex()
@@ -311,8 +311,8 @@ class FindingsView(QListView):
         elif isinstance(row, Finding) and event.key() in keys:
             if event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
                 self.summary_requested.emit(row)
-            elif row.atom.sources:
-                self.source_requested.emit(row, row.atom.last)
+            elif row.fact.sources:
+                self.source_requested.emit(row, row.fact.last)
         else:
             super().keyPressEvent(event)
 
@@ -390,13 +390,13 @@ class FindingPart(QWidget):
         self.setVisible(finding is not None)
         if finding is None:
             return
-        atom = finding.atom
-        text = atom.text if len(atom.text) <= LONGEST else atom.text[:LONGEST] + "…"
+        fact = finding.fact
+        text = fact.text if len(fact.text) <= LONGEST else fact.text[:LONGEST] + "…"
         self.text.setText(text)
-        self.text.setAccessibleName(f"{ONE_KIND[atom.kind]}: {text}")
-        why = f"{ONE_KIND[atom.kind].capitalize()}, {FATE_TITLES[finding.fate]}. {finding.note}"
-        if atom.stale and finding.fate is not Fate.STALE:
-            why += f" Changed later{f': {atom.replaced_by}' if atom.replaced_by else ''}."
+        self.text.setAccessibleName(f"{ONE_KIND[fact.kind]}: {text}")
+        why = f"{ONE_KIND[fact.kind].capitalize()}, {FATE_TITLES[finding.fate]}. {finding.note}"
+        if fact.stale and finding.fate is not Fate.STALE:
+            why += f" Changed later{f': {fact.replaced_by}' if fact.replaced_by else ''}."
         self.why.setText(why.strip())
         self.excerpt.clear()
         self.excerpt.hide()
@@ -404,7 +404,7 @@ class FindingPart(QWidget):
         self._show_sources(finding)
         self.in_summary.setEnabled(bool(finding.places))
         for name, button in self.buttons.items():
-            fits = bool(atom.sources) if name == "pin" else finding.fate in MENDED
+            fits = bool(fact.sources) if name == "pin" else finding.fate in MENDED
             button.setVisible(name in self.offered)
             button.setEnabled(fits)
 
@@ -418,14 +418,14 @@ class FindingPart(QWidget):
         )
         style = f"background-color:{theme().sel.name()};text-decoration:underline;"
         place = f'<span style="{style}">{text}</span>'
-        words = f"#{finding.atom.last}: {before} {place} {after}"
+        words = f"#{finding.fact.last}: {before} {place} {after}"
         self.excerpt.setText(words)
         self.excerpt.setAccessibleName(
-            f"In entry {finding.atom.last}: {found.before}{found.text}{found.after}"
+            f"In entry {finding.fact.last}: {found.before}{found.text}{found.after}"
         )
         self.excerpt.show()
         # The same words twice would take the room of the list above.
-        self.text.setVisible(found.text.strip() != finding.atom.text.strip())
+        self.text.setVisible(found.text.strip() != finding.fact.text.strip())
 
     def _show_sources(self, finding: Finding) -> None:
         while (item := self._links.takeAt(0)) is not None:
@@ -434,7 +434,7 @@ class FindingPart(QWidget):
                 widget.deleteLater()
         self.links = []
         # The entry that said it last comes first: it is the one that counts.
-        sources = finding.atom.sources[::-1]
+        sources = finding.fact.sources[::-1]
         for source in sources[:MOST_SOURCES]:
             link = LinkButton(f"#{source}", self._sources)
             link.setAccessibleName(f"Show the source, entry {source}, at the place")

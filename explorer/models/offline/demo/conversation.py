@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from explorer.models.offline.demo.steps import path_in
-from explorer.models.offline.extractive.statement import Kind
+from explorer.models.offline.extractive.items import Kind
 from explorer.models.offline.extractive.summarize import recall
 from explorer.models.request import ChatMessage, ModelRequest, ToolCall, ToolSpec
 
@@ -191,7 +191,7 @@ def _rounds(messages: Sequence[ChatMessage]) -> Iterator[Round]:
 _TOPICS: tuple[tuple[str, tuple[Kind, ...], str], ...] = (
     (
         r"constraints?|rules?|requirements?|preferences?|not\s+allowed|limits?",
-        (Kind.CONSTRAINT, Kind.PREFERENCE),
+        (Kind.CONSTRAINT,),
         "What you asked me to keep to",
     ),
     (
@@ -201,7 +201,7 @@ _TOPICS: tuple[tuple[str, tuple[Kind, ...], str], ...] = (
     ),
     (
         r"errors?|fail\w*|went\s+wrong|problems?|broken|blocked",
-        (Kind.ERROR, Kind.BLOCKED, Kind.FINDING),
+        (Kind.ERROR, Kind.BLOCKED),
         "What went wrong",
     ),
     (

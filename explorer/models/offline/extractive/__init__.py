@@ -1,4 +1,4 @@
-"""A summarizer without a language model: it picks, settles and arranges what was said.
+"""A summarizer without a language model: it picks, settles and arranges what was stated.
 
 It answers the very request that a language model would get, and invents nothing: every
 line is a piece of the conversation or of the earlier summary.

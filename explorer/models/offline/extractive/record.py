@@ -1,543 +1,413 @@
-"""Turns a conversation into statements: what was said, done, read and shown by results."""
+"""The items of a record: of an earlier summary, and of the blocks of a conversation."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Callable, Mapping
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from explorer.models.offline.extractive import cues
-from explorer.models.offline.extractive.cues import (
-    announces,
-    asks_change,
-    assistant_kind,
-    breaks_off,
-    goal_kind,
-    is_chatter,
-    is_goal,
-    is_prompt,
-    is_reaction,
-    split_pasted,
-    user_kind,
-)
-from explorer.models.offline.extractive.focus import Focus
-from explorer.models.offline.extractive.request import Block, CallText, calls_of, stoppable
-from explorer.models.offline.extractive.sections import ANSWER_TO, atoms_of_item, summary_items
-from explorer.models.offline.extractive.statement import (
-    Atom,
+from explorer.facts import EXACT_KINDS, FactKind, Mention
+from explorer.facts.commands import fences
+from explorer.facts.entry_texts import Speaker
+from explorer.facts.errors import is_failure
+from explorer.facts.extract import EntryFacts
+from explorer.facts.message import units, wide_places
+from explorer.facts.sentences import Sentence, sentences
+from explorer.facts.statements import is_question, kinds_of
+from explorer.facts.words import terms, word_set
+from explorer.models.offline.extractive.items import (
+    STATEMENTS,
+    Focus,
+    Item,
     Kind,
-    Piece,
-    Speaker,
-    Statement,
-    atoms_of,
+    exact_facts,
     is_torn,
-    lower_words,
-    pieces_of,
-    terms_of,
-    word_set,
+    read_facts,
 )
+from explorer.models.offline.extractive.request import Block, CallText, calls_of
+from explorer.models.offline.extractive.sections import ANSWER_TO, LISTED, summary_items
+from explorer.session.file_tools import file_ops
 
 ARROW = " → "
-NO_ERROR = "no error"
-_READING = word_set("read ls grep find glob cat view search list fetch open")
-_DULL = re.compile(
-    r"^\s*(?:ls|cat|cd|pwd|echo|which|head|tail|wc|find|grep|rg|tree|less|more|stat|file|env|date|"
-    r"sed -n|awk|jq|sleep|true|git (?:status|diff|log|show|branch|blame)|code|open)\b"
-)
-_PREFIX = re.compile(r"^(?:cd\s+(?:\"[^\"]*\"|'[^']*'|\S+)\s*(?:&&|;)\s*)+")
-_HERE = re.compile(r"\s*<<-?\s*(['\"]?)\w+\1.*$")
-"""A command's text that follows on further lines: what is written there is no command."""
-_TAIL = re.compile(r"(?:\s*(?:2>&1|\|.*|&>.*|>\s*/dev/null.*))+$")
-_RULES = re.compile(
-    r"(?:^|[/\\])(?:AGENTS?|CLAUDE|GEMINI|CONVENTIONS|copilot-instructions|\.cursorrules|\.windsurfrules|"
-    r"\.clinerules)(?:\.\w+)?$",
+_JOINTS = word_set("but however and also btw so oh") | {"", "and also", "oh and also"}
+_LONGEST_JOINT = 20
+"""Words between two parts of one sentence, and characters there."""
+_AT_ONCE = 8
+"""Blocks that are read between two looks at ``cancelled``."""
+_LATE = 0.25
+"""Age up to which announced work may still be open."""
+_FEW_WORDS = 3
+"""Telling words below which a sentence without exact facts says nothing that lasts."""
+_LONGEST = 400
+"""Characters of an item."""
+_LATEST_LIMIT = 1200
+_SHORT_ANSWER = 4
+"""Telling words below which the latest request is given with the question that it answers."""
+_SHORT_OUTPUT = 3
+"""Lines of an output that a tool which only reads may still report a failure in."""
+_TABLE = "|"
+"""In the place of a row's section: the row of a table."""
+_MOST_ERRORS = 4
+_MOST_WANTED = 40
+
+_STANDING = {FactKind.CONSTRAINT, FactKind.DECISION}
+_ANNOUNCES = re.compile(
+    r"^\W*(?:(?:ok(?:ay)?|now|so|first|then|next|great|perfect|right|sure|yes|oh|wait|no|and|also)"
+    r"\b\W*)*(?:let me|let's|i['’]?ll|i will|i['’]m (?:going|about) to|"
+    r"i (?:now )?(?:need|want|have) to|we (?:need|should)|time to)\b",
     re.IGNORECASE,
 )
-_TELLING = re.compile(
-    r"^\[[\w./#-]+(?: \([\w -]+\))? [0-9a-f]{7,40}\] \S"  # git commit
-    r"|^\W*(?:[0-9a-f]{7,40}\.{2,3}[0-9a-f]{7,40}|\[new (?:tag|branch)\])\s+\S+\s+->\s+\S+"
-    r"|^=*\s*\d+ (?:tests? )?(?:passed|passing)\b|\b\d+ passed\b.*\bin [\d.]+ ?m?s\b"
-    r"|^Tests?:?\s+.*\b\d+ passed"
-    r"|^test result: ok|^ok\s+\S+\s+(?:[\d.]+s|\(cached\))|^Ran \d+ tests?\b|^OK \(\d+|^# pass \d+"
-    r"|^All \d+ tests? pass|^Executed \d+ .*tests?\b.*PASS|^\+ @?[\w./-]+@\d\S*$"
-    r"|^(?:Successfully (?:built|published|uploaded|installed|deployed|tagged))\b"
-    r"|^(?:Published|Uploaded|Deployed)\b"
+_REASONED = re.compile(r"^\W*(?:i|we)(?:['’]ll| will)\b.*\b(?:because|since)\b", re.IGNORECASE)
+"""A choice with its reason."""
+_REPORTS = re.compile(
+    r"^\W*(?:(?:ok(?:ay)?|done|i|we|i['’]ve|we['’]ve|have|has|also|then|now|just|successfully)\b\W*)*"
+    r"(?!need|indeed|based|supposed|speed)(?:[a-z]{2,}ed|wrote|written|built|made|put|done)\b|"
+    r"\b(?:tests?|suite|build|everything|all) (?:now )?pass",
+    re.IGNORECASE,
 )
-# What is worth telling even where its output only shows no failure.
-_WEIGHTY = re.compile(
-    r"\b(?:build|test|tests|pytest|check|lint|commit|push|tag|publish|install|migrat\w*|deploy|"
-    r"release|version|merge|rebase|typecheck|tsc|clippy|mypy|ruff|make|compile|package)\b"
+_EXPLAINS = re.compile(
+    r"\b(?:root cause|culprit|turn(?:s|ed) out|because|due to|caused by|reason|"
+    r"bottleneck|only when)\b",
+    re.IGNORECASE,
 )
-_SMALL = word_set("cp mv mkdir rm touch chmod sed ln code open")
-_EXITED = re.compile(
-    r"\b(?:exit(?:ed)?(?:\s+with)?\s+(?:code|status)):?\s+[1-9]\d*|\bELIFECYCLE\b", re.I
+_TALK = re.compile(
+    r"^\W*(?:perfect|great|excellent|good|hm+|oh|oops|wait|sorry|interesting|"
+    r"you['’]?re (?:\w+ )?right|thanks?|thank you|sounds good|take your time)\b",
+    re.IGNORECASE,
 )
-_MILD = re.compile(r"\bwarn(?:ing)?s?\b", re.IGNORECASE)
-_CUT = re.compile(r"\[\.\.\. [\d,]+ (?:more )?characters")
-_LONGEST = 240
-_SHOWN_COMMAND = 110
-_SHOWN_LINE = 150
-_SHORT_RESULT = 3
+_READING = word_set("read ls grep find glob cat view search list fetch open")
+_LOOKING = re.compile(
+    r"^\s*(?:ls|cat|cd|pwd|echo|which|head|tail|wc|find|grep|rg|tree|less|stat|file|env|date|"
+    r"sed -n|awk|jq|sleep|true|git (?:status|diff|log|show|branch|blame))\b"
+)
+_CHANGE_OF_FOLDER = re.compile(r"^(?:cd\s+(?:\"[^\"]*\"|'[^']*'|\S+)\s*(?:&&|;)\s*)+")
+_PIPE = re.compile(r"(?:\s*(?:2>&1|\|.*|&>.*|>\s*/dev/null.*))+$")
+_RULE_FILE = re.compile(r"(?:^|[/\\])(?:AGENTS?|CLAUDE|GEMINI|copilot-instructions)\.md$", re.I)
+_SUCCESS = re.compile(
+    r"^\[[\w./#-]+(?: \([\w -]+\))? [0-9a-f]{7,40}\] \S|\[new (?:tag|branch)\]|"
+    r"^\W*(?!.*\b[1-9]\d* (?:failed|errors?)\b)(?:Tests?:?\s.*)?\b\d+ (?:tests? )?pass(?:ed|ing)\b|"
+    r"^test result: ok|^OK \(\d+|^Successfully (?:built|published|installed|deployed)"
+)
+_CUT_END = re.compile(r"\[\.\.\. [\d,]+ more characters truncated\]\s*")
 
 
 @dataclass(slots=True)
 class Operation:
-    """A call of a tool, `told` being the statement that names it."""
+    """A call of a tool with the item that names it."""
 
     name: str
     command: str = ""
     path: str = ""
-    told: Statement | None = None
+    item: Item | None = None
 
     @property
     def reads(self) -> bool:
-        """Whether its output is content that was there before, not what became of the call."""
+        """Whether its output is content that was there before."""
         if self.command:
-            return is_dull(self.command)
+            return _LOOKING.match(self.command) is not None
         return self.name.lower() in _READING
 
     @property
-    def rules(self) -> bool:
-        """Whether it reads a file of rules for agents."""
-        return bool(self.reads and _RULES.search(self.path or self.command.strip("'\" ")))
-
-    @property
     def family(self) -> str:
-        """What its runs have in common: a later run of the same tells how it stands now."""
-        if not self.command:
-            return f"{self.name} {self.path}"
-        bare = _TAIL.sub("", _PREFIX.sub("", self.command))
-        words = [w for w in bare.split() if not w.startswith("-")]
-        return words[0] if words[:1] and words[0] in _SMALL else " ".join(words[:3])
+        """Equal for two runs of one command: the later one shows how things stand."""
+        words = [word for word in self.command.split() if not word.startswith("-")]
+        return " ".join(words[:3]) or f"{self.name} {self.path}"
 
 
-def operation_of(call: CallText) -> Operation:
-    """The operation of a call read from a conversation."""
-    command = call.arguments.get("command") or call.arguments.get("cmd")
-    path = call.arguments.get("path") or call.arguments.get("file_path")
-    if isinstance(command, str) and command.strip():
-        return Operation(call.name, _HERE.sub("", command.strip().split("\n")[0][:_LONGEST]))
-    if isinstance(path, str) and path.strip():
-        return Operation(call.name, "", path.strip())
-    return Operation(call.name)
+class Record:
+    """Collects items in the order of time."""
 
-
-def is_dull(command: str) -> bool:
-    """Whether a command only looks."""
-    return _DULL.match(_PREFIX.sub("", command)) is not None
-
-
-def failing_lines(lines: list[str], operation: Operation | None) -> list[str]:
-    """The lines that report a failure. What was only read reports none, unless it is so short
-    that it must be the answer of the tool itself."""
-    if operation is not None and operation.reads and len(lines) > _SHORT_RESULT:
-        if operation.command:  # a log, or what a pipe lets through
-            return [line for line in lines if cues.names_failure(line) and not _listed(line)]
-        return []
-    return [line for line in lines if cues.is_error_line(line)]
-
-
-def _listed(line: str) -> bool:
-    return line[:1] in "-*+#>|" or re.match(r"^[\w./-]+[:-]\d+[:-]", line) is not None
-
-
-def failed(text: str, failing: list[str]) -> bool:
-    """Whether an output tells of a failure and not only of warnings."""
-    return _EXITED.search(text) is not None or any(not _MILD.search(line) for line in failing)
-
-
-def result_told(operation: Operation, text: str, lines: list[str]) -> str:
-    """A command with what shows that it was done; empty where the output shows nothing."""
-    if operation.reads or not operation.command or is_torn(operation.command):
-        return ""
-    bare = _PREFIX.sub("", operation.command)
-    command = _TAIL.sub("", bare)
-    if len(command) > _SHOWN_COMMAND or "`" in command:
-        return ""
-    telling = [line for line in lines if _TELLING.search(line) and len(line) <= _SHOWN_LINE]
-    if telling:
-        return f"`{command}`{ARROW}{telling[-1].strip('= ')}"
-    # The end of a long output was cut off, or went through a filter: that shows nothing.
-    if _CUT.search(text) or "|" in bare:
-        return ""
-    return f"`{command}`{ARROW}{NO_ERROR}" if _WEIGHTY.search(operation.family) else ""
-
-
-def is_telling(text: str) -> bool:
-    """Whether a result says more than that nothing failed."""
-    return not text.endswith(ARROW + NO_ERROR)
-
-
-_CODE_LINE = re.compile(
-    r"[{(,;}\[:\\]$|^(?:def|class|import|from|return|if|for|while|const|let|var|function|export|"
-    r"public|private|static|async|await|use|package|fn|pub|type|interface|#include|//|/\*|\*|#|<)\b|^[/#*<]"
-)
-_LETTERS = re.compile(r"[A-Za-z]+")
-_DIGITS = re.compile(r"[0-9]+")
-_ASSIGNED = re.compile(r"^\s*[\w .()/-]{2,40}(?::|=|\bis\b|\bare\b)\s*\S")
-_CUT_END = re.compile(r"(?<!\s)\s*+\[\.\.\. [\d,]+ more characters truncated\]\s*\Z")
-_RESULT_LINES = 4
-_COMMON = 2
-_MOST_LINES = 4_000
-"""Lines of one output that are looked at, from both of its ends."""
-
-
-@dataclass(frozen=True, slots=True)
-class RareLine:
-    """A line and whether it gives a value to a name."""
-
-    text: str
-    assigned: bool
-
-
-def result_lines(text: str) -> list[str]:
-    """The lines of an output that can say something, without blanks around them."""
-    cut = _CUT_END.search(text)
-    if cut is not None:  # the line that was cut off says less than it did
-        text = text[: max(0, text.rfind("\n", 0, cut.start()))]
-    found = text.split("\n")
-    if len(found) > _MOST_LINES:
-        half = _MOST_LINES // 2
-        found = found[:half] + found[-half:]
-    lines = [line.strip() for line in found]
-    return [line for line in lines if 6 <= len(line) <= 400 and line[0] != "|"]
-
-
-def shape_counts(blocks: list[Block], cancelled: Callable[[], bool]) -> dict[str, int]:
-    """How often each shape of line stands in the outputs; letters and digits are made equal."""
-    counts: Counter[str] = Counter()
-    for block in blocks:
-        if cancelled():
-            break
-        if block.speaker is Speaker.RESULT:
-            counts.update(map(shape, result_lines(block.text)))
-    return counts
-
-
-def shape(line: str) -> str:
-    """A line with every word made "a" and every number made "9"."""
-    return _DIGITS.sub("9", _LETTERS.sub("a", line[:120]))
-
-
-def rare_lines(lines: list[str], failing: set[str], shapes: Mapping[str, int]) -> list[RareLine]:
-    """The few lines of an output with the rarest shapes, in their order."""
-    rare = []
-    for index, line in enumerate(lines):
-        if line not in failing and len(line) <= 200:
-            count = shapes.get(shape(line), 0)
-            if count <= _COMMON:
-                rare.append((count, _ASSIGNED.match(line) is None, index, line))
-    rare.sort()
-    chosen = sorted(rare[:_RESULT_LINES], key=lambda entry: entry[2])
-    return [
-        RareLine(line, not plain)
-        for _, plain, _, line in chosen
-        if not _CODE_LINE.search(line) and not is_torn(line)
-    ]
-
-
-def is_code(line: str) -> bool:
-    """Whether a line that speaks of a failure is torn out of a program or a listing of one."""
-    if cues.names_failure(line):
-        return False
-    return is_torn(line) or _CODE_LINE.search(line) is not None
-
-
-_STATEMENT = re.compile(r"^(?:raise|return|def|class|with|if|for|while|import|from|assert)\s")
-"""What a line of Python begins with."""
-_TO_THE_PERSON = re.compile(r"\b(?:you|your|should\s+i|shall\s+(?:i|we)|want)\b", re.IGNORECASE)
-_BULLET = re.compile(r"^[-*+#>\s]*(?:\d{1,3}[.)]\s+)?")
-_ERROR_LINES = 3
-_WANTED_LINES = 40
-_RULE_LINES = 24
-_LATEST_LIMIT = 1200
-_FRESH_MESSAGES = 3
-_SHORT_ANSWER = 4
-_QUESTION_LIMIT = 240
-
-
-class Builder:
-    """Collects statements in the order of time."""
-
-    def __init__(self, focus: Focus | None = None) -> None:
-        self.statements: list[Statement] = []
-        self._focus = focus or Focus()
-        self._shapes: dict[str, int] = {}
-        self._count = 0
+    def __init__(self, focus: Focus) -> None:
+        self.items: list[Item] = []
+        self._focus = focus
         self._pending: list[Operation] = []
-        self._done: dict[str, Statement] = {}
-        self._failures: dict[str, list[Statement]] = {}
-        self._fresh_from = 0
-        self._cancelled: Callable[[], bool] = lambda: False
-        self._last_speech = -1
+        self._failures: dict[str, list[Item]] = {}
 
-    def add(
-        self,
-        text: str,
-        kind: Kind,
-        speaker: Speaker,
-        age: float,
-        atoms: tuple[Atom, ...] | None = None,
-    ) -> Statement:
-        """Append one statement."""
-        found = atoms_of(text) if atoms is None else atoms
-        statement = Statement(
-            text=text,
-            kind=kind,
-            speaker=speaker,
-            order=self._count,
-            age=age,
-            atoms=found,
-            terms=terms_of(text),
-            keys=frozenset(atom.key for atom in found),
-        )
-        self._count += 1
-        self.statements.append(statement)
-        return statement
+    def _add(
+        self, text: str, kind: Kind, speaker: Speaker, age: float, facts: Sequence[Mention] = ()
+    ) -> Item:
+        item = Item(" ".join(text.split()), kind, speaker, len(self.items), age, tuple(facts))
+        item.alive = bool(item.text)
+        self.items.append(item)
+        return item
 
-    def add_summary(self, text: str, age: float) -> None:
-        """Add the items of an earlier summary, with the kinds that their sections gave them."""
-        for kind, item in summary_items(text):
+    def add_summary(self, text: str, age: float = 1.0) -> None:
+        """Add the items of an earlier summary, with the kinds that their sections give them."""
+        listed = summary_items(text)
+        found = read_facts(Speaker.SUMMARY, [item for _, item in listed])
+        for (kind, words), facts in zip(listed, found, strict=True):
             if kind is Kind.LATEST:
-                for piece in pieces_of(item.partition(f" ({ANSWER_TO}")[0]):
-                    self._user_piece(piece, age, inherited=True)
+                self._add_request(words.partition(f" ({ANSWER_TO}")[0], age)
                 continue
-            if kind in (Kind.FACT, Kind.BLOCKED) and cues.names_failure(item):
+            if kind in (Kind.FACT, Kind.BLOCKED) and is_failure(words):
                 kind = Kind.ERROR
-            if kind is Kind.GOAL:
-                kind = goal_kind(item)
-            statement = self.add(item, kind, Speaker.SUMMARY, age, atoms_of_item(kind, item))
-            statement.inherited = True
-            statement.firm = kind in (Kind.FILE, Kind.COMMAND)
-            words = lower_words(item)
-            if kind is Kind.CONSTRAINT:
-                statement.firm = cues.FIRM.found(item, words)
-                if not statement.firm and cues.PREFERENCE.found(item, words):
-                    statement.kind = Kind.PREFERENCE
-            statement.noted = cues.NOTED.found(item, words)
+            exact = exact_facts(facts)
+            if kind in (*LISTED, Kind.ERROR):
+                exact = (_whole(words, kind),)
+            item = self._add(words, kind, Speaker.SUMMARY, age, exact)
+            item.inherited, item.minor = True, kind is Kind.FILE
 
-    def add_blocks(self, blocks: list[Block], cancelled: Callable[[], bool]) -> None:
+    def _add_request(self, text: str, age: float) -> None:
+        """The sentences of what was the latest request before, each with the kind of its words."""
+        parts = [one.text for one in sentences(text, [])]
+        for part, found in zip(parts, read_facts(Speaker.USER, parts), strict=True):
+            kinds = [STATEMENTS[kind] for kind in kinds_of(part, by_user=True)]
+            kind = kinds[0] if kinds else Kind.FACT
+            self._add(part, kind, Speaker.USER, age, exact_facts(found)).inherited = True
+
+    def add_blocks(self, blocks: Sequence[Block], cancelled: Callable[[], bool]) -> None:
         """Add a conversation."""
-        self._cancelled = cancelled
-        self._shapes = shape_counts(blocks, cancelled)
-        last = max(1, len(blocks) - 1)
-        latest = _latest_user_block(blocks)
-        spoken = [i for i, b in enumerate(blocks) if b.speaker is Speaker.USER]
-        self._fresh_from = spoken[-_FRESH_MESSAGES:][0] if spoken else 0
-        told = [i for i, b in enumerate(blocks) if b.speaker is Speaker.ASSISTANT]
-        self._last_speech = told[-1] if told else -1
-        for index, block in enumerate(blocks):
+        latest = _latest_index(blocks)
+        spoken = [at for at, block in enumerate(blocks) if block.speaker is Speaker.ASSISTANT]
+        last = spoken[-1] if spoken else -1
+        for start in range(0, len(blocks), _AT_ONCE):
             if cancelled():
                 return
-            age = (len(blocks) - 1 - index) / last
-            if index == latest:
-                self.add(_latest_text(blocks, index), Kind.LATEST, Speaker.USER, age)
-            self._add_block(block, index, age)
+            part = blocks[start : start + _AT_ONCE]
+            for at, (block, found) in enumerate(zip(part, _facts_of(part), strict=True)):
+                index = start + at
+                age = (len(blocks) - 1 - index) / max(1, len(blocks) - 1)
+                if index == latest:
+                    self._add(_latest_text(blocks, index), Kind.LATEST, Speaker.USER, age)
+                self._add_block(block, found, age, is_last=index == last)
 
-    def _add_block(self, block: Block, index: int, age: float) -> None:
-        if block.speaker not in (Speaker.CALL, Speaker.RESULT):
-            self._pending.clear()
-        match block.speaker:
-            case Speaker.SUMMARY:
-                self.add_summary(block.text, age)
-            case Speaker.USER:
-                self._user_block(block.text, age, fresh=index >= self._fresh_from)
-            case Speaker.ASSISTANT | Speaker.THINKING:
-                for piece in stoppable(pieces_of(block.text), self._cancelled):
-                    self._assistant_piece(piece, block.speaker, age, index == self._last_speech)
-            case Speaker.CALL:
-                self._calls(block.text, age)
-            case Speaker.RESULT:
-                self._result(block.text, age, self._pending.pop(0) if self._pending else None)
+    def _add_block(self, block: Block, found: EntryFacts, age: float, *, is_last: bool) -> None:
+        if block.speaker is Speaker.COMMAND:
+            self._add_calls(block.text, age)
+            return
+        if block.speaker is Speaker.RESULT:
+            operation = self._pending.pop(0) if self._pending else Operation("")
+            self._add_result(block.text, found, operation, age)
+            return
+        self._pending.clear()
+        if block.speaker is Speaker.SUMMARY:
+            self.add_summary(block.text, age)
+        elif block.speaker in (Speaker.USER, Speaker.ASSISTANT):
+            self._add_prose(block, found, age, is_last=is_last)
 
-    def _user_block(self, text: str, age: float, *, fresh: bool) -> None:
-        said, pasted = split_pasted(text)
-        for piece in stoppable(pieces_of(said), self._cancelled):
-            statement = self._user_piece(piece, age)
-            if statement is not None:
-                statement.fresh = fresh
-        pasted = [line for line in pasted if not is_prompt(line)]
-        failing = [line for line in pasted if cues.is_error_line(line) and not is_code(line)]
-        for line in dict.fromkeys(failing[:_ERROR_LINES]):
-            self.add(line, Kind.ERROR, Speaker.RESULT, age)
-        for line in self._wanted(pasted, failing):
-            self.add(line, Kind.OUTPUT, Speaker.RESULT, age)
+    def _add_prose(self, block: Block, found: EntryFacts, age: float, *, is_last: bool) -> None:
+        """Sentences that state something, failures that were pasted, commands in code blocks."""
+        errors = [one for one in found.items if one.kind is FactKind.ERROR]
+        for one in errors[:_MOST_ERRORS]:
+            self._add(one.text[:_LONGEST], Kind.ERROR, block.speaker, age, (one,))
+        for command in _commands_in_code(block.text, found):
+            self._add(command.text, Kind.COMMAND, block.speaker, age, (command,))
+        for sentence, mentions in _stated(block.text, found):
+            facts = [one for one in mentions if one.kind in EXACT_KINDS]
+            stated = [STATEMENTS[one.kind] for one in mentions if one.kind in STATEMENTS]
+            if block.speaker is Speaker.USER:
+                kind = _user_kind(sentence, stated, facts)
+            else:
+                kind = _assistant_kind(sentence, stated, facts, age, is_last=is_last)
+            if kind is not None:
+                self._add(sentence.text, kind, block.speaker, age, facts)
 
-    def _user_piece(self, piece: Piece, age: float, inherited: bool = False) -> Statement | None:
-        text = piece.text
-        if not piece.code and (len(text) < 4 or is_reaction(text)):
-            return None
-        words = lower_words(text)
-        failing = piece.code and cues.is_error_line(text)
-        kind = (Kind.ERROR if failing else Kind.FACT) if piece.code else user_kind(text, words)
-        statement = self.add(text, kind, Speaker.USER, age)
-        statement.firm = kind is Kind.CONSTRAINT and cues.FIRM.found(text, words)
-        if kind is Kind.REQUEST:
-            statement.firm = is_goal(text)
-        statement.noted = cues.NOTED.found(text, words) or (kind is Kind.FACT and asks_change(text))
-        statement.inherited = inherited
-        return statement
-
-    def _assistant_piece(self, piece: Piece, speaker: Speaker, age: float, last: bool) -> None:
-        text = piece.text
-        if len(text) < 8 or piece.title or cues.SMALL_TALK.match(text):
-            return
-        if _STATEMENT.match(text) and is_torn(text):
-            return
-        if piece.code:
-            if cues.is_error_line(text) and not is_code(text):
-                self.add(text, Kind.ERROR, speaker, age)
-            return
-        if text.endswith("?"):
-            self._question(text, speaker, age, last)
-            return
-        words = lower_words(text)
-        if not piece.box and announces(text):
-            # What was begun last is told in full; what was begun before has results by now.
-            self.add(text, assistant_kind(piece, words, age), speaker, age)
-            return
-        atoms = atoms_of(text)
-        aside = not piece.box and (is_chatter(piece) or breaks_off(piece))
-        if aside and not atoms:
-            return
-        kind = assistant_kind(piece, words, age)
-        if aside and kind in (Kind.DONE, Kind.NEXT, Kind.DOING, Kind.BLOCKED, Kind.CONSTRAINT):
-            kind = Kind.FACT
-        statement = self.add(text, kind, speaker, age, atoms)
-        statement.noted = cues.NOTED.found(text, words)
-
-    def _question(self, text: str, speaker: Speaker, age: float, last: bool) -> None:
-        """A question that ends the conversation waits for its answer; others were answered."""
-        if last and speaker is Speaker.ASSISTANT and len(terms_of(text)) >= 2:
-            self.add(text, Kind.NEXT, speaker, age)
-        elif not _TO_THE_PERSON.search(text) and atoms_of(text):
-            self.add(text, Kind.FACT, speaker, age)
-
-    def _calls(self, text: str, age: float) -> None:
+    def _add_calls(self, text: str, age: float) -> None:
         for call in calls_of(text):
-            operation = operation_of(call)
+            operation = _operation(call)
             self._pending.append(operation)
-            line = operation.command
-            if line and not is_torn(line) and not line.endswith(" -"):
-                atom = Atom("command", line, 0, len(line))
-                operation.told = self.add(line, Kind.COMMAND, Speaker.CALL, age, (atom,))
-                operation.told.firm = not is_dull(line)
-            elif operation.path:
-                operation.told = self.add(operation.path, Kind.FILE, Speaker.CALL, age)
-                operation.told.firm = not operation.reads
+            kind, named = Kind.COMMAND, operation.command
+            if not named:
+                ops = file_ops(call.name, call.arguments, "")
+                kind = Kind.CHANGE if any(op.kind != "read" for op in ops) else Kind.FILE
+                named = operation.path
+            if named and not is_torn(named):
+                fact = _whole(named, kind)
+                operation.item = self._add(named, kind, Speaker.COMMAND, age, (fact,))
+                operation.item.minor = operation.reads
 
-    def _result(self, text: str, age: float, operation: Operation | None) -> None:
-        """What an output shows: failures, that something was done, rules, and its few lines that
-        look like no other line."""
-        lines = result_lines(text)
-        failing = [line for line in failing_lines(lines, operation) if not is_code(line)]
-        shown = failing[:_ERROR_LINES] + failing[-1:]
-        wanted = self._wanted(lines, failing)
-        broken = failed(text, failing)
-        told: list[Statement] = []
-        for line in dict.fromkeys(shown + [line for line in wanted if line in set(failing)]):
-            told.append(self.add(line, Kind.ERROR, Speaker.RESULT, age))
-        if operation is not None:
-            self._came_of(operation, text, lines, age, told, broken=broken)
-            if operation.rules:
-                self._rules(lines, age)
-                return
-        done = operation.told.text if operation and operation.told else ""
-        for rare in rare_lines(lines, set(failing), self._shapes):
-            atoms = atoms_of(rare.text) if rare.text not in done else ()
-            if atoms:
-                statement = self.add(rare.text, Kind.OUTPUT, Speaker.RESULT, age, atoms)
-                statement.firm = rare.assigned or len(lines) <= 3
-        for text in dict.fromkeys(line for line in wanted if line not in set(failing)):
-            self.add(text, Kind.OUTPUT, Speaker.RESULT, age)
-
-    def _came_of(
-        self,
-        operation: Operation,
-        text: str,
-        lines: list[str],
-        age: float,
-        told: list[Statement],
-        *,
-        broken: bool,
-    ) -> None:
-        """Whether the operation was done; a later run of the same settles earlier failures."""
-        if operation.reads:
-            for error in told:
-                error.solved = True  # it was looked at, and says nothing of how things stand
+    def _add_result(self, text: str, found: EntryFacts, operation: Operation, age: float) -> None:
+        """What an output shows: failures, that something was done, rules, and exact facts."""
+        lines = [line.strip() for line in _without_cut(text).split("\n")]
+        known = set(lines)
+        reads = operation.reads and len(lines) > _SHORT_OUTPUT
+        errors = [
+            one
+            for one in found.items
+            if one.kind is FactKind.ERROR and one.text in known and not is_torn(one.text)
+        ]
+        shown = [] if reads else [*errors[: _MOST_ERRORS - 1], *errors[_MOST_ERRORS - 1 :][-1:]]
+        failures = [
+            self._add(one.text[:_LONGEST], Kind.ERROR, Speaker.RESULT, age, (one,)) for one in shown
+        ]
+        for line in [line for line in lines if self._focus.wants_line(line)][:_MOST_WANTED]:
+            if all(line != one.text for one in shown):
+                kind = Kind.ERROR if is_failure(line) else Kind.FACT
+                self._add(line, kind, Speaker.RESULT, age)
+        if _RULE_FILE.search(operation.path):
+            self._add_rules(text, age)
+        if not reads:
+            for item in self._failures.pop(operation.family, ()):
+                item.solved = True
+            self._failures[operation.family] = failures
+        if failures:
+            if operation.item is not None and operation.item.kind is Kind.CHANGE:
+                operation.item.kind = Kind.FILE
             return
-        for error in self._failures.pop(operation.family, []):
-            error.solved = True
-        if broken:
-            self._failures[operation.family] = told
-            if operation.told is not None and operation.path:
-                operation.told.firm = False
-            return
-        shown = result_told(operation, text, lines)
-        if shown and operation.told is not None:
-            operation.told.dropped = "told with its result"
-            operation.told = self.add(shown, Kind.DONE, Speaker.RESULT, age)
-            command = shown.partition(ARROW)[0]
-            if command in self._done:
-                self._done[command].dropped = "done again later"
-            self._done[command] = operation.told
+        done = self._add_success(lines, operation, age)
+        exact = [one for one in exact_facts(found) if one.kind is not FactKind.ERROR]
+        for line in dict.fromkeys(_line_at(text, one) for one in exact):
+            if len(line) <= _LONGEST and line not in done and not is_torn(line):
+                facts = [one for one in exact if one.text in line]
+                self._add(line, Kind.FACT, Speaker.RESULT, age, facts)
 
-    def _rules(self, lines: list[str], age: float) -> None:
+    def _add_success(self, lines: Sequence[str], operation: Operation, age: float) -> str:
+        """A command with the line of its output which shows that it was done."""
+        command = _PIPE.sub("", operation.command)
+        shown = [line for line in lines if len(line) <= _LONGEST and _SUCCESS.search(line)]
+        if not command or not shown or operation.reads or operation.item is None:
+            return ""
+        operation.item.alive = False
+        done = f"`{command}`{ARROW}{shown[-1].strip('= ')}"
+        self._add(done, Kind.DONE, Speaker.RESULT, age, operation.item.facts)
+        return done
+
+    def _add_rules(self, text: str, age: float) -> None:
         """The rules in a file that was written for agents."""
-        kept = 0
-        for line in lines:
-            text = _BULLET.sub("", line)
-            if kept < _RULE_LINES and cues.FIRM.found(text, lower_words(text)):
-                statement = self.add(text, Kind.CONSTRAINT, Speaker.RESULT, age)
-                statement.firm = True
-                kept += 1
-
-    def _wanted(self, lines: list[str], failing: list[str]) -> list[str]:
-        if not self._focus.wishes:
-            return []
-        bad = set(failing)
-        found = (line for line in lines if self._focus.in_line(line, line in bad))
-        return list(dict.fromkeys(found))[:_WANTED_LINES]
+        for one in read_facts(Speaker.USER, [text])[0].items:
+            if one.kind is FactKind.CONSTRAINT:
+                self._add(one.text, Kind.CONSTRAINT, Speaker.RESULT, age)
 
 
-def _latest_user_block(blocks: list[Block]) -> int:
-    """The last message of the user that asks for something; -1 when there is none."""
-    fallback = -1
-    for index in range(len(blocks) - 1, -1, -1):
-        if blocks[index].speaker is Speaker.USER:
-            if not cues.SMALL_TALK.match(blocks[index].text):
-                return index
-            fallback = index if fallback < 0 else fallback
-    return fallback
+def _whole_sentences(text: str, skip: list[tuple[int, int]]) -> list[Sentence]:
+    """The sentences of a text, those that were split at a semicolon, a dash or a comma as one."""
+    found: list[Sentence] = []
+    for one in sentences(text, skip):
+        before = found[-1] if found else None
+        if before and before.end - before.start < _LONGEST and before.text[-1] not in ".!?…:":
+            between = text[before.end : one.start]
+            if between.strip(" ,;-–—\t") in _JOINTS and len(between) < _LONGEST_JOINT:
+                found[-1] = before._replace(text=text[before.start : one.end], end=one.end)
+                continue
+        found.append(one)
+    return found
 
 
-def _latest_text(blocks: list[Block], index: int) -> str:
-    """The latest request; a few words that only agree come with what they agree to."""
-    text = _condensed(blocks[index].text)
-    if len(terms_of(text)) >= _SHORT_ANSWER:
-        return text
-    for block in reversed(blocks[:index]):
-        if block.speaker is Speaker.USER:
-            return text
-        if block.speaker is Speaker.ASSISTANT:
-            asked = [p.text for p in pieces_of(block.text) if p.text.endswith("?")]
-            if asked and len(asked[-1]) <= _QUESTION_LIMIT:
-                return f"{text} ({ANSWER_TO}{asked[-1]})"
-            return text
-    return text
-
-
-def _condensed(text: str) -> str:
-    """A message on one line, without its pasted blocks, at most 1,200 characters."""
-    kept: list[str] = []
-    size = 0
-    said, _ = split_pasted(text)
-    for piece in pieces_of(said):
-        if piece.code:
+def _stated(text: str, found: EntryFacts) -> Iterator[tuple[Sentence, list[Mention]]]:
+    """The sentences of a text outside its code and its failures, each with what it states; the
+    rows of a table as words, each cell after the head of its column."""
+    wide = wide_places(text)
+    mentions = sorted(found.items, key=lambda one: one.start)
+    starts = [one.start for one in mentions]
+    errors = [one for one in mentions if one.kind is FactKind.ERROR]
+    heads: list[str] = []
+    for one in _whole_sentences(text, [(start, end) for start, end, _ in fences(text)]):
+        start, end = units(one.start, wide), units(one.end, wide)
+        if any(error.start <= start and end <= error.end for error in errors):
             continue
-        if size + len(piece.text) > _LATEST_LIMIT:
-            break
-        kept.append(piece.text)
-        size += len(piece.text) + 1
-    return " ".join(kept) or " ".join(text.split())[:_LATEST_LIMIT]
+        stated = mentions[bisect_left(starts, start) : bisect_left(starts, end)]
+        if not one.text.startswith("|"):
+            heads = []
+            yield one, stated
+            continue
+        row = [cell.strip(" *") for cell in one.text.strip("| ").split("|")]
+        if heads and any(letter.isalnum() for letter in one.text):
+            cells = zip([*heads, *[""] * len(row)], row, strict=False)
+            words = ", ".join(f"{head} {cell}".strip() for head, cell in cells)
+            yield one._replace(text=words, section=_TABLE), stated
+        heads = heads or row
+
+
+def _commands_in_code(text: str, found: EntryFacts) -> list[Mention]:
+    """The commands in the code blocks of a text."""
+    wide = wide_places(text)
+    code = [(units(start, wide), units(end, wide)) for start, end, _ in fences(text)]
+    commands = [one for one in found.items if one.kind is FactKind.COMMAND]
+    return [one for one in commands if any(start <= one.start < end for start, end in code)]
+
+
+def _facts_of(blocks: Sequence[Block]) -> list[EntryFacts]:
+    """What each block states; nothing of calls, thinking and earlier summaries."""
+    found = [EntryFacts()] * len(blocks)
+    for speaker in (Speaker.USER, Speaker.ASSISTANT, Speaker.RESULT):
+        places = [at for at, block in enumerate(blocks) if block.speaker is speaker]
+        texts = [blocks[at].text for at in places]
+        for at, facts in zip(places, read_facts(speaker, texts), strict=True):
+            found[at] = facts
+    return found
+
+
+def _user_kind(one: Sentence, stated: Sequence[Kind], facts: Sequence[Mention]) -> Kind | None:
+    if stated:
+        return min(stated, key=list(STATEMENTS.values()).index)
+    if facts:
+        return Kind.FACT
+    is_told = len(terms(one.text)) >= _FEW_WORDS and not _TALK.match(one.text)
+    return Kind.FACT if is_told else None
+
+
+def _assistant_kind(
+    one: Sentence, stated: Sequence[Kind], facts: Sequence[Mention], age: float, *, is_last: bool
+) -> Kind | None:
+    """What a sentence of the assistant is; None for one that only accompanies the work."""
+    text = one.text
+    if one.box in ("x", "X"):
+        return Kind.DONE
+    if is_question(text):
+        return Kind.NEXT if is_last and len(terms(text)) > 1 else None
+    if Kind.DECISION in stated or _REASONED.match(text):
+        return Kind.DECISION
+    if text.lower().startswith("next") and _ANNOUNCES.match(text):
+        return Kind.NEXT if age <= _LATE else None
+    if _ANNOUNCES.match(text):
+        return Kind.DOING if is_last and text[-1] != ":" else None
+    if Kind.NEXT in stated:
+        return Kind.NEXT if age <= _LATE else None
+    if not facts and (_TALK.match(text) or text.endswith(":")):
+        return None
+    if _REPORTS.search(text):
+        return Kind.DONE
+    is_rule = not _STANDING.isdisjoint(kinds_of(text, by_user=True))
+    lasts = facts or is_rule or one.section == _TABLE or _EXPLAINS.search(text)
+    return Kind.FACT if lasts else None
+
+
+def _operation(call: CallText) -> Operation:
+    command = call.arguments.get("command") or call.arguments.get("cmd")
+    if isinstance(command, str) and command.strip():
+        line = command.strip().split("\n")[0].partition("<<")[0]
+        return Operation(call.name, _CHANGE_OF_FOLDER.sub("", line).strip()[:_LONGEST])
+    path = call.arguments.get("path") or call.arguments.get("file_path")
+    return Operation(call.name, path=path.strip() if isinstance(path, str) else "")
+
+
+def _whole(text: str, kind: Kind) -> Mention:
+    """The fact of an item that is one exact thing."""
+    kinds = {Kind.COMMAND: FactKind.COMMAND, Kind.ERROR: FactKind.ERROR}
+    return Mention(kinds.get(kind, FactKind.PATH), text, text.lower(), 0, len(text))
+
+
+def _without_cut(text: str) -> str:
+    """An output without the line that a cut ends in: it says less than it did."""
+    at = text.rfind("[... ")
+    if at < 0 or not _CUT_END.fullmatch(text, at):
+        return text
+    return text[:at].rstrip().rpartition("\n")[0]
+
+
+def _line_at(text: str, fact: Mention) -> str:
+    at = text.find(fact.text)
+    return text[text.rfind("\n", 0, at) + 1 :].partition("\n")[0].strip()
+
+
+def _latest_index(blocks: Sequence[Block]) -> int:
+    """Index of the last message of the user that says something; -1 without any."""
+    asked = [at for at, block in enumerate(blocks) if block.speaker is Speaker.USER]
+    telling = [at for at in asked if terms(blocks[at].text)]
+    return (telling or asked or [-1])[-1]
+
+
+def _latest_text(blocks: Sequence[Block], index: int) -> str:
+    """The latest request on one line; a few words that only agree come with what they agree to."""
+    text = blocks[index].text
+    for start, end, _ in reversed(fences(text)):
+        text = f"{text[:start]} {text[end:]}"
+    parts = [one.text for one in sentences(text, []) if not is_failure(one.text)]
+    request = " ".join(" ".join(parts).split()) or " ".join(text.split())
+    before = blocks[index - 1] if index else blocks[index]
+    if len(terms(request)) < _SHORT_ANSWER and before.speaker is Speaker.ASSISTANT:
+        asked = [one.text for one in sentences(before.text, []) if is_question(one.text)]
+        if asked and len(asked[-1]) <= _LONGEST:
+            request = f"{request} ({ANSWER_TO}{asked[-1]})"
+    return request[:_LATEST_LIMIT]

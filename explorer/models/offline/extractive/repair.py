@@ -34,7 +34,7 @@ _ITS_PLACES: dict[str, tuple[Section, ...]] = {
 _OTHERWISE = (Section.FACTS, Section.NOTES, Section.PROGRESS, Section.DONE, Section.GOAL)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Found:
     kind: str
     lacking: str
@@ -71,17 +71,15 @@ def _read(listed: str) -> list[_Found]:
         if match := _FINDING.match(line):
             found.append(_Found(match.group(1), match.group(2), match.group(3)))
         elif found and line.startswith(_STATED):
-            last = found[-1]
-            found[-1] = _Found(last.kind, last.lacking, last.text, line[len(_STATED) :], last.line)
+            found[-1].stated = line[len(_STATED) :]
         elif found and (match := _RECORD.match(line)):
-            last = found[-1]
-            found[-1] = _Found(last.kind, last.lacking, last.text, last.stated, match.group(1))
+            found[-1].line = match.group(1)
     return found
 
 
 def _put_right(body: str, found: _Found) -> str:
     if found.text.endswith(_CUT):
-        return body  # what is not told whole cannot be copied
+        return body  # what is cut off cannot be copied
     if found.lacking == "lost":
         return body if found.text in body else _added(body, found)
     known = found.lacking in ("changed", "overruled") and found.stated and found.text
@@ -97,8 +95,8 @@ def _added(body: str, found: _Found) -> str:
     at = _place(lines, found.kind)
     # Half a line would name things that are not there.
     whole = found.text in found.line and not found.line.startswith(_CUT)
-    said = found.line if whole and not found.line.endswith(_CUT) else found.text
-    new = f"- {_PLAIN.sub('', said)}"
+    line = found.line if whole and not found.line.endswith(_CUT) else found.text
+    new = f"- {_PLAIN.sub('', line)}"
     if at is None:
         return f"{body.rstrip()}\n\n{new}"
     end = _end_of(lines, at)

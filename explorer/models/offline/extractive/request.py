@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from itertools import count
-from typing import Any, TypeVar
+from typing import Any
 
-from explorer.models.offline.extractive.statement import Speaker
+from explorer.facts.entry_texts import Speaker
 from explorer.models.request import ChatMessage, ModelRequest
 from explorer.session.text import as_prose
 from explorer.tokens.estimate import estimate_text
@@ -21,13 +19,23 @@ _NAMES = (
     "|ASSISTANT[_ ]THINKING|ASSISTANT[_ ]TOOL[_ ]CALLS?|ASSISTANT|USER|HUMAN|THINKING"
     "|TOOL[_ ]CALLS?|TOOL[_ ]USE|TOOL[_ ]RESULTS?|SYSTEM|CUSTOM|BASH|SUMMARY"
 )
+_SPEAKERS = (
+    ("result", Speaker.RESULT),
+    ("tool call", Speaker.COMMAND),
+    ("tool use", Speaker.COMMAND),
+    ("thinking", Speaker.ASIDE),
+    ("assistant", Speaker.ASSISTANT),
+    ("bash", Speaker.RESULT),
+    ("shell", Speaker.RESULT),
+    ("summary", Speaker.SUMMARY),
+)
 _MARK = re.compile(rf"^\[(?P<name>{_NAMES})(?:[:(][^\]\n]{{0,80}})?\]:?[ \t]*", re.MULTILINE)
 _RULE = re.compile(r"^\s*(?:-{3,}|={3,}|\*{3,}|_{3,}|─{3,})\s*$", re.MULTILINE)
 _CALL = re.compile(r"([A-Za-z_][\w.-]*)\(")
 _LONGEST = 40_000
 """Characters of one block that are read, half of them from its end."""
 _DECODER = json.JSONDecoder()
-# An earlier summary told to the model; its tags are escaped where the text was escaped.
+# An earlier summary in a message; its tags are escaped where the text was escaped.
 _FRAMED = re.compile(
     r"(?:<|&lt;)(?P<tag>[a-z-]*summary)(?:>|&gt;)(?P<inner>.*)(?:<|&lt;)/(?P=tag)(?:>|&gt;)",
     re.DOTALL,
@@ -54,32 +62,27 @@ class CallText:
 def blocks_of(text: str, cancelled: Callable[[], bool]) -> list[Block]:
     """The blocks in order. Text before the first mark, or without any mark, is the user's."""
     # Plain tuples: hundreds of thousands of matches would keep the collector of garbage busy.
-    marks = [
-        (m.start(), m.end(), _speaker(m.group("name")))
-        for m in _marks(text, cancelled)
-        if _stands_free(text, m)
-    ]
+    marks = [(0, 0, Speaker.USER)]
+    marks += [(m.start(), m.end(), _speaker(m.group("name"))) for m in _marks(text, cancelled)]
     blocks: list[Block] = []
-    first = marks[0][0] if marks else len(text)
-    lead = _ends(text, 0, first).strip()
-    if lead:
-        blocks.extend(speech_blocks(Speaker.USER, lead))
     for index, (_, start, speaker) in enumerate(marks):
         if cancelled():
             return blocks
         end = marks[index + 1][0] if index + 1 < len(marks) else len(text)
-        body = _trimmed(text, start, end)
-        if body:
-            blocks.extend(speech_blocks(speaker, body))
+        lines = ends_of(text[start:end], _LONGEST).strip().split("\n")
+        while lines and (not lines[-1].strip() or _RULE.match(lines[-1])):
+            lines.pop()
+        if lines:
+            blocks.extend(speech_blocks(speaker, "\n".join(lines).rstrip()))
     return blocks
 
 
 def _marks(text: str, cancelled: Callable[[], bool]) -> Iterator[re.Match[str]]:
-    """The role marks, looked for only where a line begins with a bracket."""
+    """The role marks that open a block, looked for only where a line begins with a bracket."""
     place = 0 if text.startswith("[") else text.find("\n[") + 1
     while (place or text.startswith("[")) and not cancelled():
         mark = _MARK.match(text, place)
-        if mark is not None:
+        if mark is not None and _stands_free(text, mark):
             yield mark
         place = text.find("\n[", place) + 1
         if not place:
@@ -88,19 +91,11 @@ def _marks(text: str, cancelled: Callable[[], bool]) -> Iterator[re.Match[str]]:
 
 def bounded(text: str) -> str:
     """A message or a summary as it is read: of a very long one its both ends, in short lines."""
-    return as_prose(_ends(text, 0, len(text)))
-
-
-def _ends(text: str, start: int, end: int) -> str:
-    """A stretch of a text; of a very long one its both ends."""
-    if end - start <= _LONGEST:
-        return text[start:end]
-    half = _LONGEST // 2
-    return f"{text[start : start + half]}\n{text[end - half : end]}"
+    return as_prose(ends_of(text, _LONGEST))
 
 
 def _stands_free(text: str, mark: re.Match[str]) -> bool:
-    """A role mark opens a block: after a blank line or a divider, never inside a paragraph."""
+    """A role mark opens a block: after a blank line or a divider, never within a paragraph."""
     start = mark.start()
     if start == 0 or text[max(0, start - 2) : start] == "\n\n":
         return True
@@ -110,44 +105,21 @@ def _stands_free(text: str, mark: re.Match[str]) -> bool:
     return not previous or _RULE.match(previous) is not None
 
 
-def _trimmed(text: str, start: int, end: int) -> str:
-    """A stretch of a text without the dividers at its end."""
-    lines = _ends(text, start, end).strip().split("\n")
-    while lines and (not lines[-1].strip() or _RULE.match(lines[-1])):
-        lines.pop()
-    return "\n".join(lines).rstrip()
-
-
-@lru_cache(maxsize=64)
 def _speaker(name: str) -> Speaker:
     low = name.lower().replace("_", " ")
-    if "result" in low:
-        return Speaker.RESULT
-    if "call" in low or "use" in low.split():
-        return Speaker.CALL
-    if "thinking" in low:
-        return Speaker.THINKING
-    if low in ("assistant",):
-        return Speaker.ASSISTANT
-    if low in ("bash", "shell"):
-        return Speaker.RESULT
-    if low == "summary":
-        return Speaker.SUMMARY
-    return Speaker.USER
+    return next((speaker for word, speaker in _SPEAKERS if word in low), Speaker.USER)
 
 
 def speech_blocks(speaker: Speaker, body: str) -> list[Block]:
     """Splits what only looks like the user's words: shell runs and embedded summaries."""
-    if speaker is Speaker.CALL:
-        return [Block(speaker, body)]
-    if speaker is Speaker.RESULT:
-        return [Block(speaker, _ends(body, 0, len(body)))]
+    if speaker in (Speaker.COMMAND, Speaker.RESULT):
+        return [Block(speaker, ends_of(body, _LONGEST))]
     body = bounded(body)
     if speaker is not Speaker.USER:
         return [Block(speaker, body)]
     shell = _SHELL.match(body)
     if shell:
-        call = Block(Speaker.CALL, f"bash(command={json.dumps(shell.group('command'))})")
+        call = Block(Speaker.COMMAND, f"bash(command={json.dumps(shell.group('command'))})")
         return [call, Block(Speaker.RESULT, shell.group("output").rstrip("` \n"))]
     framed = _FRAMED.search(body)
     if framed:
@@ -194,70 +166,28 @@ def _arguments(text: str, position: int) -> tuple[dict[str, Any], int]:
 
 
 DEPTH = 1_500_000
-"""Characters of a conversation that are read in depth."""
-_NEWEST = 0.45
-_PERSON = 0.25
+"""Characters of a conversation that are read."""
 _LEAST = 240
-_STEPS = 8
-_SAID = (Speaker.USER, Speaker.SUMMARY)
-
-Item = TypeVar("Item")
+"""Characters of an older block, from both its ends, that say something."""
 
 
-def stoppable(items: Iterable[Item], cancelled: Callable[[], bool]) -> Iterator[Item]:
-    """The items, and no more of them once `cancelled` says so."""
-    for number, item in zip(count(), items, strict=False):
-        if number % _STEPS == 0 and cancelled():
-            return
-        yield item
-
-
-def thin(blocks: list[Block], cancelled: Callable[[], bool], depth: int = DEPTH) -> list[Block]:
-    """The blocks with at most about `depth` characters left in them."""
+def thin(blocks: list[Block], depth: int = DEPTH) -> list[Block]:
+    """The blocks with about `depth` characters left in them: the newest whole, of older ones both
+    ends, and where they are very many only some, of the user's twice as many."""
     if sum(len(block.text) for block in blocks) <= depth:
         return blocks
-    kept: dict[int, Block] = {}
-    newest = _take(blocks, kept, int(depth * _NEWEST), tuple(Speaker))
-    _take(blocks, kept, int(depth * _PERSON), _SAID)
-    older = sum(1 for index in range(newest) if index not in kept)
-    room = depth - int(depth * _NEWEST) - int(depth * _PERSON)
-    share = room // max(1, older)
-    every = 1 if share >= _LEAST else -(-_LEAST // max(1, share))
-    share = max(share, _LEAST)
-    thinned: list[Block] = []
-    number = 0
-    for index, whole in stoppable(enumerate(blocks), cancelled):
-        block: Block | None = whole
-        if index < newest and index not in kept:
-            text = ends_of(whole.text, share) if number % every == 0 else ""
-            number += 1
-            block = replace(whole, text=text) if text or _answers(whole, thinned) else None
-        if block is not None:
-            thinned.append(block)
-    return thinned
-
-
-def _answers(block: Block, before: list[Block]) -> bool:
-    """Whether a result belongs to a call that is read, or comes after one that does."""
-    result = block.speaker is Speaker.RESULT
-    return result and bool(before) and before[-1].speaker in (Speaker.CALL, Speaker.RESULT)
-
-
-def _take(
-    blocks: list[Block], kept: dict[int, Block], room: int, speakers: tuple[Speaker, ...]
-) -> int:
-    """Keep the newest blocks of some speakers while there is room; the oldest index reached."""
-    reached = len(blocks)
-    for index in range(len(blocks) - 1, -1, -1):
-        block = blocks[index]
-        if index in kept or block.speaker not in speakers:
-            continue
-        room -= len(block.text)
-        if room < 0:
-            break
-        kept[index] = block
-        reached = index
-    return reached
+    room, newest = depth // 2, len(blocks)
+    while newest and room >= len(blocks[newest - 1].text):
+        newest -= 1
+        room -= len(blocks[newest].text)
+    share = max(_LEAST, depth // 2 // newest)
+    every = -(-share * newest // (depth // 2))
+    older = [
+        replace(block, text=ends_of(block.text, share))
+        for index, block in enumerate(blocks[:newest])
+        if index % every == 0 or (block.speaker is Speaker.USER and index % (every // 2 or 1) == 0)
+    ]
+    return older + blocks[newest:]
 
 
 def ends_of(text: str, most: int) -> str:
@@ -272,18 +202,17 @@ def ends_of(text: str, most: int) -> str:
     return f"{head}\n{tail}"
 
 
-_VERY_LONG = 1_000_000
-_TAGGED = ("previous-summary", "additional-context")
-# "Additional focus: ...", "Pay special attention to this:" and what follows, to the end.
-_FOCUS_LINE = re.compile(
-    r"^[^\n:]*\b(?:focus|attention|instructions?|guidance|emphasi[sz]e|concentrate)\b[^\n:]{0,60}"
-    r":[ \t*_]*\n?(?P<text>\S.*)\Z",
-    re.IGNORECASE | re.MULTILINE | re.DOTALL,
+# "Additional focus: ...", "Pay special attention to this:" and what follows to the end; the same
+# between tags; "Focus on ...".
+_FOCUS = (
+    re.compile(
+        r"^[^\n:]*\b(?:focus|attention|instructions?|guidance|emphasi[sz]e|concentrate)\b"
+        r"[^\n:]{0,60}:[ \t*_]*\n?(?P<text>\S.*)\Z",
+        re.IGNORECASE | re.MULTILINE | re.DOTALL,
+    ),
+    re.compile(r"<((?:custom-|user-)?instructions|focus)>(?P<text>.*?)</\1>", re.DOTALL),
+    re.compile(r"^[ \t]*(?:please\s+)?focus\s+on\s+(?P<text>.+)$", re.I | re.MULTILINE),
 )
-_FOCUS_TAG = re.compile(
-    r"<(focus|custom-instructions|user-instructions|instructions)>(.*?)</\1>", re.DOTALL
-)
-_FOCUS_ON = re.compile(r"^[ \t]*(?:please\s+)?focus\s+on\s+(?P<text>.+)$", re.I | re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,19 +221,15 @@ class Material:
 
     conversation: str
     previous: str
-    context: str
     instructions: str
     focus: str
     spoken: tuple[Block, ...] = ()
 
     @property
     def tokens(self) -> int:
-        """An estimate of all the text that the summary stands for; a rough one where it is
-        very long."""
-        parts = (self.conversation, self.previous, *(b.text for b in self.spoken))
-        return sum(
-            estimate_text(part) if len(part) < _VERY_LONG else len(part) // 4 for part in parts
-        )
+        """An estimate of all the text that the summary stands for."""
+        parts = (self.conversation, self.previous, *(block.text for block in self.spoken))
+        return sum(map(estimate_text, parts))
 
 
 def read_request(request: ModelRequest) -> Material:
@@ -319,21 +244,13 @@ def read_request(request: ModelRequest) -> Material:
     else:
         conversation, rest = "", whole
         spoken = tuple(_spoken(request.messages))
-    parts = dict.fromkeys(_TAGGED, "")
-    for tag in _TAGGED:
-        parts[tag], rest = _cut(rest, tag)
-    return Material(
-        conversation,
-        parts["previous-summary"],
-        parts["additional-context"],
-        rest,
-        _focus(rest, parts["additional-context"]),
-        spoken,
-    )
+    previous, rest = _cut(rest, "previous-summary")
+    context, rest = _cut(rest, "additional-context")
+    return Material(conversation, previous, rest, _focus(rest, context), spoken)
 
 
 def _cut(text: str, tag: str) -> tuple[str, str]:
-    """The inside of the first `<tag>` element at the start of a line, and the text without it."""
+    """What stands in the first `<tag>` element at the start of a line, and the text without it."""
     opening = re.compile(rf"<{tag}>[ \t]*\n?")
     start = 0 if text.startswith(f"<{tag}>") else text.find(f"\n<{tag}>") + 1
     found = opening.match(text, start)
@@ -346,8 +263,8 @@ def _cut(text: str, tag: str) -> tuple[str, str]:
         if loose < 0:
             return text[found.end() :], text[:start]
         return text[found.end() : loose], text[:start] + text[loose + len(tag) + 3 :]
-    inside = text[found.end() : end]
-    return inside.strip("\n"), text[:start] + text[end + len(tag) + 4 :]
+    body = text[found.end() : end]
+    return body.strip("\n"), text[:start] + text[end + len(tag) + 4 :]
 
 
 def _spoken(messages: tuple[ChatMessage, ...]) -> list[Block]:
@@ -360,18 +277,12 @@ def _spoken(messages: tuple[ChatMessage, ...]) -> list[Block]:
         if message.text.strip():
             blocks.extend(speech_blocks(speakers[message.role], message.text))
         for call in message.tool_calls:
-            arguments = ", ".join(f"{k}={_json(v)}" for k, v in call.arguments.items())
-            blocks.append(Block(Speaker.CALL, f"{call.name}({arguments})"))
+            values = ((key, json.dumps(value)) for key, value in call.arguments.items())
+            arguments = ", ".join(f"{key}={value}" for key, value in values)
+            blocks.append(Block(Speaker.COMMAND, f"{call.name}({arguments})"))
     return blocks
 
 
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)
-
-
 def _focus(instructions: str, context: str) -> str:
-    found = [context]
-    found += [match.group("text") for match in _FOCUS_LINE.finditer(instructions)]
-    found += [match.group(2) for match in _FOCUS_TAG.finditer(instructions)]
-    found += [match.group("text") for match in _FOCUS_ON.finditer(instructions)]
-    return "\n".join(part for part in found if part.strip())
+    found = [one["text"] for form in _FOCUS for one in form.finditer(instructions)]
+    return "\n".join(part for part in (context, *found) if part.strip())

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from enum import Enum
 
-from explorer.models.offline.extractive.statement import Atom, Kind, atoms_of, pieces_of
+from explorer.facts.errors import is_failure
+from explorer.facts.sentences import sentences
+from explorer.models.offline.extractive.items import Kind
 
 _HEADING = re.compile(r"^[ \t]{0,3}(#{1,4})[ \t]+([^\n#].*?)[ \t]*#*[ \t]*$", re.MULTILINE)
 _NUMBERED = re.compile(r"^[ \t]*(\d{1,2})\.[ \t]+\**([A-Z][^\n:*]{2,60}?)\**[ \t]*:", re.MULTILINE)
@@ -33,62 +36,40 @@ class Section(Enum):
     NOTES = "notes"
     TITLE = "title"
     RECENT = "recent operations"
-    # Where statements belong for which no heading asks by itself.
-    RULES = "rules read"
-    ERRORS = "errors"
-    COMMANDS = "commands"
-    CHANGED = "changed files"
-    ASKED = "asked before"
 
 
 # The first pattern that fits decides; special words stand before general ones.
 _MEANINGS: tuple[tuple[re.Pattern[str], Section], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE), section)
     for pattern, section in (
-        (
-            r"next|remaining|to-?do|pending|upcoming|continuation|follow|open\s+(?:task|item|work)",
-            Section.NEXT,
-        ),
-        (
-            r"in[- ]progress|ongoing|current(?:ly)?\s+(?:work|state|status|task|focus)|active\s+"
-            r"work|under\s*way",
-            Section.DOING,
-        ),
-        (r"recent\s+(?:operations?|actions?|commands?)|last\s+operations?", Section.RECENT),
-        (r"code\s*base|state\s+of\s+the\s+code", Section.FILES),
-        (r"early\s+progress|progress\s+so\s+far", Section.PROGRESS),
-        (
-            r"block|problem|issue|error|troubleshoot|obstacle|failure|open\s+question",
-            Section.BLOCKED,
-        ),
-        (
-            r"suffix|context\s+for|critical|essential|key\s+(?:context|fact|detail|information)",
-            Section.FACTS,
-        ),
+        (r"next|remaining|to-?do|pending|continuation|follow|open (?:task|work)", Section.NEXT),
+        (r"in[- ]progress|ongoing|current (?:work|state|task)|active work", Section.DOING),
+        (r"recent (?:operations?|actions?|commands?)|last operations?", Section.RECENT),
+        (r"code ?base|state of the code", Section.FILES),
+        (r"early progress|progress so far", Section.PROGRESS),
+        (r"block|problem|issue|error|obstacle|failure|open question", Section.BLOCKED),
+        (r"suffix|context for|critical|essential|key (?:context|fact|detail)", Section.FACTS),
         (r"decision|choice|rationale|approach|why", Section.DECISIONS),
         (r"constraint|preference|requirement|rule|guideline|instruction", Section.CONSTRAINTS),
-        (r"\bdone\b|complet|accomplish|finished|achiev|work\s+performed", Section.DONE),
+        (r"\bdone\b|complet|accomplish|finished|achiev|work performed", Section.DONE),
         (r"progress|status|history", Section.PROGRESS),
         (r"goal|objective|intent|request|task|purpose|overview|asked|aim|prompt", Section.GOAL),
         (r"file|code|artifact|artefact", Section.FILES),
         (r"note|additional|misc|other|remark", Section.NOTES),
-        (
-            r"context|fact|detail|information|technical|knowledge|foundation|data|reference|learn|insight|discover",
-            Section.FACTS,
-        ),
+        (r"context|fact|detail|information|technical|knowledge|reference|learn", Section.FACTS),
     )
 )
-DEFAULT = (
-    ("Goal", 2, Section.GOAL),
-    ("Constraints & Preferences", 2, Section.CONSTRAINTS),
-    ("Progress", 2, Section.TITLE),
-    ("Done", 3, Section.DONE),
-    ("In Progress", 3, Section.DOING),
-    ("Blocked", 3, Section.BLOCKED),
-    ("Key Decisions", 2, Section.DECISIONS),
-    ("Next Steps", 2, Section.NEXT),
-    ("Critical Context", 2, Section.FACTS),
-)
+_DEFAULT = """
+## Goal
+## Constraints & Preferences
+## Progress
+### Done
+### In Progress
+### Blocked
+## Key Decisions
+## Next Steps
+## Critical Context
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +123,7 @@ def read_template(instructions: str) -> Template:
         if _SHORT.search(instructions):
             return Template((), short=True)
     if len(headings) < 2:
-        headings = [Heading(words, level, section) for words, level, section in DEFAULT]
+        return replace(read_template(_DEFAULT), wrapped=wrapped)
     return Template(tuple(headings), wrapped=wrapped)
 
 
@@ -157,35 +138,32 @@ def _numbered(instructions: str) -> tuple[Heading, ...]:
 
 
 def meaning(words: str, *, parent: bool) -> Section:
-    """What a heading asks for; one with headings of its own beneath it is only a title."""
+    """What a heading asks for; one with headings beneath it is only a title."""
     if parent:
         return Section.TITLE
-    for pattern, section in _MEANINGS:
-        if pattern.search(words):
-            return section
-    return Section.NOTES
+    return next((section for form, section in _MEANINGS if form.search(words)), Section.NOTES)
 
 
-LATEST_LABEL = "Latest request"
 ANSWER_TO = "in answer to: "
-CHANGED_LABEL = "Files changed"
-RAN_LABEL = "Commands (results not shown)"
-LISTS = {
-    "Files": Kind.FILE,
-    CHANGED_LABEL: Kind.FILE,
-    "Commands": Kind.COMMAND,
-    RAN_LABEL: Kind.COMMAND,
-    "Also mentioned": Kind.FACT,
+RAN = "Commands (results not shown)"
+LISTED = (Kind.FILE, Kind.CHANGE, Kind.COMMAND)
+"""Kinds of which several stand on one line."""
+LABELS: Mapping[Kind, str] = {
+    Kind.LATEST: "Latest request",
+    Kind.REQUEST: "Asked",
+    Kind.ERROR: "Error",
+    Kind.DOING: "In progress",
+    Kind.BLOCKED: "Blocked",
+    Kind.FACT: "Fact",
+    Kind.FILE: "Files",
+    Kind.CHANGE: "Files changed",
+    Kind.COMMAND: "Commands",
 }
-ERROR_LABEL = "Error"
-OUTPUT_LABEL = "Output"
-ASKED_LABEL = "Asked"
-FOUND_LABEL = "Found"
-_LABELS = {
-    ERROR_LABEL: Kind.ERROR,
-    OUTPUT_LABEL: Kind.OUTPUT,
-    ASKED_LABEL: Kind.REQUEST,
-    FOUND_LABEL: Kind.FINDING,
+"""What stands before an item whose kind its section does not name."""
+_KINDS_OF_LABELS = {
+    **{label: kind for kind, label in LABELS.items()},
+    RAN: Kind.COMMAND,
+    "Done": Kind.DONE,
 }
 
 _SUMMARY_HEADING = re.compile(
@@ -197,8 +175,9 @@ _FILE_TAGS = re.compile(
 _EMPTY = re.compile(
     r"^\W*\(?(?:none(?: yet)?|n/?a|nothing(?: yet)?|empty|not applicable|tbd)\)?\W*$", re.IGNORECASE
 )
+_LONG_LINE = 300
+"""Characters of a line of a summary from which its sentences are single items."""
 _BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX~>-]\]\s+)?")
-_STATE = re.compile(r"^(Done|In progress|Blocked):\s+", re.IGNORECASE)
 
 _KINDS: dict[Section, Kind] = {
     Section.RECENT: Kind.DONE,
@@ -215,12 +194,15 @@ _KINDS: dict[Section, Kind] = {
     Section.NOTES: Kind.FACT,
     Section.TITLE: Kind.DONE,
 }
-_STATES = {"done": Kind.DONE, "in progress": Kind.DOING, "blocked": Kind.BLOCKED}
 
 
 def summary_items(text: str) -> list[tuple[Kind, str]]:
     """The items of a summary with their kinds, in order. A latest request keeps its kind."""
-    files = [path for tag in _FILE_TAGS.finditer(text) for path in tag.group(2).split("\n")]
+    files = [
+        (Kind.CHANGE if tag.group(1) == "modified-files" else Kind.FILE, path.strip())
+        for tag in _FILE_TAGS.finditer(text)
+        for path in tag.group(2).split("\n")
+    ]
     items: list[tuple[Kind, str]] = []
     section = Section.NOTES
     for raw in _FILE_TAGS.sub("", text).split("\n"):
@@ -232,25 +214,22 @@ def summary_items(text: str) -> list[tuple[Kind, str]]:
         line = _BULLET.sub("", raw).strip()
         if not line or _EMPTY.match(line) or set(line) <= set("-=*_ ") or line.startswith("```"):
             continue
-        items.extend(_line_items(section, line))
-    items.extend((Kind.FILE, path.strip()) for path in files if path.strip())
-    return items
+        items += _line_items(section, line)
+    return items + [(kind, path) for kind, path in files if path]
 
 
 def _line_items(section: Section, line: str) -> list[tuple[Kind, str]]:
     label, colon, rest = line.partition(":")
-    label = label.strip("*_ ")
+    kind = _KINDS_OF_LABELS.get(label.strip("*_ ").capitalize()) if colon else None
     rest = rest.strip().removeprefix("**").strip()
-    if colon and label == LATEST_LABEL:
-        return [(Kind.LATEST, rest)]
-    if colon and label in LISTS:
-        return [(LISTS[label], part) for part in list_parts(rest)]
-    if colon and label in _LABELS:
-        return [(_LABELS[label], rest)]
-    state = _STATE.match(line)
-    if state:
-        return [(_STATES[state.group(1).lower()], line[state.end() :])]
-    return [(_KINDS[section], piece.text) for piece in pieces_of(line)]
+    if kind is Kind.ERROR and is_failure(line):
+        return [(kind, line)]
+    if kind in LISTED:
+        return [(kind, part) for part in list_parts(rest)]
+    if kind is not None:
+        return [(kind, rest)]
+    parts = [line] if len(line) <= _LONG_LINE else [one.text for one in sentences(line, [])]
+    return [(_KINDS[section], part) for part in parts]
 
 
 def list_parts(line: str) -> list[str]:
@@ -263,9 +242,16 @@ def list_parts(line: str) -> list[str]:
     return parts
 
 
+def item_line(kind: Kind, text: str, label: str | None = None) -> str:
+    """An item as a single line; `label` is None for the usual one of its kind."""
+    if label is None:
+        label = "" if kind is Kind.ERROR and is_failure(text) else LABELS.get(kind, "")
+    return f"- {label}: {text}" if label else f"- {text}"
+
+
 def list_line(label: str, parts: list[str]) -> str:
     """Several exact things on one line; those with blanks or commas stand in backticks."""
-    return f"{label}: " + ", ".join(list_part(part) for part in parts)
+    return f"- {label}: " + ", ".join(list_part(part) for part in parts)
 
 
 def list_part(part: str) -> str:
@@ -273,10 +259,3 @@ def list_part(part: str) -> str:
     if "`" in part:
         return f"``{part}``"
     return f"`{part}`" if re.search(r"[\s,]", part) else part
-
-
-def atoms_of_item(kind: Kind, text: str) -> tuple[Atom, ...]:
-    """The exact things of an item; an item of a list of commands is one command."""
-    if kind is Kind.COMMAND:
-        return (Atom("command", text, 0, len(text)),)
-    return atoms_of(text)

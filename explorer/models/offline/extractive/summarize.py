@@ -1,16 +1,20 @@
-"""From a summary request to its text: read, settle, rank, choose, write."""
+"""From a summary request to its text: read, keep what still holds, rank, choose, write."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 
-from explorer.models.offline.extractive.changes import close_finished, drop_repeated, settle
-from explorer.models.offline.extractive.cues import is_reaction, user_kind
-from explorer.models.offline.extractive.focus import focus_of
-from explorer.models.offline.extractive.record import Builder
-from explorer.models.offline.extractive.rendering import NONE, homeless, render, skeleton_size
+from explorer.facts import FactKind, Mention
+from explorer.facts.changes import Rule, mark_changed
+from explorer.facts.entry_texts import Speaker
+from explorer.facts.figures import figures_in
+from explorer.facts.sentences import sentences
+from explorer.facts.statements import is_question, kinds_of
+from explorer.facts.words import statement_key, terms
+from explorer.models.offline.extractive.items import Focus, Item, Kind, focus_of
+from explorer.models.offline.extractive.record import Record
+from explorer.models.offline.extractive.rendering import is_asked_for, render
 from explorer.models.offline.extractive.request import (
     Material,
     blocks_of,
@@ -18,64 +22,62 @@ from explorer.models.offline.extractive.request import (
     read_request,
     thin,
 )
-from explorer.models.offline.extractive.sections import Template, read_template
+from explorer.models.offline.extractive.sections import LISTED, Template, read_template
 from explorer.models.offline.extractive.selection import (
-    FLOOR,
-    LEFTOVER_FLOOR,
+    STANDING,
     Choice,
     Selection,
-    raise_end,
     rank,
     wordings,
 )
-from explorer.models.offline.extractive.statement import (
-    Kind,
-    Speaker,
-    Statement,
-    lower_words,
-    pieces_of,
-)
 from explorer.models.request import ChatMessage, ModelRequest
-from explorer.tokens.estimate import (
-    estimate_text,
-    utf16_units,
-)
+from explorer.tokens.estimate import estimate_text, utf16_units
 
 _SHARE = 0.2
+"""Share of the source that a summary takes when no size is asked for."""
 _CEILING = 0.5
 _SMALLEST = 240
 _HEADINGS = 100
 _LARGEST = 6000
-_LATEST_SHARE = 0.3
-_STANDING = (Kind.CONSTRAINT, Kind.PREFERENCE, Kind.DECISION)
 _TIGHT = 400
-_ROOMY = 1_000
-_PLENTY = 16_000
-"""UTF-16 units beyond which only what is worth more is told."""
-_PLENTY_FLOOR = 4.5
+"""Tokens below which blank lines are left out."""
+_LATEST_SHARE = 0.3
 _WANTED_SHARE = 0.6
-_STANDING_FLOOR = 5.0
 _STANDING_SHARE = 0.55
-_AIM = re.compile(
-    r"\b(?:need|want|would\s+like|i['’]d\s+like|please|can\s+you|could\s+you|help|goal|aim|trying|build|"
-    r"add|fix|implement|create|write|make|migrate|move|refactor|investigate|find|figure|why|how|port|"
-    r"update|remove|improve|replace|rewrite|set\s+up|convert|split|review|debug|optimi[sz]e|working\s+on)\b",
+"""Shares of the room: of the latest request, of what is asked for, of rules and decisions."""
+_FINISHED = 0.6
+"""Share of the telling words of open work that a report of its end has."""
+
+_NOT_STATED = (Kind.LATEST, Kind.ERROR, *LISTED)
+_CLAUSE = re.compile(r"[,;:]\s+(?:and |but |so )?|\s+(?:and|but|while)\s+")
+_INSTEAD_OF = re.compile(
+    r"\b(?:instead of|rather than|in place of|no longer(?: use)?|away from) "
+    r"(?:the |an? |our |using )?([\w./@+-]+(?: (?!for\b|in\b|to\b|because\b|let)[\w./@+-]+)?)",
     re.IGNORECASE,
 )
-_ASKING = (Kind.REQUEST, Kind.CONSTRAINT, Kind.PREFERENCE, Kind.DECISION)
 
 
 def summarize(request: ModelRequest, cancelled: Callable[[], bool]) -> str:
     """The summary that a request asks for; empty when cancelled on the way."""
     material = read_request(request)
     template = read_template(material.instructions)
-    statements = gather(material, cancelled)
+    focus = focus_of(material.focus)
+    items = gather(material, focus, cancelled)
     if cancelled():
         return ""
     if template.short:
-        return _short(statements)
+        return _short(items)
     budget = budget_tokens(request.max_output_tokens, material.tokens)
-    return compose(template, statements, budget, cancelled)
+    return compose(template, items, focus, budget, cancelled)
+
+
+def recall(
+    messages: tuple[ChatMessage, ...], kinds: tuple[Kind, ...], cancelled: Callable[[], bool]
+) -> list[str]:
+    """What messages say of some kinds, in their order, without what was changed since."""
+    material = read_request(ModelRequest("", (*messages, ChatMessage("user", ""))))
+    found = [item for item in gather(material, Focus(), cancelled) if item.kind in kinds]
+    return list(dict.fromkeys(item.text for item in found))
 
 
 def budget_tokens(asked: int | None, source: int) -> int:
@@ -89,154 +91,194 @@ def budget_tokens(asked: int | None, source: int) -> int:
     return min(asked, most)
 
 
-def gather(material: Material, cancelled: Callable[[], bool]) -> list[Statement]:
-    """Every statement that still holds, ranked."""
-    focus = focus_of(material.focus)
-    builder = Builder(focus)
+def gather(material: Material, focus: Focus, cancelled: Callable[[], bool]) -> list[Item]:
+    """Every item that still holds, ranked."""
+    record = Record(focus)
     if material.previous.strip():
-        builder.add_summary(bounded(material.previous), age=1.0)
+        record.add_summary(bounded(material.previous))
     blocks = list(material.spoken) or blocks_of(material.conversation, cancelled)
-    builder.add_blocks(thin(blocks, cancelled), cancelled)
-    statements = builder.statements
-    drop_repeated(statements)
-    settle(statements, cancelled)
-    _name_goal(statements)
-    close_finished(statements)
-    rank(statements, focus, cancelled)
-    return [s for s in statements if s.alive]
+    record.add_blocks(thin(blocks), cancelled)
+    items = record.items
+    for step in (_drop_repeated, _drop_changed, _drop_finished, _name_goal):
+        if cancelled():
+            return []
+        step(items)
+    rank(items, focus)
+    return [item for item in items if item.alive]
 
 
-def recall(
-    messages: tuple[ChatMessage, ...], kinds: tuple[Kind, ...], cancelled: Callable[[], bool]
-) -> list[str]:
-    """What messages say of some kinds, in their order, without what was overruled since."""
-    ending = ChatMessage("user", "")
-    material = read_request(ModelRequest("", (*messages, ending)))
-    found = [s for s in gather(material, cancelled) if s.kind in kinds]
-    return list(dict.fromkeys(s.text for s in found))
+def _drop_repeated(items: Sequence[Item]) -> None:
+    """Of equal items the last stays, as the kind that the first had unless it failed again."""
+    last: dict[str, Item] = {}
+    for item in items:
+        if item.kind is Kind.LATEST:
+            continue
+        key = statement_key(item.text)
+        before = last.get(key)
+        if before is not None:
+            before.alive = False
+            if before.kind in (*STANDING, Kind.GOAL, Kind.CHANGE):
+                item.kind = before.kind
+            item.minor = item.minor and before.minor
+        last[key] = item
 
 
-def _name_goal(statements: list[Statement]) -> None:
+def _drop_changed(items: Sequence[Item]) -> None:
+    """What the user stated and a later statement changed, with every echo of it. Of a sentence with
+    more in it only the clause goes."""
+    rules: list[tuple[Item, Rule]] = []
+    for item in items:
+        stated = item.kind not in _NOT_STATED and item.speaker in (Speaker.USER, Speaker.SUMMARY)
+        if item.alive and stated and not is_question(item.text):
+            _drop_named(item, items)
+            rules += [(item, rule) for rule in _rules(item)]
+    mark_changed([rule for _, rule in rules])
+    changed = [(item, rule) for item, rule in rules if rule.replaced_by]
+    for item, rule in changed:
+        rest = item.text.replace(rule.text, "").strip(" ,;:")
+        item.facts = tuple(fact for fact in item.facts if fact.text in rest)
+        item.alive = bool(item.facts)
+        item.text = rest if item.facts else item.text
+    for item in items:
+        if item.speaker is Speaker.ASSISTANT and item.facts:
+            item.alive &= not any(_echoes(item, rule) for _, rule in changed)
+
+
+def _rules(item: Item) -> list[Rule]:
+    """The clauses of a sentence that give a value; all of it where none does so alone."""
+    whole = _rule(item, item.text)
+    parts = [_rule(item, clause) for clause in _CLAUSE.split(item.text)]
+    parts = [part for part in parts if part.figures]
+    if parts and all(part.about for part in parts):
+        return parts
+    return [whole] if whole.figures or item.kind in STANDING else []
+
+
+def _rule(item: Item, text: str) -> Rule:
+    kind = FactKind.CONSTRAINT
+    return Rule(item.order, [Mention(kind, text, statement_key(text), 0, len(text))])
+
+
+def _echoes(item: Item, old: Rule) -> bool:
+    """Whether an item says what was changed, and the old value with it."""
+    values = {figure.key for figure in old.figures}
+    same = any(figure.key in values for figure in figures_in(item.text))
+    return same and bool(old.about) and old.about <= item.terms
+
+
+def _drop_named(new: Item, before: Sequence[Item]) -> None:
+    """Drop what a decision names as what it takes the place of."""
+    for match in _INSTEAD_OF.finditer(new.text) if new.kind in STANDING else ():
+        named = terms(match[1])
+        for old in before[: new.order] if named else ():
+            # "config.toml" is a path still where TOML is given up.
+            words = old.terms - terms(" ".join(fact.text for fact in old.facts))
+            about = words - named
+            is_one_thing = len(about) == 1 or about & (new.terms - named)
+            if named <= words and is_one_thing and old.kind not in _NOT_STATED:
+                old.alive = False
+
+
+def _drop_finished(items: Sequence[Item]) -> None:
+    """Open work that a later report says to be done."""
+    done = [item for item in items if item.kind is Kind.DONE and not item.inherited]
+    for item in items:
+        if item.kind in (Kind.NEXT, Kind.DOING) and item.inherited:
+            enough = max(1, _FINISHED * len(item.terms))
+            item.alive &= all(len(item.terms & report.terms) < enough for report in done)
+
+
+def _name_goal(items: Sequence[Item]) -> None:
     """Without an earlier goal, the first request is the goal."""
-    if any(s.kind is Kind.GOAL for s in statements):
+    if any(item.kind is Kind.GOAL for item in items):
         return
-    asked: list[Statement] = []
-    for statement in statements:
-        if statement.kind is Kind.LATEST:
-            break
-        user = statement.speaker is Speaker.USER
-        if statement.kind is Kind.REQUEST and user and statement.alive:
-            asked.append(statement)
-    named = [s for s in asked if len(s.terms) >= 2 and (_AIM.search(s.text) or _names(s))]
-    full = [s for s in asked if len(s.terms) >= 4]
-    for statement in (named or full)[:1]:
-        statement.kind = Kind.GOAL
-
-
-def _names(statement: Statement) -> bool:
-    return len(statement.terms) >= 4 and any(a.kind in ("path", "url") for a in statement.atoms)
+    for item in items:
+        if item.kind is Kind.LATEST:
+            return
+        if item.kind is Kind.REQUEST and item.alive and len(item.terms) > 1:
+            item.kind = Kind.GOAL
+            return
 
 
 def compose(
-    template: Template, statements: list[Statement], budget: int, cancelled: Callable[[], bool]
+    template: Template,
+    items: Sequence[Item],
+    focus: Focus,
+    budget: int,
+    cancelled: Callable[[], bool],
 ) -> str:
     """The summary within `budget` tokens."""
     tight = budget < _TIGHT
-    statements = [s for s in statements if not homeless(template, s)]
-    if not tight:
-        raise_end(statements)
-    selection = Selection(budget * 4 - skeleton_size(template, tight))
-    latest = next((s for s in reversed(statements) if s.kind is Kind.LATEST), None)
+    items = [item for item in items if is_asked_for(template, item)]
+    units = budget * 4
+    selection = Selection(units - utf16_units(render(template, [], tight=tight)))
+    latest = next((item for item in reversed(items) if item.kind is Kind.LATEST), None)
     if latest is not None:
-        selection.force(latest, latest_wordings(latest, int(budget * 4 * _LATEST_SHARE)))
-    selection.fill_wanted([s for s in statements if s.wanted and s is not latest], _WANTED_SHARE)
-    goal = next((s for s in statements if s.kind is Kind.GOAL), None)
-    if goal is not None and not selection.holds(goal):
+        texts = latest_wordings(latest, int(units * _LATEST_SHARE))
+        selection.force(latest, texts)
+        items = [item for item in items if item.kind in STANDING or item.text not in texts[0]]
+    wanted = [item for item in items if item.kind is not Kind.LATEST and focus.wants(item)]
+    selection.fill_wanted(wanted, _WANTED_SHARE)
+    goal = next((item for item in items if item.kind is Kind.GOAL), None)
+    if goal is not None and goal not in selection:
         selection.force(goal, wordings(goal))
-    rest = [s for s in statements if s.kind is not Kind.LATEST and s is not goal]
-    rest = [s for s in rest if not selection.holds(s)]
-    standing = [s for s in rest if s.kind in _STANDING]
-    # What is kept for the marks of empty sections is no room that rules could have taken.
-    marks = len(template.headings) * (len(NONE) - 1)
-    free = max(0, int((selection.room + marks) * (1 - _STANDING_SHARE)) - marks)
-    selection.fill(standing, cancelled, keep_free=free, floor=_STANDING_FLOOR)
-    measure = _Measure(template, budget, tight)
-    plenty = max(0, selection.room - _PLENTY)
-    selection.fill(_left(rest, selection), cancelled, keep_free=plenty)
-    selection.room = measure.room(selection)
-    selection.fill(_left(rest, selection), cancelled, keep_free=plenty)
-    selection.fill(_left(rest, selection), cancelled, floor=_PLENTY_FLOOR)
-    selection.lengthen()
-    if latest is not None:
-        selection.drop_repeated(latest)
-    selection.room = measure.room(selection) - plenty
-    floor = LEFTOVER_FLOOR if budget < _ROOMY else FLOOR
-    selection.fill(_left(rest, selection), cancelled, floor=floor)
-    return _within(budget, template, selection.chosen, tight)
+
+    def left() -> list[Item]:
+        return [one for one in items if one.kind is not Kind.LATEST and one not in selection]
+
+    standing = [item for item in left() if item.kind in STANDING]
+    selection.fill(standing, cancelled, max(0, int(selection.room * (1 - _STANDING_SHARE))))
+    for _ in range(2):
+        # Sections that are not empty need no mark: there is more room than was thought.
+        selection.fill(left(), cancelled)
+        selection.room = units - utf16_units(render(template, selection.chosen, tight=tight))
+        selection.lengthen()
+    return _within(budget, template, selection.chosen, tight=tight)
 
 
-@dataclass(frozen=True, slots=True)
-class _Measure:
-    """What a summary takes as it is written."""
-
-    template: Template
-    budget: int
-    tight: bool
-
-    def room(self, selection: Selection) -> int:
-        """UTF-16 units that are left. Sections that are not empty need no mark."""
-        return self.budget * 4 - utf16_units(render(self.template, selection.chosen, self.tight))
-
-
-def _left(statements: list[Statement], selection: Selection) -> list[Statement]:
-    return [s for s in statements if not selection.holds(s)]
-
-
-def _within(budget: int, template: Template, choices: list[Choice], tight: bool) -> str:
+def _within(budget: int, template: Template, choices: Sequence[Choice], *, tight: bool) -> str:
     """The text without what is worth least, until it fits."""
-    text = render(template, choices, tight)
-    kept = sorted(choices, key=lambda c: (-c.worth, c.statement.order))
-    while (over := estimate_text(text) - budget) > 0 and len(kept) > 1:
+    text = render(template, choices, tight=tight)
+    left = sorted(choices, key=lambda one: (-one.worth, one.item.order))
+    while (over := estimate_text(text) - budget) > 0 and len(left) > 1:
         freed = 0
-        while freed < over * 4 and len(kept) > 1:
-            freed += kept.pop().size
-        text = render(template, kept, tight)
-    loose = render(template, kept) if tight else text
+        while freed < over * 4 and len(left) > 1:
+            freed += left.pop().size
+        text = render(template, left, tight=tight)
+    loose = render(template, left) if tight else text
     return loose if estimate_text(loose) <= budget else text
 
 
-def latest_wordings(latest: Statement, limit: int) -> list[str]:
+def latest_wordings(latest: Item, limit: int) -> list[str]:
     """The latest request whole where the limit (UTF-16 units) allows, and only what it asks."""
-    pieces = [piece.text for piece in pieces_of(latest.text)]
-    telling = [p for p in pieces if not is_reaction(p)] or pieces
-    asks = [p for p in telling if user_kind(p, lower_words(p)) in _ASKING] or telling
-    whole = _up_to(pieces, limit)
-    short = _up_to(asks, max(120, limit // 2))
+    parts = [one.text for one in sentences(latest.text, [])] or [latest.text]
+    asks = [part for part in parts if kinds_of(part, by_user=True)] or parts
+    whole, short = _up_to(parts, limit), _up_to(asks, max(120, limit // 2))
     return [whole, short] if len(short) < len(whole) else [whole]
 
 
-def _up_to(pieces: list[str], limit: int) -> str:
+def _up_to(parts: Sequence[str], limit: int) -> str:
     """As many sentences as fit; the last one, where people put what they want, comes first."""
-    kept = {len(pieces) - 1} if pieces else set()
-    size = len(pieces[-1]) if pieces else 0
-    for index, piece in enumerate(pieces[:-1]):
-        if size + len(piece) + 1 <= limit:
-            kept.add(index)
-            size += len(piece) + 1
-    return " ".join(pieces[index] for index in sorted(kept))[: max(limit, 400)]
+    chosen = {len(parts) - 1}
+    size = len(parts[-1])
+    for index, part in enumerate(parts[:-1]):
+        if size + len(part) + 1 <= limit:
+            chosen.add(index)
+            size += len(part) + 1
+    return " ".join(parts[index] for index in sorted(chosen))[: max(limit, 400)]
 
 
-def _short(statements: list[Statement]) -> str:
+def _short(items: Sequence[Item]) -> str:
     """Two or three sentences in the first person (A25)."""
 
     def last(*kinds: Kind) -> str:
-        found = [s.text for s in statements if s.kind in kinds]
-        return found[-1].rstrip(".!? ") if found else ""
+        found = [item.text for item in items if item.kind in kinds]
+        return re.sub(r"[.!? ]+$", "", found[-1]) if found else ""
 
     asked, done, ahead = last(Kind.LATEST), last(Kind.DONE), last(Kind.NEXT, Kind.DOING)
-    sentences = [f'I was asked: "{asked[:240]}".' if asked else "I read the conversation so far."]
+    lines = [f'I was asked: "{asked[:240]}".' if asked else "I read the conversation so far."]
     if done:
-        sentences.append(f"I report as done: {done[:200]}.")
+        lines.append(f"I report as done: {done[:200]}.")
     if ahead:
-        sentences.append(f"What I have ahead: {ahead[:200]}.")
-    return " ".join(sentences)
+        lines.append(f"What I have ahead: {ahead[:200]}.")
+    return " ".join(lines)

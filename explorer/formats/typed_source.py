@@ -1,0 +1,130 @@
+"""A session of an agent whose adapter gives typed entries: the reader of every format but pi's."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from explorer.formats.adapter import IsCancelled, Progress
+from explorer.formats.errors import ReadCancelled
+from explorer.session.assembly import Assembler, Placement
+from explorer.session.describe import describe
+from explorer.session.entries import Entry
+from explorer.session.kinds import Flag
+from explorer.session.records import (
+    LARGE_UNITS,
+    Aside,
+    EntryRecord,
+    Problem,
+    ReadReport,
+    SessionHeader,
+)
+from explorer.tokens.estimate import estimate_entry
+
+BATCH = 1_000
+"""Entries that are handed on together."""
+FAULTS = {
+    "orphan": "the parent {parent!r} is not in the file; the entry became a root",
+    "cycle": "the parent {parent!r} is below the entry itself; the entry became a root",
+    "self": "the entry is its own parent; it became a root",
+}
+
+
+class ReadEntry(NamedTuple):
+    """One entry as an adapter gives it."""
+
+    entry: Entry
+    """With its id; a ``parent_id`` of None makes it a root."""
+    record: str
+    """The lines that it came from, byte for byte, joined by newlines."""
+    line: int
+    """Number of the first of them, from 1."""
+    done: int = 0
+    """Bytes of the file that were read so far."""
+
+
+def entry_record(entry: Entry, record: str, line: int = 0, parent: int = -1) -> EntryRecord:
+    """An entry with its record, as the store takes it. ``line``: 0 for an entry made here."""
+    facts = describe(entry)
+    if len(record) > LARGE_UNITS:
+        facts = facts._replace(flags=facts.flags | Flag.LARGE)
+    return EntryRecord(entry.id, parent, line, record, facts, estimate_entry(entry))
+
+
+class TypedSource:
+    """A ``SessionSource`` over what an adapter reads. Lines that are no entry are put aside by the
+    adapter, which yields them as ``Aside``."""
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        header: SessionHeader,
+        read: Iterable[ReadEntry | Aside],
+        progress: Progress | None = None,
+        cancelled: IsCancelled | None = None,
+    ) -> None:
+        self.path = str(path)
+        self.header = header
+        self.report = ReadReport(bytes_total=Path(path).stat().st_size)
+        self._read = read
+        self._progress = progress
+        self._cancelled = cancelled
+        self._last_id = ""
+
+    def batches(self) -> Iterator[Sequence[EntryRecord]]:
+        """Entries in index order, each after its parent; to be read once.
+
+        Raises ReadCancelled when ``cancelled`` answers true, OSError when the file cannot be read
+        on. The report is complete when the iteration has ended.
+        """
+        assembler: Assembler[tuple[EntryRecord, str]] = Assembler()
+        batch: list[EntryRecord] = []
+        for one in self._read:
+            if isinstance(one, Aside):
+                self.report.asides.append(one)
+                continue
+            self._take(one, assembler, batch)
+            if len(batch) >= BATCH:
+                self._tell(one.done)
+                yield batch
+                batch = []
+        self._emit(assembler.finish(), batch)
+        self._tell(self.report.bytes_total)
+        if batch:
+            yield batch
+        self.report.leaf = assembler.placed.get(self._last_id, -1)
+
+    def _take(
+        self,
+        one: ReadEntry,
+        assembler: Assembler[tuple[EntryRecord, str]],
+        batch: list[EntryRecord],
+    ) -> None:
+        entry = one.entry
+        if entry.id in assembler:
+            reason = f"the id {entry.id[:80]!r} exists already; the first one counts"
+            self.report.asides.append(Aside(one.line, one.record.encode(), reason))
+            self.report.problems.append(Problem(one.line, f"{reason}; the line was kept aside"))
+            return
+        self._last_id = entry.id
+        parent_id = entry.parent_id or ""
+        record = entry_record(entry, one.record, one.line)
+        self._emit(assembler.place(entry.id, parent_id, (record, parent_id)), batch)
+
+    def _emit(
+        self, placements: list[Placement[tuple[EntryRecord, str]]], batch: list[EntryRecord]
+    ) -> None:
+        for (record, parent_id), parent, fault in placements:
+            if fault:
+                reason = FAULTS[fault].format(parent=parent_id[:80])
+                self.report.problems.append(Problem(record.line, reason))
+            batch.append(record._replace(parent=parent))
+
+    def _tell(self, done: int) -> None:
+        self.report.bytes_done = done
+        if self._progress is not None:
+            self._progress(done, self.report.bytes_total)
+        if self._cancelled is not None and self._cancelled():
+            raise ReadCancelled(f"{self.path}: reading stopped after {done:,} bytes")

@@ -1,0 +1,202 @@
+"""Items: the lines that a summary may hold, with their kinds, their exact facts, and whether a
+person asked for them (A23, A36, A39)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from explorer.facts import EXACT_KINDS, FactKind, Mention, scan
+from explorer.facts.entry_texts import Speaker
+from explorer.facts.errors import is_failure
+from explorer.facts.extract import EntryFacts
+from explorer.facts.words import terms
+
+
+class Kind(Enum):
+    """What an item is to whoever goes on working; the order of need is in ``selection.py``."""
+
+    GOAL = "goal"
+    REQUEST = "request"
+    LATEST = "latest request"
+    CONSTRAINT = "constraint"
+    DECISION = "decision"
+    DONE = "done"
+    DOING = "in progress"
+    BLOCKED = "blocked"
+    ERROR = "error"
+    NEXT = "next"
+    FACT = "fact"
+    COMMAND = "command"
+    FILE = "file"
+    CHANGE = "changed file"
+
+
+STATEMENTS: Mapping[FactKind, Kind] = {
+    FactKind.CONSTRAINT: Kind.CONSTRAINT,
+    FactKind.DECISION: Kind.DECISION,
+    FactKind.TODO: Kind.NEXT,
+    FactKind.REQUEST: Kind.REQUEST,
+    FactKind.QUESTION: Kind.REQUEST,
+}
+"""The kind of a sentence by the statement it makes; of several the first counts."""
+
+
+@dataclass(slots=True, eq=False)
+class Item:
+    """A sentence, a line of output, a command or a path."""
+
+    text: str
+    kind: Kind
+    speaker: Speaker
+    order: int
+    """Rises with time, over the earlier summary and the conversation."""
+    age: float = 0.0
+    """0 at the end of the conversation, 1 at its beginning and before."""
+    facts: tuple[Mention, ...] = ()
+    """The exact facts in the text; their offsets count in the text that it was taken from."""
+    inherited: bool = False
+    """It stands in the earlier summary."""
+    solved: bool = False
+    """A failure that a later run of the same command did not show."""
+    minor: bool = False
+    """It can be had again: a file that was only read, a command that only looks."""
+    alive: bool = True
+    """Whether it still holds and is stated nowhere later."""
+    worth: float = 0.0
+
+    @property
+    def terms(self) -> frozenset[str]:
+        """The stems of its telling words."""
+        return terms(self.text)
+
+
+_ENTRIES: Mapping[Speaker, Mapping[str, Any]] = {
+    Speaker.USER: {"role": "user"},
+    Speaker.ASSISTANT: {"role": "assistant"},
+    Speaker.RESULT: {"role": "toolResult"},
+    Speaker.SUMMARY: {"role": "compactionSummary"},
+}
+
+
+def read_facts(speaker: Speaker, texts: Sequence[str]) -> list[EntryFacts]:
+    """What each of some texts of one speaker states; offsets in UTF-16 units."""
+    entries = [{"type": "message", "message": {**_ENTRIES[speaker], "content": t}} for t in texts]
+    table = scan(range(len(entries)), lambda wanted: [entries[index] for index in wanted])
+    return [table.entry(index) for index in range(len(entries))]
+
+
+def exact_facts(found: EntryFacts) -> tuple[Mention, ...]:
+    """The exact facts among what a text states."""
+    return tuple(one for one in found.items if one.kind in EXACT_KINDS)
+
+
+_TORN = re.compile(r"[\\(\[{,]$")
+
+
+def is_torn(line: str) -> bool:
+    """Whether a line of code is only a part of something: a bracket or a quotation is left open."""
+    pairs = (line.count(a) != line.count(b) for a, b in ("()", "[]", "{}"))
+    return _TORN.search(line) is not None or any(pairs) or line.count('"') % 2 == 1
+
+
+_CLAUSES = re.compile(r"[.;!?\n]+(?:\s|$)|,\s+|\s+(?:and|plus|but)\s+")
+_QUOTED = re.compile(r"[`\"“]([^`\"“”\n]{2,120})[`\"”]")
+_LEAVE_OUT = re.compile(
+    r"^\W*(?:please\s+)?(?:ignore|skip|omit|drop|forget|leave\s+out|(?:do\s+not|don['’]?t)\s+"
+    r"(?:mention|include|keep|list|repeat|bother))\b",
+    re.IGNORECASE,
+)
+_ASKING = terms(
+    """keep kept exact exactly precise word verbatim remember focus attention include mention
+    important preserve note especially particularly special everything list detail full whole
+    summary summarize write matter relevant record care every each name output ignore skip omit
+    drop forget leave bother repeat"""
+)
+_SORTS: tuple[tuple[frozenset[str], frozenset[Kind | FactKind]], ...] = tuple(
+    (terms(words), frozenset(kinds))
+    for words, kinds in (
+        ("error failure exception warning traceback", (Kind.ERROR, Kind.BLOCKED)),
+        ("decision choice rationale", (Kind.DECISION,)),
+        ("constraint rule requirement preference", (Kind.CONSTRAINT,)),
+        ("todo plan", (Kind.NEXT, Kind.DOING)),
+        ("request question", (Kind.REQUEST,)),
+        ("command", (Kind.COMMAND, FactKind.COMMAND)),
+        ("file path", (Kind.FILE, Kind.CHANGE, FactKind.PATH)),
+        ("url link host port address", (FactKind.URL,)),
+        ("version", (FactKind.VERSION,)),
+        ("hash commit ticket issue", (FactKind.HASH,)),
+        ("number figure measurement", (FactKind.NUMBER,)),
+    )
+)
+_MOST_WISHES = 40
+"""Wishes beyond these are a text that says something."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """One thing asked for."""
+
+    sorts: frozenset[Kind | FactKind] = frozenset()
+    """The kinds of items and facts that it names."""
+    about: frozenset[str] = frozenset()
+    """The stems of its other telling words."""
+    phrase: str = ""
+    """Words in quotation marks, in lower case, that are asked for as they stand."""
+
+    def meets(self, item: Item) -> bool:
+        """Whether an item is what is asked for."""
+        if self.phrase:
+            return self.phrase in item.text.lower()
+        if self.sorts and not self.sorts & {item.kind, *(fact.kind for fact in item.facts)}:
+            return False
+        # Of an item of the kind that is named, the other words need not all be there.
+        return bool(self.sorts) or 2 * len(self.about & item.terms) > len(self.about)
+
+
+@dataclass(frozen=True, slots=True)
+class Focus:
+    """What a person asks to keep and to leave out."""
+
+    wishes: tuple[Wish, ...] = ()
+    unwanted: tuple[frozenset[str], ...] = ()
+
+    def wants(self, item: Item) -> bool:
+        """Whether an item is asked for."""
+        return any(wish.meets(item) for wish in self.wishes)
+
+    def refuses(self, item: Item) -> bool:
+        """Whether an item is about what is to be left out."""
+        return any(words <= item.terms for words in self.unwanted)
+
+    def wants_line(self, line: str) -> bool:
+        """Whether a line of output is asked for."""
+        low, failing = line.lower(), bool(self.wishes) and is_failure(line)
+        for wish in self.wishes:
+            if Kind.ERROR in wish.sorts:
+                found = failing
+            else:
+                words = [wish.phrase] if wish.phrase else wish.about
+                found = bool(words) and all(word in low for word in words)
+            if found:
+                return True
+        return False
+
+
+def focus_of(text: str) -> Focus:
+    """The wishes in a person's words; none in an empty text."""
+    wishes = [Wish(phrase=phrase.strip().lower()) for phrase in _QUOTED.findall(text)]
+    unwanted: list[frozenset[str]] = []
+    for clause in _CLAUSES.split(text):
+        words = terms(clause) - _ASKING
+        if words and _LEAVE_OUT.match(clause):
+            unwanted.append(words)
+        elif words:
+            named = [(sort, kinds) for sort, kinds in _SORTS if sort & words]
+            about = words.difference(*(sort for sort, _ in named))
+            kinds = frozenset[Kind | FactKind]().union(*(kinds for _, kinds in named))
+            wishes.append(Wish(kinds, about))
+    return Focus(tuple(dict.fromkeys(wishes))[:_MOST_WISHES], tuple(unwanted))
