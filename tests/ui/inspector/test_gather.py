@@ -67,7 +67,9 @@ def test_a_result_is_shown_with_the_call_that_it_answers() -> None:
     result = talk.result("b", "listing", "bash", isError=True)
     tree = talk.document.tree
     assert caller_of(tree, result) == call
-    (block,) = gather(talk.document.payloads, result, related_entries(tree, result)).blocks
+    gathered = gather(talk.document.payloads, result, related_entries(tree, result))
+    assert gathered.copy_text == "listing"
+    (block,) = gathered.blocks
     assert isinstance(block, CallBlock)
     assert (block.tool, block.entry) == ("bash", call)
     assert block.results[0].is_error

@@ -95,9 +95,8 @@ def footer(message: AssistantMessage, time_ms: float, made_here: bool) -> Footer
 
     ``made_here``: this program recorded it; what it does not say was not there to be recorded.
     """
-    moment, tokens, (cost, cost_is) = (
-        clock(time_ms), _token_words(message.usage), _cost(message.usage),
-    )  # fmt: skip
+    moment, tokens = clock(time_ms), _token_words(message.usage)
+    cost, cost_is = _cost(message.usage)
     words = [part for part in (moment, message.model, *tokens, cost) if part]
     if made_here:
         return Footer(" · ".join(words))
