@@ -8,7 +8,7 @@ from tests.project.sources import ROOT, python_files, tree
 
 LABELS = "ui/widgets/labels.py"
 MARKDOWN = "ui/inspector/markdown_view.py"
-PAGES = {"ui/shell/command_palette.py", "ui/agent/slash_commands.py"}
+PAGES = {"ui/widgets/dialogs.py"}
 """Pages of our own words, all of it escaped."""
 
 ALLOWED = {
