@@ -96,7 +96,7 @@ async def test_entries_of_another_program_take_no_descriptors(house: House) -> N
     live.keys("Ctrl+2")
     await take_from_another_process(live, 4, 0.02)
     before = in_use()
-    await take_from_another_process(live, 50, 0.03)
+    await take_from_another_process(live, 30, 0.03)
     assert_no_more(before)
 
 
