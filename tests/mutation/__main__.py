@@ -22,7 +22,7 @@ from collections.abc import Iterator, Sequence
 from itertools import count
 from pathlib import Path
 
-from tests.mutation.calls import TestCalls
+from tests.mutation.calls import CallRecord
 from tests.mutation.mutants import Mutant, mutants
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -37,8 +37,8 @@ FOLDERS = {
 _COPIED = ("explorer", "ui", "resources", "prompts", "tests", "pyproject.toml", "README.md")
 _PYTEST = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist")
 TEST_LIMIT_S = 40
-LIMIT_S = 400
-BUDGET_S = 60
+LIMIT_S = 300
+BUDGET_S = 20
 """How long the tests of one change took together when they were recorded; slower ones are left."""
 _MEMORY = 8 << 30
 """Bytes of address space: a change may make a list grow without end."""
@@ -60,14 +60,14 @@ def _modules(package: str) -> list[Path]:
     return sorted(place.rglob("*.py")) if place.is_dir() else [place.with_suffix(".py")]
 
 
-def record(folder: str, copy: Path, out: Path) -> list[TestCalls]:
+def record(folder: str, copy: Path, out: Path) -> list[CallRecord]:
     """What the tests of a folder call; read from ``out`` where it was recorded before."""
     if not out.exists():
         _run([*_PYTEST, "-p", "tests.mutation.calls", f"tests/{folder}"], copy, out)
-    return [TestCalls(*one) for one in json.loads(out.read_text(encoding="utf-8"))]
+    return [CallRecord(*one) for one in json.loads(out.read_text(encoding="utf-8"))]
 
 
-def runs(file: Path, change: Mutant, recorded: Sequence[TestCalls]) -> list[list[str]]:
+def runs(file: Path, change: Mutant, recorded: Sequence[CallRecord]) -> list[list[str]]:
     """Which tests are run for a change, one list after the other."""
     mirror = f"tests/{FOLDERS[file.parts[1]][0]}/"
     called = f"{file.as_posix()}::{change.function}"
@@ -151,7 +151,7 @@ def _copy(place: Path) -> None:
             shutil.copy(ROOT / name, place / name)
 
 
-def _recorded(packages: Sequence[str], copy: Path, place: Path) -> dict[str, list[TestCalls]]:
+def _recorded(packages: Sequence[str], copy: Path, place: Path) -> dict[str, list[CallRecord]]:
     """What the tests of each package call."""
     folders = {name: FOLDERS[name] for name in (one.partition("/")[0] for one in packages)}
     calls = {

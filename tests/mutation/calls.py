@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import pytest
 
 
-class TestCalls(NamedTuple):
+class CallRecord(NamedTuple):
     """What one test does."""
 
     test: str
@@ -29,7 +29,7 @@ class TestCalls(NamedTuple):
 
 _known: dict[int, CodeType] = {}
 _called: set[int] = set()
-_record: list[TestCalls] = []
+_record: list[CallRecord] = []
 
 
 def _trace(frame: FrameType, _event: str, _argument: Any) -> None:
@@ -54,7 +54,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[Any]:
         threading.settrace(None)  # type: ignore[arg-type]
         seconds = time.perf_counter() - start
         functions = sorted({name for key in list(_called) if (name := _name(_known[key]))})
-        _record.append(TestCalls(item.nodeid, round(seconds, 3), functions))
+        _record.append(CallRecord(item.nodeid, round(seconds, 3), functions))
 
 
 def _name(code: CodeType) -> str:
