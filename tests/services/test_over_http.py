@@ -437,6 +437,8 @@ def test_a33_a34_a35_a_branch_summary_over_http(document: Document, server: Chat
     assert body["max_tokens"] == 700
     assert document.templates.sections["explorer"].branch in sent(server)[0][1][1]
     assert document.leaf == old
+    with pytest.raises(ValueError, match="make a new one"):
+        wait(document.compaction.commit(made))
     index = wait(document.navigation.navigate(plan, made))
     entry = document.entry(index)
     assert entry["fromId"] == document.tree.columns.ids[old]
