@@ -340,6 +340,8 @@ def test_a_word_without_its_ending(word: str, stem_of_it: str) -> None:
     assert stem(word) == stem_of_it
 
 
-def test_a_sentence_ends_before_the_marks_that_join_it_to_the_next() -> None:
-    found = sentences("Use five workers, but never touch the vendor folder.", [])
-    assert [one.text for one in found] == ["Use five workers", "never touch the vendor folder."]
+def test_list_items_lose_the_marks_that_join_them() -> None:
+    assert [one.text for one in sentences("- Use tabs;\n- Run lint,\n", [])] == [
+        "Use tabs",
+        "Run lint",
+    ]

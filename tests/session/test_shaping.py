@@ -217,6 +217,13 @@ def test_the_round_of_a_result_on_a_path_that_begins_with_its_reply() -> None:
     assert round_of(session.tree, session.tree.path(session.leaf), result) == [reply, result]
 
 
+def test_a_result_without_a_reply_is_a_round_of_itself() -> None:
+    session = Session()
+    session.user()
+    result = session.result()
+    assert round_of(session.tree, session.tree.path(session.leaf), result) == [result]
+
+
 def test_a_pin_that_counted_its_entry_adds_the_difference_and_the_heading(talk: Session) -> None:
     pinned = talk.tree.columns.estimate[0] + 7
     data = shape_data(ShapeFacts("pin", (("e0", pinned),)))
