@@ -76,7 +76,7 @@ def thinking_reattached(
     found = list(messages)
     for at, message in enumerate(found):
         if message.role == "assistant":
-            if message.thinking is None and facts.thinking is not None:
+            if message.thinking is None:
                 found[at] = replace(message, thinking=facts.thinking)
             break
     return found

@@ -120,8 +120,7 @@ def _is_sound(tree: SessionTree, compaction: int) -> bool:
     first_kept = tree.columns.compactions[compaction].first_kept_id
     if not first_kept or first_kept == tree.columns.ids[compaction]:
         return True
-    kept = tree.index_above(first_kept, compaction)
-    return kept >= 0 and tree.is_ancestor(kept, compaction)
+    return tree.is_ancestor(tree.index_above(first_kept, compaction), compaction)
 
 
 AT_ONCE = 1000

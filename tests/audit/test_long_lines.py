@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import string
 import time
-from itertools import product
+from itertools import combinations
 
 import pytest
 
@@ -56,7 +56,8 @@ def test_a_long_line_of_any_sign_stops_nothing(reader: str) -> None:
 
 @pytest.mark.slow
 def test_a_long_line_of_any_two_signs_stops_no_audit() -> None:
-    pairs = map("".join, product(string.punctuation, repeat=2))
+    # A line of "-*" is one of "*-" but for its first sign.
+    pairs = map("".join, combinations(string.punctuation, 2))
     assert _slow("the audit's extraction", list(pairs)) == []
 
 

@@ -13,9 +13,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_a_cheap_benchmark_prints_its_table(tmp_path: Path) -> None:
-    """`python -m tests.benchmarks --quick --only decide` measures and prints Markdown."""
+    """`python -m tests.benchmarks --quick --only prompt` measures and prints Markdown."""
     done = subprocess.run(
-        [sys.executable, "-m", "tests.benchmarks", "--quick", "--only", "decide",
+        [sys.executable, "-m", "tests.benchmarks", "--quick", "--only", "prompt",
          "--folder", str(tmp_path)],
         cwd=ROOT,
         env=os.environ | {"PYTHONPATH": str(ROOT)},
@@ -28,7 +28,7 @@ def test_a_cheap_benchmark_prints_its_table(tmp_path: Path) -> None:
     assert "cores" in lines[0]
     assert "Python" in lines[0]
     assert lines[2].startswith("| what")
-    assert any("context at the leaf" in line for line in lines[4:])
+    assert any("render a prompt" in line for line in lines[4:])
 
 
 def test_a_bar_that_is_missed_stands_out() -> None:

@@ -49,13 +49,23 @@ def ran(*words: str, url: str = "", given: str = "") -> tuple[int, str, str]:
     return process.returncode, out, err
 
 
-def called(*words: str, url: str = "", given: str = "") -> tuple[int, str, str]:
-    """The same in this process, which has litellm imported after the first time."""
+class _Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def called(
+    *words: str, url: str = "", given: str = "", at_terminal: bool = False
+) -> tuple[int, str, str]:
+    """The same in this process, which has litellm imported after the first time.
+
+    ``at_terminal``: a person seems to type what is given.
+    """
     out, err = io.StringIO(), io.StringIO()
     before, before_in = dict(os.environ), sys.stdin
     if url:
         os.environ |= {"OPENAI_BASE_URL": url, "OPENAI_API_KEY": KEY}
-    sys.stdin = io.StringIO(given)
+    sys.stdin = _Terminal(given) if at_terminal else io.StringIO(given)
     try:
         with redirect_stdout(out), redirect_stderr(err):
             status = main(words)

@@ -74,8 +74,7 @@ def test_a_rewritten_line_has_its_numbers_as_they_were(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "number",
-    [2**31 - 1, 2**31, 2**32, 2**63, 2**64, -1, -(2**63), 0.5, 1e300, "12", None, [], {}, True,
-     "INFINITE", "NOT A NUMBER"],
+    [2**31 - 1, 2**64, -1, 0.5, 1e300, "12", None, [], True, "INFINITE", "NOT A NUMBER"],
 )  # fmt: skip
 def test_usage_that_cannot_be_a_count_is_not_recorded(tmp_path: Path, number: object) -> None:
     usage = dict.fromkeys(("input", "output", "cacheRead", "cacheWrite", "totalTokens"), number)

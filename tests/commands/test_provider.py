@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import sqlite3
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -15,10 +13,10 @@ import pytest
 
 from explorer import paths
 from explorer.store import Store
+from tests.commands.processes import KEY, document, ran, start
 from tests.generated import write_session
 from tests.models.server import Answer, ChatServer, Stall
 
-ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = paths.resource_path("samples", "retry-that-flakes.jsonl")
 GOOD = (
     "## Goal\nMake the retry test reliable.\n\n## Constraints & Preferences\n- (none)\n\n"
@@ -28,41 +26,13 @@ GOOD = (
 )
 
 
-def start(*words: str, url: str = "") -> subprocess.Popen[str]:
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    if url:
-        environment |= {"OPENAI_BASE_URL": url, "OPENAI_API_KEY": "sk-secret-of-the-person-123"}
-    return subprocess.Popen(
-        [sys.executable, "-m", "explorer", *words],
-        cwd=ROOT,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        # What runs the tests in the background may have it ignored, which children inherit.
-        preexec_fn=_interruptible if os.name == "posix" else None,
-    )
-
-
-def _interruptible() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
-def ran(*words: str, url: str = "") -> tuple[int, str, str]:
-    process = start(*words, url=url)
-    out, err = process.communicate(timeout=120)
-    return process.returncode, out, err
-
-
 @pytest.fixture
 def session() -> str:
-    status, out, err = ran("import", str(SAMPLE), "--json")
-    assert status == 0, err
-    return str(json.loads(out)["imported"][0]["session"])
+    return str(document("import", str(SAMPLE))["imported"][0]["session"])
 
 
 def leaf(session: str) -> Any:
-    return json.loads(ran("tree", session, "--json")[1])["leaf"]
+    return document("tree", session)["leaf"]
 
 
 def test_a_summary_by_a_model_of_a_provider(session: str) -> None:
@@ -76,10 +46,10 @@ def test_a_summary_by_a_model_of_a_provider(session: str) -> None:
         assert (done["model"], done["stored"]) == ("openai/test-model", True)
         assert leaf(session) == done["entry"]
         for headers in server.headers:
-            assert "Bearer sk-secret-of-the-person-123" in headers.values()
+            assert f"Bearer {KEY}" in headers.values()
     database = paths.database_path()
     for file in database.parent.glob(f"{database.name}*"):
-        assert b"secret-of-the-person" not in file.read_bytes(), "keys are never stored"
+        assert KEY.encode() not in file.read_bytes(), "keys are never stored"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
@@ -113,9 +83,7 @@ def test_an_interrupted_import_keeps_what_was_imported_before_it(tmp_path: Path)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 1
     assert "interrupted" in err and "Traceback" not in err
-    status, out, _ = ran("list", "--json")
-    assert status == 0
-    assert [row["entries"] for row in json.loads(out)] == [
+    assert [row["entries"] for row in document("list")] == [
         len(SAMPLE.read_bytes().splitlines()) - 1
     ]
 

@@ -287,16 +287,11 @@ def test_a_killed_run_is_gone_on_with(project: Path) -> None:
 
 def question(project: Path, command: str) -> tuple[str, str]:
     """The output and the errors of a run whose model wants a command; the answer is no."""
-    person, terminal = os.openpty()
     with ChatServer() as server:
         server.plan(calls(("bash", {"command": command})), Answer(text="Not\x1b[2J done.\u202e"))
         words = ("run", "Go.", *MODEL, "--workspace", str(project))
-        process = start(*words, url=server.url, terminal=terminal)
-        os.write(person, b"n\n")
-        out, err = process.communicate(timeout=60)
-    os.close(person)
-    os.close(terminal)
-    assert process.returncode == 0, err
+        status, out, err = called(*words, url=server.url, given="n\n", at_terminal=True)
+    assert status == 0, err
     assert not FORBIDDEN & set(out + err)
     return out, err
 

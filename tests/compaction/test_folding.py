@@ -88,3 +88,8 @@ def test_a25_the_newest_messages_are_whole_and_the_last_ones(
     entries = [span.entry for span in newest.spans]
     assert entries == list(range(entries[0], len(messages)))
     assert messages[-1].endswith(newest.text[newest.spans[-1].start : newest.spans[-1].end])
+
+
+def test_as_many_of_the_newest_messages_are_taken_as_fit() -> None:
+    newest = newest_within(conversation(["a" * 40, "b" * 40, "c" * 40, "d" * 40]), 21)
+    assert [span.entry for span in newest.spans] == [2, 3]

@@ -136,6 +136,11 @@ def test_a_value_that_makes_no_sense_is_refused_with_its_key(
     assert said in str(read.mistakes[0])
 
 
+def test_bounds_of_the_background_may_be_equal() -> None:
+    equal = dict.fromkeys(("warm_low", "warm_high", "cold"), 0.8)
+    assert not read_profile({"background": equal}, EXPLORER).mistakes
+
+
 def test_all_mistakes_are_named_at_once() -> None:
     values = {
         "pruning": {"protect_tokens": -1, "protected_tools": "read", "useless": 2},

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from explorer.compaction.reasons import count_text
+from explorer.compaction.preparation import Refusal
+from explorer.compaction.reasons import count_text, tokens_text
+from tests.compaction.sessions import Session
 
 
 @pytest.mark.parametrize(
@@ -19,3 +21,20 @@ from explorer.compaction.reasons import count_text
 )
 def test_a_count_with_its_noun(count: int, noun: str, words: str) -> None:
     assert count_text(count, noun) == words
+
+
+@pytest.mark.parametrize(
+    ("tokens", "words"),
+    [(999, "999"), (1000, "1.0k"), (9949, "9.9k"), (9950, "10k"), (41_200, "41k")],
+)
+def test_tokens_for_a_sentence(tokens: int, words: str) -> None:
+    assert tokens_text(tokens) == words
+
+
+def test_a_compaction_at_the_root_is_the_last_one() -> None:
+    session = Session()
+    session.compaction(kept=0)
+    session.user(1)
+    refusal = session.prepare(1000)
+    assert isinstance(refusal, Refusal)
+    assert "since the last compaction" in refusal.reason

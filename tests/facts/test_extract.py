@@ -10,8 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from explorer.facts import FactKind, ScanCancelled, extract, scan
+from explorer.facts.commands import is_command
+from explorer.facts.entry_texts import texts_of
 from explorer.facts.figures import figure
 from explorer.facts.paths import path_key
+from explorer.facts.sentences import sentences
+from explorer.facts.words import stem
 from explorer.formats.pi.entries import read_entry
 from explorer.session.entries import AssistantMessage, Entry, TextBlock, ThinkingBlock
 from tests.audit.texts import assistant, call, compaction, conversation, result, user
@@ -305,3 +309,42 @@ def test_the_rules_of_an_earlier_summary_are_those_under_its_heading() -> None:
     entries = [compaction(summary)]
     assert texts(entries, FactKind.CONSTRAINT)[-2:] == ["Never retry a 409.", "Half a page at most"]
     assert texts(entries, FactKind.TODO) == ["Write the test"]
+
+
+@pytest.mark.parametrize(
+    ("role", "words"),
+    [("fileMention", ["see src/app.py"]), ("hookMessage", ["see src/app.py"]), ("odd", [])],
+)
+def test_words_of_programs_are_read_and_those_of_unknown_roles_are_not(
+    role: str, words: list[str]
+) -> None:
+    content = [{"type": "text", "text": "see src/app.py"}]
+    entry = {"type": "message", "message": {"role": role, "content": content}}
+    assert [one.text for one in texts_of(entry)] == words
+
+
+def test_words_deep_in_the_arguments_of_a_call_are_read() -> None:
+    edits = [{"files": [{"name": "src/app.py"}], "line": 3, "all": True}]
+    entry = assistant("", call("patch", edits=edits))
+    assert [one.text for one in texts_of(entry)] == ["src/app.py", "3"]
+
+
+@pytest.mark.parametrize("command", ["./build now", "~/bin/deploy now", "setup.exe /quiet"])
+def test_a_program_that_is_named_by_its_file_is_a_command(command: str) -> None:
+    assert is_command(command) and not is_command(command.split()[0])
+
+
+@pytest.mark.parametrize(
+    ("word", "stem_of_it"),
+    [("retries", "retry"), ("stopped", "stop"), ("file", "file"), ("tables", "tabl"),
+     ("table", "tabl"), ("it's", "it")],
+)  # fmt: skip
+def test_a_word_without_its_ending(word: str, stem_of_it: str) -> None:
+    assert stem(word) == stem_of_it
+
+
+def test_list_items_lose_the_marks_that_join_them() -> None:
+    assert [one.text for one in sentences("- Use tabs;\n- Run lint,\n", [])] == [
+        "Use tabs",
+        "Run lint",
+    ]

@@ -119,7 +119,7 @@ def _check_usable(records: Sequence[Any]) -> None:
     database.close()
 
 
-@settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(
     st.sampled_from(HEADS), st.lists(LINE, min_size=2, max_size=20), st.sampled_from([b"\n", b""])
 )

@@ -27,6 +27,8 @@ class Mutant(NamedTuple):
     end: int
     before: str
     after: str
+    function: str
+    """Qualified name of the outermost function or method around it, empty for none."""
 
     def applied(self, source: bytes) -> bytes:
         """The file with the change in it."""
@@ -40,6 +42,7 @@ def mutants(source: bytes) -> list[Mutant]:
         lines.append(lines[-1] + len(line))
     tree = ast.parse(source)
     passed_over = _passed_over(tree)
+    functions = dict(_functions(tree, ()))
     found = []
     for node in ast.walk(tree):
         if id(node) in passed_over or not isinstance(node, ast.expr | ast.stmt):
@@ -50,8 +53,22 @@ def mutants(source: bytes) -> list[Mutant]:
         for changed in _changes(node):
             after = ast.unparse(changed)
             after = f"({after})" if isinstance(node, ast.expr) else after
-            found.append(Mutant(node.lineno, start, end, before, after))
+            found.append(
+                Mutant(node.lineno, start, end, before, after, functions.get(id(node), ""))
+            )
     return sorted(found)
+
+
+def _functions(node: ast.AST, around: tuple[str, ...]) -> Iterator[tuple[int, str]]:
+    """The nodes that are in a function, by their id, each with the qualified name of it."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.ClassDef):
+            yield from _functions(child, (*around, child.name))
+        elif isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
+            name = ".".join((*around, child.name))
+            yield from ((id(one), name) for one in ast.walk(child))
+        else:
+            yield from _functions(child, around)
 
 
 def _passed_over(tree: ast.AST) -> set[int]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+from pathlib import Path
 
 import pytest
 
 from tests.mutation.__main__ import FOLDERS, ROOT, runs, sample
+from tests.mutation.calls import CallRecord
 from tests.mutation.mutants import mutants
 
 SOURCE = b'''"""A text for readers, with \xc3\xbc and 1 < 2."""
@@ -54,10 +56,53 @@ def test_every_change_gives_other_code() -> None:
     assert all(ast.dump(ast.parse(one.applied(SOURCE))) != before for one in mutants(SOURCE))
 
 
+def test_a_change_knows_the_function_around_it() -> None:
+    source = b"""
+def outer(most=1):
+    def inner():
+        return 2 > 1
+    return inner
+
+class Pair:
+    limit: int = 3
+    def first(self): return self.limit - 1
+"""
+    found = [(one.line, one.function) for one in mutants(source)]
+    assert found[0] == (2, "outer") and (4, "outer") in found
+    assert (8, "") in found and found[-1] == (9, "Pair.first")
+
+
 @pytest.mark.parametrize("package", list(FOLDERS))
-def test_a_sample_is_the_same_for_the_same_seed_and_has_tests(package: str) -> None:
+def test_a_sample_is_the_same_for_the_same_seed(package: str) -> None:
     drawn = sample([package], 20, 3)
     assert len(drawn) == 20 and drawn == sample([package], 20, 3)
     for file, change in drawn:
         compile(change.applied((ROOT / file).read_bytes()), str(file), "exec")
-        assert runs(file)
+
+
+def test_one_module_can_be_sampled() -> None:
+    assert {file.name for file, _ in sample(["session/tree"], 30, 1)} == {"tree.py"}
+
+
+def test_the_tests_that_call_a_function_are_run_the_quick_ones_of_the_mirrored_folder_first() -> (
+    None
+):
+    file = Path("explorer/session/tree.py")
+    changes = [one for _, one in sample(["session/tree"], 10_000, 1)]
+    change = next(one for one in changes if one.function == "SessionTree.path")
+    called = f"{file}::SessionTree.path"
+    recorded = [
+        CallRecord("tests/compaction/test_a.py::quick", 0.1, [called]),
+        CallRecord("tests/session/test_b.py::slow", 2.0, [called]),
+        CallRecord("tests/session/test_b.py::quick", 1.0, ["other::f", called]),
+        CallRecord("tests/session/test_b.py::another", 0.1, ["explorer/session/tree.py::f"]),
+    ]
+    first, near = runs(file, change, recorded)
+    assert [name.partition("/test_")[2] for name in first] == [
+        "b.py::quick",
+        "b.py::slow",
+        "a.py::quick",
+    ]
+    assert "tests/session/test_tree.py" in near
+    outside = change._replace(function="")
+    assert "tests/session/test_b.py::another" in runs(file, outside, recorded)[0]

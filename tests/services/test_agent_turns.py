@@ -63,7 +63,14 @@ def test_a6_a_command_of_the_person_is_a_user_message(document: Document) -> Non
 @pytest.mark.parametrize("stop", ["error", "aborted"])
 def test_replies_that_failed_are_left_out_with_their_calls(document: Document, stop: str) -> None:
     failed = reply(text("half an"), call("c1", {}), stopReason=stop)
-    assert said(document, failed, result("c1", text("late"))) == []
+    assert said(document, failed) == []
+    assert document.agent.open_calls() == []
+    assert said(document, result("c1", text("late"))) == []
+
+
+def test_calls_of_the_last_reply_are_open_until_they_have_a_result(document: Document) -> None:
+    said(document, reply(call("c1", {}), call("c2", {})), result("c1", text("one")))
+    assert [one.id for one in document.agent.open_calls()] == ["c2"]
 
 
 def test_calls_and_results_go_in_pairs_or_not_at_all(document: Document) -> None:

@@ -56,7 +56,7 @@ from tests.models.server import (
     huge_call,
     ten_calls,
 )
-from tests.services.conftest import Clock
+from tests.services.conftest import SAMPLE, Clock
 
 T = TypeVar("T")
 MODELS = ("openai/test-model", "anthropic/test-model")
@@ -71,12 +71,6 @@ each_model = pytest.mark.parametrize("model", MODELS)
 
 def wait(work: Coroutine[Any, Any, T]) -> T:
     return asyncio.run(work)
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[ChatServer]:
-    with ChatServer() as running:
-        yield running
 
 
 @pytest.fixture(scope="module")
@@ -206,10 +200,7 @@ def desk(server: ChatServer, client: ModelClient, database: Path, tmp_path: Path
     (folder / "ports.txt").write_text("The server listens on 8431.\n")
     store = Store.open(database)
     bench = Workbench(store, client, clock_ms=Clock(), random=Random(7))
-    from_sample = bench.import_blocking(
-        Path(__file__).parents[2] / "resources" / "samples" / "retry-that-flakes.jsonl"
-    )
-    document = bench.open_blocking(from_sample.key)
+    document = bench.open_blocking(bench.import_blocking(SAMPLE).key)
     tools = tools_of(document, Workspace(folder), Approvals("yes"))
     yield Desk(document, server, tools, folder)
     store.close()
@@ -227,6 +218,8 @@ FAILS: dict[str, tuple[Plan, str]] = {
     "429": (HttpFailure(429, "Rate limit", retry_after="900"), "wait 900 seconds"),
     "401": (HttpFailure(401, "Incorrect API key provided"), "API key"),
     "overflow": (OVERFLOW, "maximum context length"),
+    "502": (HttpFailure(502, raw_body="<html>bad gateway</html>"), ""),
+    "filtered": (Answer(finish="content_filter"), "content filter"),
     "empty": (Answer(text=""), "empty"),
     "at its limit": (Answer(text="half of it", finish="length"), "cut short"),
     "at its limit in a call": (

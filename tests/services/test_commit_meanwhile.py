@@ -16,7 +16,7 @@ from explorer.services.draft_records import (
     Draft,
 )
 from explorer.session.kinds import Kind
-from tests.services.test_extensions import Place, order
+from tests.services.extension_place import Place, order
 
 SETTINGS = replace(Settings.of(PROFILES["explorer"]), keep_recent_tokens=1000)
 ANSWERS_LATE = """

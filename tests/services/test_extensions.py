@@ -4,155 +4,51 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import pytest
 
 from explorer.compaction.preparation import Preparation
-from explorer.compaction.profile import PROFILES, Settings
 from explorer.extensions.manager import (
-    Extensions,
     install_example,
 )
-from explorer.extensions.records import HookRecord, records_of
-from explorer.extensions.trust import PROJECT_FOLDER, TrustStore
+from explorer.extensions.records import records_of
+from explorer.extensions.trust import PROJECT_FOLDER
 from explorer.models.client import (
     Cancelled,
     CancelToken,
-    ChatMessage,
-    ImagePart,
     ModelClient,
-    ModelClientConfig,
-    ModelRequest,
-    TextPart,
-    ToolCall,
 )
-from explorer.models.request import ThinkingPart
 from explorer.services.auto_compaction.controller import AutomaticCompaction
-from explorer.services.auto_compaction.prompt_gate import PromptGate
-from explorer.services.changes import Change, CompactionEnded, ExtensionsActed
+from explorer.services.changes import CompactionEnded
 from explorer.services.document import Document
 from explorer.services.draft_records import Draft
 from explorer.services.effective_rules import EffectiveRules
 from explorer.services.extension_review import (
     CancelledByExtension,
-    SummaryDeclined,
-    request_texts,
-    with_request_texts,
 )
-from explorer.services.navigation import NavigationPlan
-from explorer.services.summary_request import DraftFailed, Order
+from explorer.services.summary_request import DraftFailed
 from explorer.store import Store
 from explorer.workbench import Workbench
 from tests.extensions.making import conversation, handler, wait, write
 from tests.models.server import Answer, ChatServer
 from tests.models.summaries import GOOD
 from tests.services.conftest import SAMPLE, Clock
-
-EXPLORER = PROFILES["explorer"]
-SETTINGS = replace(Settings.of(EXPLORER), keep_recent_tokens=5000)
-NOBODY = "offline/there-is-no-such-model"
-"""A model that cannot be called: whoever succeeds with it has not called it."""
-MODEL = "openai/test-model"
-SECRET = "AKIAIOSFODNN7EXAMPLE"
-BEFORE = "session_before_compact"
-
-
-class Place:
-    """A workbench with a folder of extensions, and what was told."""
-
-    def __init__(self, folder: Path, client: ModelClient | None = None) -> None:
-        self.folder = folder
-        self.own = folder / "extensions"
-        self.limit_s = 10.0
-        self.extensions = Extensions(
-            self.own, TrustStore(folder / "trust.json"), lambda: self.limit_s
-        )
-        self.told: list[Change] = []
-        self._client = client
-        self.open()
-
-    def open(self) -> None:
-        store = Store.open(self.folder / "sessions.db")
-        self.bench = Workbench(
-            store, self._client or ModelClient(), clock_ms=Clock(), random=Random(7),
-            extensions=self.extensions,
-        )  # fmt: skip
-        self.bench.subscribe(self.told.append)
-
-    def close(self) -> None:
-        if self._client is None:
-            self.bench.client.close()
-        self.bench.store.close()
-        self.extensions.close()
-
-    def document(self, file: Path = SAMPLE) -> Document:
-        return self.bench.open_blocking(self.bench.import_blocking(file).key)
-
-    def handle(self, event: str, body: str, name: str = "mine", head: str = "def") -> None:
-        write(self.own, name, handler(event, body, head))
-
-    def records(self, event: str) -> list[HookRecord]:
-        """What was published of an event."""
-        changes = [c for c in self.told if isinstance(c, ExtensionsActed) and c.event == event]
-        return [record for change in changes for record in change.records]
-
-    def log(self, name: str = "mine") -> list[str]:
-        return [line for row in self.extensions.listing() if row.name == name for line in row.log]
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> Iterator[Place]:
-    made = Place(tmp_path)
-    yield made
-    made.close()
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[ChatServer]:
-    with ChatServer() as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def client(server: ChatServer) -> Iterator[ModelClient]:
-    opened = ModelClient(ModelClientConfig(api_base=server.url, timeout_s=20, idle_timeout_s=20))
-    yield opened
-    opened.close()
-
-
-@pytest.fixture
-def online(server: ChatServer, client: ModelClient, tmp_path: Path) -> Iterator[Place]:
-    """A place whose models answer over HTTP."""
-    server.forget()
-    server.plan(Answer(text=GOOD))
-    made = Place(tmp_path, client)
-    yield made
-    made.close()
-
-
-def order(model: str = "offline/extractive", instructions: str = "") -> Order:
-    return Order(instructions, model, lambda _purpose, _text: None, CancelToken())
-
-
-def draft(document: Document, model: str = "offline/extractive", instructions: str = "") -> Draft:
-    shown = document.compaction.preview(None, EXPLORER, SETTINGS)
-    return wait(document.compaction.summarize(shown, order(model, instructions)))
-
-
-def recorded(document: Document) -> tuple[str, list[HookRecord]]:
-    """Status and extension records of the latest draft in the database."""
-    row = document.store.drafts(document.key)[-1]
-    return row.status, records_of(row.facts)
-
-
-def state(document: Document) -> tuple[Any, ...]:
-    return len(document.tree), document.leaf, document.store.load(document.key).leaf
-
+from tests.services.extension_place import (
+    BEFORE,
+    EXPLORER,
+    MODEL,
+    NOBODY,
+    SECRET,
+    SETTINGS,
+    Place,
+    draft,
+    order,
+    recorded,
+    state,
+)
 
 # before a compaction ----------------------------------------------------------------------------
 
@@ -432,117 +328,6 @@ def test_a38_an_extensions_cancel_is_no_failure_of_automatic_compaction(place: P
     assert len([c for c in place.told if isinstance(c, CompactionEnded)]) == 4
 
 
-# navigation -------------------------------------------------------------------------------------
-
-
-def leaving(document: Document) -> NavigationPlan:
-    target = document.tree.index_of("e3")
-    plan = document.navigation.plan(target)
-    assert plan.leaves_branch
-    return plan
-
-
-@pytest.fixture
-def chain(tmp_path: Path) -> Path:
-    return conversation(tmp_path)
-
-
-@pytest.mark.parametrize("wants", [True, False])
-def test_a41_before_and_after_a_navigation_whatever_is_wanted(
-    place: Place, chain: Path, wants: bool
-) -> None:
-    """Fired once, with the way as the person chose it, and told afterwards."""
-    place.handle(
-        "session_before_tree",
-        "ctx.log(event.target, event.old_leaf, event.common_ancestor, event.user_wants_summary,"
-        " len(event.entries))",
-    )
-    place.handle(
-        "session_tree",
-        "ctx.log(event.new_leaf, event.old_leaf, bool(event.summary_entry))",
-        "after",
-    )
-    document = place.document(chain)
-    plan = document.navigation.plan(document.tree.index_of("e4"))
-    made = None
-    if wants:
-        prepared = document.branches.preparation(plan, EXPLORER, SETTINGS)
-        made = wait(document.branches.summarize(plan, prepared, order()))
-    leaf = wait(document.navigation.navigate(plan, made))
-    ids = document.tree.columns.ids
-    assert place.log() == [f"e4 e20 e4 {wants} 16"]
-    assert place.log("after") == [f"{ids[leaf]} e20 {wants}"]
-    assert [r.event for r in place.records("session_tree")] == ["session_tree"]
-
-
-def test_a41_a_navigation_is_cancelled_by_name(place: Place, chain: Path) -> None:
-    place.handle("session_before_tree", "event.cancel('Stay.')")
-    document = place.document(chain)
-    before, plan = state(document), leaving(document)
-    with pytest.raises(CancelledByExtension, match="Cancelled by the extension mine: Stay"):
-        wait(document.navigation.navigate(plan))
-    prepared = document.branches.preparation(plan, EXPLORER, SETTINGS)
-    with pytest.raises(CancelledByExtension):
-        wait(document.branches.summarize(plan, prepared, order(NOBODY)))
-    assert state(document) == before
-
-
-SUMMARY = "return {'summary': {'summary': 'What was tried.', 'details': {'mine': 1}}}"
-
-
-def test_a41_a_summary_is_used_without_a_model_when_one_is_wanted(
-    place: Place, chain: Path
-) -> None:
-    place.handle("session_before_tree", SUMMARY)
-    document = place.document(chain)
-    plan = leaving(document)
-    prepared = document.branches.preparation(plan, EXPLORER, SETTINGS)
-    made = wait(document.branches.summarize(plan, prepared, order(NOBODY)))
-    assert (made.summary, made.model) == ("What was tried.", "extension/mine")
-    index = wait(document.navigation.navigate(plan, made))
-    entry = document.entry(index).recorded
-    assert (entry["type"], entry["fromHook"]) == ("branch_summary", True)
-    assert entry["details"] == {"mine": 1} and entry["fromId"] == "e20"
-    assert document.tree.columns.branches[index].from_extension
-
-
-def test_a41_a_summary_nobody_wants_is_not_used(place: Place, chain: Path) -> None:
-    place.handle("session_before_tree", SUMMARY)
-    document = place.document(chain)
-    plan, size = leaving(document), len(document.tree)
-    assert wait(document.navigation.navigate(plan)) == plan.new_leaf
-    assert len(document.tree) == size
-    (record,) = place.records("session_before_tree")
-    assert (record.did, record.used) == ("result", False)
-
-
-@pytest.mark.parametrize("instead", [True, False])
-def test_a36_a41_instructions_take_the_place_of_the_prompt_or_follow_it(
-    online: Place, server: ChatServer, chain: Path, instead: bool
-) -> None:
-    body = f"event.setCustomInstructions('Focus on ports'); event.setReplaceInstructions({instead})"
-    online.handle("session_before_tree", body)
-    document = online.document(chain)
-    plan = leaving(document)
-    prepared = document.branches.preparation(plan, EXPLORER, SETTINGS)
-    made = wait(document.branches.summarize(plan, prepared, order(MODEL, "Theirs")))
-    sent = server.requests[0]["messages"][1]["content"].rsplit("</conversation>", 1)[1]
-    assert "Focus on ports" in sent and "Theirs" not in sent
-    assert (sent.strip() == "Focus on ports") is instead
-    assert [r.did for r in records_of(made.facts)] == ["instructions"]
-
-
-def test_a41_an_extension_may_decline_the_summary(place: Place, chain: Path) -> None:
-    place.handle("session_before_tree", "event.set_summarize(False)")
-    document = place.document(chain)
-    plan, before = leaving(document), state(document)
-    prepared = document.branches.preparation(plan, EXPLORER, SETTINGS)
-    with pytest.raises(SummaryDeclined, match="mine wants no summary"):
-        wait(document.branches.summarize(plan, prepared, order(NOBODY)))
-    assert state(document) == before
-    assert wait(document.navigation.navigate(plan)) == plan.new_leaf
-
-
 # whose ------------------------------------------------------------------------------------------
 
 
@@ -580,98 +365,3 @@ def test_nobody_is_asked_where_there_are_no_extensions(tmp_path: Path) -> None:
     wait(document.compaction.commit(made))
     bench.client.close()
     store.close()
-
-
-# requests that are a conversation ---------------------------------------------------------------
-
-
-def by_conversation(document: Document) -> int:
-    """Compact as the Copilot profile does: the conversation itself is what is sent."""
-    rules = EffectiveRules.of(PROFILES["copilot"], MODEL)
-    keeper = PromptGate(document, lambda: rules, Random(3))
-    return wait(keeper.compact(MODEL, "", CancelToken()))
-
-
-TAGGED = "<summary>\n1. Conversation Overview: the ports.\n</summary>"
-
-
-def test_a52_secrets_leave_no_conversation_either(
-    online: Place, server: ChatServer, tmp_path: Path
-) -> None:
-    install_example("redact_secrets", online.own)
-    server.plan(Answer(text=TAGGED.replace("ports", f"key {SECRET}")))
-    document = online.document(conversation(tmp_path, secret=SECRET))
-    index = by_conversation(document)
-    sent = json.dumps(server.requests)
-    assert server.requests and SECRET not in sent and "[redacted aws key]" in sent
-    assert SECRET not in document.entry(index).recorded["summary"]
-    assert {r.event for r in recorded(document)[1]} == {"session_request", "session_summary"}
-
-
-def test_a38_a52_a_conversation_is_not_sent_where_an_extension_cancels(
-    online: Place, server: ChatServer, chain: Path
-) -> None:
-    online.handle(BEFORE, "event.cancel('Not now')")
-    document = online.document(chain)
-    before = state(document)
-    with pytest.raises(CancelledByExtension, match="Not now"):
-        by_conversation(document)
-    assert server.requests == [] and state(document) == before
-    assert [r.did for r in recorded(document)[1]] == ["cancelled"]
-
-
-def test_a38_a52_a_supplied_summary_takes_the_place_of_the_conversations(
-    online: Place, server: ChatServer, chain: Path
-) -> None:
-    online.handle(BEFORE, "return {'compaction': {'summary': 'Mine.', 'details': {'x': 1}}}")
-    document = online.document(chain)
-    entry = document.entry(by_conversation(document)).recorded
-    assert server.requests == []
-    assert entry["summary"].startswith("Mine.") and entry["fromHook"] is True
-    assert entry["details"] == {"x": 1}
-
-
-def test_a52_what_fails_never_stops_a_conversation(
-    online: Place, server: ChatServer, chain: Path
-) -> None:
-    server.plan(Answer(text=TAGGED))
-    for event in (BEFORE, "session_request", "session_summary", "session_compact"):
-        online.handle(event, "raise ValueError('no')", f"raises_{event}")
-    document = online.document(chain)
-    assert by_conversation(document) == document.leaf and len(server.requests) == 1
-    assert {r.did for r in recorded(document)[1]} == {"error"}
-
-
-def test_a_conversation_changed_as_a_whole_is_not_sent(
-    online: Place, server: ChatServer, chain: Path
-) -> None:
-    online.handle("session_request", "return {'prompt': 'something else'}")
-    with pytest.raises(DraftFailed, match="changed part by part"):
-        by_conversation(online.document(chain))
-    assert server.requests == []
-
-
-def test_every_text_of_a_conversation_is_a_part() -> None:
-    call = ToolCall("c", "bash", {"command": f"export KEY={SECRET}", "n": 1})
-    request = ModelRequest(
-        MODEL,
-        (
-            ChatMessage("system", f"sys {SECRET}"),
-            ChatMessage("user", (TextPart(f"u {SECRET}"), ImagePart("image/png", "AAAA"))),
-            ChatMessage("assistant", "a", (call,), thinking=ThinkingPart(f"t {SECRET}", "sig")),
-            ChatMessage("assistant", "b", thinking=ThinkingPart("harmless", "sig")),
-            ChatMessage("tool", f"r {SECRET}", tool_call_id="c"),
-        ),
-    )
-    texts = request_texts(request)
-    assert sum(SECRET in text for text in texts) == 5
-    assert with_request_texts(request, texts) == request
-    changed = with_request_texts(request, [text.replace(SECRET, "***") for text in texts])
-    assert SECRET not in json.dumps(changed.to_json())
-    assert changed.messages[2].tool_calls[0].arguments == {"command": "export KEY=***", "n": 1}
-    assert changed.messages[2].thinking is None and changed.messages[3] == request.messages[3]
-    assert changed.messages[1].content == (TextPart("u ***"), ImagePart("image/png", "AAAA"))
-    broken = with_request_texts(request, ["{" if text.startswith("{") else text for text in texts])
-    assert broken.messages[2].tool_calls[0].arguments == {"arguments": "{"}
-    with pytest.raises(ValueError, match="another number"):
-        with_request_texts(request, texts[1:])

@@ -208,3 +208,33 @@ def test_what_says_nothing_is_no_shape(data: object) -> None:
         assert shape_facts(f"session-explorer/{kind}", data) is None
     assert shape_facts("session-explorer/keep-user-messages", {"tokens": -1}) is None
     assert shape_facts("other", {"entries": ["e1"]}) is None
+
+
+def test_the_round_of_a_result_on_a_path_that_begins_with_its_reply() -> None:
+    session = Session()
+    reply = session.reply(calls=[("read", "a.py")])
+    result = session.result(call=f"c{reply}.0")
+    assert round_of(session.tree, session.tree.path(session.leaf), result) == [reply, result]
+
+
+def test_a_result_without_a_reply_is_a_round_of_itself() -> None:
+    session = Session()
+    session.user()
+    result = session.result()
+    assert round_of(session.tree, session.tree.path(session.leaf), result) == [result]
+
+
+def test_a_pin_that_counted_its_entry_adds_the_difference_and_the_heading(talk: Session) -> None:
+    pinned = talk.tree.columns.estimate[0] + 7
+    data = shape_data(ShapeFacts("pin", (("e0", pinned),)))
+    talk.add({"type": "custom", "customType": "session-explorer/pin", "data": data})
+    talk.compaction(kept=4)
+    told = context_at(talk.tree, talk.leaf).again[0]
+    assert told.extra == 7 + len(told.heading) // 4
+
+
+def test_a_shape_is_told_in_a_line() -> None:
+    assert (
+        ShapeFacts("pin", (("e0", -1),), ("e1", "e2")).title == "pinned 1 entry, unpinned 2 entries"
+    )
+    assert ShapeFacts("omit", lifts=("e1",)).title == "taken in again: 1 entry"

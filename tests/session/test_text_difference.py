@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from explorer.session.text_difference import changed_lines, file_diff, word_differences
+from explorer.session.text_difference import (
+    MOST_LINES,
+    MOST_WORDS,
+    Piece,
+    changed_lines,
+    file_diff,
+    word_differences,
+)
 
 LINES = [f"line {number}" for number in range(1, 31)]
 
@@ -63,3 +70,17 @@ def test_few_words_in_a_row_between_changes_are_nothing_in_common() -> None:
 def test_white_space_alone_does_not_differ() -> None:
     mine, theirs = word_differences("one  two", "one two")
     assert not any(piece.differs for piece in (*mine, *theirs))
+
+
+def test_a_change_counts_its_lines_on_each_side() -> None:
+    change = file_diff("a", "one\ntwo\nthree\n", "one\nother\n")
+    assert (change.added, change.removed, change.first_line) == (1, 2, 2)
+
+
+def test_very_long_texts_share_only_what_they_begin_with() -> None:
+    lines = [f"line {number}\n" for number in range(MOST_WORDS + MOST_LINES)]
+    one, other = word_differences("".join(lines), "".join(["other\n", *lines[1:]]))
+    assert one == (Piece("".join(lines), True),)
+    assert [piece.differs for piece in other] == [True]
+    one, _ = word_differences("".join(lines), "".join([*lines[:3], "other\n", *lines[4:]]))
+    assert one[0] == Piece("".join(lines[:3]), False)

@@ -106,6 +106,15 @@ def test_the_library_shows_name_first_words_and_counts(store: Store, tmp_path: P
     assert store.labels(row.key) == []
 
 
+def test_a_session_without_a_name_is_called_by_the_first_words_that_there_are(
+    store: Store, tmp_path: Path
+) -> None:
+    texts = ["", "one", "two"]
+    lines = [message(at, f"e{at - 1}" if at else None, text) for at, text in enumerate(texts)]
+    report = store.import_session(FileSource(write_file(tmp_path / "a.jsonl", lines)))
+    assert report.title == store.sessions()[0].title == "one"
+
+
 def test_a_large_line_is_read_in_pieces_that_end_at_characters(
     store: Store, tmp_path: Path
 ) -> None:

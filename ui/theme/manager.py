@@ -79,15 +79,17 @@ def _system_is_dark(app: QApplication) -> bool:
 
 
 def _apply(app: QApplication) -> None:
-    if app.style() is None or app.style().objectName().lower() != "fusion":
+    if not app.styleSheet():
         app.setStyle("Fusion")
     choice = _State.choice
     if choice == "system":
         choice = "dark" if _system_is_dark(app) else "light"
     _State.theme = now = THEMES[choice]
-    app.setFont(ui_font())
-    app.setPalette(build_palette(now))
-    app.setStyleSheet(build_style_sheet(now))
+    sheet = build_style_sheet(now)
+    if app.styleSheet() != sheet:  # the same sheet again would polish every widget again
+        app.setFont(ui_font())
+        app.setPalette(build_palette(now))
+        app.setStyleSheet(sheet)
     theme_signals.changed.emit()
 
 

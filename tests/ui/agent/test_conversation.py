@@ -565,23 +565,18 @@ def test_parts_on_screen_are_there_for_screen_readers(talk: Conversation) -> Non
 
 
 def test_an_empty_conversation_says_what_to_do(talk: Conversation) -> None:
-    talk.set_placeholder("Nothing was said yet.")
+    talk.set_placeholder("Open a session to talk to the agent about it.")
     show(talk, Talk())
     assert talk._hint.isVisible()
-    show(talk, long(5))
-    assert not talk._hint.isVisible()
-    talk.clear()
-    assert talk.view.flow.count == 0
-
-
-def test_what_an_empty_conversation_says_takes_the_width_that_there_is(talk: Conversation) -> None:
-    talk.show_document(None)
-    talk.set_placeholder("Open a session to talk to the agent about it.")
     for width in (700, 340, 900):
         talk.resize(width, 420)
         settle()
         assert talk._hint.width() > width - 60
         assert talk._hint.height() < 3 * talk._hint.fontMetrics().lineSpacing()
+    show(talk, long(5))
+    assert not talk._hint.isVisible()
+    talk.clear()
+    assert talk.view.flow.count == 0
 
 
 def test_kinds_of_parts_in_a_rich_conversation(talk: Conversation) -> None:
@@ -600,10 +595,7 @@ def test_a_compaction_tells_its_sizes_as_they_are_counted_now(talk: Conversation
     opened.weights = [2_000, 1_000]
     talk.recount()
     settle()
-    assert "about 2.0k → about 1.0k" in find_words(talk, "All was said.")
+    (told,) = [one for one in words_on_screen(talk) if "All was said." in one]
+    assert "about 2.0k → about 1.0k" in told
     placed = find(talk, "All was said.")
     assert talk.view.flow.laid(placed.item).known_box(placed.part) is not None, "it is painted"
-
-
-def find_words(talk: Conversation, words: str) -> str:
-    return next(one for one in words_on_screen(talk) if words in one)

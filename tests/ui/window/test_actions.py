@@ -108,18 +108,15 @@ async def test_the_palette_says_when_nothing_matches(house: House) -> None:
     await live.back()
 
 
-async def test_every_action_runs_from_the_palette(house: House) -> None:
-    """Each is chosen by its name once; dialogs are left by Escape, and nothing breaks."""
+async def test_every_action_runs(house: House) -> None:
+    """Each is triggered once; dialogs are left by Escape, and nothing breaks."""
     live = await house.start(sample_path())
     registry = live.session.actions
     for bound in registry.all():
         if bound.spec.id == "quit" or not bound.action.isEnabled():
             continue
         live.window.setFocus()
-        live.keys("Ctrl+Shift+P")
-        await live.dialog(CommandPalette)
-        live.type(bound.action.text().replace("&", ""))
-        live.keys("Return")
+        bound.action.trigger()
         await live.settle(6)
         if bound.spec.id in ("sample", "summarize"):
             await live.idle()
