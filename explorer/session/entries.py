@@ -88,7 +88,8 @@ class TokenUsage:
     cost: float = 0.0
     """Dollars; 0 where no price was recorded."""
     costs: tuple[float, float, float, float] | None = None
-    """The cost of the first four, where it is recorded apart."""
+    """The cost of the first four, where it is recorded apart; all 0 where the call is recorded as
+    one that costs nothing."""
 
     @property
     def prompt(self) -> int:

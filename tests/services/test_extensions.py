@@ -147,7 +147,7 @@ def test_b15_e16_a_supplied_compaction_that_cannot_be_used_is_told_and_made_as_u
     (record,) = (r for r in recorded(document)[1] if r.event == BEFORE)
     assert record.did == "error" and told in record.detail
     wait(document.compaction.commit(made))
-    assert "fromHook" not in document.entry(document.leaf)
+    assert "fromHook" not in document.entry(document.leaf).recorded
 
 
 def test_a38_an_extension_may_choose_another_valid_cut(place: Place) -> None:

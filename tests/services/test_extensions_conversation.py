@@ -82,7 +82,7 @@ def test_a38_a52_a_supplied_summary_takes_the_place_of_the_conversations(
 ) -> None:
     online.handle(BEFORE, "return {'compaction': {'summary': 'Mine.', 'details': {'x': 1}}}")
     document = online.document(chain)
-    entry = document.entry(by_conversation(document))
+    entry = document.entry(by_conversation(document)).recorded
     assert server.requests == []
     assert entry["summary"].startswith("Mine.") and entry["fromHook"] is True
     assert entry["details"] == {"x": 1}

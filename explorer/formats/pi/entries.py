@@ -191,7 +191,7 @@ def _cost(cost: object) -> tuple[float, tuple[float, float, float, float] | None
     # A cost of less than nothing, or without bound, is damage.
     if isinstance(total, int | float) and 0 < total < 1e6:
         return float(total), parts
-    return 0.0, None
+    return 0.0, parts if total == 0 else None
 
 
 def _text(source: Json, *keys: str) -> str:
