@@ -18,6 +18,7 @@ pytestmark = pytest.mark.skipif(bool(why_not()), reason=why_not())
 SETUP = """
     import os, sys, threading
     from pathlib import Path
+    from explorer.formats.pi.export import dumps
     from explorer.session.records import SessionHeader
     from explorer.store import Store, writer
     from tests.store.sources import FileSource, message

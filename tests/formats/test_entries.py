@@ -93,7 +93,10 @@ BODIES: tuple[Body, ...] = (
         BLOCKS, "anthropic", "opus", TokenUsage(1, 2, 3, 4, 10, 0.5, (0.1, 0.2, 0.1, 0.1)),
         "tool_calls", api="messages",
     ),
-    AssistantMessage((), "p", "m", TokenUsage(context=0), "error", "too large", "overflow", "a"),
+    AssistantMessage(
+        (), "p", "m", TokenUsage(context=0, costs=(0.0, 0.0, 0.0, 0.0)), "error", "too large",
+        "overflow", "a",
+    ),
     ToolResultMessage("c1", "read", BLOCKS, True, details={"lines": 3}),
     ShellMessage("make", "ok", exit_code=2, truncated=True, full_output_path="/tmp/o"),
     ShellMessage("1 + 1", "2", "python", excluded=True, cancelled=True),

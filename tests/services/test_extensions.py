@@ -35,6 +35,7 @@ from explorer.workbench import Workbench
 from tests.extensions.making import conversation, handler, wait, write
 from tests.models.server import Answer, ChatServer
 from tests.models.summaries import GOOD
+from tests.pi_json import entry_body
 from tests.services.conftest import SAMPLE, Clock
 from tests.services.extension_place import (
     BEFORE,
@@ -118,7 +119,7 @@ def test_a28_details_of_extension_made_compactions_are_not_counted(
     wait(document.compaction.commit(wait(document.compaction.summarize(shown, order(NOBODY)))))
     wait(
         document.writer.append(
-            body("message", message={"role": "user", "content": "x"}), document.leaf
+            entry_body("message", message={"role": "user", "content": "x"}), document.leaf
         )
     )
     write(place.own, "mine.json", '{"off": true}')
@@ -171,7 +172,7 @@ def test_a38_a_draft_that_waits_is_committed_as_the_extensions_after_a_restart(
     again = place.bench.open_blocking(document.key)
     ((waiting, text),) = again.drafts.waiting()
     index = wait(again.compaction.commit(waiting, text + " Edited."))
-    entry = again.entry(index)
+    entry = again.entry(index).recorded
     assert entry["fromHook"] is True and entry["preserveData"] == {"seen": 1}
     assert entry["summary"] == "True it is. Edited."
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from explorer.formats.pi.entries import read_entry, read_usage
 from explorer.session.branch_difference import _spent, as_markdown, compare_branches, duration
 from explorer.session.kinds import Kind
 from explorer.session.spending import UNCOUNTED, spent_of
@@ -148,4 +149,4 @@ def test_what_a_reply_took_is_the_figure_of_the_status_bar() -> None:
         {"input": 5, "output": 2, "cost": {"input": 0.25, "output": 0.5}},
     ):
         entry = {"type": "message", "message": {"role": "assistant", "usage": usage}}
-        assert _spent(entry) == spent_of(usage) != UNCOUNTED
+        assert _spent(read_entry(entry)) == spent_of(read_usage(usage)) != UNCOUNTED

@@ -7,6 +7,14 @@ import gc
 from explorer.prompting.agent_prompt import AgentPrompt
 from explorer.prompting.rendering import render
 from explorer.prompting.turns import Said, conversation
+from explorer.session.entries import (
+    AssistantMessage,
+    TextBlock,
+    ToolCallBlock,
+    ToolResultMessage,
+    UserMessage,
+    text_content,
+)
 from explorer.tokens.estimate import estimate_text
 from tests.benchmarks.children.process import times_ms
 
@@ -17,12 +25,12 @@ def talk(messages: int) -> list[Said]:
     while len(found) < messages:
         at = len(found)
         if at % 13 == 0:
-            found.append(Said(at, {"role": "user", "content": "Go on with the next one."}, 10))
+            found.append(Said(at, UserMessage(text_content("Go on with the next one.")), 10))
             continue
-        call = {"type": "toolCall", "id": f"c{at}", "name": "read", "arguments": {"path": "a.py"}}
-        said = [{"type": "text", "text": "Reading it."}, call]
-        found.append(Said(at, {"role": "assistant", "content": said}, 20))
-        result = {"role": "toolResult", "toolCallId": f"c{at}", "content": "line\n" * 80}
+        call = ToolCallBlock(f"c{at}", "read", {"path": "a.py"})
+        reply = AssistantMessage((TextBlock("Reading it."), call))
+        found.append(Said(at, reply, 20))
+        result = ToolResultMessage(f"c{at}", "read", text_content("line\n" * 80))
         found.append(Said(at + 1, result, 100))
     return found
 

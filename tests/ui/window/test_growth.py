@@ -29,7 +29,7 @@ BLOCKS_PER_ENTRY = 5
 """Of Python's memory, for an entry of 700 bytes of which only the columns stay."""
 
 APPENDS = """
-import sys, time
+import json, sys, time
 from explorer.store import Store
 path, key, count, pause = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), float(sys.argv[4])
 with Store.open(path) as store:
@@ -40,7 +40,7 @@ with Store.open(path) as store:
         entry = {"type": "message", "id": entry_id, "parentId": parent,
                  "timestamp": "2026-01-02T03:04:06.000Z",
                  "message": {"role": "assistant" if number % 4 else "user", "content": content}}
-        store.append(key, [(entry, parent)], leaf_id=entry_id).result()
+        store.append(key, [(json.dumps(entry), parent)], leaf_id=entry_id).result()
         parent = entry_id
         time.sleep(pause)
 """
