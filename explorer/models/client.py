@@ -60,8 +60,6 @@ from explorer.models.keys import (
     remember_secret,
     smallest_request,
 )
-from explorer.models.offline.demo import answer as answer_demo
-from explorer.models.offline.extractive import answer as answer_extractive
 from explorer.models.offline.scenario import scenario_of, scenarios
 from explorer.models.offline.scenario_player import play
 from explorer.models.provider import ProviderThread
@@ -139,7 +137,28 @@ __all__ = [
 
 _END_WAIT_S = 5.0
 OfflineModel = Callable[[ModelRequest, Callable[[Event], None], Callable[[], bool]], None]
-_OFFLINE: Mapping[str, OfflineModel] = {EXTRACTIVE: answer_extractive, DEMO: answer_demo}
+
+
+# Both are imported when they are first asked: they take as long to import as half of the window.
+
+
+def _answer_demo(
+    request: ModelRequest, emit: Callable[[Event], None], cancelled: Callable[[], bool]
+) -> None:
+    from explorer.models.offline.demo import answer
+
+    answer(request, emit, cancelled)
+
+
+def _answer_extractive(
+    request: ModelRequest, emit: Callable[[Event], None], cancelled: Callable[[], bool]
+) -> None:
+    from explorer.models.offline.extractive import answer
+
+    answer(request, emit, cancelled)
+
+
+_OFFLINE: Mapping[str, OfflineModel] = {EXTRACTIVE: _answer_extractive, DEMO: _answer_demo}
 
 
 @dataclass(frozen=True, slots=True)

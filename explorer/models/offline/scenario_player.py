@@ -14,10 +14,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from explorer.models.events import Event, TextDelta, ThinkingDelta, ToolCallReady
-from explorer.models.offline.demo.conversation import asks_to_go_on
 from explorer.models.offline.scenario import Scenario, ScriptedReply
 from explorer.models.offline.streaming import Emit, IsCancelled, send_end
 from explorer.models.request import ChatMessage, ModelRequest, ToolCall
+
+_GO_ON = re.compile(
+    r"^\s*(?:please\s+)?(?:continue|go\s+on|carry\s+on|go\s+ahead|proceed|keep\s+going|resume)"
+    r"(?:\s+please)?[\s.!]*$|^\s*The conversation was compacted a moment ago",
+    re.IGNORECASE,
+)
 
 _PIECE = 6
 """Characters that come at once, as from a model."""
@@ -236,3 +241,8 @@ def _wait(
         left -= _NAP_S
     if cancelled():
         raise Stopped
+
+
+def asks_to_go_on(text: str) -> bool:
+    """Whether a message asks for nothing but to continue."""
+    return _GO_ON.search(text) is not None

@@ -10,16 +10,12 @@ from dataclasses import dataclass
 from explorer.models.offline.demo.steps import path_in
 from explorer.models.offline.extractive.items import Kind
 from explorer.models.offline.extractive.summarize import recall
+from explorer.models.offline.scenario_player import asks_to_go_on
 from explorer.models.request import ChatMessage, ModelRequest, ToolCall, ToolSpec
 
 _SUMMARY = re.compile(
     r"^\s*(?:The conversation history before this point was compacted"
     r"|Notes on a branch of this conversation|<conversation-summary>|<summary>)"
-)
-_GO_ON = re.compile(
-    r"^\s*(?:please\s+)?(?:continue|go\s+on|carry\s+on|go\s+ahead|proceed|keep\s+going|resume)"
-    r"(?:\s+please)?[\s.!]*$|^\s*The conversation was compacted a moment ago",
-    re.IGNORECASE,
 )
 _GOAL = re.compile(r"^#+\s*(?:Original Request|Goal|Primary Request)[^\n]*\n+(.+?)(?:\n\n|\n#|$)",
                    re.MULTILINE | re.DOTALL | re.IGNORECASE)  # fmt: skip
@@ -155,11 +151,6 @@ def situation_of(request: ModelRequest) -> Situation:
         {} if request.tool_choice == "none" else offered,
         limits_in([message.text for message in messages if message.role == "user"]),
     )
-
-
-def asks_to_go_on(text: str) -> bool:
-    """Whether a message asks for nothing but to continue."""
-    return _GO_ON.search(text) is not None
 
 
 def _question_index(messages: Sequence[ChatMessage]) -> int:
