@@ -163,10 +163,10 @@ class Workbench:
         """All profiles: those that came with the program, and the person's own."""
         return self.profile_files.shelf()
 
-    def save_profile(self, own: OwnProfile, *, replacing: bool = False) -> OwnProfile:
+    def save_profile(self, profile: OwnProfile, *, replacing: bool = False) -> OwnProfile:
         """Keep a profile of the person's own. Raises ProfileError, when its name is taken and not
         ``replacing`` too; a profile that came with the program is never replaced."""
-        saved = self.profile_files.save(own, replacing=replacing)
+        saved = self.profile_files.save(profile, replacing=replacing)
         self.hub.publish(ProfilesChanged(saved.profile.name))
         return saved
 

@@ -9,7 +9,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from explorer.agent.context_port import ContextKeeper, Outgoing
+from explorer.agent.context_port import ContextPort, Outgoing
 from explorer.agent.events import TurnEvent
 from explorer.models.catalogue import usage_record
 from explorer.models.client import (
@@ -146,8 +146,8 @@ class Reply:
     @property
     def written_tokens(self) -> int:
         """Tokens of what arrived, by the estimate."""
-        said = sum(estimate_text(block.text) for block in self._blocks)
-        return said + sum(
+        text_tokens = sum(estimate_text(block.text) for block in self._blocks)
+        return text_tokens + sum(
             estimate_text(call.name) + estimate_text(call.raw or str(call.arguments))
             for call in self.calls
         )
@@ -267,9 +267,9 @@ class _PartialReply(Exception):
 class ReplyClient:
     """Asks one model."""
 
-    def __init__(self, client: Streams, keeper: ContextKeeper, retry: RetryPolicy) -> None:
+    def __init__(self, client: Streams, context_port: ContextPort, retry: RetryPolicy) -> None:
         self._client = client
-        self._keeper = keeper
+        self._context_port = context_port
         self._retry = retry
 
     async def ask(
@@ -283,7 +283,7 @@ class ReplyClient:
         """One reply. ``context`` gives what is sent where no keeper renders it; it is called in a
         thread, since reading and converting a long conversation takes too long for a window's."""
         try:
-            rendered = await self._keeper.messages(outgoing, cancel)
+            rendered = await self._context_port.messages(outgoing, cancel)
         except Cancelled:
             return ReplyResult(Reply(), stopped=True)
         except ModelError as error:

@@ -42,23 +42,25 @@ class ChangedFiles:
         waiting = list(summaries)
         while waiting:
             entry = waiting[-1]
-            told = self._told(entry) if entry not in self._carried else None
+            summarized = self._summarized_entries(entry) if entry not in self._carried else None
             missing = [
-                at for at in self._summaries(told or ()) if at not in self._carried and at < entry
+                at
+                for at in self._summaries(summarized or ())
+                if at not in self._carried and at < entry
             ]
             waiting += missing
             if not missing:
                 waiting.pop()
                 if entry not in self._carried:
-                    self._carried[entry] = self._carries(entry, told)
+                    self._carried[entry] = self._carries(entry, summarized)
 
-    def _told(self, entry: int) -> list[int] | None:
+    def _summarized_entries(self, entry: int) -> list[int] | None:
         """What a summary took the place of, or tells of; None where that is not known."""
         if entry in self._tree.columns.compactions:
             return list(ranges_of(self._tree, entry).summarized)
         return left_behind(self._tree, entry)
 
-    def _carries(self, entry: int, told: list[int] | None) -> Changed:
+    def _carries(self, entry: int, summarized: list[int] | None) -> Changed:
         """Of the files that a summary lists, those that anything changed. Where nobody can know
         what it told, its own word counts."""
         columns = self._tree.columns
@@ -66,9 +68,9 @@ class ChangedFiles:
         # What an extension listed is not carried on.
         if facts.from_extension or not facts.modified_files:
             return {}
-        if told is None:
+        if summarized is None:
             return dict.fromkeys(facts.modified_files, (entry,))
-        known = {path_key(path): entries for path, entries in self._of(told).items()}
+        known = {path_key(path): entries for path, entries in self._of(summarized).items()}
         found = {path: known.get(path_key(path)) for path in facts.modified_files}
         return {path: entries for path, entries in found.items() if entries}
 

@@ -68,8 +68,8 @@ class Sources:
             return f"\n{item.key}" in self._listed
         if item.kind is FactKind.VERSION:
             bare = re.sub(r"^[^\d]*", "", item.key)
-            said = bare and re.search(rf"(?<![\d.]){re.escape(bare)}", self._listed)
-            return f"#{bare}" in self._mentions or bool(said)
+            listed = bare and re.search(rf"(?<![\d.]){re.escape(bare)}", self._listed)
+            return f"#{bare}" in self._mentions or bool(listed)
         return any(item.key in one or one in item.key for one in self._mentions if "://" in one)
 
     @cached_property
@@ -210,7 +210,7 @@ def _rules(summary: SummaryText, sources: Sources, summarized: Facts) -> Iterato
         if summary.exact(fact.text):
             continue
         line = _contradiction(summary, fact)
-        if line is None or (line.part, line.start) in used or _is_said_by(line, live):
+        if line is None or (line.part, line.start) in used or _states_live_fact(line, live):
             continue
         used.add((line.part, line.start))
         yield _claim(line.text, fact.kind, fact.key, summary.place(line), fact)
@@ -244,7 +244,7 @@ def _about(summary: SummaryText, fact: Fact) -> Iterator[Line]:
     return (line for _, line in summary.nearest(frozenset(wording(fact.text).words), ABOUT))
 
 
-def _is_said_by(line: Line, live: Sequence[Fact]) -> bool:
+def _states_live_fact(line: Line, live: Sequence[Fact]) -> bool:
     """Whether some rule that holds says what the line says, so that it is no slip of another."""
     return any(compare(fact.text, line.text) is Agreement.SAME for fact in live)
 
@@ -257,24 +257,24 @@ def _stale(summary: SummaryText, summarized: Facts) -> Iterator[Finding]:
         if not fact.stale or fact.kind not in _RULES:
             continue
         line = _stated(summary, fact)
-        if line is None or (line.part, line.start) in seen or _is_said_by(line, live):
+        if line is None or (line.part, line.start) in seen or _states_live_fact(line, live):
             continue
         seen.add((line.part, line.start))
-        said = Fact(
+        fact_stated = Fact(
             fact.kind, line.text, fact.key, fact.sources, fact.spans, True, fact.replaced_by
         )
         note = f"Changed later: “{fact.replaced_by[:160]}”."
-        yield Finding(said, Fate.STALE, (summary.place(line),), fact, note)
+        yield Finding(fact_stated, Fate.STALE, (summary.place(line),), fact, note)
 
 
 def _stated(summary: SummaryText, fact: Fact) -> Line | None:
     old = {value.value for value in figures_in(fact.text)}
     new = {value.value for value in figures_in(fact.replaced_by)} - old
     for line in _about(summary, fact):
-        said = {value.value for value in line.figures}
-        if old and (not old & said or new & said):
+        stated = {value.value for value in line.figures}
+        if old and (not old & stated or new & stated):
             continue
-        if not old and new & said:
+        if not old and new & stated:
             continue
         if not _PAST.search(line.text.replace(fact.text, "")):
             return line

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from explorer.audit.findings import STATED_WRONGLY, SURVIVED, Fate, Fidelity, Finding
 from explorer.audit.sections import Section, sections_of
-from explorer.audit.severity import gravity
+from explorer.audit.severity import severity
 from explorer.facts import Fact, FactKind
 from explorer.session.text_difference import (
     Piece,
@@ -235,8 +235,10 @@ def marks(texts: Sequence[str | None], reference: int) -> list[tuple[Piece, ...]
         mine, theirs = word_differences(base or "", text)
         found.append(_worded(theirs))
         if base is not None:
-            own = [piece.differs for piece in mine for _ in piece.text]
-            alone = own if alone is None else [a and b for a, b in zip(alone, own, strict=True)]
+            differs = [piece.differs for piece in mine for _ in piece.text]
+            alone = (
+                differs if alone is None else [a and b for a, b in zip(alone, differs, strict=True)]
+            )
     if base is not None:
         flags = alone if alone is not None else [True] * len(base)
         found[reference] = _worded(_by_flags(base, flags))
@@ -312,7 +314,7 @@ def _fact_row(found: Sequence[Finding | None], candidates: Sequence[Candidate]) 
 
 
 def _grave(row: FactRow) -> tuple[int, int]:
-    worst = min(gravity(one) for one in row.findings if one is not None)
+    worst = min(severity(one) for one in row.findings if one is not None)
     return worst, -row.fact.last
 
 

@@ -187,8 +187,8 @@ class Fates:
             if compare(fact.text, line.text) is Agreement.SAME:
                 place = self._summary.place(line)
                 words = ", ".join(shared_words(fact.text, line.text))
-                said = self._text(place)[:240]
-                note = f"The summary says it in other words: {said} (shared: {words})."
+                excerpt = self._text(place)[:240]
+                note = f"The summary says it in other words: {excerpt} (shared: {words})."
                 return (place,), note
         return (), ""
 

@@ -72,8 +72,8 @@ def fidelity(
     parts = (summary,) if isinstance(summary, str) else tuple(summary)
     text = SummaryText(parts)
     facts = table.facts([*summarized, *kept])
-    held = frozenset(summarized)
-    asked = [fact for fact in facts if not held.isdisjoint(fact.sources)]
+    summarized_set = frozenset(summarized)
+    asked = [fact for fact in facts if not summarized_set.isdisjoint(fact.sources)]
     fates = Fates(text, Kept(table, kept), facts, transcript)
     findings = fates.findings(asked, cancelled)
     sources = Sources(table, facts, [*earlier, *summarized, *kept], gathered or Gathered())
@@ -186,11 +186,11 @@ def _recency(
     if not summarized or bands < 1:
         return ()
     indices = sorted(summarized)
-    inside = frozenset(indices)
+    within = frozenset(indices)
     total: Counter[int] = Counter()
     survived: Counter[int] = Counter()
     for one in findings:
-        last = max((index for index in one.fact.sources if index in inside), default=-1)
+        last = max((index for index in one.fact.sources if index in within), default=-1)
         if last < 0 or one.fact.stale:
             continue
         total[last] += 1

@@ -29,12 +29,12 @@ _IN_PLACE = re.compile(
 class FilesTell(NamedTuple):
     """Whether a range was told, by the file lists."""
 
-    told: bool
+    summarized: bool
     why: str
     """A sentence."""
 
 
-def range_was_told(
+def range_was_summarized(
     tree: SessionTree, path: Path, compaction: int, previous: int, kept: range, newer: range
 ) -> FilesTell | None:
     """Whether ``kept`` (positions that the compaction ``previous`` kept) was told by

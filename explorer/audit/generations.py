@@ -27,7 +27,7 @@ class State(IntEnum):
     """Where a stretch of the path stands after a compaction."""
 
     IN_CONTEXT = 0
-    TOLD = 1
+    SUMMARIZED = 1
     """Only summaries tell of it."""
     LOST_RANGE = 2
     """Kept by the compaction before, and the next one started after it (E1)."""
@@ -60,7 +60,7 @@ class Run(NamedTuple):
     start: int
     stop: int
     state: State
-    told: int
+    summarized_by: int
     """Number of the generation whose summary told it first; 0 for none."""
     since: int
     """Number of the generation since which the state holds; 0: from the start."""
@@ -74,13 +74,13 @@ class Boundary(IntEnum):
     """On purpose: it names the compaction itself, or nothing."""
     MISSING = 2
     """It names an entry that is not in this session."""
-    ELSEWHERE = 3
+    OTHER_BRANCH = 3
     """It names an entry of another branch."""
     AFTER = 4
     """It names an entry that came after the compaction."""
 
 
-BROKEN = frozenset({Boundary.MISSING, Boundary.ELSEWHERE, Boundary.AFTER})
+BROKEN = frozenset({Boundary.MISSING, Boundary.OTHER_BRANCH, Boundary.AFTER})
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ class Generation:
     """Where the context before it started."""
     previous: int
     """Number of the compaction that was in force before it; 0 for none."""
-    told_from: int
+    summarized_from: int
     kept_from: int
     """First kept position; the compaction's own when nothing before it is kept. What lies between
     ``told_from`` and here was told."""
@@ -119,12 +119,14 @@ class Generation:
     @property
     def dropped(self) -> range:
         """Positions that the compaction before kept, and this one neither told nor kept."""
-        return range(self.context_from, max(self.context_from, min(self.told_from, self.kept_from)))
+        return range(
+            self.context_from, max(self.context_from, min(self.summarized_from, self.kept_from))
+        )
 
     @property
-    def told(self) -> range:
+    def summarized(self) -> range:
         """Positions that it told."""
-        return range(self.told_from, max(self.told_from, self.kept_from))
+        return range(self.summarized_from, max(self.summarized_from, self.kept_from))
 
     @property
     def returned(self) -> range:

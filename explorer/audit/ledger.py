@@ -139,14 +139,14 @@ class Ledger:
         """The summary entries that a row lives on in, the oldest first; empty for none."""
         branch = self.branch(row)
         if branch is not None:
-            told = self.verdicts[row] == LedgerVerdict.IN_BRANCH_SUMMARY
-            return (branch.entry,) if told else ()
+            is_summarized = self.verdicts[row] == LedgerVerdict.IN_BRANCH_SUMMARY
+            return (branch.entry,) if is_summarized else ()
         run = self.run(row)
         never = self.verdicts[row] == LedgerVerdict.NEVER_SENT
-        if run is None or run.state is not State.TOLD or never:
+        if run is None or run.state is not State.SUMMARIZED or never:
             return ()
         last = len(self.generations.all)
-        return tuple(each.compaction for each in self.generations.chain(run.told, last))
+        return tuple(each.compaction for each in self.generations.chain(run.summarized_by, last))
 
     def known(self, row: int) -> Known:
         """How the verdict of a row is known."""
@@ -299,10 +299,10 @@ class _Filling:
         more: dict[int, tuple[int, int]] = {}
         for at, audit in enumerate(branches):
             stands = verdicts[path.position(audit.entry)]
-            lost, told = set(audit.lost), {*audit.included, *audit.not_told}
+            lost, included = set(audit.lost), {*audit.included, *audit.excluded_by_rule}
             for entry in audit.left:
                 if entry not in on_path and entry not in more:
-                    verdict = _of_left(entry in lost, entry in told, stands)
+                    verdict = _verdict_of_left(entry in lost, entry in included, stands)
                     more[entry] = (verdict, -2 - at)
         rows = [*zip(entries, verdicts, runs, strict=True)]
         rows += [(entry, verdict, at) for entry, (verdict, at) in more.items()]
@@ -325,11 +325,11 @@ class _Filling:
             tokens[ledger.verdicts[row]] += self.tree.columns.estimate[each.compaction]
 
 
-def _of_left(is_lost: bool, is_told: bool, stands: int) -> LedgerVerdict:
+def _verdict_of_left(is_lost: bool, is_included: bool, stands: int) -> LedgerVerdict:
     """The verdict of an entry that was left; ``stands``: that of its branch's summary."""
     if is_lost:
         return LedgerVerdict.LOST
-    if not is_told:
+    if not is_included:
         return LedgerVerdict.NEVER_SENT
     # What is told by a summary that is gone is gone with it.
     is_gone = stands == LedgerVerdict.LOST
@@ -343,5 +343,5 @@ def _verdict(run: Run, last: int) -> LedgerVerdict:
         return LedgerVerdict.NEVER_SENT
     if run.state is State.IN_CONTEXT:
         return LedgerVerdict.VERBATIM
-    this = run.told == last
+    this = run.summarized_by == last
     return LedgerVerdict.IN_THIS_SUMMARY if this else LedgerVerdict.IN_EARLIER_SUMMARY

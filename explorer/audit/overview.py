@@ -71,7 +71,7 @@ def overview(
         profile,
         ledger,
         ledger,
-        tuple(sorted(losses, key=lambda one: -one.gravity)),
+        tuple(sorted(losses, key=lambda one: -one.severity)),
         strip,
         tuple(audits.values()),
     )

@@ -28,7 +28,7 @@ class Known(NamedTuple):
     """How one figure is known."""
 
     provenance: Provenance
-    told: str
+    basis: str
     """Why, in a sentence for a person."""
 
 
@@ -145,8 +145,8 @@ def _sum_known(calls: int, silent: int, what: str) -> Known:
     if not calls or silent >= calls:
         return Known(Provenance.UNREADABLE, f"No reply tells its {what}.")
     if silent:
-        told = f"As recorded, without {silent:,} of {calls:,} calls that tell no {what}."
-        return Known(Provenance.INFERRED, told)
+        basis = f"As recorded, without {silent:,} of {calls:,} calls that tell no {what}."
+        return Known(Provenance.INFERRED, basis)
     return Known(Provenance.EXACT, f"The sum of what each reply recorded as its {what}.")
 
 

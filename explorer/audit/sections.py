@@ -62,18 +62,21 @@ def sections_of(text: str) -> tuple[Section, ...]:
     found: list[Section] = []
     above: list[tuple[int, str, str]] = []
     title, path, level, start, body = BEFORE, "", 0, 0, 0
-    for at, after, own_level, own_title in (*_headings(text), (len(text), len(text), -1, "")):
+    for at, after, heading_level, heading_title in (
+        *_headings(text),
+        (len(text), len(text), -1, ""),
+    ):
         section = Section(title, path, level, start, body, at, _bare(text[body:at]))
-        if section.text or (level and own_level <= level):
+        if section.text or (level and heading_level <= level):
             found.append(section)
-        if own_level < 0:
+        if heading_level < 0:
             break
-        while above and above[-1][0] >= own_level:
+        while above and above[-1][0] >= heading_level:
             above.pop()
-        above.append((own_level, title_key(own_title), own_title))
+        above.append((heading_level, title_key(heading_title), heading_title))
         title = " › ".join(words for _, _, words in above)
         path = "/".join(name for _, name, _ in above)
-        level, start, body = own_level, at, after
+        level, start, body = heading_level, at, after
     return tuple(found)
 
 

@@ -125,8 +125,8 @@ class SummaryText:
         if before < 0:
             return None
         at = self._line_places[before]
-        inside = at.part == place.part and at.start <= place.start < at.end
-        return self.lines[before] if inside else None
+        same_line = at.part == place.part and at.start <= place.start < at.end
+        return self.lines[before] if same_line else None
 
     def _place(self, number: int, start: int, end: int) -> Place:
         wide = self._wide[number]

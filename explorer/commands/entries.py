@@ -268,7 +268,7 @@ def _print_edit(
     if rows:
         print_table(
             ("#", "entry", "how", "told", "tokens"),
-            [(f"#{r.entry}", ids[r.entry], r.how, r.told, r.tokens) for r in rows],
+            [(f"#{r.entry}", ids[r.entry], r.how, r.sent, r.tokens) for r in rows],
             right=(0, 4),
         )
 
@@ -284,7 +284,7 @@ def _edit_json(chosen: Target, entry: int, entries: tuple[int, ...]) -> dict[str
                 "entry": ids[row.entry],
                 "index": row.entry,
                 "how": row.how,
-                "told": row.told,
+                "told": row.sent,
                 "tokens": row.tokens,
                 "by": ids[row.by] if row.by >= 0 else None,
             }

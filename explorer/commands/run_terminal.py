@@ -262,7 +262,7 @@ class RunOutput:
             case ToolEnded(call, outcome) if outcome.is_error:
                 self._aside(f"{call.name} failed: {_failure_text(outcome)}", None)
             case Retry() | Silence():
-                self._aside(event.told, None)
+                self._aside(event.sentence, None)
             case Stored():
                 self.end_line()
             case _:
@@ -297,7 +297,7 @@ class RunOutput:
             case UsageReport(usage):
                 return {"event": "usage", **asdict(usage)}
             case Retry():
-                return {"event": "retry", "told": event.told}
+                return {"event": "retry", "told": event.sentence}
             case Silence(so_far, limit):
                 return {"event": "silence", "seconds": so_far, "limit": limit}
             case _:

@@ -9,7 +9,7 @@ from typing import Any
 from explorer.commands.errors import CommandFailed, UsageError
 from explorer.commands.output import print_json, print_table
 from explorer.settings.effective import profile_named
-from explorer.settings.keys import KEYS, Key, own_value, schema_text
+from explorer.settings.keys import KEYS, Key, profile_default, schema_text
 from explorer.settings.kinds import parsed
 from explorer.settings.kinds import shown as written
 from explorer.settings.live import (
@@ -87,7 +87,7 @@ def _effective_value(
     if found.source != "profile":
         return found.value
     profiles = ProfileFiles().shelf().profiles()
-    return own_value(key, profile_named(settings.values(project), profiles=profiles))
+    return profile_default(key, profile_named(settings.values(project), profiles=profiles))
 
 
 def _row(key: Key, settings: LiveSettings, project: Path | None) -> dict[str, Any]:

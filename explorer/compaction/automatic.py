@@ -76,7 +76,7 @@ class Outcome(NamedTuple):
 
     done: bool
     problem: str = ""
-    held_by: Hold | None = None
+    blocked_by: Hold | None = None
     """What held it back, where it was not tried; then ``problem`` says why not."""
 
 
@@ -180,7 +180,7 @@ class Automatic:
         """Recover from a reply that was too large, once for each message of the user (A10)."""
         decision = self.decide(reply)
         if decision.trigger != "overflow":
-            return Outcome(False, decision.reason, decision.held_by)
+            return Outcome(False, decision.reason, decision.blocked_by)
         found: Outcome = yield Recover(decision.reason, again=True)
         return found
 

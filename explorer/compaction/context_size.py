@@ -48,10 +48,12 @@ def context_size(
     entry = last_report(tree, context.path, 0) if profile.usage == "last-reply" else -1
     # What was pruned since, or is no longer, was told otherwise then: it is counted anew.
     if profile.usage == "last-reply" and not _pruned_since(tree, context, entry):
-        told = columns.usage[entry] if entry >= 0 else 0
+        reported = columns.usage[entry] if entry >= 0 else 0
         at = bisect_left(messages, entry, 1 if context.compaction >= 0 else 0)
         known = at if at < len(messages) and messages[at] == entry else -1
-        return ContextSize(told, told, 0, known, "provider" if entry >= 0 else "nobody counted")
+        return ContextSize(
+            reported, reported, 0, known, "provider" if entry >= 0 else "nobody counted"
+        )
     last = _last_usage(tree, context, profile)
     trailing = len(messages) - last - 1
     counted = 0

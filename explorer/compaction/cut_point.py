@@ -115,7 +115,7 @@ _CUT_KINDS = frozenset(
     }
 )
 _CUT_MASK = selector(_CUT_KINDS)
-_TALK_MASK = selector({Kind.USER, Kind.ASSISTANT})
+_DIALOGUE_MASK = selector({Kind.USER, Kind.ASSISTANT})
 _NOT_MESSAGE_MASK = selector(frozenset(Kind) - MESSAGE_KINDS - {Kind.COMPACTION})
 
 # Replies, results and all else, to find results that follow something else than their call.
@@ -205,7 +205,7 @@ class Cuts:
 
 
 def _valid_mask(kinds: bytes, profile: Profile) -> bytes:
-    mask = kinds.translate(_CUT_MASK if profile.valid_cuts == "messages" else _TALK_MASK)
+    mask = kinds.translate(_CUT_MASK if profile.valid_cuts == "messages" else _DIALOGUE_MASK)
     if profile.cut_guard == "by-kind":
         return mask
     guarded = bytearray(mask)

@@ -177,10 +177,10 @@ def _shaped(
         position = path.position(entry)
         plain[entry] = weights[position]
         left[position] = weights[position] = 0
-    for entry, told in again.items():
+    for entry, copy in again.items():
         position = path.position(entry)
         plain[entry] = weights[position]
-        weights[position] = max(0, weights[position] + told.extra)
+        weights[position] = max(0, weights[position] + copy.extra)
     return bytes(left), plain
 
 

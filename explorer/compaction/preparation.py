@@ -108,10 +108,10 @@ def prepare(
         return _refusal(leaf, cuts, plan, size, settings)
     found = plan.cut
     files = _files(tree, cuts, found.first_kept)
-    told_again: Mapping[int, Reinserted] = {}
-    budget = view.shape.user_budget or own_budget(profile)
+    reinserted: Mapping[int, Reinserted] = {}
+    budget = view.shape.user_budget or user_budget_of(profile)
     if view.shape.pinned or budget is not None:
-        told_again = again(tree, view.path, view.shape, found.first_kept, view.reset, budget)
+        reinserted = again(tree, view.path, view.shape, found.first_kept, view.reset, budget)
     by_hand = cut is not None
     return Preparation(
         leaf=leaf,
@@ -125,7 +125,7 @@ def prepare(
         previous_compaction=view.path[view.compaction] if view.compaction >= 0 else -1,
         history=plan.history,
         turn_prefix=plan.prefix,
-        again=told_again,
+        again=reinserted,
         keep=keep,
         tokens_before=size.tokens,
         tokens_source=size.source,
@@ -141,7 +141,7 @@ def prepare(
     )
 
 
-def own_budget(profile: Profile) -> UserBudget | None:
+def user_budget_of(profile: Profile) -> UserBudget | None:
     """How a profile keeps the user's messages, where the session has no rule of its own."""
     tokens = profile.keep_user_tokens
     return UserBudget(tokens, -1) if tokens > 0 else None

@@ -143,12 +143,12 @@ def causes(
     now = deciding(profile)
     found = []
     for key in (*_SIZES, *SWITCHES):
-        own, other = getattr(profile, key), getattr(reference, key)
-        if own == other:
+        value, other = getattr(profile, key), getattr(reference, key)
+        if value == other:
             continue
         changed: dict[str, object] = {key: other}
         if deciding(replace(profile, **changed)) != now:  # type: ignore[arg-type]
-            found.append(_cause(key, own, other))
+            found.append(_cause(key, value, other))
     return found
 
 
@@ -159,9 +159,9 @@ def _files(found: ProfileOutcome) -> tuple[object, ...]:
     return (prepared.read_files, prepared.modified_files, prepared.failed_files)
 
 
-def _cause(key: str, own: object, other: object) -> Cause:
+def _cause(key: str, value: object, other: object) -> Cause:
     if key in _SIZES:
         size = SIZES[key]
-        return Cause(key, size.title, f"{own:,} {size.unit}", f"{other:,} {size.unit}")
+        return Cause(key, size.title, f"{value:,} {size.unit}", f"{other:,} {size.unit}")
     switch = SWITCHES[key]
-    return Cause(key, switch.title, switch.values[own], switch.values[other])  # type: ignore[index]
+    return Cause(key, switch.title, switch.values[value], switch.values[other])  # type: ignore[index]

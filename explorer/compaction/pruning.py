@@ -113,8 +113,8 @@ class PruningPlan:
                 ORDER, ("superseded", "without use", "older than the protected window"), strict=True
             )
         ]
-        told = ", ".join(f"{count:,} {words}" for count, words in counts if count)
-        return f"{count_text(len(self.results), 'tool result')}: {told}."
+        listed = ", ".join(f"{count:,} {words}" for count, words in counts if count)
+        return f"{count_text(len(self.results), 'tool result')}: {listed}."
 
     def data(self, ids: Sequence[str]) -> dict[str, Any]:
         """The ``data`` of the prune entry; ``ids``: of all entries."""
@@ -297,7 +297,7 @@ class ToolResults:
     def _useless(self, rows: Sequence[int], notes: Mapping[int, int]) -> dict[int, Stale]:
         """Errors that the same tool repeated later, and results that found nothing."""
         columns = self._tree.columns
-        said: dict[tuple[int, int], int] = {}
+        newest: dict[tuple[int, int], int] = {}
         found: dict[int, Stale] = {}
         for row in reversed(rows):
             entry = self.entries[row]
@@ -306,11 +306,11 @@ class ToolResults:
                 if columns.flags[entry] & _FOUND_NOTHING:
                     found[row] = Stale("useless", -1)
                 continue
-            again = said.get((columns.tool[entry], mark))
+            again = newest.get((columns.tool[entry], mark))
             if again is not None:
                 found[row] = Stale("useless", again)
             elif row not in notes:
-                said[columns.tool[entry], mark] = entry
+                newest[columns.tool[entry], mark] = entry
         return found
 
 
@@ -342,8 +342,8 @@ def _in_scope(tree: SessionTree, leaf: int, policy: Pruning) -> tuple[list[int],
     kinds = tree.columns.kind
     if policy.scope == "context":
         context = context_at(tree, leaf)
-        inside = bytes([kinds[entry] for entry in context.messages])
-        entries = list(compress(context.messages, inside.translate(_RESULTS)))
+        kinds_sent = bytes([kinds[entry] for entry in context.messages])
+        entries = list(compress(context.messages, kinds_sent.translate(_RESULTS)))
         pruned = context.pruned
     else:
         path = tree.path(leaf)

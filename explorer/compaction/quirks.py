@@ -55,12 +55,12 @@ class Quirk:
         return re.search(self.pattern, model, re.IGNORECASE) is not None
 
 
-def told_not_to_call(messages: Sequence[PromptMessage], facts: QuirkFacts) -> list[PromptMessage]:
+def no_tools_reminder(messages: Sequence[PromptMessage], facts: QuirkFacts) -> list[PromptMessage]:
     """The last message says, once more, that no tool is to be called."""
     return _with_words(messages, len(messages) - 1, facts.no_tools)
 
 
-def told_to_keep_going(messages: Sequence[PromptMessage], facts: QuirkFacts) -> list[PromptMessage]:
+def continue_reminder(messages: Sequence[PromptMessage], facts: QuirkFacts) -> list[PromptMessage]:
     """After the summary stands a reminder to go on with the work."""
     for at, message in enumerate(messages):
         if facts.summary_entry >= 0 and facts.summary_entry in message.sources:
@@ -113,7 +113,7 @@ QUIRKS: tuple[Quirk, ...] = (
         r"claude-opus|claude-\d[\w.-]*-opus",
         "request",
         "It is told again, after everything else, that it must not call tools but only write.",
-        told_not_to_call,
+        no_tools_reminder,
     ),
     Quirk(
         "thinking-goes-on",
@@ -147,7 +147,7 @@ QUIRKS: tuple[Quirk, ...] = (
         r"gpt-4\.1(?!\d)",
         "conversation",
         "After the summary it is reminded to go on until the work is done: it tends to stop.",
-        told_to_keep_going,
+        continue_reminder,
     ),
     Quirk(
         "hooks-never-block",

@@ -200,12 +200,12 @@ def build_requests(
     profile = replace(preparation.profile, context_window=settings.context_window)
     added = additions or Additions()
     one = profile.split == "one-summary"
-    told = [*preparation.history, *preparation.turn_prefix] if one else preparation.history
+    summarized = [*preparation.history, *preparation.turn_prefix] if one else preparation.history
     wanted = [] if one else preparation.turn_prefix
-    history = read_conversation(told, entries, templates, profile)
+    history = read_conversation(summarized, entries, templates, profile)
     prefix = read_conversation(wanted, entries, templates, profile)
     requests: list[SummaryRequest] = []
-    asks_history = bool(told) or not wanted
+    asks_history = bool(summarized) or not wanted
     if profile.empty_input == "refuse":
         asks_history = bool(history.text)
     if asks_history:
@@ -244,8 +244,8 @@ def _history(
     added: Additions,
 ) -> Material:
     profile = preparation.profile
-    own = templates.sections[profile.sections]
-    first, update = own.history_first, own.history_update
+    words = templates.sections[profile.sections]
+    first, update = words.history_first, words.history_update
     if added.prompt is not None:
         first, update = added.prompt, templates.going_on(added.prompt)
         update = first if previous else update

@@ -111,7 +111,7 @@ class Guards:
     reason: str = ""
     """Why the last one failed."""
     failed_at_ms: int = -1
-    held: bool = False
+    paused: bool = False
     """Resting until it is reset, whatever the number of failures."""
     recovered: bool = False
     """An overflow was recovered from since the person last said something (B13)."""
@@ -127,7 +127,7 @@ class Guards:
     @property
     def resting(self) -> bool:
         """The breaker is open: nothing happens by itself until it is reset."""
-        return self.held or self.failures >= MOST_FAILURES
+        return self.paused or self.failures >= MOST_FAILURES
 
     def person_spoke(self) -> Guards:
         """A message of the person: one more recovery and one more continuation are allowed."""
@@ -166,7 +166,7 @@ class Guards:
 
     def rest(self, reason: str) -> Guards:
         """Do nothing by itself until it is reset."""
-        return replace(self, held=True, reason=reason)
+        return replace(self, paused=True, reason=reason)
 
     def reset(self) -> Guards:
         """A person wants it to go on: everything but this turn's own limits is forgotten."""
@@ -179,7 +179,7 @@ class Guards:
         counts contradict each other: compacting again would go on for ever (E13).
         """
         if now.tokens <= now.threshold:
-            reason = self.reason if self.held else ""
+            reason = self.reason if self.paused else ""
             return replace(
                 self, failures=0, reason=reason, failed_at_ms=-1, unproven=False, put_off_to=0
             )
@@ -202,7 +202,7 @@ class Decision:
     """The reply that was looked at is to be made again (A10)."""
     reason: str
     """A sentence for a person."""
-    held_by: Hold = ""
+    blocked_by: Hold = ""
 
     @property
     def compacts(self) -> bool:
@@ -217,15 +217,15 @@ def decide(now: Situation, guards: Guards, profile: Profile, enabled: bool) -> D
     """
     if now.requested:
         if not now.new_messages:
-            return _held("nothing-new", "Nothing was said since the last compaction.")
+            return _blocked("nothing-new", "Nothing was said since the last compaction.")
         return Decision("requested", False, "A compaction was asked for during the turn.")
     overflow = _overflow(now)
     if overflow:
         return _recovery(guards, profile, enabled, overflow)
     if now.tokens <= now.threshold:
-        return _held("", f"{now.tokens:,} tokens are within the threshold of {now.threshold:,}.")
+        return _blocked("", f"{now.tokens:,} tokens are within the threshold of {now.threshold:,}.")
     if now.reply is not None and now.reply.outcome in ("stopped", "failed"):
-        return _held("", "Only a turn that went well is followed by a compaction.")
+        return _blocked("", "Only a turn that went well is followed by a compaction.")
     return _threshold(now, guards, enabled)
 
 
@@ -247,34 +247,36 @@ def _overflow(now: Situation) -> str:
 
 def _recovery(guards: Guards, profile: Profile, enabled: bool, why: str) -> Decision:
     if not profile.overflow_recovery:
-        return _held("no-recovery", f"The profile {profile.name} does not recover from overflows.")
+        return _blocked(
+            "no-recovery", f"The profile {profile.name} does not recover from overflows."
+        )
     if not enabled:
-        return _held("off", "Automatic compaction is off.")
+        return _blocked("off", "Automatic compaction is off.")
     if guards.recovered:
-        return _held(
+        return _blocked(
             "recovered", "The request is too large even after one compaction for this message."
         )
     if guards.resting:
-        return _held("breaker", resting_words(guards))
+        return _blocked("breaker", resting_words(guards))
     return Decision("overflow", True, why)
 
 
 def _threshold(now: Situation, guards: Guards, enabled: bool) -> Decision:
     why = f"{now.tokens:,} tokens are more than the threshold of {now.threshold:,}."
     if not enabled:
-        return _held("off", f"{why} Automatic compaction is off.")
+        return _blocked("off", f"{why} Automatic compaction is off.")
     if not now.new_messages:
-        return _held("nothing-new", f"{why} Nothing was said since the last compaction.")
+        return _blocked("nothing-new", f"{why} Nothing was said since the last compaction.")
     if guards.resting:
-        return _held("breaker", f"{why} {resting_words(guards)}")
+        return _blocked("breaker", f"{why} {resting_words(guards)}")
     if cooling_ms(guards, now.now_ms) > 0:
-        return _held("cooldown", f"{why} The last attempt failed a moment ago.")
+        return _blocked("cooldown", f"{why} The last attempt failed a moment ago.")
     if guards.is_left(now.tokens):
-        return _held("put-off", f"{why} It was left for now.")
+        return _blocked("put-off", f"{why} It was left for now.")
     return Decision("threshold", False, why)
 
 
-def _held(by: Hold, reason: str) -> Decision:
+def _blocked(by: Hold, reason: str) -> Decision:
     return Decision(None, False, reason, by)
 
 
@@ -291,7 +293,7 @@ def resting_words(guards: Guards) -> str:
     """Why nothing happens by itself any more, as a sentence; empty while it does."""
     if not guards.resting:
         return ""
-    if guards.held:
+    if guards.paused:
         return guards.reason
     return f"Automatic compaction rests after {guards.failures} failures in a row: {guards.reason}"
 

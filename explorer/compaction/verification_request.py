@@ -55,7 +55,7 @@ class VerifyRequest:
     """The file lists that the summary ended with; they are not shown and not mended."""
     most_tokens: int
     """Tokens that the answer must stay below (E16)."""
-    told: tuple[Lack, ...]
+    reported: tuple[Lack, ...]
     """What the request tells of; fewer than there are where there are very many."""
 
 
@@ -94,13 +94,13 @@ def build_verify_request(
             f"The summary takes {size:,} tokens and may take {max(0, budget):,}: there is no room "
             "to put anything back. Shorten it, or raise the reserve."
         )
-    told = tuple(lacks[:MOST_FINDINGS])
+    reported = tuple(lacks[:MOST_FINDINGS])
     values = {"summary": body, "budget": f"{budget:,}", "size": f"{size:,}"}
-    prompt, sources = _prompt(templates.verify, values, told)
+    prompt, sources = _prompt(templates.verify, values, reported)
     request = SummaryRequest(
         "verify", templates.verify_system, prompt, budget, sources, form_of_text(body, profile)
     )
-    return VerifyRequest(request, footer, most, told)
+    return VerifyRequest(request, footer, most, reported)
 
 
 def split_footer(summary: str) -> tuple[str, str]:
@@ -141,7 +141,7 @@ def _prompt(template: str, values: dict[str, str], lacks: Sequence[Lack]) -> tup
     for number, lack in enumerate(lacks, 1):
         if lines:
             start += 1
-        text = _told(number, lack)
+        text = _lack_text(number, lack)
         lines.append(text)
         if lack.entry >= 0:
             sources.append(Span(start, start + len(text), lack.entry))
@@ -151,7 +151,7 @@ def _prompt(template: str, values: dict[str, str], lacks: Sequence[Lack]) -> tup
     return well_formed(whole), sources
 
 
-def _told(number: int, lack: Lack) -> str:
+def _lack_text(number: int, lack: Lack) -> str:
     what = f"{number}. [{lack.kind}] {lack.lacking}: {_one_line(lack.text)}"
     if lack.stated and lack.stated != lack.text:
         what += f"\n   summary: {_one_line(lack.stated)}"

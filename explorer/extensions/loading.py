@@ -52,10 +52,10 @@ def problem_of(error: BaseException, root: Path) -> Problem:
     if isinstance(error, SyntaxError) and error.filename:
         return Problem(error.filename, error.lineno or 0, f"{type(error).__name__}: {error.msg}")
     frames = traceback.extract_tb(error.__traceback__)
-    inside = [f for f in frames if Path(f.filename) == root or root in Path(f.filename).parents]
-    if not inside:
+    own_frames = [f for f in frames if Path(f.filename) == root or root in Path(f.filename).parents]
+    if not own_frames:
         return Problem(str(root), 0, error_text(error))
-    return Problem(inside[-1].filename, inside[-1].lineno or 0, error_text(error))
+    return Problem(own_frames[-1].filename, own_frames[-1].lineno or 0, error_text(error))
 
 
 def error_text(error: BaseException) -> str:
@@ -132,9 +132,9 @@ class ExtensionFolder:
     ``inside``: a folder, links resolved, that no imported file may lead out of.
     """
 
-    def __init__(self, folder: Path, inside: Path | None) -> None:
+    def __init__(self, folder: Path, boundary: Path | None) -> None:
         self.folder = folder
-        self._inside = inside
+        self._boundary = boundary
         self.say: dict[str, Callable[[str], None]] = {}
         """Where each extension's ``print`` goes, by its name."""
         with _lock:
@@ -151,10 +151,10 @@ class ExtensionFolder:
 
     def check(self, file: Path) -> None:
         """Raise OutsideError when a file, links resolved, lies outside."""
-        if self._inside is not None:
+        if self._boundary is not None:
             real = file.resolve()
-            if self._inside not in real.parents:
-                raise OutsideError(f"{file} leads to {real}, outside of {self._inside}")
+            if self._boundary not in real.parents:
+                raise OutsideError(f"{file} leads to {real}, outside of {self._boundary}")
 
     def spec(self, fullname: str, file: Path) -> ModuleSpec:
         """How a module is loaded from a file."""
@@ -227,9 +227,9 @@ class Extension:
 class LoadedFolder:
     """The extensions of one folder."""
 
-    def __init__(self, folder: Path, scope: Scope, inside: Path | None = None) -> None:
+    def __init__(self, folder: Path, scope: Scope, boundary: Path | None = None) -> None:
         self.folder, self.scope = folder, scope
-        self._inside = inside
+        self._boundary = boundary
         self._package: ExtensionFolder | None = None
         self.extensions: list[Extension] = []
         self.problem: Problem | None = None
@@ -237,7 +237,7 @@ class LoadedFolder:
 
     def load(self, limit_s: float = LOAD_LIMIT_S) -> None:
         """Import everything in the folder. Blocks; meant for a worker thread."""
-        self._package = ExtensionFolder(self.folder, self._inside)
+        self._package = ExtensionFolder(self.folder, self._boundary)
         try:
             files = _extension_files(self.folder)
         except FileNotFoundError:

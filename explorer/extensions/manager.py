@@ -101,8 +101,8 @@ class Extensions:
                 found += self._projects[project].extensions
         return found
 
-    def _load(self, folder: Path, scope: Scope, inside: Path | None) -> LoadedFolder:
-        loaded = LoadedFolder(folder, scope, inside)
+    def _load(self, folder: Path, scope: Scope, boundary: Path | None) -> LoadedFolder:
+        loaded = LoadedFolder(folder, scope, boundary)
         loaded.load(self._load_limit_s)
         return loaded
 

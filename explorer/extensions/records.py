@@ -164,7 +164,7 @@ class Request:
     system: str
     prompt: str
     sources: list[Span]
-    held_by: str = ""
+    blocked_by: str = ""
     """The extension that must see every request and failed: this one must not be sent."""
 
 
@@ -174,5 +174,5 @@ class Summary:
 
     records: Records
     summary: str
-    held_by: str = ""
+    blocked_by: str = ""
     """The extension that must see every summary and failed: this one must not be kept."""

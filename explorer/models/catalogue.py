@@ -420,7 +420,7 @@ def cost_of(usage: Usage, info: ModelInfo) -> Cost:
     prompt = usage.input + usage.cache_read + usage.cache_write
     for tier in info.tiers:
         if prompt > tier.above:
-            prices |= {name: own for name in prices if (own := getattr(tier, name)) is not None}
+            prices |= {name: price for name in prices if (price := getattr(tier, name)) is not None}
     into, out = prices["input_price"], prices["output_price"]
     if into is None or out is None:
         return UNKNOWN_COST

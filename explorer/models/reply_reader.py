@@ -94,15 +94,15 @@ class EventStream:
     def feed(self, piece: bytes) -> Iterator[bytes]:
         """The events that end in a piece. Raises UnreadableReply."""
         if piece.endswith(b"\r"):
-            piece, held = piece[:-1], [b"\r"]
+            piece, carried = piece[:-1], [b"\r"]
         else:
-            held = []
+            carried = []
         if b"\n" not in piece and b"\r" not in piece and not self._ends_in_cr():
-            self._rest += [piece, *held]
+            self._rest += [piece, *carried]
             return
         text = b"".join((*self._rest, piece)).replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         *lines, rest = text.split(b"\n")
-        self._rest = [rest, *held]
+        self._rest = [rest, *carried]
         for line in lines:
             yield from self._line(line.decode("utf-8", "replace"))
             if self.done:

@@ -62,7 +62,7 @@ class Retry(NamedTuple):
     error: ModelError
 
     @property
-    def told(self) -> str:
+    def sentence(self) -> str:
         """A sentence for the person while it waits."""
         reason = self.error.message.rstrip(".")
         return f"{reason}. Trying again in {self.wait_s:.1f} s ({self.failed + 1} of {self.of})."
@@ -84,11 +84,11 @@ def wait_before_next(
     if failed >= policy.tries or not is_transient(error):
         return None
     grown: float = policy.first_wait_s * policy.factor ** (failed - 1)
-    own = min(policy.longest_wait_s, grown) * (1 + policy.jitter * random())
+    computed = min(policy.longest_wait_s, grown) * (1 + policy.jitter * random())
     asked = error.retry_after_s or 0.0
     if asked > policy.longest_wait_s:
         return None
-    return max(asked, min(own, policy.longest_wait_s))
+    return max(asked, min(computed, policy.longest_wait_s))
 
 
 async def with_retry(

@@ -55,7 +55,7 @@ class Found:
     silent: tuple[str, ...] = ()
 
     @property
-    def told(self) -> str:
+    def sentence(self) -> str:
         """In words, for the person."""
         if not self.servers:
             ports = ", ".join(str(urlsplit(address).port) for address in self.silent)
@@ -222,7 +222,7 @@ def _ollama_model(name: str, shown: object, loaded: int | None) -> ServerModel:
     if not isinstance(shown, Mapping):
         return ServerModel(name, loaded)
     details = shown.get("model_info")
-    own = next(
+    configured = next(
         (
             value
             for key, value in (details.items() if isinstance(details, Mapping) else ())
@@ -231,7 +231,7 @@ def _ollama_model(name: str, shown: object, loaded: int | None) -> ServerModel:
         None,
     )
     asked = re.search(r"^num_ctx\s+(\d{1,9})\b", str(shown.get("parameters") or ""), re.MULTILINE)
-    window = loaded or (int(asked[1]) if asked else None) or own
+    window = loaded or (int(asked[1]) if asked else None) or configured
     can = shown.get("capabilities")
     if not isinstance(can, list):
         return ServerModel(name, window)
@@ -331,8 +331,8 @@ def _is_near(address: str) -> bool:
     except ValueError:
         return False
     found = _ip(host)
-    own_network = host.endswith((".local", ".lan", ".internal"))
-    return is_loopback(host) or own_network or (found is not None and found.is_private)
+    is_local_network = host.endswith((".local", ".lan", ".internal"))
+    return is_loopback(host) or is_local_network or (found is not None and found.is_private)
 
 
 def _ip(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:

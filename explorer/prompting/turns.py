@@ -67,7 +67,7 @@ class PromptMessage:
     tokens: int = 0
 
 
-class Said(NamedTuple):
+class SourceMessage(NamedTuple):
     """One entry of a context as it is sent: its message, what it weighs, where it came from."""
 
     entry: int
@@ -119,7 +119,7 @@ class Turn:
     """What was said, and the rounds that it led to. Kept entries after a summary may begin in the
     middle of a turn, which then has nothing said."""
 
-    said: list[Spoken] = field(default_factory=list)
+    messages: list[Spoken] = field(default_factory=list)
     rounds: list[Round] = field(default_factory=list)
 
 
@@ -144,13 +144,13 @@ class Conversation:
         return any(found.calls and found.results for found in self.turns[-1].rounds)
 
 
-def conversation(said: Iterable[Said]) -> Conversation:
+def conversation(source_messages: Iterable[SourceMessage]) -> Conversation:
     """Turns and rounds of a context's messages, in order.
 
     Only what comes after the newest summary counts. Replies that failed or were stopped, calls
     without a result and results without a call are left out: providers refuse them.
     """
-    found = list(said)
+    found = list(source_messages)
     newest = max((at for at, one in enumerate(found) if one.is_summary), default=-1)
     summary = None
     if newest >= 0:
@@ -170,7 +170,7 @@ def conversation(said: Iterable[Said]) -> Conversation:
         else:
             if not turns or turns[-1].rounds:
                 turns.append(Turn())
-            turns[-1].said.append(_spoken(one))
+            turns[-1].messages.append(_spoken(one))
     for turn in turns:
         turn.rounds = [whole for one in turn.rounds if (whole := _paired(one)) is not None]
     return Conversation(summary, tuple(turns))
@@ -186,7 +186,7 @@ def _paired(one: Round) -> Round | None:
     return Round(one.entry, one.text, one.tokens, calls, one.thinking, list(results.values()))
 
 
-def _round(one: Said, reply: AssistantMessage) -> Round:
+def _round(one: SourceMessage, reply: AssistantMessage) -> Round:
     calls = tuple(ToolUse(call.id, call.name, call.named_arguments) for call in reply.calls)
     return Round(one.entry, _texts(reply.content), one.tokens, calls, _thinking(reply.content))
 
@@ -199,14 +199,14 @@ def _thinking(content: Content) -> Thinking | None:
     return None
 
 
-def _result(one: Said, result: ToolResultMessage) -> Result:
+def _result(one: SourceMessage, result: ToolResultMessage) -> Result:
     text = _texts(result.content)
     if not text and images_of(result.content):
         text = "[image]"
     return Result(one.entry, result.call_id, text, one.tokens)
 
 
-def _spoken(one: Said) -> Spoken:
+def _spoken(one: SourceMessage) -> Spoken:
     content = one.message.content
     pictures = tuple(Picture(image.mime, image.data) for image in images_of(content))
     return Spoken(one.entry, _texts(content), one.tokens, pictures)

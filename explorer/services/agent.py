@@ -209,12 +209,12 @@ def _unique_id(call_id: str, foreign: bool, taken: set[str]) -> str:
     """An id that no other call of the request has."""
     wanted = _ODD.sub("_", call_id)[:_LONGEST_ID] if foreign else call_id
     wanted = wanted or "call"
-    own, number = wanted, 1
-    while own in taken:
+    unique, number = wanted, 1
+    while unique in taken:
         number += 1
-        own = f"{wanted}_{number}"
-    taken.add(own)
-    return own
+        unique = f"{wanted}_{number}"
+    taken.add(unique)
+    return unique
 
 
 def _chat_message(message: ModelMessage) -> ChatMessage:

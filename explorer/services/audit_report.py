@@ -98,7 +98,9 @@ def make_report(
         made_ms=opened.writer.now_ms(),
         session=_facts(opened, leaf, found),
         rules=rules.title,
-        rules_known=recorded.known.told if profile is None else "They were chosen for this report.",
+        rules_known=recorded.known.basis
+        if profile is None
+        else "They were chosen for this report.",
         spending=spending,
         cost=_cost(spending),
         compactions=tuple(parts),

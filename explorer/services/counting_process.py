@@ -164,14 +164,14 @@ def serve(encoding: str) -> None:
     # A key pressed in the terminal is for the program that started this one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     counter = TiktokenCounter(encoding)
-    with os.fdopen(0, "rb") as asked, os.fdopen(1, "wb") as told:
+    with os.fdopen(0, "rb") as asked, os.fdopen(1, "wb") as output:
         hello = json.dumps({"name": counter.name, "note": counter.note}).encode()
-        told.write(_COUNT.pack(len(hello)) + hello)
-        told.flush()
+        output.write(_COUNT.pack(len(hello)) + hello)
+        output.flush()
         while head := asked.read(_COUNT.size):
             name = asked.read(*_COUNT.unpack(head)).decode()
             (count,) = _COUNT.unpack(asked.read(_COUNT.size))
             sizes = array("Q", asked.read(8 * count))
             counts = array("q", (_count_record(counter, name, asked.read(at)) for at in sizes))
-            told.write(counts.tobytes())
-            told.flush()
+            output.write(counts.tobytes())
+            output.flush()

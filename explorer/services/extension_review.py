@@ -42,7 +42,7 @@ CHANGED_WHOLE = (
     "An extension changed a conversation as a whole, which can only be changed part by part; "
     "nothing was sent."
 )
-HELD_REQUEST = "The extension {} must see every request and failed, so nothing was sent."
+BLOCKED_REQUEST = "The extension {} must see every request and failed, so nothing was sent."
 
 
 class CancelledByExtension(DraftFailed, ValueError):
@@ -105,8 +105,8 @@ class Review:
                 request.purpose, request.system, prompt, self._ids(), model, self._cancel
             )
         self.take("session_request", found.records)
-        if found.held_by:
-            raise ModelError("unavailable", HELD_REQUEST.format(found.held_by))
+        if found.blocked_by:
+            raise ModelError("unavailable", BLOCKED_REQUEST.format(found.blocked_by))
         return replace(request, system=found.system, prompt=found.prompt, sources=found.sources)
 
     async def conversation(self, request: ModelRequest) -> ModelRequest:
@@ -127,8 +127,8 @@ class Review:
                 request.model, self._cancel,
             )  # fmt: skip
         self.take("session_request", found.records)
-        if found.held_by:
-            raise ModelError("unavailable", HELD_REQUEST.format(found.held_by))
+        if found.blocked_by:
+            raise ModelError("unavailable", BLOCKED_REQUEST.format(found.blocked_by))
         now = {span.entry: found.prompt[span.start : span.end] for span in found.sources}
         if sum(map(len, now.values())) != len(found.prompt):
             # Which message a text belongs to is not known any more, and the old one must not go.
@@ -141,9 +141,9 @@ class Review:
             return text
         found = await self.runner.summary(kind, text, supplied, self._cancel)
         self.take("session_summary", found.records)
-        if found.held_by:
+        if found.blocked_by:
             raise DraftFailed(
-                f"The extension {found.held_by} must see every summary and failed, so this one "
+                f"The extension {found.blocked_by} must see every summary and failed, so this one "
                 "is not kept."
             )
         return found.summary

@@ -117,9 +117,9 @@ class Auditor:
         sources = sorted({*audit.included, *audit.left_out})
         # What both branches share is seen below the summary anyway.
         kept = [index for index in audit.seen if index != entry]
-        self._scan((*sources, *audit.not_told, *kept), cancelled, progress)
+        self._scan((*sources, *audit.excluded_by_rule, *kept), cancelled, progress)
         found = self._fidelity(
-            summary, sources, kept, audit.not_told, self._changes.of(audit.left),
+            summary, sources, kept, audit.excluded_by_rule, self._changes.of(audit.left),
             tree.columns.branches[entry].modified_files, cancelled, names_transcript=False,
         )  # fmt: skip
         name = f"branch summary #{entry}"

@@ -136,7 +136,7 @@ class SummaryCall:
                 refused = _part(_Answer(error.attempt.text, error.attempt), 0.0)
                 raise DraftFailed(str(error), (*self.parts, refused)) from error
             if isinstance(error, ModelError):
-                raise DraftFailed(error.told, self.parts) from error
+                raise DraftFailed(error.sentence, self.parts) from error
         for error in errors:
             raise error
 
@@ -256,7 +256,7 @@ class _RequestCall:
                 overflow = isinstance(error, ModelError) and error.kind == "overflow"
                 if overflow or number + 1 == len(models):
                     raise
-                reason = error.told if isinstance(error, ModelError) else str(error)
+                reason = error.sentence if isinstance(error, ModelError) else str(error)
                 reason = reason.rstrip(".")
                 self._order.on_progress(f"{model}: {reason}. Asking {models[number + 1]}.")
                 self._order.on_restart(self.request.purpose)
@@ -287,9 +287,9 @@ class _RequestCall:
         except ModelError as error:
             if error.kind != "overflow" or request.material is None or request.purpose == "short":
                 raise
-            said = window_in(error.message)
+            stated = window_in(error.message)
             self._order.on_progress("The request is larger than the model's window.")
-            budget = said if said is not None and said < size else size // 2
+            budget = stated if stated is not None and stated < size else size // 2
             return await self._ask_in_windows(model, budget, "halved", error)
 
     def _with_newest(self, request: SummaryRequest, model: str, window: int) -> SummaryRequest:
@@ -466,7 +466,7 @@ class _ModelCalls:
         def on_retry(retry: Retry) -> None:
             nonlocal waited
             waited = retry.wait_s
-            order.on_progress(retry.told)
+            order.on_progress(retry.sentence)
             order.on_restart(purpose)
 
         async def attempt(number: int) -> Completion:
@@ -508,7 +508,7 @@ class _ModelCalls:
                 on_silence=self._order.on_progress,
             )  # fmt: skip
         except ModelError as error:
-            log_failure(error.told, error.kind)
+            log_failure(error.sentence, error.kind)
             raise
         except (Cancelled, asyncio.CancelledError):
             log_failure("Cancelled.", "cancelled")

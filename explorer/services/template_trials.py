@@ -180,15 +180,15 @@ class Trial:
         if found is None:
             return TrialResult(point, which, problem=NOT_USED)
         review = await review_of(found.document, order.cancel)
-        answering = SummaryCall(
+        call = SummaryCall(
             self._client, with_review(order, review), found.templates, self._profile,
             found.requests, found.document.compaction.plan(found.shown).limits(found.requests),
         )  # fmt: skip
         try:
-            await answering.run()
+            await call.run()
         except DraftFailed as error:
             return TrialResult(point, which, problem=str(error))
-        texts = {part.purpose: part.text for part in answering.parts}
+        texts = {part.purpose: part.text for part in call.parts}
         summary = well_formed(
             finish(
                 found.prepared, texts.get("history", ""), texts.get("turn_prefix", ""),

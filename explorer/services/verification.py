@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from explorer.audit.findings import SURVIVED, Fate, Fidelity, Finding
-from explorer.audit.severity import Weighed, gravity
+from explorer.audit.severity import Weighed, severity
 from explorer.compaction.partition import Partition
 from explorer.compaction.preparation import Preparation
 from explorer.compaction.verification_request import (
@@ -100,7 +100,7 @@ def check(
         for one in found.findings
         if one.fate in _LACKING and (one.fate is not Fate.LOST or not one.fact.stale)
     ]
-    wrong.sort(key=lambda one: (gravity(one, weighed), -one.fact.last))
+    wrong.sort(key=lambda one: (severity(one, weighed), -one.fact.last))
     return Checked(shown, text, found, tuple(_lacks(document, wrong)))
 
 
@@ -133,7 +133,7 @@ async def mend(
     asked = request_for(document, checked, order.model)
     plan = document.compaction.plan(checked.shown)
     order = with_review(order, await review_of(document, order.cancel))
-    facts = {"of": of.id, "told": len(asked.told), "found": len(checked.lacks)}
+    facts = {"of": of.id, "told": len(asked.reported), "found": len(checked.lacks)}
     order = replace(order, facts={**order.facts, "verify": facts})
     draft = await document.drafts.mended(
         plan, of, asked, order, lambda answer: mended_text(answer, asked.footer)

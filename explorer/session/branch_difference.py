@@ -162,8 +162,8 @@ def _side(tree: SessionTree, payloads: Payloads, leaf: int, ancestor: int) -> Si
             turns.append(_turn(tree, waiting))
             waiting = []
         waiting.append((message, _spent(entry)))
-        if message.kind is Kind.ASSISTANT and (said := entry.text.strip()):
-            answer, answer_entry = said, at
+        if message.kind is Kind.ASSISTANT and (text := entry.text.strip()):
+            answer, answer_entry = text, at
     if waiting:
         turns.append(_turn(tree, waiting))
     columns = tree.columns
@@ -330,8 +330,8 @@ def _markdown_lines(found: BranchDifference, left: str, right: str) -> Iterator[
 def _message_cell(message: Message | None) -> str:
     if message is None:
         return ""
-    said = " ".join(message.text.split())
-    said = said[: _MOST_LINE - 1] + "…" if len(said) > _MOST_LINE else said
-    parts = [said, *(f"→ {call}" for call in message.calls)]
+    text = " ".join(message.text.split())
+    text = text[: _MOST_LINE - 1] + "…" if len(text) > _MOST_LINE else text
+    parts = [text, *(f"→ {call}" for call in message.calls)]
     who = _KIND_NAMES.get(message.kind, message.kind.name.lower().replace("_", " "))
     return f"**{who}** #{message.entry} " + plain(" ".join(part for part in parts if part))

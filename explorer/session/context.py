@@ -62,11 +62,11 @@ def context_at(tree: SessionTree, leaf: int) -> Context:
     at = latest_on_path(tree, path, Kind.COMPACTION)
     reset = latest_on_path(tree, path, Kind.RESET_BOUNDARY)
     shape = shape_on(tree, path)
-    told_again: dict[int, Reinserted] = {}
+    reinserted: dict[int, Reinserted] = {}
     kept_from = compaction = -1
     if reset > at:
-        told_again = again(tree, path, shape, reset, reset, None)
-        messages = [*told_again, *_sent(tree, path[reset + 1 :], shape)]
+        reinserted = again(tree, path, shape, reset, reset, None)
+        messages = [*reinserted, *_sent(tree, path[reset + 1 :], shape)]
     elif at < 0:
         messages = _sent(tree, path, shape)
     else:
@@ -76,15 +76,15 @@ def context_at(tree: SessionTree, leaf: int) -> Context:
         first = max(kept, reset + 1) if 0 <= kept < at else at
         if shape or columns.compactions[compaction].user_tokens:
             budget = user_budget(tree, shape, compaction)
-            told_again = again(tree, path, shape, first, reset, budget)
-        messages = [compaction, *told_again]
+            reinserted = again(tree, path, shape, first, reset, budget)
+        messages = [compaction, *reinserted]
         if 0 <= kept < at:
             kept_from = kept
             messages += _sent(tree, path[first:at], shape)
         messages += _sent(tree, path[at + 1 :], shape)
     return Context(
         leaf, path, messages, compaction, kept_from, _thinking(tree, path), _model(tree, path),
-        pruned_on(tree, path), told_again, shape.omitted,
+        pruned_on(tree, path), reinserted, shape.omitted,
     )  # fmt: skip
 
 

@@ -88,14 +88,14 @@ class ShapeFacts(NamedTuple):
             if not self.tokens:
                 return "the user's messages are summarized like all others"
             return f"the user's messages are kept up to {self.tokens:,} tokens"
-        said = []
+        phrases = []
         if self.entries:
             verb = "pinned" if self.kind == "pin" else "omitted"
-            said.append(f"{verb} {_entries(len(self.entries))}")
+            phrases.append(f"{verb} {_entries(len(self.entries))}")
         if self.lifts:
             verb = "unpinned" if self.kind == "pin" else "taken in again:"
-            said.append(f"{verb} {_entries(len(self.lifts))}")
-        return ", ".join(said)
+            phrases.append(f"{verb} {_entries(len(self.lifts))}")
+        return ", ".join(phrases)
 
 
 def _entries(count: int) -> str:

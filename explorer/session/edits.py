@@ -55,21 +55,21 @@ def shapes_on(tree: SessionTree, path: Path) -> list[int]:
     return [at for at in found if not shapes[at].undoes and ids[at] not in taken_back]
 
 
-def last_shape_change(tree: SessionTree, path: Path, told_again: Mapping[int, Reinserted]) -> int:
+def last_shape_change(tree: SessionTree, path: Path, reinserted: Mapping[int, Reinserted]) -> int:
     """The last entry on a path that changed what the model is told, or -1.
 
     A pin of what is told in its place changes nothing. What a provider reported before a change
     tells of a context that is gone (E7).
     """
     shapes = tree.columns.shapes
-    return max((at for at in shapes if at in path and _tells(tree, at, told_again)), default=-1)
+    return max((at for at in shapes if at in path and _tells(tree, at, reinserted)), default=-1)
 
 
-def _tells(tree: SessionTree, at: int, told_again: Mapping[int, Reinserted]) -> bool:
+def _tells(tree: SessionTree, at: int, reinserted: Mapping[int, Reinserted]) -> bool:
     facts = tree.columns.shapes[at]
     if facts.kind != "pin" or facts.undoes or facts.lifts:
         return True
-    return any(tree.index_above(name, at) in told_again for name, _ in facts.entries)
+    return any(tree.index_above(name, at) in reinserted for name, _ in facts.entries)
 
 
 def shape_at(tree: SessionTree, leaf: int) -> Shape:
@@ -145,10 +145,10 @@ class _Reading:
     def _entry(self, name: str, at: int) -> int:
         """An entry above ``at`` that a model can be told, or -1."""
         entry = self._tree.index_above(name, at)
-        return entry if 0 <= entry < at and can_be_told(self._tree, self._path, entry) else -1
+        return entry if 0 <= entry < at and can_be_sent(self._tree, self._path, entry) else -1
 
 
-def can_be_told(tree: SessionTree, path: Path, entry: int) -> bool:
+def can_be_sent(tree: SessionTree, path: Path, entry: int) -> bool:
     """Whether an entry is on the path and has a message of its own for a model."""
     columns = tree.columns
     if columns.kind[entry] not in _SENT or entry not in path:
@@ -272,12 +272,12 @@ def pruned_on(tree: SessionTree, path: Path) -> Pruned:
     """What is pruned on a path."""
     if not tree.columns.prunes:
         return NOTHING_PRUNED
-    inside = prunes_on(tree, path)
+    prunes = prunes_on(tree, path)
     shape = shape_on(tree, path)
-    if len(inside) == 1 and not shape:
-        return tree.prune_results(inside[0])
+    if len(prunes) == 1 and not shape:
+        return tree.prune_results(prunes[0])
     merged: dict[int, PrunedResult] = {}
-    for at in inside:
+    for at in prunes:
         merged.update(tree.prune_results(at))
     # What is pinned is told whole, and what is omitted is not told at all.
     for at in [*shape.pinned, *shape.omitted]:

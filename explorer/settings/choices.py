@@ -17,7 +17,7 @@ from explorer.compaction.profile import (
     read_profile,
 )
 from explorer.settings.effective import Values, effective, profile_named
-from explorer.settings.keys import KEYS, own_value
+from explorer.settings.keys import KEYS, profile_default
 
 _SIZES = tuple(item.name for item in fields(Settings))
 
@@ -44,7 +44,7 @@ class Chosen:
             elif key.field in self.rules:
                 found[key.name] = self.rules[key.field]
             elif key.name.partition(".")[0] == "pruning" and "pruning" in self.rules:
-                found[key.name] = own_value(key, rules.profile)
+                found[key.name] = profile_default(key, rules.profile)
         if "branch_summaries" in self.rules:
             found["branchSummary.enabled"] = self.rules["branch_summaries"] != "off"
         return found
@@ -153,12 +153,14 @@ def _from_whole(profile: Mapping[str, Any], settings: Any) -> Chosen:
     """Version 0.1.0 kept all rules and all sizes: those that are not the profile's own."""
     name = str(profile.get("name", ""))
     base = BASES.get(name) or BASES["explorer"]
-    own = profile_values(base)
-    rules = {key: value for key, value in profile.items() if key in own and value != own[key]}
+    defaults = profile_values(base)
+    rules = {
+        key: value for key, value in profile.items() if key in defaults and value != defaults[key]
+    }
     kept = settings if isinstance(settings, dict) else {}
     sizes = _whole_numbers(kept)
-    own_sizes = asdict(Settings.of(base))
-    changed = {key: size for key, size in sizes.items() if size != own_sizes.get(key)}
+    default_sizes = asdict(Settings.of(base))
+    changed = {key: size for key, size in sizes.items() if size != default_sizes.get(key)}
     rules.pop("name", None), rules.pop("title", None)
     return Chosen(base.name, rules, changed)
 

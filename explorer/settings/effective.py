@@ -38,10 +38,10 @@ def _branches(profile: Profile, enabled: bool) -> str:
     return "asked" if profile.branch_summaries == "off" else profile.branch_summaries
 
 
-def _pruning(own: Pruning | None, values: Values) -> Pruning | None:
-    if not values.get("pruning.enabled", own is not None):
+def _pruning(pruning: Pruning | None, values: Values) -> Pruning | None:
+    if not values.get("pruning.enabled", pruning is not None):
         return None
-    policy = own or Pruning()
+    policy = pruning or Pruning()
     return replace(
         policy,
         protect_tokens=values.get("pruning.protectTokens", policy.protect_tokens),

@@ -460,8 +460,8 @@ def _record(
         with contextlib.suppress(ValueError, TypeError, AttributeError, KeyError):
             facts = facts_of(row)
             if anew:
-                told = describe(entry)
-                facts = told._replace(flags=told.flags | facts.flags & Flag.LARGE)
+                described = describe(entry)
+                facts = described._replace(flags=described.flags | facts.flags & Flag.LARGE)
             return EntryRecord(text_out(row[1]), row[2], row[3], text, facts, row[7])
     if not entry.id:
         return None

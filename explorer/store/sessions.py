@@ -55,7 +55,9 @@ def session_row(db: sqlite3.Connection, key: int, path: Path) -> tuple[SessionRo
 
 
 def _row(found: tuple[Any, ...]) -> SessionRow:
-    key, session_id, form, version, cwd, parent, name, said, entries, compactions, size = found[:11]
+    key, session_id, form, version, cwd, parent, name, first_text, entries, compactions, size = (
+        found[:11]
+    )
     _, started, last, leaf, path = found[11:16]
     return SessionRow(
         key,
@@ -64,7 +66,7 @@ def _row(found: tuple[Any, ...]) -> SessionRow:
         version,
         text_out(cwd),
         text_out(parent),
-        legible(name or said),
+        legible(name or first_text),
         entries,
         compactions,
         size,

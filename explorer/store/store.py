@@ -28,7 +28,7 @@ from explorer.store.drafts import (
 from explorer.store.imports import FileStamp, NewImport, Update, find_known
 from explorer.store.maintenance import Background
 from explorer.store.migrations import migrate
-from explorer.store.other_programs import Claim, Elsewhere, Watch
+from explorer.store.other_programs import Claim, ForeignCommits, Watch
 from explorer.store.payloads import StoredPayloads, asides, line_number, session_lines
 from explorer.store.rows import (
     DraftRow,
@@ -65,7 +65,7 @@ class Store:
         self._readers = Readers(path)
         self._appender = Appender(path)
         self._writer = Writer(engine, path, self._appender.forget)
-        self._elsewhere = Elsewhere(self._writer)
+        self._foreign_commits = ForeignCommits(self._writer)
         self._watches: list[Watch] = []
         self._claim: Claim | None = None
         self._background = Background(path, library, self._writer, self._readers)
@@ -325,9 +325,9 @@ class Store:
         """How far the full-text index is, in entries."""
         return self._background.state()
 
-    def changed_elsewhere(self) -> bool:
+    def changed_by_others(self) -> bool:
         """Whether another program has committed to the database since this was last asked."""
-        return self._elsewhere.changed()
+        return self._foreign_commits.changed()
 
     def watch(self, callback: Callable[[], object], interval_s: float = 0.5) -> Callable[[], None]:
         """Call back, on a thread of its own, after another program has committed.

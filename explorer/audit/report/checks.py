@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
 from explorer.audit.findings import Fate, Finding
-from explorer.audit.loss import TITLES, Gravity, LossKind
+from explorer.audit.loss import TITLES, LossKind, Severity
 from explorer.audit.report.model import CompactionPart, Report
 from explorer.audit.words import FATE_TITLES, ONE_KIND, percent
 from explorer.compaction.reasons import count_text
@@ -18,7 +18,7 @@ class Failure(NamedTuple):
 
     check: str
     """The name of the check, or ``survival``."""
-    told: str
+    text: str
     """What was found, in a sentence."""
 
 
@@ -69,10 +69,10 @@ def failures(
 def _checked(report: Report, name: str) -> Failure | None:
     title = CHECKS[name]
     if name == "lost-entries":
-        gone = [one.loss for one in report.losses if one.loss.gravity is Gravity.LOST]
+        gone = [one.loss for one in report.losses if one.loss.severity is Severity.LOST]
         entries = {entry for loss in gone for entry in loss.entries}
-        told = f"{title}: {count_text(len(entries), 'entry')}"
-        return Failure(name, told) if gone else None
+        text = f"{title}: {count_text(len(entries), 'entry')}"
+        return Failure(name, text) if gone else None
     if name in set(LossKind):
         these = [one.loss.at for one in report.losses if one.loss.kind == name]
         return Failure(name, f"{title}: at {_names(these)}") if these else None

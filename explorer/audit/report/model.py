@@ -63,15 +63,17 @@ class Quoted:
     finding: Finding
     source: EntryRef | None
     """The entry that said it last; None of what has no source."""
-    said: Excerpt | None
+    source_excerpt: Excerpt | None
     """There."""
-    told: Excerpt | None
+    summary_excerpt: Excerpt | None
     """In the summary."""
 
     @property
     def says_more(self) -> bool:
         """Whether the source says anything around it."""
-        return self.said is not None and bool((self.said.before + self.said.after).strip())
+        return self.source_excerpt is not None and bool(
+            (self.source_excerpt.before + self.source_excerpt.after).strip()
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +149,7 @@ class CompactionPart:
     """The context before it, counted here."""
     counted_after: int
     """The summary and what was kept, counted here as the context before is."""
-    told: Known
+    known: Known
     """How it is known what the summarizer was told."""
     kept_from: EntryRef | None
     """The first entry that was kept; None where nothing was."""
@@ -200,7 +202,7 @@ class StripLane:
     runs: tuple[StripRun, ...]
     verbatim: int
     """Entries that put a message of their own into a context."""
-    told: int
+    summarized: int
     lost: int
     aside: int
 
@@ -233,10 +235,10 @@ class Report:
         return len(self.compactions) == 1
 
     @property
-    def elsewhere(self) -> tuple[LossPart, ...]:
+    def other_losses(self) -> tuple[LossPart, ...]:
         """The losses that happened at none of the compactions of this report."""
-        told = {part.entry.index for part in self.compactions}
-        return tuple(one for one in self.losses if one.loss.at not in told)
+        covered = {part.entry.index for part in self.compactions}
+        return tuple(one for one in self.losses if one.loss.at not in covered)
 
     @property
     def loss_kinds(self) -> tuple[tuple[LossPart, ...], ...]:
@@ -294,7 +296,7 @@ def refs_words(entries: Sequence[int], most: int = 6) -> str:
 def cost_words(report: Report) -> tuple[str, str]:
     """What the path cost, and how that is known."""
     total = report.spending.total
-    known = f"{report.cost.provenance}: {report.cost.told}"
+    known = f"{report.cost.provenance}: {report.cost.basis}"
     if not total.cost:
         return "not told", known
     summaries = report.spending.summaries.cost
@@ -304,19 +306,19 @@ def cost_words(report: Report) -> tuple[str, str]:
 
 def verdict_words(report: Report) -> str:
     """The report in a sentence."""
-    worst, entries = report.worst, {e for one in report.losses if one.loss.gravity == 2
+    worst, entries = report.worst, {e for one in report.losses if one.loss.severity == 2
                                     for e in one.loss.entries}  # fmt: skip
     if not report.compactions:
-        said = "Nothing was compacted on this path: the model sees every message word for word."
+        sentence = "Nothing was compacted on this path: the model sees every message word for word."
     elif worst is None:
-        said = "Nothing that could be lost was summarized."
+        sentence = "Nothing that could be lost was summarized."
     else:
         which = worst.name if report.is_one else f"{worst.name}, the worst of them"
-        said = (
+        sentence = (
             f"At most {percent(worst.fidelity.survival)} of {count_text(worst.things, 'thing')} "
             f"{'survives' if worst.things == 1 else 'survive'} {which}."
         )
     if entries:
         is_are = "is" if len(entries) == 1 else "are"
-        said += f" {count_text(len(entries), 'entry')} {is_are} neither kept nor summarized."
-    return said
+        sentence += f" {count_text(len(entries), 'entry')} {is_are} neither kept nor summarized."
+    return sentence

@@ -161,7 +161,7 @@ class _Reading:
                 self._asked.append((at, context.size, context.counted))
             context.end = at + 1
             if kind == Kind.ASSISTANT:
-                context.told(at, track.usage[at])
+                context.report_usage(at, track.usage[at])
             elif kind == Kind.COMPACTION:
                 self._compacted(at)
             elif kind == Kind.RESET_BOUNDARY:
@@ -172,10 +172,10 @@ class _Reading:
                 self._pruned(at)
             if at in track.shaping:
                 self._shaped(at)
-        told = [(counted, self._told(at)) for at, _size, counted in self._asked]
-        self.measure = measure_of(told)
+        reported = [(counted, self._reported(at)) for at, _size, counted in self._asked]
+        self.measure = measure_of(reported)
 
-    def _told(self, at: int) -> int:
+    def _reported(self, at: int) -> int:
         """The prompt that the provider counted with a reply; 0 for none."""
         return max(0, self._track.usage[at] - self._weighed.values[at])
 
@@ -192,8 +192,8 @@ class _Reading:
             kept = at
         before, start = context.counted, context.start
         summary = track.estimate[at]
-        told = self._weighed.between(start, max(start, kept))
-        self.shares.append((told, summary))
+        summarized = self._weighed.between(start, max(start, kept))
+        self.shares.append((summarized, summary))
         self._changed(context.start)
         context.compacted(kept, summary)
         self._shaped(at, facts.user_tokens > 0)
@@ -212,7 +212,7 @@ class _Reading:
                 before=before,
                 after=context.counted,
                 summary=summary,
-                asked=told + self._taken.order_tokens,
+                asked=summarized + self._taken.order_tokens,
                 asked_cached=0,
                 requests=1,
                 assumed=False,
@@ -224,9 +224,9 @@ class _Reading:
         entry, before = track.entries[at], context.counted
         found = tree.prune_results(entry)
         places = sorted((track.position(one), result.saved) for one, result in found.items())
-        inside = [place for place, _less in places if place >= context.start]
-        if inside:
-            self._changed(inside[0])
+        affected = [place for place, _less in places if place >= context.start]
+        if affected:
+            self._changed(affected[0])
         context.pruned(places)
         self._prunings.append(
             PrunedThen(
@@ -257,8 +257,8 @@ class _Reading:
             while number <= request:
                 meter.changed(measure.beyond + round(prefix * measure.ratio))
                 number, prefix = next(changes)
-            told = self._told(at)
-            sent, mark = told or measure.prompt(counted), Mark.EXACT if told else Mark.NONE
+            reported = self._reported(at)
+            sent, mark = reported or measure.prompt(counted), Mark.EXACT if reported else Mark.NONE
             meter.take(size, sent, mark, track.time_ms(at))
         limits = limits_of(self._rules.profile, self._rules.settings, None)
         return Simulation(

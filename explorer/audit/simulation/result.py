@@ -66,28 +66,28 @@ class Meter:
         """``requests``: with the columns that every walk has in common."""
         self.requests = requests
         self._lasts_ms = cache_minutes * _MINUTE_MS
-        self._held = 0
+        self._cached = 0
         """Tokens at the beginning of the next prompt that the cache holds."""
         self._at_ms = 0.0
 
     def changed(self, prefix: int) -> None:
         """The prompt changes behind so many tokens: what was there is not in the cache."""
-        self._held = min(self._held, prefix)
+        self._cached = min(self._cached, prefix)
 
-    def held(self, prompt: int, now_ms: float) -> int:
+    def cached_tokens(self, prompt: int, now_ms: float) -> int:
         """What the cache holds of a prompt."""
         if 0 < self._lasts_ms < now_ms - self._at_ms and self._at_ms:
             return 0
-        return min(self._held, prompt)
+        return min(self._cached, prompt)
 
     def take(self, tokens: int, prompt: int, mark: int, now_ms: float) -> None:
         """A request went out and was answered. ``mark``: what ``Mark`` says of it."""
         requests = self.requests
         requests.tokens.append(tokens)
         requests.sent.append(prompt)
-        requests.cached.append(self.held(prompt, now_ms))
+        requests.cached.append(self.cached_tokens(prompt, now_ms))
         requests.marks.append(mark)
-        self._held, self._at_ms = prompt, now_ms
+        self._cached, self._at_ms = prompt, now_ms
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,7 +129,7 @@ class SimulatedCompactor:
     def make_room(self) -> bool:
         """A request was larger than the window; whether it can be made again."""
         found = run(Automatic(self).make_room(LastReply("", "overflow")), self._perform)
-        if found.held_by is not None:
+        if found.blocked_by is not None:
             self._not_done(found.problem)
         return found.done
 
@@ -156,7 +156,7 @@ class SimulatedCompactor:
 
     def reported(self, position: int, total: int, prompt: int) -> None:
         """A reply brought a provider's report along: tokens of its prompt, and with itself."""
-        self.context.told(position, total)
+        self.context.report_usage(position, total)
         if not self.track.flags[position] & _FAILED:
             self._report = _Report(position, total, prompt)
 
@@ -220,9 +220,9 @@ class SimulatedCompactor:
         }
         less = [(at, values[at] - taken) for at, (_tokens, _note, taken) in notes.items()]
         self._made.all.append(MadePrune(context.end, notes))
-        inside = [at for at in notes if at >= context.start]
-        if inside:
-            self.meter.changed(self.measure.prompt(context.upto(inside[0])))
+        affected = [at for at in notes if at >= context.start]
+        if affected:
+            self.meter.changed(self.measure.prompt(context.upto(affected[0])))
         pruner.prune(notes)
         context.pruned(less)
         self.happened.prunes.append(
@@ -289,13 +289,13 @@ class SimulatedCompactor:
             )
         )
 
-    def summary_size(self, previous: int, told: int, prefix: int) -> tuple[int, bool]:
+    def summary_size(self, previous: int, summarized: int, prefix: int) -> tuple[int, bool]:
         """Tokens of the next summary, and whether that is assumed."""
         known, number = self.past.known.summaries, len(self.happened.compactions)
         if number < len(known):
             return known[number], False
         reserve = self.policy.settings.reserve_tokens
-        size = summary_guess(previous, told, prefix, reserve, self.summaries.share)
+        size = summary_guess(previous, summarized, prefix, reserve, self.summaries.share)
         return max(1, size), True
 
     def _not_done(self, reason: str) -> None:
@@ -336,7 +336,9 @@ class _Attempt:
         planned = Planned(
             self._summary,
             self._assumed,
-            shown.tokens_told - self._left_out(made) + purposes * compactor.taken.order_tokens,
+            shown.tokens_summarized
+            - self._left_out(made)
+            + purposes * compactor.taken.order_tokens,
             len(made.history) + len(made.turn_prefix),
             requests=purposes,
         )

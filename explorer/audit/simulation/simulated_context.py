@@ -78,7 +78,7 @@ class RunningContext:
         """Nothing was summarized, pruned or dropped."""
         self._reply = -1
         """The reply whose report counts."""
-        self._told = 0
+        self._reported = 0
         self._changed = False
         """It was pruned since the last report."""
         self._reshaped = False
@@ -102,12 +102,12 @@ class RunningContext:
     def size(self) -> int:
         """The number that is tested."""
         if self._usage == "last-reply" and not self._changed and not self._reshaped:
-            return self._told if self._reply >= 0 else 0
+            return self._reported if self._reply >= 0 else 0
         if self._reply < 0 or self._reshaped:
             return self.counted
         if self._usage == "last-reply":
-            return self._told
-        return self._told + self._sums[self.end] - self._sums[self._reply + 1]
+            return self._reported
+        return self._reported + self._sums[self.end] - self._sums[self._reply + 1]
 
     @property
     def reply(self) -> int:
@@ -117,7 +117,7 @@ class RunningContext:
     @property
     def report(self) -> int:
         """Tokens that were told with that reply."""
-        return self._told
+        return self._reported
 
     @property
     def messages(self) -> int:
@@ -127,17 +127,17 @@ class RunningContext:
     def upto(self, position: int) -> int:
         """Tokens of what lies before a position."""
         less = sum(each for at, each in self._notes if at < position)
-        told = self.summary + self.again
-        return told + self._weighed.between(self.start, max(position, self.start)) - less
+        summary = self.summary + self.again
+        return summary + self._weighed.between(self.start, max(position, self.start)) - less
 
     # what happens ------------------------------------------------------------------------------
 
-    def told(self, position: int, total: int) -> None:
+    def report_usage(self, position: int, total: int) -> None:
         """A reply brought a provider's report along."""
         if self._track.flags[position] & _FAILED:
             return
         if total >= (1 if self._usage == "since-compaction" else 0):
-            self._reply, self._told, self._reshaped = position, total, False
+            self._reply, self._reported, self._reshaped = position, total, False
 
     def compacted(self, first_kept: int, summary: int) -> None:
         """What is before a position gave way to a summary."""
@@ -170,14 +170,14 @@ class RunningContext:
 
         Returns how many tokens at the beginning are told as before; -1 for all.
         """
-        before, told = dict(self._notes), {at: each for at, each in less if at >= self.start}
-        apart = [at for at in before.keys() | told.keys() if before.get(at) != told.get(at)]
+        before, current = dict(self._notes), {at: each for at, each in less if at >= self.start}
+        apart = [at for at in before.keys() | current.keys() if before.get(at) != current.get(at)]
         same = self.upto(min(apart)) if apart else -1
         if again != self.again:
             same = self.summary
         self.again = again
-        self._notes = sorted(told.items())
-        self._less = sum(told.values())
+        self._notes = sorted(current.items())
+        self._less = sum(current.values())
         self.is_whole = self.is_whole and same < 0
         if self._usage == "last-reply":
             # A pin that is told no longer takes its change along: the report counts again.

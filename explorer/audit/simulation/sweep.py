@@ -80,14 +80,14 @@ def axes(policy: Policy, steps: int = STEPS) -> tuple[tuple[int, ...], tuple[int
     )
 
 
-def _axis(most: int, own: int, steps: int) -> tuple[int, ...]:
+def _axis(most: int, policy_value: int, steps: int) -> tuple[int, ...]:
     """Values whose ratios are equal, the nearest one replaced by the own."""
-    least = max(1, min(_LEAST, most // 10, own))
-    most = max(most, own, least + 1)
+    least = max(1, min(_LEAST, most // 10, policy_value))
+    most = max(most, policy_value, least + 1)
     ratio = (most / least) ** (1 / max(1, steps - 1))
     values = {_rounded(least * ratio**at) for at in range(steps)}
-    nearest = min(values, key=lambda value: abs(value - own))
-    return tuple(sorted((values - {nearest}) | {own}))
+    nearest = min(values, key=lambda value: abs(value - policy_value))
+    return tuple(sorted((values - {nearest}) | {policy_value}))
 
 
 def _rounded(value: float) -> int:

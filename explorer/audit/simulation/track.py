@@ -26,7 +26,7 @@ _FAILED, _CALLS = int(Flag.ERROR | Flag.ABORTED), int(Flag.HAS_TOOL_CALL)
 _ABORTED = int(Flag.ABORTED)
 
 # What a position of the track is to the walk.
-PASSED, SAID, TOLD, ASKED, UNASKED = range(5)
+PASSED, ANSWERED_USER, ANSWERED_OTHER, ASKED, UNASKED = range(5)
 """``SAID``: a person's message that is answered; ``TOLD``: another entry that is; ``ASKED``: a
 reply; ``UNASKED``: a reply after the end of its turn; ``PASSED``: all else."""
 
@@ -181,7 +181,7 @@ def _shaping(kinds: bytes, shapes: Mapping[int, ShapeFacts]) -> frozenset[int]:
 def _unlooked(acts: bytes) -> bytes:
     found, looked = bytearray(len(acts)), False
     for at, act in enumerate(acts):
-        if act in (SAID, TOLD):
+        if act in (ANSWERED_USER, ANSWERED_OTHER):
             looked = True
         elif act == ASKED:
             found[at], looked = not looked, False
@@ -200,7 +200,7 @@ def _acts(kinds: bytes, flags: Sequence[int]) -> tuple[bytes, bytes]:
             opening, last, over = at, -1, False
         elif kind == Kind.ASSISTANT and not flags[at] & _FAILED:
             if opening >= 0:
-                acts[opening] = SAID if kinds[opening] == Kind.USER else TOLD
+                acts[opening] = ANSWERED_USER if kinds[opening] == Kind.USER else ANSWERED_OTHER
                 opening = -1
             acts[at] = UNASKED if over else ASKED
             last = at

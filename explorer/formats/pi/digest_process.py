@@ -69,12 +69,12 @@ class DigestProcess:
         ours = [str(Path(__file__).parents[2]), str(Path(orjson.__file__).parents[1])]
         path = json.dumps([*ours, *(one for one in sys.path if one and one not in ours)])
         try:
-            with place.open("rb", buffering=0) as its_own:
-                if _state(its_own) != self._state:
+            with place.open("rb", buffering=0) as child_file:
+                if _state(child_file) != self._state:
                     raise DigestLost("the file is being replaced")
                 self._process = subprocess.Popen(
                     [sys.executable, "-I", "-S", "-c", _START, path],
-                    stdin=its_own,
+                    stdin=child_file,
                     stdout=subprocess.PIPE,
                     stderr=subprocess.DEVNULL,
                     env=os.environ | _KEEP_MEMORY,

@@ -56,13 +56,13 @@ def fork_header(header: SessionHeader, path: str, time_ms: float, random: Random
         value = parse_exactly(header.raw.encode("utf-8", "surrogatepass"))
         line = value if isinstance(value, dict) else {}
     session_id = session_uuid(time_ms, random)
-    own = {
+    required = {
         "version": version,
         "id": session_id,
         "timestamp": iso_time(time_ms),
         "parentSession": parent,
     }
-    raw = dumps({**(line or made_header(header)), **own})
+    raw = dumps({**(line or made_header(header)), **required})
     return replace(
         header, session_id=session_id, version=version, time_ms=time_ms, parent_session=parent,
         raw=raw,

@@ -205,9 +205,9 @@ class AutomaticCompaction:
         last = LastReply(model, reply.outcome, reply.read_tokens)
         steps = self._automatic(model).make_room(last)
         found = await self._run(steps, model, cancel, reply.entry)
-        if found.held_by is None:
+        if found.blocked_by is None:
             return Room(found.done, found.problem)
-        was_tried = reply.outcome == "overflow" and found.held_by == "recovered"
+        was_tried = reply.outcome == "overflow" and found.blocked_by == "recovered"
         return Room(False, f"{FAILED_WORDS['overflow']}: {found.problem}" if was_tried else "")
 
     async def after_turn(

@@ -50,7 +50,7 @@ _ABILITIES = {
     "edit": "replace `A` by `B` in a file",
     "bash": "run a command or the tests",
 }
-_SMALL_TALK = re.compile(
+_GREETING = re.compile(
     r"^\W*(?:hi|hello|hey|thanks?|ok(?:ay)?|yes|no|great|nice|cool|perfect|good|fine|sure)\b"
     r"[\w\s,]{0,30}\W*$",
     re.IGNORECASE,
@@ -143,7 +143,7 @@ def _work_on(situation: Situation, cancelled: IsCancelled) -> Work:
 
 
 def _help(situation: Situation) -> str:
-    if _SMALL_TALK.match(situation.question):
+    if _GREETING.match(situation.question):
         return "Tell me what to look at: a file to read, a word to search for."
     can = [words for tool, words in _ABILITIES.items() if tool in situation.tools]
     return _HELP.format(tools=f" {', '.join(can)}, and" if can else "")

@@ -71,7 +71,7 @@ _EXPLAINS = re.compile(
     r"bottleneck|only when)\b",
     re.IGNORECASE,
 )
-_TALK = re.compile(
+_FILLER = re.compile(
     r"^\W*(?:perfect|great|excellent|good|hm+|oh|oops|wait|sorry|interesting|"
     r"you['’]?re (?:\w+ )?right|thanks?|thank you|sounds good|take your time)\b",
     re.IGNORECASE,
@@ -333,8 +333,8 @@ def _user_kind(one: Sentence, stated: Sequence[Kind], facts: Sequence[Mention]) 
         return min(stated, key=list(STATEMENTS.values()).index)
     if facts:
         return Kind.FACT
-    is_told = len(terms(one.text)) >= _FEW_WORDS and not _TALK.match(one.text)
-    return Kind.FACT if is_told else None
+    is_fact = len(terms(one.text)) >= _FEW_WORDS and not _FILLER.match(one.text)
+    return Kind.FACT if is_fact else None
 
 
 def _assistant_kind(
@@ -354,7 +354,7 @@ def _assistant_kind(
         return Kind.DOING if is_last and text[-1] != ":" else None
     if Kind.NEXT in stated:
         return Kind.NEXT if age <= _LATE else None
-    if not facts and (_TALK.match(text) or text.endswith(":")):
+    if not facts and (_FILLER.match(text) or text.endswith(":")):
         return None
     if _REPORTS.search(text):
         return Kind.DONE
