@@ -39,7 +39,7 @@ def data_dir() -> Path:
 
 
 def config_dir() -> Path:
-    """What the person chose: settings, the person's own prompts, profiles and extensions."""
+    """What the person chose: settings, the user's prompts, profiles and extensions."""
     home = home_override()
     return home / "config" if home else platformdirs.user_config_path(APP_NAME, appauthor=False)
 
@@ -50,7 +50,7 @@ def database_path() -> Path:
 
 
 def settings_path() -> Path:
-    """The person's own settings file, in `config_dir`; people write it by hand."""
+    """The user's settings file, in `config_dir`; people write it by hand."""
     return config_dir() / SETTINGS_NAME
 
 
@@ -60,7 +60,7 @@ def preferences_path() -> Path:
 
 
 def models_path() -> Path:
-    """The person's own servers and figures of models, in `config_dir`; the program writes it."""
+    """The user's servers and figures of models, in `config_dir`; the program writes it."""
     return config_dir() / MODELS_NAME
 
 

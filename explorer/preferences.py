@@ -1,4 +1,4 @@
-"""What the window remembers by itself between two starts: one small JSON file, written whole.
+"""What the window remembers automatically between two starts: one small JSON file, written whole.
 
 What a person sets by hand is in `explorer.settings`.
 """

@@ -146,7 +146,7 @@ def _user_prompt(name: str) -> tuple[str | None, str]:
 
 
 def user_prompts_dir() -> Path:
-    """The folder of the user's own texts; it need not exist."""
+    """The folder of the user texts; it need not exist."""
     return paths.config_dir() / "prompts"
 
 

@@ -164,14 +164,14 @@ class Workbench:
         return self.profile_files.shelf()
 
     def save_profile(self, profile: OwnProfile, *, replacing: bool = False) -> OwnProfile:
-        """Keep a profile of the person's own. Raises ProfileError, when its name is taken and not
+        """Keep a profile of the user. Raises ProfileError, when its name is taken and not
         ``replacing`` too; a profile that came with the program is never replaced."""
         saved = self.profile_files.save(profile, replacing=replacing)
         self.hub.publish(ProfilesChanged(saved.profile.name))
         return saved
 
     def delete_profile(self, name: str) -> None:
-        """Take a profile of the person's own away. Raises ProfileError."""
+        """Take a profile of the user away. Raises ProfileError."""
         self.profile_files.delete(name)
         self.hub.publish(ProfilesChanged(name))
 
@@ -257,7 +257,7 @@ class Workbench:
         cancelled: IsCancelled | None = None,
     ) -> Forked:
         """Store the path to ``at`` (by default the leaf), or all branches with ``at`` as the leaf,
-        as a session of its own; ``progress`` gets entries done and in all.
+        as a separate session; ``progress`` gets entries done and in all.
 
         Raises ValueError where there is no such entry, StoreError, ImportCancelled; nothing is
         stored then.

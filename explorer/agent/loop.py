@@ -3,7 +3,7 @@
 Every message is appended as soon as it is complete, so that a crash leaves a session that can be
 gone on with. A reply that was stopped or failed is kept with what had arrived, and says so. A call
 that fails before its first word may be tried again; a context that is too large is compacted by
-the turn's keeper and the reply made again.
+the turn's context port and the reply requested again.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class SessionPort(Protocol):
 
 
 class AgentTurn:
-    """Runs turns for one session with one model and one box of tools."""
+    """Runs turns for one session with one model and one set of tools."""
 
     def __init__(
         self,
@@ -120,7 +120,7 @@ class AgentTurn:
         """Append the person's message and work until the model has nothing more to call.
 
         ``synthetic``: nobody typed the message, and it is marked so. ``waited``: it comes from the
-        queue, which is told as ``Steered``. Raises what the port raises.
+        queue, which is reported as ``Steered``. Raises what the port raises.
         """
         self._on_event = on_event
         await self._close_open_calls()
@@ -282,7 +282,7 @@ class AgentTurn:
         return self._result("cut_short" if short else "failed", sentence)
 
     async def _run_tools(self, calls: Sequence[ToolCall], cancel: CancelToken) -> Step:
-        """Run the calls and append their results; the model is told where it repeats itself."""
+        """Run the calls and append their results; a repetition is reported to the model."""
         outcomes: list[ToolOutcome] = []
         step: Step = "go"
 

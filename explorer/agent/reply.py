@@ -67,7 +67,7 @@ class Reply:
     """What has arrived so far, in the order in which it came."""
 
     def __init__(self, taken: Iterable[str] = ()) -> None:
-        """``taken``: ids of calls that the conversation has already; a call gets one of its own."""
+        """``taken``: ids of calls that the conversation has already; a call gets a new one."""
         self._ids = set(taken)
         self._blocks: list[_Block] = []
         self.calls: list[ToolCall] = []
@@ -75,7 +75,7 @@ class Reply:
         self.stop_reason = ""
 
     def take(self, event: Event) -> Event:
-        """Add one event of the stream; returns it as it counts, a call with an id of its own."""
+        """Add one event of the stream; returns it as it counts, a call with a unique id."""
         match event:
             case TextDelta(text):
                 self._block("text").pieces.append(text)
@@ -119,7 +119,7 @@ class Reply:
 
     @property
     def text(self) -> str:
-        """All that was said, without the thinking."""
+        """The text of the reply, without the thinking."""
         return "".join(block.text for block in self._blocks if block.kind == "text")
 
     @property
@@ -138,7 +138,7 @@ class Reply:
 
     @property
     def read_tokens(self) -> int:
-        """Tokens that the provider says it read, from a cache or not; 0 when it said nothing."""
+        """Prompt tokens as the provider reported them, cached or not; 0 without a report."""
         if self.usage is None or self.usage.source != "provider":
             return 0
         return self.usage.input + self.usage.cache_read
@@ -183,7 +183,7 @@ def sendable(messages: Iterable[ChatMessage], *, pictures: bool = True) -> list[
 
     Results are text for most providers, and stand one after the other behind their calls, so the
     pictures follow the last of them. ``pictures``: whether the model can see any; where it cannot
-    it is told that there was one.
+    the existence of one is reported.
     """
     found: list[ChatMessage] = []
     waiting: list[ContentPart] = []
@@ -280,8 +280,9 @@ class ReplyClient:
         cancel: CancelToken,
         on_event: Callable[[TurnEvent], None],
     ) -> ReplyResult:
-        """One reply. ``context`` gives what is sent where no keeper renders it; it is called in a
-        thread, since reading and converting a long conversation takes too long for a window's."""
+        """One reply. ``context`` gives what is sent where no context port renders it; it is called
+        in a thread, since reading and converting a long conversation takes too long for a
+        window's."""
         try:
             rendered = await self._context_port.messages(outgoing, cancel)
         except Cancelled:

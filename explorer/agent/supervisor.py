@@ -1,4 +1,4 @@
-"""Runs one command and ends everything that it started. Run as a program of its own.
+"""Runs one command and ends everything that it started. Run as a separate program.
 
     python -I -S supervisor.py REPORT LIFE GRACE PROGRAM [ARGUMENT...]
 
@@ -26,7 +26,7 @@ _SUBREAPER = 36
 _DEATH_WATCH_S = 0.02
 _MOST_KILLING_S = 5.0
 _SETTLE_S = 0.3
-"""What a command leaves behind for a moment, such as the end of a pipe, may end by itself."""
+"""Seconds in which what a command leaves behind, such as the end of a pipe, may end."""
 
 
 def _adopt_orphans() -> None:
@@ -122,7 +122,7 @@ def _start(command: list[str], mine: tuple[int, ...]) -> int:
 
 
 def _wait(pid: int, alive: int, ends: dict[int, int], woken: int) -> None:
-    """Until the command ended, or the other end of ``life`` is closed."""
+    """Wait until the command has ended or the other end of ``alive`` is closed."""
     while _reap(ends) and pid not in ends:
         ready, _, _ = select.select([alive, woken], [], [])
         if alive in ready and not os.read(alive, 1):
@@ -144,7 +144,7 @@ def main(arguments: list[str]) -> None:
     ends: dict[int, int] = {}
     pid = _start(arguments[3:], (report, alive, woken, wake))
     os.write(report, json.dumps({"group": pid}).encode() + b"\n")
-    # The command's output is its own: this process must not hold it open.
+    # This process must not keep the command's output open.
     os.close(1)
     os.close(2)
     _wait(pid, alive, ends, woken)

@@ -201,7 +201,7 @@ class Workspace:
         return self._may_read is not None and not self.contains(path) and self._may_read(path)
 
     def shown(self, path: Path) -> str:
-        """The path as the model is told it: relative to the workspace, with forward slashes."""
+        """The path as shown to the model: relative to the workspace, with forward slashes."""
         if not path.is_relative_to(self.root):
             return path.as_posix()
         return path.relative_to(self.root).as_posix() or "."

@@ -48,26 +48,26 @@ class BranchAudit:
     left: tuple[int, ...]
     """All entries left behind, oldest first."""
     included: tuple[int, ...]
-    """Those that the summarizer was told."""
+    """Those in the summarizer's request."""
     left_out: tuple[int, ...]
-    """Messages that did not fit the budget: nothing that the new branch sees tells of them."""
+    """Messages that did not fit the budget: nothing in the new branch's context covers them."""
     excluded_by_rule: tuple[int, ...]
     """Messages that are left out by rule: results, and what failed or was hidden."""
     failed_included: tuple[int, ...]
-    """Failed or hidden messages that were told all the same (E10)."""
+    """Failed or hidden messages that were included nevertheless (E10)."""
     tokens: int
-    """Of what was told."""
+    """Of the messages in the request."""
     budget: int
     """0 is no limit."""
     seen: tuple[int, ...]
     """What a model sees right below the summary, the summary last."""
     is_empty: bool
     known: Known
-    """How it is known what was told."""
+    """The provenance of the included entries."""
 
     @property
     def lost(self) -> tuple[int, ...]:
-        """What the new branch knows nothing of, although it was to be told."""
+        """Entries that the new branch has lost although they should have been included."""
         return self.included + self.left_out if self.is_empty else self.left_out
 
     @property
@@ -166,7 +166,7 @@ def _is_failed(tree: SessionTree, entry: int) -> bool:
 def _others(
     tree: SessionTree, left: list[int], included: tuple[int, ...], profile: Profile
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Messages that were not told: for want of room, and by rule."""
+    """Messages that were not included: those that did not fit, and those excluded by rule."""
     kinds, sent = tree.columns.kind, set(included)
     left_out: list[int] = []
     excluded_by_rule: list[int] = []

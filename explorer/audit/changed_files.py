@@ -1,7 +1,7 @@
 """Which files the entries of a range changed, and those that earlier summaries say were.
 
 Lists of files go on from summary to summary: a compaction's holds those of the one before it and
-of the branch summaries that it told, whose calls are in earlier ranges and on other branches.
+of the branch summaries that it summarized, whose calls are in earlier ranges and on other branches.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ class ChangedFiles:
         return [at for at in entries if at in columns.compactions or at in columns.branches]
 
     def _read(self, summaries: list[int]) -> None:
-        """What these summaries carry on, and before that what those carry on that they told."""
+        """Compute the files that these summaries carry, after those of the summaries that they
+        summarized."""
         waiting = list(summaries)
         while waiting:
             entry = waiting[-1]
@@ -55,14 +56,14 @@ class ChangedFiles:
                     self._carried[entry] = self._carries(entry, summarized)
 
     def _summarized_entries(self, entry: int) -> list[int] | None:
-        """What a summary took the place of, or tells of; None where that is not known."""
+        """The entries that a summary covers; None where that is not known."""
         if entry in self._tree.columns.compactions:
             return list(ranges_of(self._tree, entry).summarized)
         return left_behind(self._tree, entry)
 
     def _carries(self, entry: int, summarized: list[int] | None) -> Changed:
         """Of the files that a summary lists, those that anything changed. Where nobody can know
-        what it told, its own word counts."""
+        what it covered, its own list counts."""
         columns = self._tree.columns
         facts = columns.compactions.get(entry) or columns.branches[entry]
         # What an extension listed is not carried on.

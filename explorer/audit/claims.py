@@ -22,9 +22,9 @@ _LIKE = 0.84
 """Letters that two names must have in common for one to be a slip of the other."""
 _SLIPS = 300
 """Things that nothing mentions of which one summary is asked whether they are slips; each is
-compared with all that was said. Of more the rest is invented."""
+compared with all messages. Of more the rest is invented."""
 _KNOWN = 0.34
-"""A rule is invented when no more of its words than this were ever said."""
+"""A rule is invented when at most this share of its words occurs in the source."""
 _RULES = (FactKind.CONSTRAINT, FactKind.DECISION)
 _STATED = (
     FactKind.PATH, FactKind.URL, FactKind.HASH, FactKind.VERSION, FactKind.NUMBER,
@@ -74,7 +74,7 @@ class Sources:
 
     @cached_property
     def _listed(self) -> str:
-        """All mentions, each in a line of its own: one search instead of one for each."""
+        """All mentions, one per line: one search instead of one for each."""
         return "\n".join(["", *self._mentions, ""])
 
     @cached_property

@@ -42,7 +42,7 @@ class Cell:
     """What one summary has in a section."""
 
     pieces: tuple[Piece, ...]
-    """Its text; ``differs`` where the reference has not said it. Of the reference: where nobody
+    """Its text; ``differs`` where the reference does not state it. Of the reference: where nobody
     else has."""
     times: int
     """How often the summary has this heading: 1 is right."""
@@ -84,8 +84,8 @@ class FactRow:
 
     fact: Fact
     fates: tuple[Fate | None, ...]
-    """One per candidate. None where it is not held against the others: it was summarized before,
-    or not said yet. Of what a summary states wrongly: None where another one does not."""
+    """One per candidate. None where it is not compared with the others: it was summarized before,
+    or did not exist yet. Of what a summary states wrongly: None where another one does not."""
     findings: tuple[Finding | None, ...]
 
     @property
@@ -112,13 +112,13 @@ class FactRow:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Summaries side by side; the reference is the one that the others are held against."""
+    """Summaries side by side; the reference is the one that the others are compared with."""
 
     candidates: tuple[Candidate, ...]
     reference: int
     sections: tuple[SectionRow, ...]
     facts: tuple[FactRow, ...]
-    """Those that fare otherwise in one than in another, the gravest first."""
+    """Those that fare otherwise in one than in another, the most severe first."""
     settings: tuple[tuple[str, tuple[str, ...]], ...]
     """What they were made with, name by name, one value per candidate; empty for unknown."""
     asked_alike: int = 0
@@ -126,7 +126,7 @@ class Difference:
 
     @property
     def not_audited(self) -> tuple[Candidate, ...]:
-        """Those of which it is not known what they were told: then no facts are compared."""
+        """Those whose requests are not known: then no facts are compared."""
         return tuple(one for one in self.candidates if one.fidelity is None)
 
     def won(self, at: int) -> tuple[FactRow, ...]:

@@ -173,7 +173,8 @@ class Fates:
         return ()
 
     def _cut_failure(self, text: str) -> tuple[Place, ...]:
-        """Where a line that a tool cut off is told as far as it goes, or the test that it names."""
+        """Where a line that a tool cut off is quoted as far as it goes, or the test that it
+        names."""
         # The word that was cut is left out: it stands nowhere as it is.
         left = beginning(text).rpartition(" ")[0]
         for wanted in (left, statement_key(listed_test(text))):

@@ -60,7 +60,7 @@ def fidelity(
     """The fidelity of a summary, or of several parts that stand for it together.
 
     ``summarized``, ``kept``: entry indices, the summarized ones with the compaction whose summary
-    was updated; all scanned into ``table``. ``earlier``: entries that an earlier summary tells of,
+    was updated; all scanned into ``table``. ``earlier``: entries that an earlier summary covers,
     known to the summarizer through it: what they say is not invented. ``changed``: the files that
     calls of the summarized entries changed, with those entries. ``stated_changed``: the files
     that the summary's ``details`` say were changed. ``tokens_after``: None counts the estimate.
@@ -135,7 +135,7 @@ class _Commands:
 
     @cached_property
     def _all(self) -> list[tuple[int, str, str]]:
-        """Of each command: its entry, its text, and that in small letters."""
+        """Of each command: its entry, its text, and the text in lower case."""
         return [
             (entry, item.text, item.text.lower())
             for entry in self._entries

@@ -1,4 +1,4 @@
-"""What became of the facts of a summarized range, and what a summary says of its own."""
+"""What became of the facts of a summarized range, and what a summary adds."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Fate(StrEnum):
     MUTATED = "mutated"
     """The summary states it with another value than its source."""
     STALE = "stale"
-    """The summary states it as if it held; the user changed it later."""
+    """The summary states it as current; the user changed it later."""
 
 
 SURVIVED = frozenset({Fate.KEPT, Fate.EXACT, Fate.NORMALIZED})

@@ -31,11 +31,11 @@ class LedgerVerdict(IntEnum):
     VERBATIM = 0
     """In the context, word for word."""
     IN_THIS_SUMMARY = 1
-    """Told by the summary in force, and only by it."""
+    """Covered by the summary in force, and only by it."""
     IN_EARLIER_SUMMARY = 2
-    """Told by an earlier summary, of which the one in force is an update."""
+    """Covered by an earlier summary, of which the one in force is an update."""
     IN_BRANCH_SUMMARY = 3
-    """On a branch that was left; a branch summary tells of it."""
+    """On a branch that was left; a branch summary covers it."""
     PRUNED = 4
     """A note stands for it."""
     NEVER_SENT = 5
@@ -43,7 +43,7 @@ class LedgerVerdict(IntEnum):
     LOST = 6
     """Neither kept nor summarized."""
     PINNED = 7
-    """Told again after the summary, word for word, at a person's or a rule's wish."""
+    """Repeated after the summary, word for word, because of a pin or a rule."""
     OMITTED = 8
     """Left out at a person's wish."""
 
@@ -186,7 +186,7 @@ def ledger_at(
 
     ``profile``: the rules of the agent that made the session; ``settings`` its sizes, of which
     the budgets of branch summaries follow. ``read``: gives the JSON of entries; without it the
-    summaries are not looked at. ``recorded``: what this program wrote down of its own requests.
+    summaries are not looked at. ``recorded``: the requests that this program recorded.
     ``branches``: see ``branch_audits``, where they were audited already. Raises ValueError when
     the compaction is not on the path.
     """
@@ -331,7 +331,7 @@ def _verdict_of_left(is_lost: bool, is_included: bool, stands: int) -> LedgerVer
         return LedgerVerdict.LOST
     if not is_included:
         return LedgerVerdict.NEVER_SENT
-    # What is told by a summary that is gone is gone with it.
+    # What only a lost summary covered is lost with it.
     is_gone = stands == LedgerVerdict.LOST
     return LedgerVerdict.LOST if is_gone else LedgerVerdict.IN_BRANCH_SUMMARY
 

@@ -33,7 +33,7 @@ from explorer.session.tree import SessionTree
 __all__ = ["Loss", "LossKind", "Repair", "Severity", "find_losses", "lost_line"]
 
 NOTES_SHARE = 4
-"""Notes that take more than one part in so many of what was to be kept are told of."""
+"""Notes are reported when they take more than one part in this many of keep-recent."""
 
 _CORRECTED = "The corrected rules start the next compaction where the last one kept from."
 

@@ -1,4 +1,4 @@
-"""All that the audit of a path shows at once, computed in one go for a thread of its own."""
+"""All that the audit of a path shows at once, computed in one go, for a worker thread."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Overview:
     now: Ledger
     """At the leaf."""
     losses: tuple[Loss, ...]
-    """Of the whole path, the gravest first, then as they happened."""
+    """Of the whole path, the most severe first, then as they happened."""
     strip: Strip
     branches: tuple[BranchAudit, ...]
     """Of the branch summaries on the path, in their order."""

@@ -29,7 +29,7 @@ _NOTED = bytes(1 if value & (Flag.PRUNING >> 8) else 0 for value in range(256))
 
 
 class OwnAgent(NamedTuple):
-    """The rules of a session's own agent."""
+    """The rules of the agent that wrote a session."""
 
     profile: Profile
     known: Known

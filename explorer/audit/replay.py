@@ -160,7 +160,7 @@ class _Replay:
         return Boundary.KEPT, max(at, last_reset + 1)
 
     def _meant(self, entry: int, position: int) -> int:
-        """Where the rules would have kept from, had the boundary held."""
+        """The first kept position by the rules, for a broken boundary."""
         above = self.tree.columns.parent[entry]
         found = prepare(self.tree, above, self.profile, Settings.of(self.profile))
         return min(found.cut, position) if isinstance(found, Preparation) else position
@@ -169,7 +169,7 @@ class _Replay:
         positions = [at for entry in inputs if 0 <= (at := self.view.path.position(entry)) < kept]
         summarized_from = min(positions, default=kept)
         requested, view, estimate = set(inputs), self.view, self.tree.columns.estimate
-        # A reply that was stopped before its first word says nothing that could be told.
+        # A reply that was stopped before its first word has nothing to summarize.
         counted = (e for e in view.entries(summarized_from, kept, view.sent) if estimate[e] > 0)
         out = [entry for entry in counted if entry not in requested]
         return summarized_from, tuple(out)

@@ -57,7 +57,7 @@ def title_key(title: str) -> str:
 def sections_of(text: str) -> tuple[Section, ...]:
     """The sections of a summary in order; one without a heading where it has none.
 
-    A heading over other headings and without a text of its own is no section.
+    A heading over other headings and without text is no section.
     """
     found: list[Section] = []
     above: list[tuple[int, str, str]] = []
@@ -97,7 +97,7 @@ def _headings(text: str) -> Iterator[tuple[int, int, int, str]]:
         elif numbered and (found := _NUMBERED.match(bare)):
             yield start, at, 1, _words(found.group(1))
         elif found := _BOLD.match(bare):
-            # Below a rule begins another part, with headings of its own: the turn that was split.
+            # Below a rule begins another part with separate headings: the split turn.
             yield start, at, 1 if below_rule else _BOLD_LEVEL, _words(found.group(1))
         elif found := _OPEN.match(bare):
             yield start, at, 1, found.group(1).replace("-", " ").capitalize()

@@ -141,7 +141,7 @@ GRAVE = 12
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Findings of one gravity."""
+    """Findings of one severity."""
 
     title: str
     why: str
@@ -157,7 +157,7 @@ def severity(finding: Finding, weighed: Weighed = Weighed()) -> int:  # noqa: B0
 
 
 def grouped(fidelity: Fidelity) -> tuple[Group, ...]:
-    """The findings of an audit by gravity, the worst first; within a group, the last said first."""
+    """The findings of an audit by severity, the worst first; within a group, the latest first."""
     weighed = Weighed.of(fidelity)
     found: dict[int, list[Finding]] = {}
     for finding in fidelity.findings:

@@ -31,11 +31,11 @@ class Strip:
     """Per position: the generation that ended its last stay in the context; 0: it still is there
     (or never was: see ``found.view.sent``)."""
     summarized_in: array[int]
-    """The generation whose summary told it first."""
+    """The generation whose summary covered it first."""
     lives_until: array[int]
-    """The last generation whose summary tells of it; 0 for none."""
+    """The last generation whose summary covers it; 0 for none."""
     lost_at: array[int]
-    """The generation since which nothing tells of it."""
+    """The generation since which nothing covers it."""
 
     @property
     def path(self) -> Path:

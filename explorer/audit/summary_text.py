@@ -26,7 +26,7 @@ _RUN = re.compile(r"\s+|[^\s`*_\"“”'‘’]+")
 
 
 _LOOKS = 10_000
-"""Occurrences of a text in one part that are examined; inside longer words they do not count."""
+"""Occurrences of a text in one part that are examined; within longer words they do not count."""
 _PLACES = 100
 """Occurrences of a text in one part that are returned."""
 
@@ -74,7 +74,7 @@ class SummaryText:
                 self._by_term[term].append(at)
 
     def exact(self, text: str) -> tuple[Place, ...]:
-        """Where a text stands letter for letter, not inside a longer word."""
+        """Where a text occurs exactly, not within a longer word."""
         return tuple(
             self._place(number, start, start + len(text))
             for number, part in enumerate(self.parts)

@@ -1,4 +1,5 @@
-"""Fates, kinds, verdicts and losses as people read them: one name for each, wherever it is told."""
+"""Fates, kinds, verdicts and losses as people read them: one name for each, wherever it is
+shown."""
 
 from __future__ import annotations
 

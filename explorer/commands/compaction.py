@@ -257,7 +257,7 @@ def _models(arguments: argparse.Namespace, chosen: Target) -> tuple[str, ...]:
 
 
 def _order(arguments: argparse.Namespace, chosen: Target) -> Order:
-    """What the command line asks for; what is waited for is told on standard error."""
+    """What the command line asks for; progress is reported on standard error."""
     first, *others = _models(arguments, chosen)
     return Order(
         arguments.instructions,
@@ -303,7 +303,7 @@ async def _branch(
     draft = None
     if plan.leaves_branch and not arguments.no_summary:
         prepared = document.branches.preparation(plan, profile, settings)
-        # Where nothing can be told, no entry is made (B16).
+        # Where nothing can be summarized, no entry is made (B16).
         if document.branches.requests(prepared, arguments.instructions):
             try:
                 draft = await document.branches.summarize(plan, prepared, _order(arguments, chosen))

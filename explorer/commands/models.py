@@ -192,7 +192,7 @@ def _find(arguments: argparse.Namespace, client: ModelClient) -> None:
 
 
 def _add_named(client: ModelClient, server: Server) -> Server:
-    """A server that was found, under the name that its address has already, or under its own."""
+    """A server that was found, under the name that is stored for its address, or else its own."""
     known = {one.address: one.name for one in client.user_models.servers()}
     taken = {one.name for one in client.user_models.servers()} - {known.get(server.address)}
     name = known.get(server.address, server.name)

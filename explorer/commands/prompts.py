@@ -61,7 +61,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def print_template_problems() -> None:
-    """Say on standard error which texts of the person's own cannot be used."""
+    """Say on standard error which of the user's texts cannot be used."""
     for problem in template_problems().values():
         message = f"{problem.rstrip('.')}. The text that came with the program is sent."
         print(f"session-explorer: {visible_line(message)}", file=sys.stderr)

@@ -213,7 +213,7 @@ class RunOutput:
             self._as_text(event)
 
     def changed(self, change: Change) -> None:
-        """Print a compaction or a prune that happens by itself."""
+        """Print an automatic compaction or prune."""
         match change:
             case CompactionStarted(_, trigger, tokens, window):
                 self._aside(f"compacting ({trigger}): {tokens:,} of {window:,} tokens are taken",

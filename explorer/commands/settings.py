@@ -83,7 +83,7 @@ def _key(arguments: argparse.Namespace) -> Key:
 def _effective_value(
     key: Key, found: Explanation, settings: LiveSettings, project: Path | None
 ) -> Any:
-    """The value that holds: the one set, or the profile's own."""
+    """The value in force: the one that is set, or the profile's."""
     if found.source != "profile":
         return found.value
     profiles = ProfileFiles().shelf().profiles()

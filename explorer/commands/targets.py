@@ -93,7 +93,7 @@ class Named:
 def session_named(name: str, database: Path | None) -> Iterator[Named]:
     """The stored session of a number or the start of an id, or the session of a file.
 
-    A file is read for this command only; lines of it that were kept aside are told on standard
+    A file is read for this command only; lines of it that were set aside are reported on standard
     error. Raises UsageError, CommandFailed.
     """
     file = Path(name)
@@ -168,7 +168,7 @@ class SessionRules(NamedTuple):
 
 def session_rules(profile: str | None, folder: str) -> SessionRules:
     """The rules for a session that worked in a folder. ``profile``: the name on the command line;
-    without it, the one that the settings name. What is wrong in a file is told on standard error.
+    without it, the one that the settings name. Mistakes in a file are reported on standard error.
 
     Raises UsageError for a profile that there is not.
     """

@@ -3,7 +3,7 @@
 The way of a compaction through the modules:
 
 - ``profile``: which system's rules hold, one named switch per documented quirk, and the settings;
-  ``policies``: those of its parts that have settings of their own.
+  ``policies``: those of its parts that have settings.
 - ``path_view``: the active path as byte strings: kinds, what is sent, weights, where the previous
   compaction's work ends (the boundary).
 - ``cut``: where a path may be cut, and where it is cut; ``rounds``: where rounds are kept instead

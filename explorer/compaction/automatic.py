@@ -77,7 +77,7 @@ class Outcome(NamedTuple):
     done: bool
     problem: str = ""
     blocked_by: Hold | None = None
-    """What held it back, where it was not tried; then ``problem`` says why not."""
+    """Which rule blocked it, where it was not tried; then ``problem`` says why not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +198,7 @@ class Automatic:
     ) -> Steps[bool]:
         """Look at the context after a turn; whether the agent is to be prompted to go on.
 
-        ``finished``: the turn came to its own end, rather than to a limit. ``requested``: the user
+        ``finished``: the turn ended normally rather than at a limit. ``requested``: the user
         ordered a compaction while it ran.
         """
         if reply.outcome == "answered":
@@ -242,7 +242,7 @@ class Automatic:
         return Outcome(True)
 
     def decide(self, reply: LastReply | None, requested: bool = False) -> Decision:
-        """Whether to compact now. What the look tells of earlier compactions is noted."""
+        """Whether to compact now. What the context shows of earlier compactions is recorded."""
         session = self._session
         profile, enabled, _continue = session.rules
         now = replace(session.situation(), reply=reply, requested=requested)

@@ -38,7 +38,7 @@ class BranchPreparation:
     entries: list[int]
     """All entries left behind, oldest first."""
     messages: list[int]
-    """Those that are told to the summarizer."""
+    """Those that are sent to the summarizer."""
     total_tokens: int
     budget: int
     """0 is no limit."""
@@ -91,7 +91,7 @@ def prepare_branch(
 
 
 def _is_told_message(tree: SessionTree, view: PathView, position: int, profile: Profile) -> bool:
-    """Whether a message is told at all (B17, E10)."""
+    """Whether a message is summarized at all (B17, E10)."""
     kind = view.kinds[position]
     if kind == Kind.TOOL_RESULT or view.path[position] in view.shape.omitted:
         return False
@@ -103,7 +103,7 @@ def _is_told_message(tree: SessionTree, view: PathView, position: int, profile: 
 
 
 def _outcome_flags(kind: int) -> int:
-    # A command that failed is part of what was done; a reply that failed said nothing.
+    # A command that failed is part of what was done; a failed reply has no content.
     return _HIDDEN if kind in (Kind.BASH_EXECUTION, Kind.PYTHON_EXECUTION) else _FAILED_OR_HIDDEN
 
 

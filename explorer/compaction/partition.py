@@ -33,7 +33,7 @@ class Verdict(IntEnum):
     PRUNED = 5
     LOST = 6
     PINNED = 7
-    """Told again after the summary, word for word: pinned, or one of the user's own messages that
+    """Repeated after the summary, word for word: pinned, or one of the user messages that
     a rule keeps."""
     OMITTED = 8
     """Left out of the context and of summaries, at a person's wish."""
@@ -233,9 +233,9 @@ class Partition:
     """Positions to which the cut can be dragged, ascending."""
     tokens_before: int
     tokens_kept: int
-    """In place, and told again after the summary."""
+    """In place, and repeated after the summary."""
     tokens_dropped: int
-    """Of messages of the user that are told again now and would be no longer, since newer ones
+    """Of messages of the user that are repeated now and would no longer be, since newer ones
     fill what the rule allows."""
     tokens_after_estimate: int
     """What is kept plus a guess of the summary's size, counted like ``context_estimate``;
@@ -257,13 +257,14 @@ class Partition:
 
     @property
     def tokens_summarized(self) -> int:
-        """What a summary takes the place of (E16): all that is told to the summarizer, the summary
+        """What a summary takes the place of (E16): all that is sent to the summarizer, the summary
         that it updates and the notes of pruned results among it."""
         return self.context_estimate - self.tokens_kept - self.tokens[Verdict.LOST]
 
     @property
     def tokens_beyond(self) -> int:
-        """What the provider counted beyond the entries: system prompt, tools, its own tokens."""
+        """What the provider counted beyond the entries: system prompt, tools, the reply's
+        tokens."""
         return max(0, self.tokens_before - self.context_estimate)
 
     @property
@@ -386,7 +387,7 @@ def _judge_compactions(
     verdicts: bytearray,
     tokens: list[int],
 ) -> None:
-    """Compactions on the path: only the last one still speaks, and it is told anew."""
+    """Compactions on the path: only the last one is still in force, and it is summarized anew."""
     for position in marked(view.kinds, _COMPACTIONS):
         if position != view.compaction:
             verdicts[position] = Verdict.SUMMARIZED_EARLIER
@@ -401,7 +402,7 @@ def _judge_compactions(
 
 
 def _judge_omitted(view: PathView, verdicts: bytearray, tokens: list[int]) -> None:
-    """What a person left out, but for what a summary told before that."""
+    """Entries that the user omitted, except those that a summary covered before."""
     in_force = view.path[view.compaction] if view.compaction >= 0 else -1
     first = view.kept_from if view.kept_from >= 0 else view.compaction + 1
     for entry, by in view.shape.omitted.items():
@@ -418,7 +419,7 @@ def _judge_omitted(view: PathView, verdicts: bytearray, tokens: list[int]) -> No
 def _judge_again(
     view: PathView, preparation: Preparation | Refusal, verdicts: bytearray, tokens: list[int]
 ) -> tuple[int, int]:
-    """What is told again after the summary: tokens that it takes then, and those of what is told
+    """What is repeated after the summary: tokens that it takes then, and those of what is told
     again now and not then."""
     later = preparation.again if isinstance(preparation, Preparation) else view.again
     kept = dropped = now = 0
@@ -445,7 +446,7 @@ _PINNED = int(Verdict.PINNED)
 
 
 def _judge_pruned(view: PathView, verdicts: bytearray, tokens: list[int]) -> int:
-    """Results that a note stands for, where they are still told; returns the tokens that are
+    """Results that a note stands for, where they are still sent; returns the tokens that are
     kept, the notes among them."""
     kept = tokens[Verdict.KEPT]
     for entry in view.pruned:
@@ -463,8 +464,8 @@ def summary_guess(
 ) -> int:
     """Tokens that a summary may take: a share of what it tells, within the output caps (B10).
 
-    ``previous`` is the summary that it updates, than which it is not shorter; ``told`` is what it
-    tells besides, ``prefix`` the split turn's first part.
+    ``previous`` is the summary that it updates, than which it is not shorter; ``history_tokens`` is
+    what it tells besides, ``prefix`` the split turn's first part.
     """
     history = max(previous, int(history_tokens * share))
     return min(history, reserve * 4 // 5) + min(int(prefix * share), reserve // 2)

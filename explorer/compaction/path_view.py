@@ -56,7 +56,7 @@ class PathView:
     path: Path
     kinds: bytes
     sent: bytes
-    """1 where the entry puts a message of its own into a model's context."""
+    """1 where the entry puts a message into a model's context."""
     weights: array[int]
     """Tokens that the entry counts in the walk."""
     compaction: int
@@ -79,7 +79,7 @@ class PathView:
     """Entries from before the boundary that the context holds again, after its summary; they weigh
     what they do there."""
     plain: Mapping[int, int]
-    """Tokens of omitted entries, and of those that are told again, as they are in their place."""
+    """Tokens of omitted entries, and of those that are repeated, as they are in their place."""
 
     def __len__(self) -> int:
         return len(self.kinds)
@@ -103,7 +103,7 @@ class PathView:
         return sum(self.weights[start:stop])
 
     def weight_in_place(self, position: int) -> int:
-        """Tokens of the entry at a position where it stands, whatever a person said of it."""
+        """Tokens of the entry at a position in its place, whatever pins or omissions apply."""
         found = self.plain.get(self.path[position])
         return self.weights[position] if found is None else found
 

@@ -42,9 +42,9 @@ class Preparation:
     history: list[int]
     """Entries to summarize."""
     turn_prefix: list[int]
-    """Entries of the split turn before the cut, summarized on their own."""
+    """Entries of the split turn before the cut, summarized separately."""
     again: Mapping[int, Reinserted]
-    """Entries from before the cut that are told again after the summary, word for word."""
+    """Entries from before the cut that are repeated after the summary, word for word."""
     keep: Keep
     """How many tokens were to be kept, as the entries are counted."""
     tokens_before: int
@@ -142,7 +142,7 @@ def prepare(
 
 
 def user_budget_of(profile: Profile) -> UserBudget | None:
-    """How a profile keeps the user's messages, where the session has no rule of its own."""
+    """How a profile keeps the user's messages, where the session has no rule."""
     tokens = profile.keep_user_tokens
     return UserBudget(tokens, -1) if tokens > 0 else None
 
@@ -218,7 +218,7 @@ def _to_summarize(cuts: Cuts, cut: Cut) -> tuple[list[int], list[int]]:
 
 
 def _tellable(view: PathView) -> bytes:
-    """All that may be told, for rules that ask about what is never sent too."""
+    """All that may be summarized, for rules that also check what is never sent."""
     mask = view.kinds.translate(CONTEXT_MASK)
     if not view.shape.omitted:
         return mask

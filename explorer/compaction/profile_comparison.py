@@ -35,18 +35,18 @@ class ProfileOutcome:
     messages: int
     """Messages that are summarized, the split turn's among them."""
     turn_prefix: int
-    """Those of them that get a summary of their own."""
+    """Those of them that get a separate summary."""
     kept: int
     """Entries that stay as they are."""
     lost: int
-    """Entries that are neither kept nor told by any summary."""
+    """Entries that are neither kept nor covered by any summary."""
     tokens_before: int
     tokens_source: str
     context_tokens: int
     """Tokens of the context's entries, counted as ``tokens_after`` is."""
     tokens_after: int
     limit: int
-    """Tokens above which the profile compacts by itself."""
+    """Tokens above which the profile compacts automatically."""
     is_due: bool
     """Whether it would do so here."""
 
@@ -62,7 +62,8 @@ def compare_profiles(
 ) -> list[ProfileOutcome]:
     """What a compaction at ``leaf`` would do under each profile with its own sizes, in order.
 
-    ``context_window``: one window for all of them, as one model has; default is each one's own.
+    ``context_window``: one window for all of them, as one model has; default is the one of each
+    profile.
     """
     found = []
     for profile in profiles:

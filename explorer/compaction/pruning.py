@@ -88,7 +88,7 @@ class PruningPlan:
     could_save: int
     """What they would save together."""
     window_start: int
-    """The oldest tool result inside the protected window, or -1 without any."""
+    """The oldest tool result in the protected window, or -1 without any."""
     code: Code
     """Why nothing is done; empty when something is."""
 

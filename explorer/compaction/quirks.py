@@ -72,7 +72,7 @@ def thinking_reattached(
     messages: Sequence[PromptMessage], facts: QuirkFacts
 ) -> list[PromptMessage]:
     """The first reply after the summary bears the last thinking from before it, where it has none
-    of its own and the conversation goes on inside a turn."""
+    of its own and the conversation goes on within a turn."""
     found = list(messages)
     for at, message in enumerate(found):
         if message.role == "assistant":
@@ -190,7 +190,8 @@ def _with_words(messages: Sequence[PromptMessage], at: int, words: str) -> list[
 
 
 def _without_calls(messages: Sequence[PromptMessage], ids: set[str]) -> list[PromptMessage]:
-    """The messages without some calls and their results; those that said nothing else go."""
+    """The messages without some calls and their results; those without other content are
+    dropped."""
     if not ids:
         return list(messages)
     kept: list[PromptMessage] = []

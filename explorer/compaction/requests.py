@@ -152,7 +152,7 @@ class Additions:
 
     context: tuple[str, ...] = ()
     prompt: str | None = None
-    """Takes the place of the words that ask for the history; its form is then its own."""
+    """Replaces the words that ask for the history; no form is required then."""
 
 
 def output_cap(purpose: Purpose, settings: Settings, model_limit: int | None = None) -> int:
@@ -263,7 +263,7 @@ def _history(
 def material_of(
     templates: Templates, words: str, instructions: str, conversation: Serialized, profile: Profile
 ) -> Material:
-    """The material of a request whose words have no form of their own for updating."""
+    """The material of a request whose words have no separate form for updating."""
     return Material(
         conversation,
         templates.with_instructions(words, instructions),
@@ -360,7 +360,7 @@ def recent_messages(
     preparation: Preparation, entries: Reader, templates: Templates
 ) -> Serialized | None:
     """The messages that the compaction keeps, the newest of them up to the tokens that count as
-    recent; None when it keeps nothing that is told."""
+    recent; None when it keeps nothing that can be summarized."""
     view = preparation.cuts.view
     kept = view.entries(preparation.cut, len(view), view.sent)
     read = read_conversation(kept, entries, templates, preparation.profile)

@@ -42,7 +42,8 @@ class Limits(NamedTuple):
 
 
 def limits_of(profile: Profile, settings: Settings, model_window: int | None) -> Limits:
-    """The limits for a model: its own window, where it is known and smaller than the one set."""
+    """The limits for a model: the model's window, where it is known and smaller than the one
+    set."""
     window = min(settings.context_window, model_window or settings.context_window)
     threshold = limit_of(profile, replace(settings, context_window=window))
     return Limits(window, max(0, threshold))
@@ -60,7 +61,7 @@ Outcome = Literal["answered", "overflow", "failed", "stopped"]
 Hold = Literal[
     "", "off", "breaker", "cooldown", "nothing-new", "recovered", "no-recovery", "put-off"
 ]
-"""What held a compaction back that was due; empty when nothing did."""
+"""Which rule blocked a compaction that was due; empty when none did."""
 
 MOST_FAILURES = 3
 """Failures in a row after which automatic compaction rests until it is reset (C3)."""
@@ -104,7 +105,7 @@ class Situation:
 
 @dataclass(frozen=True, slots=True)
 class Guards:
-    """What happened so far, as far as it holds further compactions back (C3, E15)."""
+    """What happened so far, as far as it blocks further compactions (C3, E15)."""
 
     failures: int = 0
     """In a row; a context that was found below its threshold, or a person's reset, ends the row."""
@@ -114,9 +115,9 @@ class Guards:
     paused: bool = False
     """Resting until it is reset, whatever the number of failures."""
     recovered: bool = False
-    """An overflow was recovered from since the person last said something (B13)."""
+    """An overflow was recovered from since the last user message (B13)."""
     continued: bool = False
-    """A continue prompt was sent since the person last said something (E17)."""
+    """A continue prompt was sent since the last user message (E17)."""
     unproven: bool = False
     """A compaction went well, and no later check has found the context below its threshold."""
     put_off: bool = False
@@ -126,7 +127,7 @@ class Guards:
 
     @property
     def resting(self) -> bool:
-        """The breaker is open: nothing happens by itself until it is reset."""
+        """The breaker is open: no automatic compaction until it is reset."""
         return self.paused or self.failures >= MOST_FAILURES
 
     def person_spoke(self) -> Guards:
@@ -144,7 +145,7 @@ class Guards:
         return replace(self, unproven=True, failed_at_ms=-1, put_off_to=0)
 
     def ended(self, after: int, threshold: int, now_ms: int) -> Guards:
-        """A compaction by itself was stored, and the entries take ``after`` tokens now."""
+        """An automatic compaction was stored, and the entries take ``after`` tokens now."""
         if after > threshold:
             return self.failed(
                 f"After the compaction the context still takes {after:,} tokens, more than the"
@@ -165,15 +166,15 @@ class Guards:
         return self.put_off or tokens <= self.put_off_to
 
     def rest(self, reason: str) -> Guards:
-        """Do nothing by itself until it is reset."""
+        """Pause automatic compaction until it is reset."""
         return replace(self, paused=True, reason=reason)
 
     def reset(self) -> Guards:
-        """A person wants it to go on: everything but this turn's own limits is forgotten."""
+        """A person wants it to go on: everything but this turn's limits is reset."""
         return Guards(recovered=self.recovered, continued=self.continued)
 
     def observed(self, now: Situation) -> Guards:
-        """What a look at the context tells of the last compaction.
+        """What the present context shows of the last compaction.
 
         Below the threshold it helped. Above it, although the entries themselves are few, two
         counts contradict each other: compacting again would go on for ever (E13).
@@ -210,7 +211,7 @@ class Decision:
 
 
 def decide(now: Situation, guards: Guards, profile: Profile, enabled: bool) -> Decision:
-    """Whether to compact by itself. ``guards`` are those after ``Guards.observed`` (A8 to A12).
+    """Whether to compact automatically. ``guards`` are those after ``Guards.observed`` (A8 to A12).
 
     ``enabled``: the switch as it stands at this moment; off stops everything but what a person
     asked for (E18).
@@ -290,7 +291,7 @@ def cooling_ms(guards: Guards, now_ms: int) -> int:
 
 
 def resting_words(guards: Guards) -> str:
-    """Why nothing happens by itself any more, as a sentence; empty while it does."""
+    """Why automatic compaction is paused, as a sentence; empty while it is not."""
     if not guards.resting:
         return ""
     if guards.paused:
@@ -307,7 +308,7 @@ def shrinks(before: int, after: int) -> bool:
 def may_continue(profile: Profile, auto_continue: bool, guards: Guards, finished: bool) -> bool:
     """Whether the agent is prompted to go on after a compaction by the threshold (A11, E17).
 
-    ``finished``: the turn came to its own end. A finished turn is left alone, but for a profile
+    ``finished``: the turn ended normally. A finished turn is left alone, but for a profile
     that prompts always, as oh-my-pi does. Never twice for one message of the person.
     """
     if not auto_continue or guards.continued:

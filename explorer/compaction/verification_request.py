@@ -21,9 +21,9 @@ from explorer.tokens.estimate import estimate_text
 
 Lacking = Literal["lost", "changed", "overruled", "without a source"]
 MOST_FINDINGS = 120
-"""What is told at most, the gravest first; more than a summary can take in at once."""
+"""The number of findings sent at most, the most severe first."""
 MOST_LINE = 320
-"""Characters of a source's line that are told."""
+"""Characters of a source's line that are quoted."""
 _FINDINGS = "{{findings}}"
 _TAG = re.compile(r"<(?=\s*/?\s*findings\b)", re.IGNORECASE)
 _WRAPPED = re.compile(r"\A\s*<summary>\s*(.*?)\s*</summary>\s*\Z", re.DOTALL | re.IGNORECASE)
@@ -31,7 +31,7 @@ _WRAPPED = re.compile(r"\A\s*<summary>\s*(.*?)\s*</summary>\s*\Z", re.DOTALL | r
 
 @dataclass(frozen=True, slots=True)
 class Lack:
-    """One thing that a summary lost or states otherwise than what it tells of."""
+    """One fact that a summary lost or states differently from its source."""
 
     lacking: Lacking
     kind: str
@@ -48,7 +48,7 @@ class Lack:
 
 @dataclass(frozen=True, slots=True)
 class VerifyRequest:
-    """The request, and what its answer is held to."""
+    """The request, and the limits of its answer."""
 
     request: SummaryRequest
     footer: str
@@ -56,7 +56,7 @@ class VerifyRequest:
     most_tokens: int
     """Tokens that the answer must stay below (E16)."""
     reported: tuple[Lack, ...]
-    """What the request tells of; fewer than there are where there are very many."""
+    """The findings in the request; limited to the most severe ones."""
 
 
 def profile_checked(profile: Profile) -> Profile:
@@ -75,8 +75,8 @@ def build_verify_request(
     *,
     model_limit: int | None = None,
 ) -> VerifyRequest:
-    """The request to mend ``summary``. ``lacks``: the gravest first; ``replaced_tokens``: what the
-    summary takes the place of (E16).
+    """The request to mend ``summary``. ``lacks``: the most severe first; ``replaced_tokens``: what
+    the summary takes the place of (E16).
 
     Raises ValueError where there is nothing to mend, or no room for an answer.
     """

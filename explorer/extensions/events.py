@@ -27,7 +27,7 @@ class Signal:
     """Cancelled with the work that it belongs to, or when the handler's time is over.
 
     A synchronous handler that works for long asks ``cancelled`` now and then; an asynchronous one
-    is cancelled by itself. May be used on any thread.
+    is cancelled automatically. May be used on any thread.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""The call of one handler: on a thread of its own, for a limited time (A38, B15).
+"""The call of one handler: on a separate thread, for a limited time (A38, B15).
 
 A handler never runs on the thread that waits for it, so one that hangs or blocks delays nothing
 else. An asynchronous one gets an event loop on its thread. At the time limit an asynchronous

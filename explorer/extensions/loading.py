@@ -1,6 +1,6 @@
 """Importing the extensions of a folder, each by itself, and where one failed: file, line, reason.
 
-Every folder is imported as a package of its own name, so that two extensions called alike do not
+Every folder is imported as a separate package name, so that two extensions called alike do not
 meet, a reload starts from nothing, and files beginning with ``_`` can be shared by the others:
 ``from . import _shared``. Python's own loader would write compiled files into the folder, and
 read those that it finds there; this one does neither.
@@ -129,7 +129,7 @@ class OutsideError(ImportError):
 class ExtensionFolder:
     """One folder as a package; ``close`` forgets all that was imported from it.
 
-    ``inside``: a folder, links resolved, that no imported file may lead out of.
+    ``boundary``: a folder, links resolved, that no imported file may lead out of.
     """
 
     def __init__(self, folder: Path, boundary: Path | None) -> None:
@@ -322,7 +322,7 @@ _TIMED_OUT = "the extension is still at it"
 
 
 def run_limited(work: Callable[[], Any], limit_s: float, name: str) -> BaseException | None:
-    """Run something of an extension's on a thread of its own; what it raised, or TimeoutError."""
+    """Run something of an extension's on a separate thread; what it raised, or TimeoutError."""
     raised: list[BaseException | None] = []
 
     def run() -> None:

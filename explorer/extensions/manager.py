@@ -1,4 +1,4 @@
-"""What is loaded: the person's own extensions and those of trusted projects; and the examples."""
+"""What is loaded: the user's extensions and those of trusted projects; and the examples."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FOLDER_NAME = "extensions"
 
 
 def user_folder() -> Path:
-    """Where a person's own extensions lie, in the folder of settings."""
+    """Where a user's extensions lie, in the folder of settings."""
     return paths.config_dir() / FOLDER_NAME
 
 

@@ -24,7 +24,7 @@ TABLE_FILE = "model_prices_and_context_window_backup.json"
 EXTRACTIVE = "offline/extractive"
 DEMO = "offline/demo"
 REMOTE = "remote/endpoint"
-"""The person's own summarizing service (A29)."""
+"""The user's summarizing service (A29)."""
 SCENARIO_PREFIX = "offline/scenario-"
 """Models that play a scripted run; see ``explorer.models.offline.scenario``."""
 
@@ -105,7 +105,7 @@ class ModelInfo:
     """Dearer prices of long prompts, the lowest ``above`` first."""
     efforts: frozenset[str] = frozenset()
     """What its provider takes beside low, medium and high as a measure of thinking: "none",
-    "minimal", and "adaptive" where it measures by itself and takes no budget."""
+    "minimal", and "adaptive" where it measures automatically and takes no budget."""
     sources: Mapping[str, FigureSource] = field(default_factory=dict, compare=False)
     """By the name of a figure: its source."""
 

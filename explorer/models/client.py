@@ -147,7 +147,7 @@ class ModelClientConfig:
     """Settings of a client. Keys are never here: they come from the keyring or the environment.
 
     `default` is the model for summaries and the agent where one was chosen; `models` adds
-    or replaces catalogue rows (a server of one's own); times in seconds.
+    or replaces catalogue rows (a server of the user); times in seconds.
     """
 
     default: str | None = None
@@ -259,7 +259,7 @@ class ModelClient:
     async def find_servers(
         self, cancel: CancelToken, addresses: Sequence[str] = USUAL_ADDRESSES
     ) -> Found:
-        """Look for servers of the person's own on this machine; ``own.save_server`` adds one.
+        """Look for servers of the user on this machine; ``own.save_server`` adds one.
         Raises Cancelled."""
         return await on_provider_loop(self._provider, find_servers(addresses), cancel)
 
@@ -294,7 +294,7 @@ class ModelClient:
     async def test_key(
         self, provider: str, key: str | None, cancel: CancelToken, model: str = ""
     ) -> KeyTest:
-        """Make the smallest real request of a provider, or of a server of the person's own.
+        """Make the smallest real request of a provider, or of a server of the user.
 
         ``key`` None takes the stored one; ``model`` is the one to ask, by default a cheap one.
         Raises Cancelled.

@@ -1,4 +1,4 @@
-"""litellm in a thread and a loop of its own, imported only when it is asked for.
+"""litellm in a separate thread and event loop, imported only when it is asked for.
 
 The import takes seconds and a burst of chunks holds the interpreter: neither may happen
 on the loop of the window (reference: measured stalls of 135 to 680 ms there).

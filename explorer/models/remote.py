@@ -1,4 +1,4 @@
-"""A service of one's own that summarizes, over HTTP (A29).
+"""A service of the user that summarizes, over HTTP (A29).
 
 What is sent is ``{"systemPrompt", "prompt"}``; what comes back is an object with ``summary`` and
 perhaps ``shortSummary``, as it is or inside ``{"data": {...}}``. Endpoints that speak chat

@@ -12,7 +12,7 @@ from explorer.models.servers import model_info
 from explorer.models.user_models import Server, UserModels, overridden
 
 _NO_KEY = "none"
-"""A server of one's own needs no key, but the client refuses to start without one."""
+"""A server of the user needs no key, but the client refuses to start without one."""
 
 
 @dataclass(frozen=True, slots=True)

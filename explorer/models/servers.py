@@ -1,4 +1,4 @@
-"""Servers of one's own that speak as OpenAI does: found on request, and asked what they have.
+"""Servers of the user that speak as OpenAI does: found on request, and asked what they have.
 
 Ollama, llama.cpp, vLLM and LM Studio are looked for at their usual ports on this machine, all at
 once; each reports the context window of its models in its own way.

@@ -334,7 +334,7 @@ def _messages(root: Node) -> Iterator[PromptMessage]:
 
 
 def _joined(texts: Sequence[str]) -> str:
-    """Texts of one message, each on a line of its own."""
+    """Texts of one message, each on a separate line."""
     out = ""
     for text in texts:
         if out and text and not out.endswith("\n"):

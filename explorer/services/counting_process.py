@@ -1,4 +1,4 @@
-"""A tokenizer in a process of its own, so that counting a session does not take the interpreter
+"""A tokenizer in a separate process, so that counting a session does not take the interpreter
 from the window."""
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class CountingLost(Exception):
 
 
 class ProcessCounter:
-    """A ``Counter`` whose tokenizer is in a process of its own. May be used from any thread.
+    """A ``Counter`` whose tokenizer is in a separate process. May be used from any thread.
 
     Where no process can be had, or it ends, it counts here: slower, and a window feels it.
     """

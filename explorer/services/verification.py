@@ -60,7 +60,7 @@ class Checked:
     text: str
     fidelity: Fidelity
     lacks: tuple[Lack, ...]
-    """What can be mended, the gravest first."""
+    """What can be mended, the most severe first."""
 
     @property
     def wrong(self) -> int:

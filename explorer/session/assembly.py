@@ -98,7 +98,7 @@ class Assembler(Generic[Item]):
         return entry_id in self._ahead
 
     def _start_of(self, pending: _Pending[Item]) -> tuple[_Pending[Item], Fault]:
-        """The entry to make a root so that ``held`` can be placed."""
+        """The entry to make a root so that ``pending`` can be placed."""
         walked: dict[str, _Pending[Item]] = {}
         at = pending
         while at.entry_id not in walked:

@@ -22,7 +22,7 @@ class Context:
     path: Path
     messages: list[int]
     """Source entries in order. With a compaction its entry comes first and stands for the
-    summary; what is told again follows it."""
+    summary; what is repeated follows it."""
     compaction: int
     """The compaction entry in force, or -1."""
     kept_from: int
@@ -33,7 +33,7 @@ class Context:
     pruned: Pruned
     """The tool results, by entry, that a note stands for (A13)."""
     again: Mapping[int, Reinserted] = field(default_factory=dict)
-    """Entries from before the summary that are told again after it, word for word, as messages of
+    """Entries from before the summary that are repeated after it, word for word, as messages of
     their own."""
     omitted: Mapping[int, int] = field(default_factory=dict)
     """Entries of the path that are left out, each with the omit entry that says so."""

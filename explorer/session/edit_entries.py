@@ -6,15 +6,15 @@ later one counts where two speak of the same entry. Their ``data``, all fields o
 
 ``session-explorer/pin``
     ``entries``: a list of ``{"id": ..., "tokens": ...}``, the entries that are always told word for
-    word; ``tokens``: what the entry's content takes when it is told again after a summary, by the
+    word; ``tokens``: what the entry's content takes when it is repeated after a summary, by the
     estimate (B8), without the line that says where it is from. Replies need it, whose thinking is
     left out then; others weigh what they do in their place. A plain id is read too.
 ``session-explorer/omit``
     ``entries``: a list of ids, left out of the context and of summaries. A call and its results go
     together, whichever of them is named.
 ``session-explorer/keep-user-messages``
-    ``tokens``: up to how many tokens of the user's own summarized messages, the newest first, are
-    told again word for word; 0: none, whatever the profile says.
+    ``tokens``: up to how many tokens of the user summarized messages, the newest first, are
+    repeated word for word; 0: none, whatever the profile says.
 
 In all three: ``reason``, words for a person; ``lifts``: ids that a pin or omission names no more;
 ``undoes``: the id of one such entry that is taken back, as if it had never been said.
@@ -69,7 +69,7 @@ class ShapeFacts(NamedTuple):
     kind: ShapeKind
     entries: tuple[tuple[str, int], ...] = ()
     """Of each entry that is pinned or omitted: its id, and the tokens of its content when it is
-    told again, or -1."""
+    repeated, or -1."""
     lifts: tuple[str, ...] = ()
     """Ids of entries that are pinned or omitted no more."""
     undoes: str = ""
@@ -251,7 +251,7 @@ class Pin(NamedTuple):
     by: int
     """The pin entry."""
     tokens: int
-    """Of its content when it is told again; -1: what it weighs in its place."""
+    """Of its content when it is repeated; -1: what it weighs in its place."""
 
 
 class UserBudget(NamedTuple):
@@ -264,7 +264,7 @@ class UserBudget(NamedTuple):
 
 
 class Reinserted(NamedTuple):
-    """An entry from before a summary that is told again after it, word for word."""
+    """An entry from before a summary that is repeated after it, word for word."""
 
     by: int
     """The pin entry, the entry of the rule, or the compaction that kept the user's messages; -1

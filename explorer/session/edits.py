@@ -56,7 +56,7 @@ def shapes_on(tree: SessionTree, path: Path) -> list[int]:
 
 
 def last_shape_change(tree: SessionTree, path: Path, reinserted: Mapping[int, Reinserted]) -> int:
-    """The last entry on a path that changed what the model is told, or -1.
+    """The last entry on a path that changed what the model is informed, or -1.
 
     A pin of what is told in its place changes nothing. What a provider reported before a change
     tells of a context that is gone (E7).
@@ -182,7 +182,7 @@ def round_of(tree: SessionTree, path: Path, entry: int) -> list[int]:
 
 
 def heading_of(tree: SessionTree, entry: int, why: Literal["pin", "user-message"]) -> str:
-    """The words before an entry that is told again; their length is a multiple of four UTF-16
+    """The words before an entry that is repeated; their length is a multiple of four UTF-16
     units, so that tokens by the estimate simply add up (B8)."""
     number = tree.number(entry)
     if why == "user-message":
@@ -199,16 +199,16 @@ def _padded(text: str) -> str:
 
 
 _LEAST = len(_padded("[Entry #0: the user said this earlier.]\n")) // _UNIT
-"""Tokens that any message of the user takes when it is told again."""
+"""Tokens that any message of the user takes when it is repeated."""
 
 
 def again(
     tree: SessionTree, path: Path, shape: Shape, stop: int, reset: int, budget: UserBudget | None
 ) -> dict[int, Reinserted]:
-    """What is told again after a summary of everything before the position ``stop``, in the order
+    """What is repeated after a summary of everything before the position ``stop``, in the order
     of the path.
 
-    ``reset``: position of a new start before it, or -1; of what is older only that is told again
+    ``reset``: position of a new start before it, or -1; of what is older only that is repeated
     which was pinned since. ``budget``: the rule that holds for the user's messages.
     """
     found: dict[int, Reinserted] = {}

@@ -66,8 +66,8 @@ def well_formed(text: str) -> str:
 
 
 def legible(text: str) -> str:
-    """The text with half letters, control characters and marks that turn the direction of writing
-    replaced one for one, so that what is read is what is there."""
+    """The text with lone surrogates, control characters and marks that turn the direction of
+    writing replaced one for one, so that what is read is what is there."""
     if text.isascii() and text.isprintable():
         return text
     return _UNSEEN.sub("\ufffd", well_formed(text))

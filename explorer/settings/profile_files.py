@@ -1,4 +1,4 @@
-"""Profiles of a person's own: one JSON file each, to be changed, shared and taken away again.
+"""Profiles of the user: one JSON file each, to be changed, shared and taken away again.
 
 A file holds all rules of its profile, so that it means the same on another machine::
 
@@ -37,7 +37,7 @@ class ProfileError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class OwnProfile:
-    """A profile of a person's own."""
+    """A profile of the user."""
 
     profile: Profile
     base: str
@@ -126,7 +126,7 @@ class ProfileFiles:
         return replace(profile_file, path=path)
 
     def delete(self, name: str) -> None:
-        """Take a profile of the person's own away. Raises ProfileError."""
+        """Take a profile of the user away. Raises ProfileError."""
         if name in BASES:
             raise ProfileError(f"{name}: came with the program and cannot be taken away")
         _check_name(name)
@@ -147,7 +147,7 @@ class ProfileFiles:
         return self.save(found, replacing=replacing)
 
     def hand_out(self, name: str, path: Path, *, replacing: bool = False) -> None:
-        """Write a profile, of the person's own or not, to a file to be shared. Raises
+        """Write a profile, of the user or not, to a file to be shared. Raises
         ProfileError, when the file is there too and not ``replacing``."""
         shelf = self.shelf()
         profile = shelf.named(name)

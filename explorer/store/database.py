@@ -168,7 +168,7 @@ def driver(connection: Connection) -> sqlite3.Connection:
 
 
 def work_log_in(path: Path) -> None:
-    """Work the log into the file as far as readers allow, on a connection of its own, so that
+    """Work the log into the file as far as readers allow, on a separate connection, so that
     nobody who writes waits for it. Raises StoreError."""
     try:
         connection = sqlite3.connect(path, timeout=0, isolation_level=None)

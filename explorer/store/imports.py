@@ -380,7 +380,7 @@ def find_known(db: sqlite3.Connection, source: SessionSource) -> Known | None:
     """The session that an earlier reading of this file made, or None for a new one.
 
     It is known by its place and its session id. A file that has gone from its place and turns up
-    elsewhere with the same header is the same; a copy beside the first is a session of its own,
+    elsewhere with the same header is the same; a copy beside the first is a separate session,
     since the two may go different ways. Version 1 files have no ids, so one that was given ids
     since cannot be matched entry by entry and counts as new.
     """

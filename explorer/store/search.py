@@ -1,4 +1,4 @@
-"""Search over the text of entries: the full-text index, which is a file of its own beside the
+"""Search over the text of entries: the full-text index, which is a separate file beside the
 database, finds words; the payloads confirm and show them."""
 
 from __future__ import annotations

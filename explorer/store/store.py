@@ -159,7 +159,7 @@ class Store:
         progress: OnProgress | None = None,
         cancelled: IsCancelled | None = None,
     ) -> ImportReport:
-        """Store what another session gives as a session of its own, which comes from no file; as
+        """Store what another session gives as a separate session, which comes from no file; as
         ``import_session`` it runs on the calling thread and shows all of it or nothing."""
         with self._background.paused():
             return NewImport(self._writer, self.path, source, None).run(progress, cancelled)
@@ -330,7 +330,7 @@ class Store:
         return self._foreign_commits.changed()
 
     def watch(self, callback: Callable[[], object], interval_s: float = 0.5) -> Callable[[], None]:
-        """Call back, on a thread of its own, after another program has committed.
+        """Call back, on a separate thread, after another program has committed.
 
         Returns what ends it. Closing the store ends it too.
         """

@@ -15,7 +15,7 @@ from explorer.prompting.summary_requests import (
     part_ahead,
     part_before_request,
 )
-from explorer.prompting.turns import Conversation, Said, conversation
+from explorer.prompting.turns import Conversation, SourceMessage, conversation
 from explorer.session.entries import (
     AssistantMessage,
     ToolCallBlock,
@@ -25,22 +25,22 @@ from explorer.session.entries import (
 )
 
 
-def user(entry: int, text: str = "please") -> Said:
-    return Said(entry, UserMessage(text_content(text)), len(text))
+def user(entry: int, text: str = "please") -> SourceMessage:
+    return SourceMessage(entry, UserMessage(text_content(text)), len(text))
 
 
-def reply(entry: int, *calls: str, text: str = "ok", stop_reason: str = "stop") -> Said:
+def reply(entry: int, *calls: str, text: str = "ok", stop_reason: str = "stop") -> SourceMessage:
     blocks = [ToolCallBlock(call, "read", {"path": "x" * 300}) for call in calls]
     content = (*(text_content(text) if text else ()), *blocks)
-    return Said(entry, AssistantMessage(content, stop_reason=stop_reason), 400)
+    return SourceMessage(entry, AssistantMessage(content, stop_reason=stop_reason), 400)
 
 
-def result(entry: int, call: str, text: str = "found") -> Said:
-    return Said(entry, ToolResultMessage(call, "read", text_content(text)), len(text))
+def result(entry: int, call: str, text: str = "found") -> SourceMessage:
+    return SourceMessage(entry, ToolResultMessage(call, "read", text_content(text)), len(text))
 
 
-def summary(entry: int, text: str = "all that was") -> Said:
-    return Said(entry, UserMessage(text_content(text)), len(text), is_summary=True)
+def summary(entry: int, text: str = "all that was") -> SourceMessage:
+    return SourceMessage(entry, UserMessage(text_content(text)), len(text), is_summary=True)
 
 
 def prompt(**fields: Any) -> AgentPrompt:

@@ -92,7 +92,8 @@ class _Output:
             self._file.close()
 
     def cut(self) -> Truncated:
-        """Its end within the limits. Where not all is held, one line less of it is certain."""
+        """The end of the output within the limits; marked as cut by bytes where the buffer has
+        dropped its beginning."""
         text = _plain(b"".join(self._blocks).decode("utf-8", "replace"))
         cut = tail(text)
         if self._buffered_size == self.size and cut.by is None:

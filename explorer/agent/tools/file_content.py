@@ -52,7 +52,7 @@ def decode(data: bytes) -> TextFile:
 
 
 def displayable(text: str) -> str:
-    """A text that can be stored and sent: what is no UTF-8 is told by a sign."""
+    """A text that can be stored and sent: invalid UTF-8 is replaced by a sign."""
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 

@@ -28,7 +28,7 @@ _SAME = {
 _PLAIN_SIGNS = str.maketrans({sign: plain for plain, signs in _SAME.items() for sign in signs})
 """One character for one, so that places in a line stay what they are."""
 MOST_PLACES = 20
-"""Places that are told of a text that stands in several."""
+"""Places listed for a text that occurs several times."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ def plain_line(line: str) -> str:
 
 
 def _starts(text: str, wanted: str) -> list[int]:
-    """Up to one more than are told, overlapping ones too."""
+    """Up to one more place than is listed, overlapping ones too."""
     found: list[int] = []
     at = text.find(wanted)
     while at >= 0 and len(found) <= MOST_PLACES:

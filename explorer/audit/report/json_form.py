@@ -1,7 +1,7 @@
 """A report as JSON, for programs. ``resources/audit-report.schema.json`` documents it.
 
 Tokens are counted by the estimate or the tokenizer that the report's session is counted by; shares
-are from 0 to 1; entries are told by index (from 0 in the file) and id; places are UTF-16 units.
+are from 0 to 1; entries are named by index (from 0 in the file) and id; places are UTF-16 units.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Json = dict[str, Any]
 
 
 def document(report: Report) -> Json:
-    """The report as JSON values. Texts are well-formed: half letters are replaced."""
+    """The report as JSON values. Texts are well-formed: lone surrogates are replaced."""
     session, spending, worst = report.session, report.spending, report.worst
     found = {
         "version": VERSION,
@@ -176,7 +176,7 @@ def _request(fidelity: Fidelity) -> Json | None:
 
 
 def _findings(part: CompactionPart) -> list[Json]:
-    """What was lost or is told wrongly, the gravest first, as the groups tell them."""
+    """What was lost or is stated wrongly, the most severe first, as the groups tell them."""
     weighed = Weighed.of(part.fidelity)
     found = []
     for group in part.groups:

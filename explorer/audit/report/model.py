@@ -62,7 +62,7 @@ class Quoted:
 
     finding: Finding
     source: EntryRef | None
-    """The entry that said it last; None of what has no source."""
+    """The entry that stated it last; None without a source."""
     source_excerpt: Excerpt | None
     """There."""
     summary_excerpt: Excerpt | None
@@ -78,7 +78,7 @@ class Quoted:
 
 @dataclass(frozen=True, slots=True)
 class FindingGroup:
-    """Findings of one gravity, those that were said last first."""
+    """Findings of one severity, the latest first."""
 
     title: str
     why: str
@@ -93,7 +93,7 @@ class FindingGroup:
 
     @property
     def note(self) -> str:
-        """The note that all of them have; empty where they differ, and of what is told wrongly:
+        """The note that all of them have; empty where they differ, and for what is stated wrongly:
         there the quotes say it."""
         every = [*(one.finding for one in self.quoted), *self.rest]
         notes = {one.note for one in every}
@@ -150,13 +150,13 @@ class CompactionPart:
     counted_after: int
     """The summary and what was kept, counted here as the context before is."""
     known: Known
-    """How it is known what the summarizer was told."""
+    """The provenance of the summarizer's input."""
     kept_from: EntryRef | None
     """The first entry that was kept; None where nothing was."""
     summary: str
     fidelity: Fidelity
     groups: tuple[FindingGroup, ...]
-    """What was lost or is told wrongly, the gravest first."""
+    """What was lost or is stated wrongly, the most severe first."""
     losses: tuple[LossPart, ...]
     ledger: tuple[VerdictRow, ...]
     runs: tuple[LedgerRun, ...]
@@ -179,7 +179,7 @@ class CompactionPart:
 
     @property
     def grave(self) -> int:
-        """Findings that tell of something lost or wrong."""
+        """Findings of something lost or wrong."""
         return sum(group.total for group in self.groups)
 
 
@@ -201,7 +201,7 @@ class StripLane:
     name: str
     runs: tuple[StripRun, ...]
     verbatim: int
-    """Entries that put a message of their own into a context."""
+    """Entries that put a message into a context."""
     summarized: int
     lost: int
     aside: int
@@ -225,7 +225,7 @@ class Report:
     is_whole: bool
     """Whether these are all compactions of the path."""
     losses: tuple[LossPart, ...]
-    """Of the path, or of the one compaction; the gravest first."""
+    """Of the path, or of the one compaction; the most severe first."""
     strip: tuple[StripLane, ...]
     """Before the first compaction, then after each; empty without any."""
 

@@ -130,7 +130,7 @@ def _markdown_escaped(value: object) -> object:
 
 
 def _fidelity_sentences(found: Fidelity) -> list[str]:
-    """What is said of a summary besides its figures."""
+    """Remarks on a summary besides its figures."""
     sentences = (
         words.size_words(found),
         words.request_words(found),

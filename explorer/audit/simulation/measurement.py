@@ -72,8 +72,9 @@ class SummarySize:
 def summary_size(
     recorded: Sequence[tuple[int, int]], chosen_share: float | None, engine: float
 ) -> SummarySize:
-    """``recorded``: of the session's own compactions the tokens told and those of the summary.
-    ``own``: a share that was chosen; ``engine``: the one that the preview goes by."""
+    """``recorded``: of the session's own compactions the tokens summarized and those of the
+    summary. ``chosen_share``: set by the user, or None; ``engine``: the one that the preview goes
+    by."""
     if chosen_share is not None:
         return SummarySize(
             chosen_share,

@@ -64,9 +64,9 @@ class Past:
     """What is walked: without what a policy decides."""
     known: Known
     shares: tuple[tuple[int, int], ...]
-    """Of the session's own compactions: the tokens told and those of the summary."""
+    """Of the session's own compactions: the tokens summarized and those of the summary."""
     recorded: Simulation
-    """What happened, told as a walk is."""
+    """What happened, in the form of a walk's result."""
     _counted: dict[str, Counted] = field(default_factory=dict, compare=False)
 
     @property

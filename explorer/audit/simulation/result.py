@@ -20,7 +20,7 @@ _MINUTE_MS = 60_000
 
 
 class Mark(IntFlag):
-    """What is to be said of one request."""
+    """Marks of one request."""
 
     NONE = 0
     EXACT = 1
@@ -116,7 +116,7 @@ class Compacted:
     asked: int
     """What was sent to have it written, in all its requests."""
     asked_cached: int
-    """The part of that which the provider's cache held."""
+    """The part of it that the provider's cache had."""
     requests: int
     assumed: bool
     """The summary's size is assumed rather than known."""
@@ -173,7 +173,7 @@ class Simulation:
     summaries: SummarySize
     """How the sizes of summaries were come by."""
     is_recorded: bool = False
-    """It is the session's own past, not a walk under a policy."""
+    """It is what the session recorded, not a walk under a policy."""
 
     @property
     def sent(self) -> int:
@@ -207,7 +207,7 @@ class Simulation:
 
     @property
     def splits(self) -> int:
-        """Compactions that cut inside a turn."""
+        """Compactions that split a turn."""
         return sum(one.split_turn > 0 for one in self.compactions)
 
     @property
@@ -224,7 +224,7 @@ class Simulation:
 
     @property
     def exact(self) -> int:
-        """Requests whose size the provider told."""
+        """Requests whose size the provider reported."""
         bit = int(Mark.EXACT)
         return sum(1 for mark in self.requests.marks if mark & bit)
 

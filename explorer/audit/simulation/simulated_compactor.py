@@ -93,7 +93,7 @@ class SimulatedCompactor:
         self._is_shaped = bool(self.track.shapes) or self.profile.keep_user_tokens > 0
         self.rules = Rules(self.profile, self.profile.enabled)
         self.on_changed: Callable[[int], None] = lambda _start: None
-        """Told when the context does not hold what it held, with the first position in it."""
+        """Notified when the context changes, with the first position affected."""
 
     # what a turn asks --------------------------------------------------------------------------
 

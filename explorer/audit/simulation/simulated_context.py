@@ -58,7 +58,7 @@ class Weighed:
 
 
 class RunningContext:
-    """A context, and what its providers told of it."""
+    """A context, and what its providers reported of it."""
 
     def __init__(self, track: Track, profile: Profile, weighed: Weighed) -> None:
         self._track = track
@@ -84,7 +84,7 @@ class RunningContext:
         self._reshaped = False
         """A person's wishes changed it since the last report."""
         self.again = 0
-        """Tokens of what is told again right after the summary."""
+        """Tokens of what is repeated right after the summary."""
         self._notes: list[tuple[int, int]] = []
         """Of what is in it with less than it weighs, as pruned results are, or not at all: the
         position, and how much less it takes."""
@@ -94,7 +94,7 @@ class RunningContext:
 
     @property
     def counted(self) -> int:
-        """Tokens of its entries, whatever a provider told."""
+        """Tokens of its entries, whatever a provider reported."""
         apart = self.summary + self.again - self._less
         return apart + self._sums[self.end] - self._sums[self.start]
 
@@ -116,7 +116,7 @@ class RunningContext:
 
     @property
     def report(self) -> int:
-        """Tokens that were told with that reply."""
+        """Tokens that were reported with that reply."""
         return self._reported
 
     @property
@@ -164,11 +164,11 @@ class RunningContext:
         self._reply, self._changed, self.is_whole = -1, True, False
 
     def shaped(self, again: int, less: Iterable[tuple[int, int]], changed: int) -> int:
-        """A person's wishes hold: ``again`` tokens are told again after the summary, and what
-        stands at some positions takes less, or nothing. ``changed``: the last position at which
-        such a wish changed what is told, or -1.
+        """The user's pins and omissions apply: ``again`` tokens are repeated after the summary, and
+        what stands at some positions takes less, or nothing. ``changed``: the last position at
+        which such an edit changed what is sent, or -1.
 
-        Returns how many tokens at the beginning are told as before; -1 for all.
+        Returns how many tokens at the beginning are unchanged; -1 for all.
         """
         before, current = dict(self._notes), {at: each for at, each in less if at >= self.start}
         apart = [at for at in before.keys() | current.keys() if before.get(at) != current.get(at)]
@@ -180,7 +180,7 @@ class RunningContext:
         self._less = sum(current.values())
         self.is_whole = self.is_whole and same < 0
         if self._usage == "last-reply":
-            # A pin that is told no longer takes its change along: the report counts again.
+            # The change of a pin that is no longer sent is gone: the report counts again.
             self._reshaped = changed > self._reply
         elif changed > self._reply:
             self._reply = -1
@@ -201,7 +201,7 @@ class Shaped(NamedTuple):
     pruned: frozenset[int]
     """The results that a note stands for."""
     same: int
-    """How many tokens at the beginning of the context are told as before; -1 for all."""
+    """How many tokens at the beginning of the context are unchanged; -1 for all."""
 
 
 def shape(

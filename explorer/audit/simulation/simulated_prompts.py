@@ -41,7 +41,7 @@ class _Pending:
 
     run: int
     last: int
-    """Position of the last entry that it tells of."""
+    """Position of the last entry that it summarizes."""
     planned: Planned
     ready_at: int
     """The request before which it is there."""

@@ -71,7 +71,8 @@ def keep_matters(policy: Policy) -> bool:
 
 
 def axes(policy: Policy, steps: int = STEPS) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The values of keep-recent and reserve to try, ascending; the policy's own are among them."""
+    """The values of keep-recent and reserve to try, ascending; the policy's values are among
+    them."""
     sizes = policy.settings
     window = sizes.context_window
     return (
@@ -81,7 +82,7 @@ def axes(policy: Policy, steps: int = STEPS) -> tuple[tuple[int, ...], tuple[int
 
 
 def _axis(most: int, policy_value: int, steps: int) -> tuple[int, ...]:
-    """Values whose ratios are equal, the nearest one replaced by the own."""
+    """Values whose ratios are equal, the nearest one replaced by the policy's."""
     least = max(1, min(_LEAST, most // 10, policy_value))
     most = max(most, policy_value, least + 1)
     ratio = (most / least) ** (1 / max(1, steps - 1))

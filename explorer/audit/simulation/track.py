@@ -1,4 +1,4 @@
-"""A recorded path as what happens along it: what was said, asked, given, and where turns end.
+"""A recorded path as events: messages, requests, results, and where turns end.
 
 Positions count along the track. It is read once and walked under any number of policies.
 """
@@ -27,8 +27,8 @@ _ABORTED = int(Flag.ABORTED)
 
 # What a position of the track is to the walk.
 PASSED, ANSWERED_USER, ANSWERED_OTHER, ASKED, UNASKED = range(5)
-"""``SAID``: a person's message that is answered; ``TOLD``: another entry that is; ``ASKED``: a
-reply; ``UNASKED``: a reply after the end of its turn; ``PASSED``: all else."""
+"""``ANSWERED_USER``: a user message that is answered; ``ANSWERED_OTHER``: another entry that is;
+``ASKED``: a reply; ``UNASKED``: a reply after the end of its turn; ``PASSED``: all else."""
 
 
 _Value = TypeVar("_Value")

@@ -111,7 +111,7 @@ class _Walk:
         self._went_out(at, prompt, mark)
 
     def _prompt(self, at: int, limit: int | None = None) -> tuple[int, int]:
-        """Tokens of the prompt as a provider counts it, and what is to be said of it. ``limit``:
+        """Tokens of the prompt as a provider counts it, and its marks. ``limit``:
         to how many tokens its messages were shortened, None for not at all."""
         track, compactor = self._past.track, self._compactor
         context, entry = compactor.context, track.entries[at]

@@ -1,6 +1,6 @@
 """A tree of a walk: the track as far as it was walked, and what the policy added to it.
 
-The engine's own functions look at it as at any session. The recorded session is not touched.
+The engine's functions work on it as on any session. The recorded session is not touched.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class MadeCompaction(NamedTuple):
     position: int
     """Where it stands: before the entry there."""
     kept: int
-    """From where entries are kept; its own position where none is."""
+    """The first kept position; the compaction's position where none is kept."""
     summary: int
     """Tokens."""
     user_tokens: int
@@ -113,8 +113,8 @@ class Overlay:
         """Of the positions from ``start`` to before ``end``, what is before them left away.
 
         ``weights``: the token column by position, where a tokenizer counted. ``usage``: what
-        providers told in this walk, by position. ``besides``: positions before ``start`` that are
-        looked at all the same.
+        providers reported in this walk, by position. ``besides``: positions before ``start`` that
+        are looked at all the same.
         """
         self.track = track
         self._start, self._end = start, end
@@ -225,7 +225,7 @@ class Overlay:
             }
 
     def _tell_shapes(self) -> None:
-        """What a person shaped, and the names by which that tells of entries."""
+        """The user's edits, and the ids by which they name entries."""
         tree, ids = self.tree, self.track.tree.columns.ids
         for position, facts in self.track.shapes.items():
             if (entry := self.entry_of(position)) >= 0:

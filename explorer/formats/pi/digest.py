@@ -2,7 +2,7 @@
 
 The shapes that nearly all lines have are read here in one pass over their blocks; whatever looks
 different in any way goes through ``describe`` and ``estimate_entry``, which say what is right.
-Plain data comes out, so that this can be done in a process of its own.
+Plain data comes out, so that this can be done in a separate process.
 """
 
 from __future__ import annotations

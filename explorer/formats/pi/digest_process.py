@@ -1,4 +1,4 @@
-"""Understanding a file's lines in a process of its own.
+"""Understanding a file's lines in a separate process.
 
 That takes the parsing off the lock under which the window and the database's writer run, and puts
 a second core to use. Both read the file, in the same pieces; only what was understood passes from
