@@ -1,6 +1,6 @@
 """The prompt templates sent to models: which text is in force, its versions, its problems.
 
-Templates that came with the program are the files of ``prompts``. A user's own texts lie in
+Templates that came with the program are the files of ``prompts``. A user's texts lie in
 ``config_dir()/prompts``, as plain Markdown that can be edited by hand::
 
     NAME.md                 the text in force
@@ -41,7 +41,7 @@ from explorer.template_catalogue import (
 )
 
 Overrides = Mapping[str, str]
-"""Texts by template name that stand before the user's own, to try them out."""
+"""Texts by template name that take precedence over the user's, to try them out."""
 Stamp = tuple[int, int]
 """Modification time in nanoseconds and size in bytes of a template's file."""
 Kind = Literal["saved", "by-hand", "reset"]
@@ -74,7 +74,7 @@ def shipped_prompt(name: str) -> str:
 
 
 def load_prompt(name: str, overrides: Overrides | None = None) -> str:
-    """The text in force under a name: the user's own where it can be used, else the shipped one.
+    """The text in force under a name: the user's where it can be used, else the shipped one.
 
     Raises FileNotFoundError when there is no such prompt.
     """
@@ -277,7 +277,7 @@ class PromptTemplates:
         return load_prompt(self.info(name).name)
 
     def user_text(self, name: str) -> str | None:
-        """The user's own text, usable or not; None where there is none. Raises TemplateError."""
+        """The user's text, usable or not; None where there is none. Raises TemplateError."""
         return read_user_prompt(self.info(name).name)
 
     def shipped(self, name: str) -> str:

@@ -160,7 +160,7 @@ class Workbench:
     # profiles ------------------------------------------------------------------------------------
 
     def profiles(self) -> Shelf:
-        """All profiles: those that came with the program, and the person's own."""
+        """All profiles: those that came with the program, and the user's."""
         return self.profile_files.shelf()
 
     def save_profile(self, profile: OwnProfile, *, replacing: bool = False) -> OwnProfile:
@@ -176,7 +176,7 @@ class Workbench:
         self.hub.publish(ProfilesChanged(name))
 
     def import_profile(self, path: Path, *, name: str = "", replacing: bool = False) -> OwnProfile:
-        """Keep a profile from a file, under its own or another name. Raises ProfileError."""
+        """Store a profile from a file, under its or another name. Raises ProfileError."""
         taken = self.profile_files.take_in(path, name=name, replacing=replacing)
         self.hub.publish(ProfilesChanged(taken.profile.name))
         return taken

@@ -227,7 +227,7 @@ def _data(name: str, value: object) -> Any:
         raise AnswerError(f"{name} cannot be stored as JSON: {error}") from error
     if len(text) > MOST_DATA:
         raise AnswerError(f"{name} takes {len(text):,} characters; at most {MOST_DATA:,} are kept")
-    # A copy: what the extension does with its own later changes nothing here.
+    # A copy: later changes by the extension have no effect here.
     return json.loads(well_formed(text))
 
 

@@ -124,7 +124,7 @@ class Call:
             try:
                 return CallOutcome(self._read(await awaitable))
             except BaseException as error:  # noqa: BLE001 -- a handler may raise anything
-                # Inside the task, since a loop lets SystemExit of a task through.
+                # Within the task, since a loop lets SystemExit of a task through.
                 return CallOutcome(error=error)
 
         with asyncio.Runner() as runner:

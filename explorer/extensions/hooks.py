@@ -1,4 +1,4 @@
-"""Where an extension registers its handlers, and what they are told besides the event."""
+"""Where an extension registers its handlers, and the context that they get besides the event."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Registered:
     event: str
     handler: Handler
     required: bool
-    """Whether a request is held back when this handler fails."""
+    """Whether a request is blocked when this handler fails."""
     takes_context: bool
 
 

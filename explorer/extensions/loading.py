@@ -1,4 +1,4 @@
-"""Importing the extensions of a folder, each by itself, and where one failed: file, line, reason.
+"""Importing the extensions of a folder, each separately, and where one failed: file, line, reason.
 
 Every folder is imported as a separate package name, so that two extensions called alike do not
 meet, a reload starts from nothing, and files beginning with ``_`` can be shared by the others:
@@ -27,7 +27,7 @@ from explorer.extensions.handler_call import Call
 from explorer.extensions.hooks import Hooks, Registered
 
 _LONGEST_REASON = 500
-"""Characters of a reason that are told."""
+"""Characters of a reason that are reported."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Problem:
 def problem_of(error: BaseException, root: Path) -> Problem:
     """The problem that an error of an extension is. ``root``: its file, or its package's folder.
 
-    The line is the innermost one of the extension's own.
+    The line is the innermost one in the extension's files.
     """
     if isinstance(error, SyntaxError) and error.filename:
         return Problem(error.filename, error.lineno or 0, f"{type(error).__name__}: {error.msg}")
@@ -62,7 +62,7 @@ def error_text(error: BaseException) -> str:
     """An error in one line, whatever it is."""
     try:
         words = " ".join(str(error).split())
-    except Exception:  # noqa: BLE001 -- an extension's own error may not even tell itself
+    except Exception:  # noqa: BLE001 -- an extension's error may fail to convert to text
         words = ""
     kind = type(error).__name__
     if isinstance(error, SystemExit):
@@ -328,7 +328,7 @@ def run_limited(work: Callable[[], Any], limit_s: float, name: str) -> BaseExcep
     def run() -> None:
         try:
             work()
-        except BaseException as error:  # noqa: BLE001 -- whatever an extension raises is told
+        except BaseException as error:  # noqa: BLE001 -- whatever an extension raises is reported
             raised.append(error)
         else:
             raised.append(None)

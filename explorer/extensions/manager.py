@@ -44,7 +44,7 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """The project at hand, with extensions of its own."""
+    """The project at hand, with its extensions."""
 
     folder: Path
     """Its real path."""

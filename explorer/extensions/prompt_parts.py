@@ -12,7 +12,7 @@ from explorer.compaction.serialization import Span
 from explorer.extensions.events import Part
 
 _UNAMBIGUOUS_LENGTH = 24
-"""Characters from which on a text found elsewhere is taken for the same one."""
+"""Characters from which on an equal text in another place is taken for the same one."""
 
 
 class Prompt(NamedTuple):

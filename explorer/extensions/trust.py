@@ -1,7 +1,7 @@
-"""Which project folders a person trusts to bring extensions of their own.
+"""The project folders whose extensions the user trusts.
 
 Extensions are code, and a project's folder can come from anywhere: from it nothing is loaded
-before the person has said so for that folder. What is remembered is the real path, with symbolic
+before the user has allowed it for that folder. What is remembered is the real path, with symbolic
 links resolved, in one small file. Trust is of a folder alone, not of what lies above or below it.
 """
 

@@ -35,7 +35,7 @@ def is_scenario(model: str) -> bool:
 
 
 def cannot_summarize(model: str) -> bool:
-    """Whether a model follows rules or a script of its own, and has no summary to give."""
+    """Whether a model follows rules or a script, and cannot summarize."""
     return model == DEMO or is_scenario(model)
 
 
@@ -178,7 +178,7 @@ OFFLINE_MODELS = (
 )
 
 REMOTE_MODEL = ModelInfo(REMOTE, "Remote endpoint", None, None)
-"""Its window and its limit are its own."""
+"""Its window and its limit are known, not guessed."""
 
 
 def price_table_path() -> Path | None:
@@ -411,7 +411,7 @@ def cost_of(usage: Usage, info: ModelInfo) -> Cost:
     """What the tokens of one call cost at the model's prices.
 
     A prompt over a tier of the model is paid at that tier, all of it. Tokens that went into a
-    cache or came from it cost what other input does, where no price of their own is known.
+    cache or came from it cost what other input does, where no separate price is known.
     """
     prices = {
         name: getattr(info, name)

@@ -1,7 +1,7 @@
 """The client for every model.
 
 `offline/...` models run here without litellm; all others go through litellm in a thread
-of its own. The same events, errors and cancel for both.
+of their own. The same events, errors and cancel for both.
 """
 
 from __future__ import annotations
@@ -231,7 +231,7 @@ class ModelClient:
         self._silence_s = self._config.idle_timeout_s if seconds is None else seconds
 
     def use_api_base(self, address: str) -> None:
-        """Ask the models of providers at another address from now on; empty for their own."""
+        """Ask the models of providers at another address from now on; empty: at the default one."""
         self._api_base = address.strip() or self._config.api_base
 
     def serve(self, info: ModelInfo, model: OfflineModel) -> Callable[[], None]:

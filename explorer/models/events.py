@@ -30,7 +30,7 @@ ErrorKind = Literal[
 class Usage:
     """Tokens of one call. `input` leaves out what was read from or written to a cache.
 
-    `total` is the provider's own sum where it gives one (B9). `source` is whether
+    `total` is the provider's sum where it gives one (B9). `source` is whether
     the provider counted or this side estimated.
     """
 
@@ -157,7 +157,7 @@ class CancelToken:
         return self._cancelled
 
     def cancel(self) -> None:
-        """Give up. Calling it again does nothing."""
+        """Cancel. A second call does nothing."""
         with self._lock:
             if self._cancelled:
                 return

@@ -184,7 +184,7 @@ def _keyring() -> Any:
 
 
 def _asked(question: Any) -> Any:
-    """The keyring's answer. Its backends raise errors of every kind, each system its own."""
+    """The keyring's answer. Its backends raise errors of every kind, different on each system."""
     try:
         return question()
     except Exception as error:

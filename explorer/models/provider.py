@@ -290,7 +290,7 @@ def _forget_chunks(stream: Any) -> None:
 def _real_finish_reason(stream: Any) -> str:
     """Why the provider stopped; empty where it gave no reason.
 
-    litellm closes every stream with a "stop" of its own making, so that a connection cut
+    litellm closes every stream with an invented "stop", so that a connection cut
     in the middle looks like a finished answer. Only what was received counts.
     """
     for name in ("received_finish_reason", "intermittent_finish_reason"):

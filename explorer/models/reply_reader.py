@@ -1,6 +1,6 @@
 """A model server's reply, parsed and rebuilt from the fields that are known, in their right types.
 
-litellm and the clients beneath it fail in many ways on unexpected JSON and copy unfinished events
+litellm and the clients beneath it fail variously on unexpected JSON and copy unfinished events
 at every piece of bytes, so that they are handed clean events of one line each. Figures that cannot
 be right count as not reported. What cannot be read at all raises UnreadableReply.
 """

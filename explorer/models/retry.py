@@ -17,7 +17,7 @@ from explorer.models.events import Cancelled, CancelToken, ErrorKind, ModelError
 
 T = TypeVar("T")
 Sleep = Callable[[float], Awaitable[None]]
-"""Waits so many seconds: ``asyncio.sleep``, or a clock of a test's own."""
+"""Waits so many seconds: ``asyncio.sleep``, or a test's clock."""
 Jitter = Callable[[], float]
 """A number from 0 up to 1: ``random.random``."""
 
@@ -35,14 +35,14 @@ class RetryPolicy:
     factor: float = 2.0
     """Each wait is so many times the one before."""
     longest_wait_s: float = 60.0
-    """No wait of our own is longer. A provider that asks for more is not waited for."""
+    """The longest wait, in seconds. A provider that asks for more is not waited for."""
     jitter: float = 0.25
     """The part of a wait that chance may add, so that many callers do not come back as one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """A policy with the clock and the chance that it needs; tests bring their own."""
+    """A policy with its clock and its random source, which tests replace."""
 
     policy: RetryPolicy = field(default_factory=RetryPolicy)
     sleep: Sleep = asyncio.sleep

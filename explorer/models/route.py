@@ -81,7 +81,7 @@ class Routes:
     def route(self, model_id: str, api_base: str | None) -> Route:
         """The way to a model. May wait for the keyring: not for the window's thread.
 
-        ``api_base``: where the models of providers are asked for, None for their own addresses.
+        ``api_base``: where the models of providers are asked for, None for the default addresses.
         """
         server, name = self._server_of(model_id)
         info = self.info(model_id)

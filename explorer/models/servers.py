@@ -1,7 +1,7 @@
 """Servers of the user that speak as OpenAI does: found on request, and asked what they have.
 
 Ollama, llama.cpp, vLLM and LM Studio are looked for at their usual ports on this machine, all at
-once; each reports the context window of its models in its own way.
+once; each reports the context window of its models differently.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def server_address(text: str) -> str:
     """An address as servers are stored: without a path ``/v1`` and a slash at the end.
 
     Raises ModelError (unavailable) for one that text should not go to: unencrypted addresses are
-    for this machine and its own network.
+    for this machine and its local network.
     """
     address = text.strip().rstrip("/")
     if address and "://" not in address:
@@ -325,7 +325,7 @@ def is_loopback(host: str) -> bool:
 
 
 def _is_near(address: str) -> bool:
-    """This machine, or one of its own network."""
+    """This machine, or one of its local network."""
     try:
         host = urlsplit(address).hostname or ""
     except ValueError:

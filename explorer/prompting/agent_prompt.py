@@ -65,7 +65,7 @@ def message_budget(
 ) -> MessageBudget:
     """What messages may take beside tools of ``tool_tokens``.
 
-    Something is held back only where there are tools: messages then get the share ``margin`` of
+    Something is reserved only where there are tools: messages then get the share ``margin`` of
     what the tools leave (B19). Raises ValueError for a threshold that means nothing.
     """
     wanted = resolve_threshold(threshold, window)

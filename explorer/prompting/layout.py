@@ -63,7 +63,7 @@ class Node:
         """Neither it nor anything above it has a priority: it is never dropped for room."""
         self.children: list[Node] = []
         self.budget = 0
-        """Tokens that it was told it may take."""
+        """Tokens that it may take."""
         self.own_tokens = 0
         """Tokens of the node itself, besides its children's."""
         self.tokens = 0
@@ -204,7 +204,7 @@ class _Layout:
         node.calls = list(zip(element.calls, sizes, strict=True))
         node.own_tokens = element.overhead + sum(sizes)
         self.fill(node, element.children, budget)
-        # Texts of one message stand on lines of their own, and a line end may be a token.
+        # Texts of one message stand on separate lines, and a line end may be a token.
         joints = max(0, sum(part.kind == "text" for part in node.walk()) - 1)
         node.own_tokens += joints
         node.tokens = node.total = node.total + joints

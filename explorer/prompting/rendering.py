@@ -1,6 +1,6 @@
 """What goes first when a rendered prompt is over its budget (A44).
 
-The lowest priority among siblings, then the lowest inside it. Each container keeps its children in
+The lowest priority among siblings, then the lowest in it. Each container keeps its children in
 a heap, so that dropping a thousand of two thousand costs no thousand searches.
 """
 
@@ -45,7 +45,7 @@ class Dropper:
         self._together: dict[str, list[Node]] = {}
         self._callers: dict[str, Node] = {}
         self._limited = False
-        """A ``TokenLimit`` is kept: then everything inside it may go."""
+        """Whether the node of a ``TokenLimit`` stays: then everything in it may be dropped."""
         self._refused = False
         self._units = 0
         for node in root.walk():
@@ -57,7 +57,7 @@ class Dropper:
             self._units += node.counted
 
     def limits(self) -> None:
-        """Bring every ``TokenLimit`` within its own size, the innermost first."""
+        """Bring every ``TokenLimit`` within its size, the innermost first."""
         limited = [node for node in self._root.walk() if isinstance(node.element, TokenLimit)]
         self._limited = True
         for node in reversed(limited):
@@ -150,7 +150,7 @@ class Dropper:
         return going
 
     def _says_more(self, caller: Node, gone: set[int]) -> bool:
-        """Whether a message has text of its own, or calls whose results stay."""
+        """Whether a message has text, or calls whose results stay."""
         if caller.guarded or any(child.alive for child in caller.children):
             return True
         return any(
@@ -302,7 +302,7 @@ def render(elements: Sequence[Element], budget: int, count: Count) -> Rendering:
 
     ``count`` is asked only where an element does not bring its tokens along. Raises
     BudgetExceededError when what may not be dropped (content without a priority, what a cache
-    holds, the last and highest of the rest) is too large by itself.
+    holds, the last and highest of the rest) is too large alone.
     """
     root = lay_out(elements, budget, count)
     dropper = Dropper(root)

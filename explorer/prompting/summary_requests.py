@@ -21,18 +21,18 @@ _SIMPLE = 5000
 
 @dataclass(frozen=True, slots=True)
 class SummaryPart:
-    """What a summary is to tell, and where it ends."""
+    """The part of a conversation to summarize, and where it ends."""
 
     conversation: Conversation
     last_entry: int
-    """The last entry that it tells of; what comes after stays."""
+    """The last entry that it covers; what comes after stays."""
 
 
 def part_before_request(conversation: Conversation) -> SummaryPart | None:
-    """What a summary tells when the prompt is too large: all but the last round, which is what
+    """The part to summarize when the prompt is too large: all but the last round, which is what
     was too much (A49); None when there is nothing before.
 
-    With one round or none in the current turn, everything before the turn is told.
+    With one round or none in the current turn, everything before the turn is summarized.
     """
     if not conversation.turns:
         return None
@@ -49,7 +49,7 @@ def part_before_request(conversation: Conversation) -> SummaryPart | None:
 
 
 def part_ahead(conversation: Conversation) -> SummaryPart | None:
-    """What a summary tells that is made ahead: everything up to the last complete round, which it
+    """The part of a summary that is made ahead: everything up to the last complete round, which it
     is attached to; None before there is any."""
     for number in range(len(conversation.turns), 0, -1):
         turn = conversation.turns[number - 1]
@@ -65,7 +65,7 @@ def _last_entry(turn: Turn) -> int:
 
 
 def full_request(prompt: AgentPrompt, conversation: Conversation, order: str) -> list[Element]:
-    """The agent's own prompt of what is told, and the order after it. What does not fit is
+    """The agent's prompt of the part to summarize, and the order after it. What does not fit is
     dropped, the oldest first."""
     rows = replace(prompt, keep_cached=False).elements(conversation)
     return [*rows, Message("user", [Text(order)], name=ORDER)]

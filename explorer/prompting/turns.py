@@ -37,7 +37,7 @@ class ToolUse:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """An image inside a message, base64."""
+    """An image in a message, base64."""
 
     mime: str
     data: str
@@ -116,8 +116,8 @@ class Round:
 
 @dataclass(slots=True)
 class Turn:
-    """What was said, and the rounds that it led to. Kept entries after a summary may begin in the
-    middle of a turn, which then has nothing said."""
+    """The user's messages, and the rounds that they led to. Kept entries after a summary may begin
+    in the middle of a turn, which then has no user message."""
 
     messages: list[Spoken] = field(default_factory=list)
     rounds: list[Round] = field(default_factory=list)

@@ -174,7 +174,7 @@ class Compaction:
     def compare(
         self, at: int | None, profiles: Iterable[Profile], context_window: int | None = None
     ) -> list[ProfileOutcome]:
-        """What a compaction at an entry would do under each profile, with its own sizes."""
+        """What a compaction at an entry would do under each profile, with that profile's sizes."""
         session = self._session
         return compare_profiles(
             session.tree,

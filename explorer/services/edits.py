@@ -161,7 +161,7 @@ class Edits:
         return await self._lifted("omit", sorted(wanted), reason, "is omitted")
 
     async def keep_user_messages(self, tokens: int, reason: str = "") -> int:
-        """Keep the user's own messages word for word through compactions, the newest first, up to
+        """Keep the user messages word for word through compactions, the newest first, up to
         so many tokens; 0: none, whatever the profile has. Returns the appended entry.
 
         Raises CannotShape for fewer than 0, or when that is the rule already; StoreError.
@@ -223,7 +223,7 @@ class Edits:
         return sorted(rows, key=lambda row: row.entry)
 
     async def restate(self, before: Shape) -> int:
-        """Repeat at the leaf the edits that held at another place of the session, as far as the
+        """Repeat at the leaf the edits in force at another place of the session, as far as the
         entries that they name are on the path and they do not hold already. Returns how many
         entries were appended. Raises StoreError."""
         now, path, ids = (
@@ -275,9 +275,9 @@ class Edits:
     async def prune(self, plan: PruningPlan, reason: str = "", *, moves_leaf: bool = False) -> int:
         """Append the prune entry of a plan; returns its index, which is the leaf then.
 
-        ``reason``: stands before the plan's own. ``moves_leaf``: the plan may be for another place
-        than the leaf, and the session goes on from there. Raises ValueError when the plan does
-        nothing or the session has moved on since, StoreError when the database refuses.
+        ``reason``: stands before the plan's reason. ``moves_leaf``: the plan may be for another
+        place than the leaf, and the session goes on from there. Raises ValueError when the plan
+        does nothing or the session has moved on since, StoreError when the database refuses.
         """
         if not plan.results:
             raise ValueError(plan.reason)

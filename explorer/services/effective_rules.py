@@ -18,7 +18,7 @@ from explorer.settings.effective import summary_models
 
 
 def same_model(model: str) -> tuple[str, ...]:
-    """Every model summarizes its own conversations."""
+    """Every model summarizes the conversations that it leads."""
     return (model,)
 
 
@@ -28,7 +28,7 @@ class EffectiveRules:
 
     profile: Profile
     settings: Settings
-    """Sizes in tokens. A model's own window, where smaller, counts instead of the one set here."""
+    """Sizes in tokens. A model's window, where smaller, counts instead of the one set here."""
     summary_model: str
     enabled: bool = True
     """Off, nothing is compacted automatically, and of a prompt that does not fit the oldest history
@@ -49,7 +49,7 @@ class EffectiveRules:
     def of(
         cls, profile: Profile, summary_model: str, settings: Settings | None = None
     ) -> EffectiveRules:
-        """The profile's own defaults."""
+        """The profile's defaults."""
         return cls(
             profile,
             settings or Settings.of(profile),

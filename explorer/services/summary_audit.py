@@ -100,7 +100,7 @@ class Auditor:
         cancelled: IsCancelled = _never,
         progress: OnProgress = _say_nothing,
     ) -> Audited | None:
-        """The audit of a branch summary, held against the messages of the branch that was left:
+        """The audit of a branch summary, compared with the messages of the branch that was left:
         those that went to the summarizer, and those that did not fit. None where the file does not
         say which they are. Raises ValueError for another entry.
         """

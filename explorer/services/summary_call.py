@@ -354,7 +354,7 @@ class _RequestCall:
 
     def _window_room(self, progress: _Progress, model: str) -> int:
         """Tokens of conversation in the next window. Raises ModelError when there is no room: the
-        provider's own error, where it refused before."""
+        provider's error, where it refused before."""
         material = progress.material
         words = max(estimate_text(material.words), estimate_text(material.update_words))
         taken = estimate_text(self.request.system) + words + _TAG_TOKENS

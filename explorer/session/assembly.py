@@ -1,7 +1,7 @@
 """From entries in file order to indices: a stable order in which every parent comes first.
 
 Session files name parents by id, and a damaged or merged file may name one that comes later,
-never, or in a circle. Everything above works on indices where a parent's is below its child's, so
+never, or form a cycle. Everything above works on indices where a parent's is below its child's, so
 this is where those files are put right.
 """
 
@@ -36,7 +36,7 @@ class Assembler(Generic[Item]):
     """Places entries one by one, holding back those whose parent has not come yet.
 
     The result is the order in which each time the earliest entry of the file is taken whose
-    parent has been taken; a file that is in order stays as it is and nothing is held.
+    parent has been taken; a file that is in order stays as it is and nothing waits.
     """
 
     def __init__(self, ids_ahead: Callable[[], Container[str]] | None = None) -> None:
@@ -80,7 +80,7 @@ class Assembler(Generic[Item]):
         return []
 
     def finish(self) -> list[Placement[Item]]:
-        """Place what still waits: orphans and circles, each opened at its first entry."""
+        """Place what still waits: orphans and cycles, each opened at its first entry."""
         out: list[Placement[Item]] = []
         for pending in list(self._pending.values()):
             if pending.entry_id in self._pending:

@@ -45,7 +45,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What a person said, and everything up to what was said next."""
+    """A user message, and everything up to the next one."""
 
     messages: tuple[Message, ...]
     spent: Spent

@@ -33,8 +33,8 @@ class Context:
     pruned: Pruned
     """The tool results, by entry, that a note stands for (A13)."""
     again: Mapping[int, Reinserted] = field(default_factory=dict)
-    """Entries from before the summary that are repeated after it, word for word, as messages of
-    their own."""
+    """Entries from before the summary that are repeated after it, word for word, as
+    separate messages."""
     omitted: Mapping[int, int] = field(default_factory=dict)
     """Entries of the path that are left out, each with the omit entry that says so."""
 

@@ -5,7 +5,7 @@ hold below themselves only, as prune entries do: a branch from before a pin is n
 later one counts where two speak of the same entry. Their ``data``, all fields optional:
 
 ``session-explorer/pin``
-    ``entries``: a list of ``{"id": ..., "tokens": ...}``, the entries that are always told word for
+    ``entries``: a list of ``{"id": ..., "tokens": ...}``, the entries that are always sent word for
     word; ``tokens``: what the entry's content takes when it is repeated after a summary, by the
     estimate (B8), without the line that says where it is from. Replies need it, whose thinking is
     left out then; others weigh what they do in their place. A plain id is read too.
@@ -17,7 +17,7 @@ later one counts where two speak of the same entry. Their ``data``, all fields o
     repeated word for word; 0: none, whatever the profile says.
 
 In all three: ``reason``, words for a person; ``lifts``: ids that a pin or omission names no more;
-``undoes``: the id of one such entry that is taken back, as if it had never been said.
+``undoes``: the id of one such entry that is taken back, as if it had never been made.
 
 A prune entry (A13) is a ``custom`` entry too: it names tool results above it and the note that
 stands for each. A further entry of the same type can take one back.
@@ -246,7 +246,7 @@ def _pruned_result(item: Any) -> tuple[str, int, str] | None:
 
 
 class Pin(NamedTuple):
-    """An entry that is always told word for word."""
+    """An entry that is always sent word for word."""
 
     by: int
     """The pin entry."""
@@ -255,7 +255,7 @@ class Pin(NamedTuple):
 
 
 class UserBudget(NamedTuple):
-    """A rule that keeps the user's own messages."""
+    """A rule that keeps the user messages."""
 
     tokens: int
     """0: none is kept."""
@@ -282,7 +282,7 @@ class Shape:
 
     pinned: Mapping[int, Pin]
     omitted: Mapping[int, int]
-    """Entries that are not told, each with the omit entry that says so; whole rounds."""
+    """Entries that are not sent, each with the omit entry that says so; whole rounds."""
     user_budget: UserBudget | None
     """The rule of the session; None: the profile's holds."""
 

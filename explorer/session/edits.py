@@ -58,8 +58,8 @@ def shapes_on(tree: SessionTree, path: Path) -> list[int]:
 def last_shape_change(tree: SessionTree, path: Path, reinserted: Mapping[int, Reinserted]) -> int:
     """The last entry on a path that changed what the model is informed, or -1.
 
-    A pin of what is told in its place changes nothing. What a provider reported before a change
-    tells of a context that is gone (E7).
+    A pin of what is sent in its place changes nothing. What a provider reported before a change
+    is of a context that is gone (E7).
     """
     shapes = tree.columns.shapes
     return max((at for at in shapes if at in path and _tells(tree, at, reinserted)), default=-1)
@@ -143,13 +143,13 @@ class _Reading:
         return round_of(self._tree, self._path, entry) if entry >= 0 else []
 
     def _entry(self, name: str, at: int) -> int:
-        """An entry above ``at`` that a model can be told, or -1."""
+        """An entry above ``at`` that can be sent to a model, or -1."""
         entry = self._tree.index_above(name, at)
         return entry if 0 <= entry < at and can_be_sent(self._tree, self._path, entry) else -1
 
 
 def can_be_sent(tree: SessionTree, path: Path, entry: int) -> bool:
-    """Whether an entry is on the path and has a message of its own for a model."""
+    """Whether an entry is on the path and puts a message into the context."""
     columns = tree.columns
     if columns.kind[entry] not in _SENT or entry not in path:
         return False
@@ -258,7 +258,7 @@ def prunes_on(tree: SessionTree, path: Path) -> list[int]:
 def last_prune_change(tree: SessionTree, path: Path) -> int:
     """The last entry on a path that pruned something or took it back, or -1.
 
-    What a provider reported before it tells of a context that is gone (E7).
+    What a provider reported before it is of a context that is gone (E7).
     """
     return max((at for at in tree.columns.prunes if at in path), default=-1)
 
@@ -279,7 +279,7 @@ def pruned_on(tree: SessionTree, path: Path) -> Pruned:
     merged: dict[int, PrunedResult] = {}
     for at in prunes:
         merged.update(tree.prune_results(at))
-    # What is pinned is told whole, and what is omitted is not told at all.
+    # What is pinned is sent whole, and what is omitted is not sent at all.
     for at in [*shape.pinned, *shape.omitted]:
         merged.pop(at, None)
     return merged

@@ -24,7 +24,7 @@ _NEAR = 64
 
 
 class Path:
-    """The entries from a root down to a leaf, held as ranges of indices.
+    """The entries from a root down to a leaf, stored as ranges of indices.
 
     Positions count from 0 at the root. Iterating yields entry indices.
     """
@@ -177,7 +177,7 @@ class SessionTree:
         return Kind(self.columns.kind[index])
 
     def number(self, index: int) -> int:
-        """The number by which a model is told of an entry."""
+        """The number by which an entry is shown to a model."""
         return index
 
     # shape ---------------------------------------------------------------------------------
@@ -232,7 +232,7 @@ class SessionTree:
         return a if a == b else -1
 
     def is_ancestor(self, ancestor: int, entry: int) -> bool:
-        """Whether ``ancestor`` is on the path to ``entry`` (an entry is its own ancestor)."""
+        """Whether ``ancestor`` is on the path to ``entry`` (an entry is an ancestor of itself)."""
         return ancestor >= 0 and self.common_ancestor(ancestor, entry) == ancestor
 
     def children(self, index: int) -> list[int]:

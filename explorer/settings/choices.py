@@ -24,7 +24,7 @@ _SIZES = tuple(item.name for item in fields(Settings))
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """A session's own choices. ``rules`` are a profile's plain values, ``sizes`` tokens."""
+    """The choices of a session. ``rules`` are a profile's plain values, ``sizes`` tokens."""
 
     profile: str = ""
     """Name of the profile; empty where the session follows the settings."""
@@ -51,7 +51,7 @@ class Chosen:
 
 
 class Rules(NamedTuple):
-    """What a session follows, and what of its own choices could not be used, in sentences."""
+    """What a session follows, and which of its choices could not be used, in sentences."""
 
     profile: Profile
     settings: Settings
@@ -67,11 +67,11 @@ class Ground:
     otherwise: str = "explorer"
     """The profile where neither the session nor a setting names one."""
     profiles: Mapping[str, Profile] = field(default_factory=lambda: BASES)
-    """All there are, the person's own among them."""
+    """All there are, the user's included."""
 
 
 def rules_of(chosen: Chosen, ground: Ground) -> Rules:
-    """The rules of a session: its own choices, over the settings that are set, over the profile."""
+    """The rules of a session: its choices, over the settings that are set, over the profile."""
     values, profiles = ground.values, ground.profiles
     base = profiles.get(chosen.profile) or profile_named(values, ground.otherwise, profiles)
     read = read_profile(chosen.rules, effective(base, values))
@@ -88,7 +88,7 @@ def with_profile(chosen: Chosen, name: str) -> Chosen:
 def with_rules(chosen: Chosen, profile: Profile, ground: Ground) -> Chosen:
     """The choices after a person changed rules of the profile that was shown.
 
-    What is as it would be without a choice is none; the profile's own rules, restored, are none
+    What is as it would be without a choice is none; the profile's rules, restored, are none
     either.
     """
     if profile == ground.profiles.get(profile.name):
@@ -150,7 +150,7 @@ def chosen_from(kept: Any) -> Chosen:
 
 
 def _from_whole(profile: Mapping[str, Any], settings: Any) -> Chosen:
-    """Version 0.1.0 kept all rules and all sizes: those that are not the profile's own."""
+    """Version 0.1.0 kept all rules and all sizes: those that differ from the profile's."""
     name = str(profile.get("name", ""))
     base = BASES.get(name) or BASES["explorer"]
     defaults = profile_values(base)

@@ -1,6 +1,7 @@
 """A profile with a person's settings applied: pure functions from values to rules.
 
-``values`` holds the settings that are set, by name; what is not in it is the profile's own.
+``values`` holds the settings that are set, by name; for what is not in it the profile's value is
+used.
 """
 
 from __future__ import annotations
@@ -96,7 +97,7 @@ def summary_models(values: Values, chosen: str, agent_model: str | None = None) 
     """The models to ask for a summary, in order (A43, A54).
 
     ``chosen`` is what holds where the settings name none. ``agent_model`` is the model of the
-    conversation; where the settings' models do not serve it, it summarizes its own.
+    conversation; where the settings' models do not serve it, it summarizes its conversation itself.
     """
     named = values.get("compaction.model")
     if not named:

@@ -1,4 +1,5 @@
-"""Kinds of values: what a setting may hold, told once for the check, the schema and the screen."""
+"""Kinds of values: what a setting may contain, defined once for the check, the schema and the
+screen."""
 
 from __future__ import annotations
 

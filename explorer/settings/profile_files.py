@@ -89,7 +89,7 @@ class ProfileFiles:
         self.folder = folder or paths.config_dir() / "profiles"
 
     def shelf(self) -> Shelf:
-        """All profiles; a file that cannot be used is told, and the others are there."""
+        """All profiles; a file that cannot be used is reported, and the others are there."""
         user_profiles: dict[str, OwnProfile] = {}
         problems: list[str] = []
         for path in sorted(self.folder.glob("*.json")) if self.folder.is_dir() else ():
@@ -139,7 +139,7 @@ class ProfileFiles:
             raise ProfileError(f"{path}: {error.strerror or error}") from error
 
     def take_in(self, path: Path, *, name: str = "", replacing: bool = False) -> OwnProfile:
-        """Keep a profile that somebody shared, under its own or another name. Raises
+        """Store a profile that somebody shared, under its or another name. Raises
         ProfileError."""
         found = read_file(path)
         if name:

@@ -161,7 +161,7 @@ def _begin(connection: Connection) -> None:
 
 
 def driver(connection: Connection) -> sqlite3.Connection:
-    """The driver's own connection: the short way for bulk work and hot paths."""
+    """The driver's connection: for bulk work and hot paths."""
     raw = connection.connection.driver_connection
     assert isinstance(raw, sqlite3.Connection)
     return raw

@@ -52,7 +52,7 @@ def update_draft(
 
 
 def unfinished_drafts(db: sqlite3.Connection) -> list[tuple[int, str]]:
-    """The drafts that are said to be on their way: id, and the claim of who makes them."""
+    """The drafts that are recorded as being generated: id, and the claim of who makes them."""
     found = db.execute("SELECT id, facts FROM drafts WHERE status = ?", (STREAMING,))
     return [(draft_id, _claim(facts)) for draft_id, facts in found.fetchall()]
 

@@ -3,7 +3,7 @@
 What each version brought:
 
 1. sessions, entries, payloads, packed columns, asides, sources, drafts, settings, token counts;
-2. labels findable across sessions, and a name of the database's own, to which the search index
+2. labels findable across sessions, and a name of the database, to which the search index
    is tied;
 3. the tool that made a result, all file tools, what prune entries prune: read from the entries
    once more.

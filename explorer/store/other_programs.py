@@ -114,7 +114,7 @@ class Watch:
         self._thread.start()
 
     def stop(self) -> None:
-        """End it; from another thread than its own, it has ended on return."""
+        """Stop the thread; when called from another thread, it has ended on return."""
         self._stopping.set()
         if threading.current_thread() is not self._thread:
             self._thread.join()

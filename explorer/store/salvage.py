@@ -2,7 +2,7 @@
 
 A table's rows lie in leaf pages; the pages above only lead there. When one of those is spoilt
 SQLite cannot reach what hangs below it, though it is whole. Here every page that looks like a
-leaf is read by the file format's own rules (sqlite.org/fileformat2.html, sections 1.6 and 2).
+leaf is read by the rules of the file format (sqlite.org/fileformat2.html, sections 1.6 and 2).
 """
 
 from __future__ import annotations
@@ -216,7 +216,7 @@ class SalvageReport:
 def salvage(path: Path | str, target: Path | str) -> SalvageReport:
     """Copy all that can be read from the database ``path`` into a new one, ``target``.
 
-    Importing a session's own file again afterwards brings its lost entries back. Raises
+    Importing a session's file again afterwards restores its lost entries. Raises
     StoreError when ``target`` exists, DamagedError when nothing can be read at all.
     """
     path, target = Path(path).absolute(), Path(target).absolute()
@@ -445,7 +445,7 @@ def _record(
     *,
     anew: bool,
 ) -> EntryRecord | None:
-    """The record of a payload; without its row what the row said is worked out again. ``anew``:
+    """The record of a payload; without its row the row's values are computed again. ``anew``:
     the facts are too, since the row is of an older layout."""
     if raw is None:
         return None

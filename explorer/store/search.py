@@ -28,7 +28,7 @@ TEXT_LIMIT = 1_000_000
 
 _TOKEN = re.compile(r"[^\W_]+")
 _QUERY_PART = re.compile(r'"([^"]*)"?|(\S+)')
-# Scripts without spaces between words: every character is a word of its own.
+# Scripts without spaces between words: every character is a separate word.
 _UNSPACED = re.compile(
     "([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff])"
 )
@@ -331,7 +331,7 @@ def search(
     hits: list[Hit] = []
     expression, exact = match_expression(terms), True
     if expression and not index.accepts(expression):
-        # Python and SQLite differ on a few letters of rare scripts: look at the text for those.
+        # Python and SQLite differ on a few characters of rare scripts: look at the text for those.
         plain = [term._replace(words=tuple(filter(str.isascii, term.words))) for term in terms]
         expression, exact = match_expression(plain), False
     low, high = (0, (1 << 62)) if key is None else (row_id(key, 0), row_id(key + 1, 0) - 1)

@@ -134,7 +134,7 @@ class Store:
     ) -> ImportReport:
         """Import a session file, or bring the session that came from it up to date.
 
-        Runs on the calling thread. A new session is shown when all of it is there; after an
+        Runs on the caller's thread. A new session is shown when all of it is there; after an
         error or a cancel nothing of it is. Entries that are here already stay as they are, and
         so do those made here. Raises StoreError, ImportCancelled, OSError, and what the source
         raises.
@@ -160,7 +160,7 @@ class Store:
         cancelled: IsCancelled | None = None,
     ) -> ImportReport:
         """Store what another session gives as a separate session, which comes from no file; as
-        ``import_session`` it runs on the calling thread and shows all of it or nothing."""
+        ``import_session`` it runs on the caller's thread and shows all of it or nothing."""
         with self._background.paused():
             return NewImport(self._writer, self.path, source, None).run(progress, cancelled)
 

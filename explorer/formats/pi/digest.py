@@ -58,7 +58,7 @@ class Digest(NamedTuple):
     and ``rare`` are by place in the columns."""
 
     others: list[int]
-    """Positions of the lines that only a patient reader can judge, ascending."""
+    """Indices of the lines that need the slow parser, ascending."""
     columns: tuple[Row, ...]
     """Ids, parents' ids (None for a root), then the columns of a ``Row``; empty when all lines
     are others."""

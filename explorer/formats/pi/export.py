@@ -175,7 +175,7 @@ def export_session(
     The file appears whole or not at all; an existing one keeps its permissions, a new one is
     readable by its owner alone. ``progress`` gets the number of entries written.
 
-    Raises ExportError when a version 1 file would have to hold entries or a leaf of its own,
+    Raises ExportError when a version 1 file would have to contain new entries or a moved leaf,
     ReadCancelled, OSError.
     """
     target = Path(out)

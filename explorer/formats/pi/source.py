@@ -55,7 +55,7 @@ def open_source(
     """Open a session file of pi (versions 1 to 3) or oh-my-pi.
 
     ``progress`` and ``cancelled`` are called from the thread that reads, about once per MB.
-    ``apart`` says whether a separate process understands the lines, None: when that is quicker.
+    ``apart`` says whether a separate process understands the lines, None: chosen by size.
     Raises FormatError when the file is no session, OSError when it cannot be read.
     """
     place = Path(path)

@@ -43,7 +43,7 @@ class Expectation:
     has: re.Pattern[str] | None
     lacks: re.Pattern[str] | None
     otherwise: str
-    """The passage that is said instead."""
+    """The passage that replaces it."""
 
     def fits(self, result: str) -> bool:
         """Whether a result is what the script was written for."""
@@ -90,13 +90,13 @@ class Scenario:
     """Settings of the sandbox as a project: small sizes, so that a short run grows too long."""
     turns: tuple[ScriptedTurn, ...]
     passages: Mapping[str, str]
-    """What is said where something came out differently, by name."""
+    """The replies for results that differ from the script, by name."""
     unread: str
-    """Said before the script goes on where the person wrote something else than it offers."""
+    """The text before the script goes on where the user wrote something that it does not offer."""
     waits: str
-    """Said when the agent is told to go on although the turn is over."""
+    """The reply to a continue message after the end of the turn."""
     end: str
-    """Said when the script is over."""
+    """The reply after the end of the script."""
 
     @property
     def model(self) -> str:

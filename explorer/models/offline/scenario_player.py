@@ -27,12 +27,12 @@ _NAP_S = 0.02
 
 @dataclass(frozen=True, slots=True)
 class Next:
-    """What is to be said now: a reply of the script, or one text."""
+    """What to send now: a reply of the script, or one text."""
 
     turn: int = -1
     reply: int = -1
     text: str = ""
-    """Said instead of a reply, or before it."""
+    """Text instead of a reply, or before it."""
 
     @property
     def is_reply(self) -> bool:
@@ -48,7 +48,7 @@ class _Played:
     turn: int
     reply: int
     passage: bool = False
-    """Not the reply itself, but what was said because of what it gave."""
+    """Not the reply itself, but the text that followed its results."""
 
 
 def call_id(scenario: Scenario, turn: int, reply: int, call: int) -> str:

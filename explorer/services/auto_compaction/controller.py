@@ -216,7 +216,7 @@ class AutomaticCompaction:
     ) -> bool:  # fmt: skip
         """Look at the context after a turn; returns whether the agent is to be prompted to go on.
 
-        ``finished``: the turn came to its own end, rather than to a limit.
+        ``finished``: the turn ended normally rather than at a limit.
         """
         requested, self._requested = self._requested, None
         if requested is not None:

@@ -1,4 +1,4 @@
-"""A recorded session as it is replayed: what was said, answered, and given by the tools; and which
+"""A recorded session as it is replayed: its messages, replies and tool results; and which
 entry of the replay stands for which of the recording."""
 
 from __future__ import annotations

@@ -94,7 +94,7 @@ def limits_in(texts: Sequence[str]) -> Limits:
 def _sentences(texts: Sequence[str]) -> Iterator[str]:
     for text in texts:
         for line in text.splitlines():
-            # A path has dots inside, a sentence ends with one before a space.
+            # A path contains dots, a sentence ends with one before a space.
             parts = (part.strip(" -*>\t") for part in re.split(r"(?<=[.!?;])\s+", line))
             yield from filter(None, parts)
 

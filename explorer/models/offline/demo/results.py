@@ -58,7 +58,7 @@ def report(want: WantedCall, result: str) -> str:
 
 
 def fenced(text: str) -> str:
-    """A text as a Markdown code block, with a fence longer than any inside it."""
+    """A text as a Markdown code block, with a fence longer than any in it."""
     fence = "```"
     while fence in text:
         fence += "`"

@@ -83,7 +83,7 @@ def _put_right(body: str, found: _Found) -> str:
     if found.lacking == "lost":
         return body if found.text in body else _added(body, found)
     known = found.lacking in ("changed", "overruled") and found.stated and found.text
-    # Said twice, it is not known which one is wrong.
+    # Of a text that occurs twice it is not known which one is wrong.
     if known and body.count(found.stated) == 1:
         return body.replace(found.stated, found.text)
     return body

@@ -83,7 +83,7 @@ def recall(
 def budget_tokens(asked: int | None, source: int) -> int:
     """Tokens to spend: what was asked for, but not most of the source (E16).
 
-    A source of a few sentences may take its own size and the headings: it has nothing to spare.
+    A source of a few sentences may take its own size and the headings: it cannot be shortened.
     """
     most = max(int(source * _CEILING), min(_SMALLEST, source + _HEADINGS))
     if asked is None:
