@@ -248,7 +248,7 @@ def _key(arguments: argparse.Namespace, client: ModelClient) -> None:
     elif arguments.test:
         tried = asyncio.run(client.test_key(provider, None, CancelToken(), arguments.model))
         if arguments.json:
-            print_json(asdict(tried))
+            print_json({"outcome": tried.outcome, "told": tried.sentence, "model": tried.model})
         if not tried.works:
             raise CommandFailed(tried.sentence)
         if not arguments.json:
