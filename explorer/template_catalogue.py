@@ -264,7 +264,7 @@ def _unknown(info: TemplateInfo, name: str) -> TemplateProblem:
         return TemplateProblem(
             f"{{{{{name}}}}} goes out as it stands: this text has no variables.", breaks=False
         )
-    known = ", ".join(f"{{{{{one.name}}}}}" for one in info.variables)
+    known = ", ".join(f"{{{{{variable.name}}}}}" for variable in info.variables)
     return TemplateProblem(f"{{{{{name}}}}} is not known here; there are: {known}.")
 
 

@@ -160,10 +160,10 @@ def user_prompt_path(name: str) -> Path:
 def file_stamp(name: str) -> Stamp | None:
     """What changes with the user's file; None where there is none."""
     try:
-        found = os.stat(f"{user_prompts_dir()}/{name}.md")
+        status = os.stat(f"{user_prompts_dir()}/{name}.md")
     except OSError:
         return None
-    return found.st_mtime_ns, found.st_size
+    return status.st_mtime_ns, status.st_size
 
 
 def file_stamps() -> dict[str, Stamp]:
@@ -428,12 +428,12 @@ class PromptTemplates:
 
 
 def _parse_version(number: int, raw: str) -> Version:
-    found = _HEADER.match(raw)
-    if found is None:
+    match = _HEADER.match(raw)
+    if match is None:
         return Version(number, 0, "", _without_comment(raw))
     try:
-        time_ms = round(datetime.fromisoformat(found["time"]).timestamp() * 1000)
+        time_ms = round(datetime.fromisoformat(match["time"]).timestamp() * 1000)
     except ValueError:
         time_ms = 0
-    kind = _KINDS.get(found["kind"], "saved")
-    return Version(number, time_ms, found["note"], raw[found.end() :].strip("\n"), kind)
+    kind = _KINDS.get(match["kind"], "saved")
+    return Version(number, time_ms, match["note"], raw[match.end() :].strip("\n"), kind)

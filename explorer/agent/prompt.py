@@ -35,7 +35,7 @@ class Prompt:
 
 def image_blocks(images: Sequence[ImagePart]) -> Content:
     """Pictures as blocks of a stored message."""
-    return tuple(ImageBlock(one.mime, one.data_base64) for one in images)
+    return tuple(ImageBlock(image.mime, image.data_base64) for image in images)
 
 
 QueueKind = Literal["steering", "follow-up"]

@@ -112,8 +112,8 @@ def _items(folder: Path) -> list[os.DirEntry[str]]:
 
 def _ignored(path: str, folder: bool, rules: tuple[_IgnoreRules, ...]) -> bool:
     """What the innermost rules say that say anything."""
-    for one in reversed(rules):
-        verdict = one.verdict(path, folder)
+    for rule in reversed(rules):
+        verdict = rule.verdict(path, folder)
         if verdict is not None:
             return verdict
     return False

@@ -102,23 +102,23 @@ def branch_audit(
         return BranchAudit(
             entry, origin, left_at, target, -1, (), (), (), (), (), 0, 0, seen, empty, known
         )  # fmt: skip
-    found = prepare_branch(tree, left_at, target, profile, settings)
-    messages = tuple(found.messages) if recorded is None else tuple(sorted(recorded))
-    left_out, excluded_by_rule = _others(tree, found.entries, messages, profile)
+    prepared = prepare_branch(tree, left_at, target, profile, settings)
+    messages = tuple(prepared.messages) if recorded is None else tuple(sorted(recorded))
+    left_out, excluded_by_rule = _others(tree, prepared.entries, messages, profile)
     failed = tuple(e for e in messages if _is_failed(tree, e))
     return BranchAudit(
         entry=entry,
         origin=origin,
         left_at=left_at,
         placed_below=target,
-        ancestor=found.common_ancestor,
-        left=tuple(found.entries),
+        ancestor=prepared.common_ancestor,
+        left=tuple(prepared.entries),
         included=messages,
         left_out=left_out,
         excluded_by_rule=excluded_by_rule,
         failed_included=failed if profile.branch_replies == "all" or recorded is not None else (),
-        tokens=found.total_tokens,
-        budget=found.budget,
+        tokens=prepared.total_tokens,
+        budget=prepared.budget,
         seen=seen,
         is_empty=empty,
         known=_known(profile, recorded is not None),

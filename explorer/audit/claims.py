@@ -70,7 +70,11 @@ class Sources:
             bare = re.sub(r"^[^\d]*", "", item.key)
             listed = bare and re.search(rf"(?<![\d.]){re.escape(bare)}", self._listed)
             return f"#{bare}" in self._mentions or bool(listed)
-        return any(item.key in one or one in item.key for one in self._mentions if "://" in one)
+        return any(
+            item.key in mention or mention in item.key
+            for mention in self._mentions
+            if "://" in mention
+        )
 
     @cached_property
     def _listed(self) -> str:

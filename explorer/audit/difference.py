@@ -127,7 +127,7 @@ class Difference:
     @property
     def not_audited(self) -> tuple[Candidate, ...]:
         """Those whose requests are not known: then no facts are compared."""
-        return tuple(one for one in self.candidates if one.fidelity is None)
+        return tuple(candidate for candidate in self.candidates if candidate.fidelity is None)
 
     def won(self, at: int) -> tuple[FactRow, ...]:
         """What a candidate has and the reference lacks."""
@@ -153,7 +153,7 @@ def difference(candidates: Sequence[Candidate], reference: int = 0) -> Differenc
     return Difference(
         tuple(candidates),
         reference,
-        align([one.summary for one in candidates], reference),
+        align([candidate.summary for candidate in candidates], reference),
         _facts(asked, candidates),
         _settings(candidates),
         sum(1 for found in asked.values() if sum(one is not None for one in found) > 1),
@@ -184,16 +184,16 @@ def align(summaries: Sequence[str], reference: int = 0) -> tuple[SectionRow, ...
 def _merged(sections: Sequence[Section]) -> list[tuple[Section, int]]:
     """Sections under the same headings put together, with how often the heading is there."""
     found: dict[str, tuple[Section, int]] = {}
-    for one in sections:
-        if one.path not in found:
-            found[one.path] = one, 1
+    for section in sections:
+        if section.path not in found:
+            found[section.path] = section, 1
             continue
-        first, times = found[one.path]
-        text = f"{first.text}\n\n{one.text}".strip()
+        first, times = found[section.path]
+        text = f"{first.text}\n\n{section.text}".strip()
         merged = Section(
-            first.title, first.path, first.level, first.start, first.body, one.end, text
+            first.title, first.path, first.level, first.start, first.body, section.end, text
         )
-        found[one.path] = merged, times + 1
+        found[section.path] = merged, times + 1
     return list(found.values())
 
 
@@ -314,10 +314,13 @@ def _fact_row(found: Sequence[Finding | None], candidates: Sequence[Candidate]) 
 
 
 def _grave(row: FactRow) -> tuple[int, int]:
-    worst = min(severity(one) for one in row.findings if one is not None)
+    worst = min(severity(finding) for finding in row.findings if finding is not None)
     return worst, -row.fact.last
 
 
 def _settings(candidates: Sequence[Candidate]) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    names = dict.fromkeys(name for one in candidates for name in one.settings)
-    return tuple((name, tuple(one.settings.get(name, "") for one in candidates)) for name in names)
+    names = dict.fromkeys(name for candidate in candidates for name in candidate.settings)
+    return tuple(
+        (name, tuple(candidate.settings.get(name, "") for candidate in candidates))
+        for name in names
+    )

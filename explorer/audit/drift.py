@@ -66,7 +66,7 @@ class Drift:
 
 def drift(summaries: Sequence[Candidate]) -> Drift:
     """How summaries of one session drift; of fewer than two there are no steps."""
-    facts = [_facts_of(one.summary) for one in summaries]
+    facts = [_facts_of(summary.summary) for summary in summaries]
     steps = tuple(
         _step(summaries[at], summaries[at + 1], facts[at], facts[at + 1])
         for at in range(len(summaries) - 1)

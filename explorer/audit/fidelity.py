@@ -88,16 +88,16 @@ def fidelity(
         recency=_recency(findings, summarized, bands),
         tokens_before=tokens_before,
         tokens_after=after,
-        counts=Counter(one.fate for one in (*findings, *wrong)),
+        counts=Counter(finding.fate for finding in (*findings, *wrong)),
     )
 
 
 def _rows(findings: Sequence[Finding], wrong: Sequence[Finding]) -> tuple[KindRow, ...]:
     counts: dict[FactKind, Counter[Fate]] = {}
-    for one in (*findings, *wrong):
-        if one.fact.stale and one.fate is not Fate.STALE:
+    for finding in (*findings, *wrong):
+        if finding.fact.stale and finding.fate is not Fate.STALE:
             continue
-        counts.setdefault(one.fact.kind, Counter())[one.fate] += 1
+        counts.setdefault(finding.fact.kind, Counter())[finding.fate] += 1
     return tuple(KindRow(kind, counts[kind]) for kind in FactKind if kind in counts)
 
 
@@ -189,12 +189,12 @@ def _recency(
     within = frozenset(indices)
     total: Counter[int] = Counter()
     survived: Counter[int] = Counter()
-    for one in findings:
-        last = max((index for index in one.fact.sources if index in within), default=-1)
-        if last < 0 or one.fact.stale:
+    for finding in findings:
+        last = max((index for index in finding.fact.sources if index in within), default=-1)
+        if last < 0 or finding.fact.stale:
             continue
         total[last] += 1
-        survived[last] += one.fate in SURVIVED
+        survived[last] += finding.fate in SURVIVED
     out = []
     for number in range(min(bands, len(indices))):
         first = number * len(indices) // min(bands, len(indices))

@@ -175,7 +175,7 @@ class Fidelity:
 
     def of(self, *fates: Fate) -> tuple[Finding, ...]:
         """The findings with one of these fates."""
-        return tuple(one for one in self.findings if one.fate in fates)
+        return tuple(finding for finding in self.findings if finding.fate in fates)
 
     def row(self, kind: FactKind) -> KindRow:
         """The row of a kind; an empty one where there is none."""

@@ -58,8 +58,8 @@ class Gathered:
         mentions -= self.mentions
         words -= self._words
         self.mentions |= mentions
-        self.values += [float(one[1:]) for one in mentions if one.startswith("#")]
-        self.paths += [one for one in mentions if "/" in one or "." in one]
+        self.values += [float(mention[1:]) for mention in mentions if mention.startswith("#")]
+        self.paths += [mention for mention in mentions if "/" in mention or "." in mention]
         self._words |= words
         self.stems |= terms_of_message(" ".join(words))
 

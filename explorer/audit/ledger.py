@@ -195,11 +195,13 @@ def ledger_at(
         if compaction not in tree.columns.compactions or compaction not in tree.path(leaf):
             raise ValueError(f"entry #{compaction} is no compaction on the path to #{leaf}")
         moment = compaction
-    found = generations_of(tree, moment, profile, read=read, recorded=recorded, weights=weights)
+    generations = generations_of(
+        tree, moment, profile, read=read, recorded=recorded, weights=weights
+    )
     if branches is None:
         sizes = settings or Settings.of(profile)
-        branches = branch_audits(tree, found.view.path, profile, sizes, recorded or {})
-    return _Filling(tree, found, moment, branches).ledger()
+        branches = branch_audits(tree, generations.view.path, profile, sizes, recorded or {})
+    return _Filling(tree, generations, moment, branches).ledger()
 
 
 @dataclass

@@ -65,7 +65,7 @@ def find_losses(
 
 def lost_line(losses: Iterable[Loss], compaction: int) -> str:
     """What a compaction lost, in a line for a notice; empty for nothing."""
-    gone = [one for one in losses if one.at == compaction and one.severity is Severity.LOST]
+    gone = [loss for loss in losses if loss.at == compaction and loss.severity is Severity.LOST]
     if not gone:
         return ""
     entries = {entry for one in gone for entry in one.entries}

@@ -40,7 +40,7 @@ class Overview:
 
     def losses_at(self, entry: int) -> list[Loss]:
         """The losses that happened at an entry, or that took it."""
-        return [one for one in self.losses if one.at == entry or entry in one.entries]
+        return [loss for loss in self.losses if loss.at == entry or entry in loss.entries]
 
 
 def overview(
@@ -71,7 +71,7 @@ def overview(
         profile,
         ledger,
         ledger,
-        tuple(sorted(losses, key=lambda one: -one.severity)),
+        tuple(sorted(losses, key=lambda loss: -loss.severity)),
         strip,
         tuple(audits.values()),
     )

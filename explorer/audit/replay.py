@@ -162,8 +162,8 @@ class _Replay:
     def _meant(self, entry: int, position: int) -> int:
         """The first kept position by the rules, for a broken boundary."""
         above = self.tree.columns.parent[entry]
-        found = prepare(self.tree, above, self.profile, Settings.of(self.profile))
-        return min(found.cut, position) if isinstance(found, Preparation) else position
+        prepared = prepare(self.tree, above, self.profile, Settings.of(self.profile))
+        return min(prepared.cut, position) if isinstance(prepared, Preparation) else position
 
     def _recorded(self, inputs: Collection[int], kept: int) -> tuple[int, tuple[int, ...]]:
         positions = [at for entry in inputs if 0 <= (at := self.view.path.position(entry)) < kept]

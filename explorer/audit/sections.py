@@ -92,15 +92,15 @@ def _headings(text: str) -> Iterator[tuple[int, int, int, str]]:
             continue
         if fence:
             continue
-        if found := _MARKDOWN.match(bare):
-            yield start, at, len(found.group(1)), _words(found.group(2))
-        elif numbered and (found := _NUMBERED.match(bare)):
-            yield start, at, 1, _words(found.group(1))
-        elif found := _BOLD.match(bare):
+        if match := _MARKDOWN.match(bare):
+            yield start, at, len(match.group(1)), _words(match.group(2))
+        elif numbered and (match := _NUMBERED.match(bare)):
+            yield start, at, 1, _words(match.group(1))
+        elif match := _BOLD.match(bare):
             # Below a rule begins another part with separate headings: the split turn.
-            yield start, at, 1 if below_rule else _BOLD_LEVEL, _words(found.group(1))
-        elif found := _OPEN.match(bare):
-            yield start, at, 1, found.group(1).replace("-", " ").capitalize()
+            yield start, at, 1 if below_rule else _BOLD_LEVEL, _words(match.group(1))
+        elif match := _OPEN.match(bare):
+            yield start, at, 1, match.group(1).replace("-", " ").capitalize()
         if bare.strip():
             below_rule = _RULE.match(bare) is not None
 

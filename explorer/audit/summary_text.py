@@ -140,12 +140,20 @@ def _lines(part: str, number: int) -> list[Line]:
     headings = [(found.start(), found.group(1)) for found in _HEADING.finditer(part)]
     out = []
     at, under = 0, ""
-    for one in sentences(part, []):
-        while at < len(headings) and headings[at][0] <= one.start:
+    for sentence in sentences(part, []):
+        while at < len(headings) and headings[at][0] <= sentence.start:
             under = headings[at][1]
             at += 1
         out.append(
-            Line(number, one.text, one.start, one.end, terms(one.text), figures_in(one.text), under)
+            Line(
+                number,
+                sentence.text,
+                sentence.start,
+                sentence.end,
+                terms(sentence.text),
+                figures_in(sentence.text),
+                under,
+            )
         )
     return out
 

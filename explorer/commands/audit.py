@@ -212,9 +212,9 @@ def _print_losses(report: Report) -> None:
         ])  # fmt: skip
     if rows:
         print_table(["loss", "gravity", "times", "known", "what and where"], rows, right=(2,))
-    for one in report.losses:
-        if one.loss.severity is Severity.LOST:
-            print(f"At #{one.at.index}: {visible_line(one.loss.cause)}")
+    for loss in report.losses:
+        if loss.loss.severity is Severity.LOST:
+            print(f"At #{loss.at.index}: {visible_line(loss.loss.cause)}")
 
 
 def _kind_totals(report: Report, kind: FactKind) -> tuple[int, int, int]:

@@ -289,29 +289,29 @@ def _compare(arguments: argparse.Namespace, files: ProfileFiles) -> None:
 
 
 def _outcome_json(
-    chosen: Target, one: ProfileOutcome, whys: dict[str, list[Cause]]
+    chosen: Target, outcome: ProfileOutcome, whys: dict[str, list[Cause]]
 ) -> dict[str, Any]:
     ids = chosen.document.tree.columns.ids
     row: dict[str, Any] = {
-        "profile": one.profile.name,
-        **asdict(one.settings),
-        "compacts": one.compacts,
-        "reason": one.reason,
-        "first_kept_entry": ids[one.first_kept] if one.compacts else None,
-        "is_split_turn": one.is_split_turn,
-        "messages_to_summarize": one.messages,
-        "turn_prefix_messages": one.turn_prefix,
-        "entries_kept": one.kept,
-        "entries_lost": one.lost,
-        "tokens_before": one.tokens_before,
-        "tokens_source": one.tokens_source,
-        "tokens_of_entries": one.context_tokens,
-        "tokens_after_estimate": one.tokens_after,
-        "context_limit": one.limit,
-        "is_due": one.is_due,
+        "profile": outcome.profile.name,
+        **asdict(outcome.settings),
+        "compacts": outcome.compacts,
+        "reason": outcome.reason,
+        "first_kept_entry": ids[outcome.first_kept] if outcome.compacts else None,
+        "is_split_turn": outcome.is_split_turn,
+        "messages_to_summarize": outcome.messages,
+        "turn_prefix_messages": outcome.turn_prefix,
+        "entries_kept": outcome.kept,
+        "entries_lost": outcome.lost,
+        "tokens_before": outcome.tokens_before,
+        "tokens_source": outcome.tokens_source,
+        "tokens_of_entries": outcome.context_tokens,
+        "tokens_after_estimate": outcome.tokens_after,
+        "context_limit": outcome.limit,
+        "is_due": outcome.is_due,
     }
-    if one.profile.name in whys:
-        row["causes"] = [asdict(cause) for cause in whys[one.profile.name]]
+    if outcome.profile.name in whys:
+        row["causes"] = [asdict(cause) for cause in whys[outcome.profile.name]]
     return row
 
 

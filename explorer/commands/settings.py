@@ -81,23 +81,23 @@ def _key(arguments: argparse.Namespace) -> Key:
 
 
 def _effective_value(
-    key: Key, found: Explanation, settings: LiveSettings, project: Path | None
+    key: Key, explanation: Explanation, settings: LiveSettings, project: Path | None
 ) -> Any:
     """The value in force: the one that is set, or the profile's."""
-    if found.source != "profile":
-        return found.value
+    if explanation.source != "profile":
+        return explanation.value
     profiles = ProfileFiles().shelf().profiles()
     return profile_default(key, profile_named(settings.values(project), profiles=profiles))
 
 
 def _row(key: Key, settings: LiveSettings, project: Path | None) -> dict[str, Any]:
-    found = settings.explain(key.name, project)
+    explanation = settings.explain(key.name, project)
     return {
         "key": key.name,
-        "value": _effective_value(key, found, settings, project),
-        "source": found.source,
-        "file": str(found.file) if found.file else None,
-        "line": found.line or None,
+        "value": _effective_value(key, explanation, settings, project),
+        "source": explanation.source,
+        "file": str(explanation.file) if explanation.file else None,
+        "line": explanation.line or None,
     }
 
 

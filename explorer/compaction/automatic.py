@@ -247,10 +247,10 @@ class Automatic:
         profile, enabled, _continue = session.rules
         now = replace(session.situation(), reply=reply, requested=requested)
         session.guards = session.guards.observed(now)
-        found = decide(now, session.guards, profile, enabled)
-        if found.trigger == "threshold" and profile.prompt_budget is not None:
+        decision = decide(now, session.guards, profile, enabled)
+        if decision.trigger == "threshold" and profile.prompt_budget is not None:
             return Decision(None, False, "The prompt is brought within its budget when it is sent.")
-        return found
+        return decision
 
     def _prune(self, everything: bool = False) -> Steps[bool]:
         """Prune before anything is decided (A13); whether anything was pruned.

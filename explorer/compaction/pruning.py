@@ -108,7 +108,7 @@ class PruningPlan:
                 f"{tokens_text(policy.minimum_savings)} nothing is done."
             )
         counts = [
-            (sum(1 for one in self.results if one.why == why), words)
+            (sum(1 for result in self.results if result.why == why), words)
             for why, words in zip(
                 ORDER, ("superseded", "without use", "older than the protected window"), strict=True
             )
@@ -120,8 +120,8 @@ class PruningPlan:
         """The ``data`` of the prune entry; ``ids``: of all entries."""
         return {
             "results": [
-                {"id": ids[one.entry], "tokens": one.tokens, "text": one.note}
-                for one in self.results
+                {"id": ids[result.entry], "tokens": result.tokens, "text": result.note}
+                for result in self.results
             ],
             "saved": self.saved,
             "reason": self.reason,
@@ -361,9 +361,9 @@ def _enough(candidates: Sequence[PlannedResult], needed: int) -> list[PlannedRes
     """All that is stale, and of the merely old as much as is needed, the oldest first."""
     chosen: list[PlannedResult] = []
     saved = 0
-    for one in candidates:
-        if one.why == "old" and saved >= needed:
+    for candidate in candidates:
+        if candidate.why == "old" and saved >= needed:
             break
-        chosen.append(one)
-        saved += one.saved
+        chosen.append(candidate)
+        saved += candidate.saved
     return chosen

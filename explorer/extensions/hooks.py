@@ -96,4 +96,4 @@ def _takes_context(handler: Handler) -> bool:
             raise TypeError("a handler takes the event, or the event and a context") from error
         return True
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    return sum(one.kind in positional for one in signature.parameters.values()) > 1
+    return sum(parameter.kind in positional for parameter in signature.parameters.values()) > 1

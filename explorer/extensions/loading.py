@@ -216,7 +216,7 @@ class Extension:
     @property
     def events(self) -> list[str]:
         """The events that it handles, in the order of registration."""
-        return list(dict.fromkeys(one.event for one in self.handlers))
+        return list(dict.fromkeys(handler.event for handler in self.handlers))
 
     @property
     def log(self) -> list[str]:

@@ -121,7 +121,7 @@ class Extensions:
         ]
         with self._lock:
             folders = [self._user, *self._projects.values()]
-        broken = [one for one in folders if one is not None and one.problem is not None]
+        broken = [folder for folder in folders if folder is not None and folder.problem is not None]
         return rows + [Listed("", str(b.folder), b.scope, (), b.problem) for b in broken]
 
     def project(self, cwd: str) -> Project | None:

@@ -246,10 +246,10 @@ class HookRunner:
 
     def _handlers(self, event: str) -> list[tuple[Extension, Registered]]:
         return [
-            (extension, one)
+            (extension, handler)
             for extension in self._extensions
-            for one in extension.handlers
-            if one.event == event
+            for handler in extension.handlers
+            if handler.event == event
         ]
 
     async def _notify(

@@ -105,14 +105,14 @@ class TrustStore:
 
     def _read(self) -> frozenset[str]:
         try:
-            found = self._path.stat()
+            status = self._path.stat()
         except FileNotFoundError:
             self._seen, self._folders, self.problem = None, frozenset(), ""
             return self._folders
         except OSError as error:
             self._folders, self.problem = frozenset(), f"{self._path}: {error.strerror or error}"
             return self._folders
-        state = (found.st_mtime_ns, found.st_size)
+        state = (status.st_mtime_ns, status.st_size)
         if state != self._seen:
             self._folders, self.problem = self._load()
             self._seen = state
@@ -126,7 +126,7 @@ class TrustStore:
         except (OSError, UnicodeDecodeError, RecursionError) as error:
             return frozenset(), f"{self._path}: {error}"
         folders = data.get("folders") if isinstance(data, dict) else None
-        if not isinstance(folders, list) or not all(isinstance(one, str) for one in folders):
+        if not isinstance(folders, list) or not all(isinstance(folder, str) for folder in folders):
             return frozenset(), f"{self._path}: expected an object with a list of folders"
         return frozenset(folders), ""
 

@@ -60,7 +60,7 @@ class Found:
         if not self.servers:
             ports = ", ".join(str(urlsplit(address).port) for address in self.silent)
             return f"No server answered on this machine (ports {ports})."
-        each = (f"{title_of(one.kind)} with {_models(one)}" for one in self.servers)
+        each = (f"{title_of(server.kind)} with {_models(server)}" for server in self.servers)
         return f"Found {', '.join(each)}."
 
 

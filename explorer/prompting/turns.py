@@ -186,9 +186,11 @@ def _paired(one: Round) -> Round | None:
     return Round(one.entry, one.text, one.tokens, calls, one.thinking, list(results.values()))
 
 
-def _round(one: SourceMessage, reply: AssistantMessage) -> Round:
+def _round(message: SourceMessage, reply: AssistantMessage) -> Round:
     calls = tuple(ToolUse(call.id, call.name, call.named_arguments) for call in reply.calls)
-    return Round(one.entry, _texts(reply.content), one.tokens, calls, _thinking(reply.content))
+    return Round(
+        message.entry, _texts(reply.content), message.tokens, calls, _thinking(reply.content)
+    )
 
 
 def _thinking(content: Content) -> Thinking | None:
@@ -199,17 +201,17 @@ def _thinking(content: Content) -> Thinking | None:
     return None
 
 
-def _result(one: SourceMessage, result: ToolResultMessage) -> Result:
+def _result(message: SourceMessage, result: ToolResultMessage) -> Result:
     text = _texts(result.content)
     if not text and images_of(result.content):
         text = "[image]"
-    return Result(one.entry, result.call_id, text, one.tokens)
+    return Result(message.entry, result.call_id, text, message.tokens)
 
 
-def _spoken(one: SourceMessage) -> Spoken:
-    content = one.message.content
+def _spoken(message: SourceMessage) -> Spoken:
+    content = message.message.content
     pictures = tuple(Picture(image.mime, image.data) for image in images_of(content))
-    return Spoken(one.entry, _texts(content), one.tokens, pictures)
+    return Spoken(message.entry, _texts(content), message.tokens, pictures)
 
 
 def _texts(content: Content) -> str:

@@ -147,10 +147,10 @@ class _Process:
 
 
 def _read(pipe: IO[bytes], size: int) -> bytes:
-    found = pipe.read(size)
-    if len(found) < size:
+    block = pipe.read(size)
+    if len(block) < size:
         raise CountingLost("the counting process has ended")
-    return found
+    return block
 
 
 def _count_record(counter: Counter, format_name: FormatName, record: bytes) -> int:

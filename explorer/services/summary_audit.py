@@ -237,5 +237,5 @@ def _tokens(session: OpenedSession, entries: Sequence[int]) -> int:
 
 def _transcript_in(summary: str) -> str:
     """The path of a transcript that a breadcrumb names; empty for none."""
-    found = _TRANSCRIPT.search(summary)
-    return found.group() if found else ""
+    match = _TRANSCRIPT.search(summary)
+    return match.group() if match else ""

@@ -88,7 +88,7 @@ class SummaryCall:
     @property
     def attempts(self) -> tuple[Attempt, ...]:
         """Every call, request by request in the order of the requests."""
-        return tuple(attempt for one in self._calls for attempt in one.calls.log)
+        return tuple(attempt for call in self._calls for attempt in call.calls.log)
 
     async def run(self) -> None:
         """Wait for all answers; the first failure of a request that counts stops the others.
@@ -97,11 +97,11 @@ class SummaryCall:
         """
         cancel = self._order.cancel
         forget = [cancel.add_callback(token.cancel) for token in (self._stop, self._stop_short)]
-        short = [one for one in self._calls if one.request.purpose == "short"]
+        short = [call for call in self._calls if call.request.purpose == "short"]
         # An endpoint gives the short summary along with the summary (A29): asked for after that.
         beside = [] if self._order.model == REMOTE else [_start(one) for one in short]
         try:
-            counted = [one for one in self._calls if one not in short]
+            counted = [call for call in self._calls if call not in short]
             results = await asyncio.gather(
                 *(self._counted(one) for one in counted), return_exceptions=True
             )
@@ -119,9 +119,9 @@ class SummaryCall:
         if cancel.cancelled:
             raise Cancelled
 
-    async def _counted(self, one: _RequestCall) -> DraftPart:
+    async def _counted(self, call: _RequestCall) -> DraftPart:
         try:
-            return await one.run()
+            return await call.run()
         except (ModelError, _Unusable, Cancelled):
             self._stop.cancel()
             raise
@@ -153,8 +153,8 @@ class SummaryCall:
                 raise result
 
 
-def _start(one: _RequestCall) -> asyncio.Task[DraftPart]:
-    return asyncio.ensure_future(one.run())
+def _start(call: _RequestCall) -> asyncio.Task[DraftPart]:
+    return asyncio.ensure_future(call.run())
 
 
 class _Unusable(Exception):

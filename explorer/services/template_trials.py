@@ -261,9 +261,9 @@ def wrong_and_tokens(results: Sequence[TrialResult]) -> Mapping[str, tuple[int, 
 
 def _pairs(results: Sequence[TrialResult]) -> list[tuple[Fidelity, Fidelity]]:
     by_place: dict[TrialPoint, dict[int, Fidelity]] = {}
-    for one in results:
-        if one.fidelity is not None:
-            by_place.setdefault(one.point, {})[one.which] = one.fidelity
+    for result in results:
+        if result.fidelity is not None:
+            by_place.setdefault(result.point, {})[result.which] = result.fidelity
     return [(both[0], both[1]) for both in by_place.values() if len(both) == 2]
 
 

@@ -96,9 +96,9 @@ def check(
     found = auditor.draft(shown, text, cancelled=cancelled).fidelity
     weighed = Weighed.of(found)
     wrong = [
-        one
-        for one in found.findings
-        if one.fate in _LACKING and (one.fate is not Fate.LOST or not one.fact.stale)
+        finding
+        for finding in found.findings
+        if finding.fate in _LACKING and (finding.fate is not Fate.LOST or not finding.fact.stale)
     ]
     wrong.sort(key=lambda one: (severity(one, weighed), -one.fact.last))
     return Checked(shown, text, found, tuple(_lacks(document, wrong)))
@@ -160,7 +160,7 @@ def difference(before: Fidelity, after: Fidelity) -> tuple[tuple[Fact, ...], tup
     wrong of what the first had right."""
     had, has = _seen(before), _seen(after)
     wrong_before, wrong_after = _wrong(before), _wrong(after)
-    facts = {_key(one): one.fact for one in (*before.findings, *after.findings)}
+    facts = {_key(finding): finding.fact for finding in (*before.findings, *after.findings)}
     regained = [key for key in facts if (key in has and key not in had) or
                 (key in wrong_before and key not in wrong_after)]  # fmt: skip
     lost = [key for key in facts if (key in had and key not in has) or
@@ -185,22 +185,26 @@ def _key(finding: Finding) -> tuple[str, str, bool]:
 _WRONG = frozenset({Fate.MUTATED, Fate.INVENTED, Fate.STALE})
 
 
-def _seen(found: Fidelity) -> set[tuple[str, str, bool]]:
-    return {_key(one) for one in found.findings if one.fate in SURVIVED and not one.fact.stale}
+def _seen(fidelity: Fidelity) -> set[tuple[str, str, bool]]:
+    return {
+        _key(finding)
+        for finding in fidelity.findings
+        if finding.fate in SURVIVED and not finding.fact.stale
+    }
 
 
-def _wrong(found: Fidelity) -> set[tuple[str, str, bool]]:
-    return {_key(one) for one in found.findings if one.fate in _WRONG}
+def _wrong(fidelity: Fidelity) -> set[tuple[str, str, bool]]:
+    return {_key(finding) for finding in fidelity.findings if finding.fate in _WRONG}
 
 
 def _lacks(document: Document, findings: Sequence[Finding]) -> list[Lack]:
-    wanted = sorted({span.entry for one in findings for span in _spans(one)[-1:]})
+    wanted = sorted({span.entry for finding in findings for span in _spans(finding)[-1:]})
     entries = dict(zip(wanted, document.payloads.entries(wanted), strict=True))
     found = []
-    for one in findings:
-        span = next(iter(_spans(one)[-1:]), None)
+    for finding in findings:
+        span = next(iter(_spans(finding)[-1:]), None)
         line = _line_at(entries[span.entry], span) if span is not None else ""
-        found.append(_lack(one, span.entry if span is not None else -1, line))
+        found.append(_lack(finding, span.entry if span is not None else -1, line))
     return found
 
 

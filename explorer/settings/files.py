@@ -80,12 +80,12 @@ class FileState:
 def stamp_of(path: Path) -> tuple[int, ...] | None:
     """Tells one version of a file from the next, also where it was replaced by another file."""
     try:
-        found = path.stat()
+        status = path.stat()
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
         return (-1, error.errno or 0)
-    return (found.st_mtime_ns, found.st_size, found.st_ino, found.st_dev)
+    return (status.st_mtime_ns, status.st_size, status.st_ino, status.st_dev)
 
 
 def load(path: Path, level: Level, before: FileState, trusted: bool = True) -> FileState:

@@ -75,8 +75,8 @@ def _plain(message: str) -> str:
 
 
 def _skip(text: str, at: int) -> int:
-    found = _BLANK.match(text, at)
-    return found.end() if found else at
+    match = _BLANK.match(text, at)
+    return match.end() if match else at
 
 
 def _value(text: str, at: int) -> Node:
@@ -84,9 +84,9 @@ def _value(text: str, at: int) -> Node:
         return _object(text, at)
     if text[at] == "[":
         return _array(text, at)
-    found = _SCALAR.match(text, at)
-    assert found is not None, "the text was found valid"
-    return Node(at, found.end(), json.loads(found.group()))
+    match = _SCALAR.match(text, at)
+    assert match is not None, "the text was found valid"
+    return Node(at, match.end(), json.loads(match.group()))
 
 
 def _object(text: str, start: int) -> Node:
@@ -205,8 +205,8 @@ def _newline(text: str) -> str:
 
 def _step(text: str) -> str:
     """One level of indentation, as the text has it."""
-    found = re.search(r'^([ \t]+)"', text, re.MULTILINE)
-    return found.group(1) if found else "  "
+    match = re.search(r'^([ \t]+)"', text, re.MULTILINE)
+    return match.group(1) if match else "  "
 
 
 def _indent(text: str, node: Node) -> str:
@@ -217,8 +217,8 @@ def _indent(text: str, node: Node) -> str:
         if line > node.start and not text[line:start].strip(" \t"):
             return text[line:start]
     line = text.rfind("\n", 0, node.start) + 1
-    found = re.match(r"[ \t]*", text[line:])
-    return (found.group() if found else "") + _step(text)
+    match = re.match(r"[ \t]*", text[line:])
+    return (match.group() if match else "") + _step(text)
 
 
 def _nested(parts: list[str], written: str, text: str, indent: str) -> str:

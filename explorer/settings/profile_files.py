@@ -94,18 +94,20 @@ class ProfileFiles:
         problems: list[str] = []
         for path in sorted(self.folder.glob("*.json")) if self.folder.is_dir() else ():
             try:
-                found = read_file(path)
-                if found.profile.name != path.stem:
+                profile_file = read_file(path)
+                if profile_file.profile.name != path.stem:
                     raise ProfileError(
-                        f"{path}: name: it is {found.profile.name!r}, and the file is named "
+                        f"{path}: name: it is {profile_file.profile.name!r}, and the file is named "
                         f"{path.name!r}; give both the same name"
                     )
-                _check_name(found.profile.name)
+                _check_name(profile_file.profile.name)
             except ProfileError as error:
                 problems.append(str(error))
                 continue
-            user_profiles[found.profile.name] = found
-            problems += [f"{path}: {key}: not known here; it is kept" for key in found.unknown]
+            user_profiles[profile_file.profile.name] = profile_file
+            problems += [
+                f"{path}: {key}: not known here; it is kept" for key in profile_file.unknown
+            ]
         return Shelf(BASES, user_profiles, tuple(problems))
 
     def save(self, profile_file: OwnProfile, *, replacing: bool = False) -> OwnProfile:

@@ -360,8 +360,8 @@ class FileStamp:
     @classmethod
     def of(cls, path: str) -> FileStamp:
         """Raises OSError when the file cannot be asked."""
-        found = Path(path).stat()
-        return cls(found.st_size, found.st_mtime_ns)
+        status = Path(path).stat()
+        return cls(status.st_size, status.st_mtime_ns)
 
 
 @dataclass(frozen=True, slots=True)

@@ -187,11 +187,11 @@ class Background:
     def _remove_step(self, key: int) -> None:
         """Take out the last entries of a session, and the session itself with its first."""
         with self._readers.read() as db:
-            found = db.execute(
+            row = db.execute(
                 "SELECT max(id) FROM payloads WHERE id BETWEEN ? AND ?",
                 (row_id(key, 0), row_id(key + 1, 0) - 1),
             ).fetchone()
-        last = -1 if found[0] is None else found[0] - row_id(key, 0)
+        last = -1 if row[0] is None else row[0] - row_id(key, 0)
         first = max(0, last + 1 - _STEP)
         self.with_index(lambda index: self._unindex(index, key, first, last))
 

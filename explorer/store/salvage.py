@@ -262,7 +262,7 @@ class _Damaged:
         while stack:
             first, last = stack.pop()
             try:
-                found = self.db.execute(query, (first, last)).fetchall()
+                rows = self.db.execute(query, (first, last)).fetchall()
             except (sqlite3.DatabaseError, UnicodeDecodeError):
                 if first < last:
                     middle = (first + last) // 2
@@ -270,7 +270,7 @@ class _Damaged:
                 elif (row := self._carved(table, first)) is not None:
                     yield row, first
                 continue
-            for row in found:
+            for row in rows:
                 yield row[:-1], row[-1]
 
     def _carved(self, table: str, identifier: int) -> Row | None:

@@ -114,7 +114,7 @@ def holds(text: str, terms: list[Term]) -> bool:
 
 def snippet(text: str, terms: list[Term]) -> tuple[str, tuple[tuple[int, int], ...]]:
     """A stretch of one line around the first match, and where in it the terms are."""
-    patterns = [re.escape(one) for one in _shown_forms(terms)]
+    patterns = [re.escape(form) for form in _shown_forms(terms)]
     pattern = re.compile("|".join(patterns), re.IGNORECASE) if patterns else None
     first = pattern.search(text) if pattern else None
     at = first.start() if first else 0
@@ -184,8 +184,8 @@ class SearchIndex:
             db.execute("PRAGMA synchronous = OFF")
             with transaction(db):
                 db.execute("CREATE TABLE IF NOT EXISTS mark (value TEXT NOT NULL)")
-                found = db.execute("SELECT value FROM mark").fetchone()
-                if found is None or found[0] != self._mark:
+                row = db.execute("SELECT value FROM mark").fetchone()
+                if row is None or row[0] != self._mark:
                     self._create(db)
         except sqlite3.Error:
             db.close()
@@ -217,10 +217,10 @@ class SearchIndex:
         Two programs may index the same database: whoever comes second sees what is done.
         """
         with transaction(self._db):
-            found = self._db.execute(
+            row = self._db.execute(
                 "SELECT entries FROM done WHERE session = ?", (session,)
             ).fetchone()
-            yield found[0] if found else 0
+            yield row[0] if row else 0
 
     def add(self, session: int, texts: Texts, entries: int) -> None:
         """Index texts; ``entries`` is how many of the session are done then."""

@@ -32,8 +32,8 @@ def now_ms() -> float:
 
 def session_rows(db: sqlite3.Connection) -> list[SessionRow]:
     """All sessions that are complete, the last used first."""
-    found = db.execute(f"{_SELECT} ORDER BY s.changed_ms DESC, s.key DESC").fetchall()
-    return [_row(one) for one in found]
+    rows = db.execute(f"{_SELECT} ORDER BY s.changed_ms DESC, s.key DESC").fetchall()
+    return [_row(one) for one in rows]
 
 
 def session_row(db: sqlite3.Connection, key: int, path: Path) -> tuple[SessionRow, SessionHeader]:
@@ -219,11 +219,11 @@ def write_counts(
     while at < len(tokens):
         chunk, offset = divmod(first + at, _CHUNK)
         part = array("i", tokens[at : at + _CHUNK - offset])
-        found = db.execute(
+        row = db.execute(
             "SELECT tokens FROM token_counts WHERE session = ? AND counter = ? AND chunk = ?",
             (key, counter, chunk),
         ).fetchone()
-        kept = _unpacked(found[0]) if found else array("i")
+        kept = _unpacked(row[0]) if row else array("i")
         if len(kept) < offset:
             kept.extend([NOT_COUNTED] * (offset - len(kept)))
         kept[offset : offset + len(part)] = part

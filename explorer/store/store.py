@@ -89,11 +89,11 @@ class Store:
                 raw.execute("PRAGMA journal_mode = WAL")
                 migrate(raw, path)
                 session_rows(raw)
-                found = raw.execute("SELECT value FROM library WHERE name = 'id'").fetchone()
+                row = raw.execute("SELECT value FROM library WHERE name = 'id'").fetchone()
         except (sqlite3.Error, SQLAlchemyError) as error:
             engine.dispose()
             raise database.translated(path, error) from error
-        return cls(path, engine, found[0] if found else "")
+        return cls(path, engine, row[0] if row else "")
 
     def close(self) -> None:
         """Finish what was handed in, end all threads and close the file."""

@@ -209,7 +209,9 @@ def estimate_message(message: Body) -> int:
         case SummaryMessage() | CompactionSummary() | BranchSummary():
             units = utf16_units(message.summary)
         case FilesMessage():
-            units = sum(utf16_units(one.path) + utf16_units(one.content) for one in message.files)
+            units = sum(
+                utf16_units(file.path) + utf16_units(file.content) for file in message.files
+            )
         case UserMessage() | SystemMessage() | UnknownMessage():
             units = _content_units(message.content, 0)
         case _:

@@ -94,11 +94,11 @@ def _passage(file: BinaryIO, first: int, most: int, job: ToolRun) -> _Passage:
     return found
 
 
-def _append(found: _Passage, block: bytes) -> None:
+def _append(passage: _Passage, block: bytes) -> None:
     """Keep a little more than a result may hold, so that cutting it is seen."""
-    room = 2 * MOST_BYTES - len(found.data)
+    room = 2 * MOST_BYTES - len(passage.data)
     if room > 0:
-        found.data += block[:room]
+        passage.data += block[:room]
 
 
 def _outcome(passage: _Passage, name: str) -> ToolOutcome:

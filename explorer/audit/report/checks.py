@@ -76,7 +76,7 @@ def _checked(report: Report, name: str) -> Failure | None:
     if name in set(LossKind):
         these = [one.loss.at for one in report.losses if one.loss.kind == name]
         return Failure(name, f"{title}: at {_names(these)}") if these else None
-    at = [(one, _count(one, name)) for one in report.compactions]
+    at = [(compaction, _count(compaction, name)) for compaction in report.compactions]
     bad = [(one, number) for one, number in at if number]
     if not bad:
         return None
@@ -90,14 +90,14 @@ def _count(part: CompactionPart, name: str) -> int:
         request = part.fidelity.request
         return int(request is not None and request.fate is Fate.LOST)
     word, _, kind = name.partition("-")
-    return sum(1 for one in part.fidelity.findings if _fits(_FATES[word], kind)(one))
+    return sum(1 for finding in part.fidelity.findings if _fits(_FATES[word], kind)(finding))
 
 
 def _fits(fate: Fate, kind: str) -> Callable[[Finding], bool]:
-    def fits(one: Finding) -> bool:
+    def fits(finding: Finding) -> bool:
         # What the user took back may go: it is lost rightly.
-        is_due = fate is not Fate.LOST or not one.fact.stale
-        return one.fate is fate and is_due and (not kind or one.fact.kind == kind)
+        is_due = fate is not Fate.LOST or not finding.fact.stale
+        return finding.fate is fate and is_due and (not kind or finding.fact.kind == kind)
 
     return fits
 

@@ -69,8 +69,8 @@ class Gathering:
     def losses(self, losses: Iterable[Loss]) -> tuple[LossPart, ...]:
         """Losses with their first entries."""
         return tuple(
-            LossPart(one, self.refs([one.at])[0], self.refs(one.entries[:SHOWN_ENTRIES]))
-            for one in losses
+            LossPart(loss, self.refs([loss.at])[0], self.refs(loss.entries[:SHOWN_ENTRIES]))
+            for loss in losses
         )
 
     def compaction(
@@ -99,7 +99,7 @@ class Gathering:
             summary=summary,
             fidelity=fidelity,
             groups=tuple(self._group(each, entry) for each in grouped(fidelity) if each.is_grave),
-            losses=self.losses(one for one in self.found.losses if one.at == entry),
+            losses=self.losses(loss for loss in self.found.losses if loss.at == entry),
             ledger=tuple(
                 VerdictRow(verdict, ledger.counts[verdict], ledger.tokens[verdict])
                 for verdict in LedgerVerdict
@@ -122,7 +122,7 @@ class Gathering:
         return FindingGroup(
             group.title,
             group.why,
-            tuple(self._quoted(one, compaction) for one in group.findings[:QUOTED]),
+            tuple(self._quoted(finding, compaction) for finding in group.findings[:QUOTED]),
             group.findings[QUOTED:],
         )
 

@@ -57,8 +57,8 @@ def document(report: Report) -> Json:
             "lowest. Things that were changed later are not counted.",
             "caution": UPPER_BOUND,
         },
-        "compactions": [_compaction(one) for one in report.compactions],
-        "losses": [_loss(one) for one in report.losses],
+        "compactions": [_compaction(compaction) for compaction in report.compactions],
+        "losses": [_loss(loss) for loss in report.losses],
         "strip": [_lane(one) for one in report.strip],
     }  # fmt: skip
     clean: Json = _clean(found)
@@ -113,7 +113,7 @@ def _compaction(part: CompactionPart) -> Json:
             for group in part.groups
         ],
         "findings": _findings(part),
-        "losses": [_loss(one) for one in part.losses],
+        "losses": [_loss(loss) for loss in part.losses],
         **_ledger(part),
     }  # fmt: skip
 

@@ -238,21 +238,21 @@ class Report:
     def other_losses(self) -> tuple[LossPart, ...]:
         """The losses that happened at none of the compactions of this report."""
         covered = {part.entry.index for part in self.compactions}
-        return tuple(one for one in self.losses if one.loss.at not in covered)
+        return tuple(loss for loss in self.losses if loss.loss.at not in covered)
 
     @property
     def loss_kinds(self) -> tuple[tuple[LossPart, ...], ...]:
         """The losses by kind, the gravest kinds first."""
         kinds: dict[LossKind, list[LossPart]] = {}
-        for one in self.losses:
-            kinds.setdefault(one.loss.kind, []).append(one)
+        for loss in self.losses:
+            kinds.setdefault(loss.loss.kind, []).append(loss)
         return tuple(tuple(these) for these in kinds.values())
 
     @property
     def worst(self) -> CompactionPart | None:
         """The compaction of which the smallest share survives; None where nothing was
         summarized that could be lost."""
-        some = [one for one in self.compactions if one.things]
+        some = [compaction for compaction in self.compactions if compaction.things]
         return min(some, key=lambda one: one.fidelity.survival, default=None)
 
     @property
@@ -306,8 +306,8 @@ def cost_words(report: Report) -> tuple[str, str]:
 
 def verdict_words(report: Report) -> str:
     """The report in a sentence."""
-    worst, entries = report.worst, {e for one in report.losses if one.loss.severity == 2
-                                    for e in one.loss.entries}  # fmt: skip
+    worst, entries = report.worst, {e for loss in report.losses if loss.loss.severity == 2
+                                    for e in loss.loss.entries}  # fmt: skip
     if not report.compactions:
         sentence = "Nothing was compacted on this path: the model sees every message word for word."
     elif worst is None:

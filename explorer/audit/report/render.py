@@ -129,13 +129,13 @@ def _markdown_escaped(value: object) -> object:
     return value
 
 
-def _fidelity_sentences(found: Fidelity) -> list[str]:
+def _fidelity_sentences(fidelity: Fidelity) -> list[str]:
     """Remarks on a summary besides its figures."""
     sentences = (
-        words.size_words(found),
-        words.request_words(found),
-        words.section_words(found),
-        words.file_words(found),
+        words.size_words(fidelity),
+        words.request_words(fidelity),
+        words.section_words(fidelity),
+        words.file_words(fidelity),
     )
     return [sentence for sentence in sentences if sentence]
 

@@ -222,8 +222,8 @@ class _Reading:
     def _pruned(self, at: int) -> None:
         track, context, tree = self._track, self._context, self._tree
         entry, before = track.entries[at], context.counted
-        found = tree.prune_results(entry)
-        places = sorted((track.position(one), result.saved) for one, result in found.items())
+        results = tree.prune_results(entry)
+        places = sorted((track.position(one), result.saved) for one, result in results.items())
         affected = [place for place, _less in places if place >= context.start]
         if affected:
             self._changed(affected[0])
@@ -232,7 +232,7 @@ class _Reading:
             PrunedThen(
                 tree.columns.prunes[entry].reason or "As it was recorded.",
                 len(self._asked), track.entries[at - 1] if at else -1, track.turn[at],
-                tuple(sorted(found)), sum(less for _place, less in places), before,
+                tuple(sorted(results)), sum(less for _place, less in places), before,
                 context.counted,
             )
         )  # fmt: skip

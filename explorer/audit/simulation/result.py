@@ -193,12 +193,12 @@ class Simulation:
     @property
     def asked(self) -> int:
         """Tokens that were sent to have summaries written."""
-        return sum(one.asked for one in self.compactions)
+        return sum(compaction.asked for compaction in self.compactions)
 
     @property
     def summarized(self) -> int:
         """Tokens of all summaries."""
-        return sum(one.summary for one in self.compactions)
+        return sum(compaction.summary for compaction in self.compactions)
 
     @property
     def largest(self) -> int:
@@ -208,12 +208,12 @@ class Simulation:
     @property
     def splits(self) -> int:
         """Compactions that split a turn."""
-        return sum(one.split_turn > 0 for one in self.compactions)
+        return sum(compaction.split_turn > 0 for compaction in self.compactions)
 
     @property
     def split_turns(self) -> float:
         """Share of the turns that a cut fell into."""
-        found = {one.split_turn for one in self.compactions} - {0}
+        found = {compaction.split_turn for compaction in self.compactions} - {0}
         return len(found) / self.turns if self.turns else 0.0
 
     @property
@@ -234,8 +234,13 @@ class Simulation:
         by, now = summary_prices or prices, self.requests
         replies = prices.of_all(now.sent, now.cached, now.written)
         summaries = sum(
-            by.of(one.asked, one.asked_cached, one.summary, max(1, one.requests))
-            for one in self.compactions
-            if one.requests
+            by.of(
+                compaction.asked,
+                compaction.asked_cached,
+                compaction.summary,
+                max(1, compaction.requests),
+            )
+            for compaction in self.compactions
+            if compaction.requests
         )
         return Costs(replies, summaries)

@@ -215,8 +215,12 @@ class SimulatedCompactor:
             return False
         before = context.counted
         notes = {
-            self.track.position(one.entry): (one.tokens, one.note, note_tokens(one.note))
-            for one in sorted(plan.results, key=lambda one: one.entry)
+            self.track.position(result.entry): (
+                result.tokens,
+                result.note,
+                note_tokens(result.note),
+            )
+            for result in sorted(plan.results, key=lambda result: result.entry)
         }
         less = [(at, values[at] - taken) for at, (_tokens, _note, taken) in notes.items()]
         self._made.all.append(MadePrune(context.end, notes))

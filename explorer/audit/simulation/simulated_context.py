@@ -158,7 +158,7 @@ class RunningContext:
 
     def pruned(self, results: Iterable[tuple[int, int]]) -> None:
         """Results gave way to notes: their positions, and what each note takes less."""
-        found = [one for one in results if one[0] >= self.start]
+        found = [result for result in results if result[0] >= self.start]
         self._notes += found
         self._less += sum(less for _position, less in found)
         self._reply, self._changed, self.is_whole = -1, True, False
@@ -243,7 +243,7 @@ class Pruner:
         self._all = results
         self._policy = results.policy
         self._sums = list(accumulate(results.tokens, initial=0))
-        self._could_save = list(accumulate((max(0, one) for one in results.saves), initial=0))
+        self._could_save = list(accumulate((max(0, save) for save in results.saves), initial=0))
         self._apart: frozenset[int] = frozenset()
         """Rows of what is pinned or omitted."""
         self._notes: dict[int, int] = {}

@@ -230,7 +230,7 @@ class Prompts:
         )
         return _Pending(run, last, planned, len(meter.requests) + compactor.taken.ready_after)
 
-    def _commit(self, found: _Pending, cause: Cause, why: str) -> None:
-        kept, turn = found.last + 1, self._compactor.track.turn
+    def _commit(self, pending: _Pending, cause: Cause, why: str) -> None:
+        kept, turn = pending.last + 1, self._compactor.track.turn
         is_split = 0 < kept < len(turn) and turn[kept - 1] == turn[kept]
-        self._compactor.commit(cause, why, found.planned, kept, turn[kept] if is_split else 0)
+        self._compactor.commit(cause, why, pending.planned, kept, turn[kept] if is_split else 0)

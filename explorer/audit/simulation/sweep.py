@@ -150,19 +150,19 @@ def _cell(
     prices: Prices | None,
     cancelled: Callable[[], bool] | None,
 ) -> Cell:
-    found = simulate(
+    simulation = simulate(
         past.track.tree, past.track.leaf, policy,
         assumptions=assumptions, past=past, cancelled=cancelled,
     )  # fmt: skip
     return Cell(
         keep=policy.settings.keep_recent_tokens,
         reserve=policy.settings.reserve_tokens,
-        compactions=len(found.compactions),
-        prunes=len(found.prunes),
-        sent=found.sent + found.asked,
-        cached=found.cached,
-        cost=found.cost(prices).total if prices is not None else None,
-        largest=found.largest,
-        split_turns=found.split_turns,
-        too_large=found.too_large,
+        compactions=len(simulation.compactions),
+        prunes=len(simulation.prunes),
+        sent=simulation.sent + simulation.asked,
+        cached=simulation.cached,
+        cost=simulation.cost(prices).total if prices is not None else None,
+        largest=simulation.largest,
+        split_turns=simulation.split_turns,
+        too_large=simulation.too_large,
     )

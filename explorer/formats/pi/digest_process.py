@@ -118,16 +118,16 @@ class DigestProcess:
         return Digest(others, columns, ops, pickle.loads(rare), count)
 
     def _read(self, output: IO[bytes], size: int) -> bytes:
-        found = output.read(size)
-        if len(found) < size:
+        block = output.read(size)
+        if len(block) < size:
             raise DigestLost(f"the process that parsed it ended with {self._process.wait()}")
-        return found
+        return block
 
 
 def _state(file: FileIO) -> tuple[int, int, int]:
     """What tells whether an open file is the one that was read, as it was then."""
-    found = os.fstat(file.fileno())
-    return found.st_dev, found.st_ino, found.st_mtime_ns
+    status = os.fstat(file.fileno())
+    return status.st_dev, status.st_ino, status.st_mtime_ns
 
 
 def serve() -> None:

@@ -126,7 +126,7 @@ def scenarios() -> tuple[Scenario, ...]:
 
 def scenario_of(model: str) -> Scenario | None:
     """The scenario that a model plays; None when there is none of that name."""
-    return next((one for one in scenarios() if one.model == model), None)
+    return next((scenario for scenario in scenarios() if scenario.model == model), None)
 
 
 def _name(file: Traversable) -> str:

@@ -114,7 +114,7 @@ def _last_played(scenario: Scenario, messages: Sequence[ChatMessage]) -> _Played
     for at, message in enumerate(messages):
         if message.role != "assistant":
             continue
-        named = [found for call in message.tool_calls if (found := ids.fullmatch(call.id))]
+        named = [match for call in message.tool_calls if (match := ids.fullmatch(call.id))]
         if named and _exists(scenario, int(named[0][1]), int(named[0][2])):
             last = _Played(at, int(named[0][1]), int(named[0][2]))
         elif not message.tool_calls:
@@ -127,7 +127,7 @@ def _exists(scenario: Scenario, turn: int, reply: int) -> bool:
 
 
 def _by_text(scenario: Scenario, text: str, at: int, last: _Played | None) -> _Played | None:
-    if last is not None and text in [one.strip() for one in scenario.passages.values()]:
+    if last is not None and text in [passage.strip() for passage in scenario.passages.values()]:
         return _Played(at, last.turn, last.reply, passage=True)
     if last is not None and text == scenario.waits.strip():
         return _Played(at, last.turn, last.reply, last.passage)

@@ -82,8 +82,8 @@ def limits_in(texts: Sequence[str]) -> Limits:
     for sentence in _sentences(texts):
         if _NO_TEST_CHANGES.search(sentence):
             tests = sentence
-        elif found := _PROTECTED_PATH.search(sentence):
-            paths.append((found["path"], sentence))
+        elif match := _PROTECTED_PATH.search(sentence):
+            paths.append((match["path"], sentence))
         elif _NO_CHANGES.search(sentence):
             changes = sentence
         if _NO_COMMANDS.search(sentence):

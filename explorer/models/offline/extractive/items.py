@@ -97,9 +97,9 @@ def read_facts(speaker: Speaker, texts: Sequence[str]) -> list[EntryFacts]:
     return [table.entry(index) for index in range(len(entries))]
 
 
-def exact_facts(found: EntryFacts) -> tuple[Mention, ...]:
+def exact_facts(facts: EntryFacts) -> tuple[Mention, ...]:
     """The exact facts among what a text states."""
-    return tuple(one for one in found.items if one.kind in EXACT_KINDS)
+    return tuple(item for item in facts.items if item.kind in EXACT_KINDS)
 
 
 _TORN = re.compile(r"[\\(\[{,]$")

@@ -141,5 +141,5 @@ def _is_numbered(lines: Sequence[str]) -> bool:
 
 def _heading(line: str, numbered: bool) -> str:
     """The words of a heading; empty for a line that is none."""
-    found = (_NUMBERED if numbered else _MARKED).match(line)
-    return "" if found is None else next(words for words in found.groups() if words).strip(" *:")
+    match = (_NUMBERED if numbered else _MARKED).match(line)
+    return "" if match is None else next(words for words in match.groups() if words).strip(" *:")

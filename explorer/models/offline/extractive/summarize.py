@@ -239,7 +239,7 @@ def compose(
 def _within(budget: int, template: Template, choices: Sequence[Choice], *, tight: bool) -> str:
     """The text without what is worth least, until it fits."""
     text = render(template, choices, tight=tight)
-    left = sorted(choices, key=lambda one: (-one.worth, one.item.order))
+    left = sorted(choices, key=lambda choice: (-choice.worth, choice.item.order))
     while (over := estimate_text(text) - budget) > 0 and len(left) > 1:
         freed = 0
         while freed < over * 4 and len(left) > 1:
@@ -251,7 +251,7 @@ def _within(budget: int, template: Template, choices: Sequence[Choice], *, tight
 
 def latest_wordings(latest: Item, limit: int) -> list[str]:
     """The latest request whole where the limit (UTF-16 units) allows, and only what it asks."""
-    parts = [one.text for one in sentences(latest.text, [])] or [latest.text]
+    parts = [sentence.text for sentence in sentences(latest.text, [])] or [latest.text]
     asks = [part for part in parts if kinds_of(part, by_user=True)] or parts
     whole, short = _up_to(parts, limit), _up_to(asks, max(120, limit // 2))
     return [whole, short] if len(short) < len(whole) else [whole]
