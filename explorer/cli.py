@@ -25,7 +25,7 @@ from explorer.models.keys import redact
 from explorer.session.visible_text import visible_line
 
 DEBUG_VARIABLE = "SESSION_EXPLORER_DEBUG"
-"""Set: what nobody expected ends a command with Python's own report of it."""
+"""Environment variable: when set, an unexpected error ends a command with its traceback."""
 FAULT_NAME = "last-fault.txt"
 
 

@@ -99,8 +99,8 @@ def prompt(name: str) -> Traversable:
 
 def prompt_names() -> list[str]:
     """The names of all prompt templates, without `.md`, sorted."""
-    found = (entry.name for entry in files("prompts").iterdir())
-    return sorted(name.removesuffix(".md") for name in found if name.endswith(".md"))
+    names = (entry.name for entry in files("prompts").iterdir())
+    return sorted(name.removesuffix(".md") for name in names if name.endswith(".md"))
 
 
 def resource_path(*parts: str) -> Path:
@@ -108,21 +108,21 @@ def resource_path(*parts: str) -> Path:
 
     Raises FileNotFoundError when it is not there, or when the program runs from an archive.
     """
-    found = resource(*parts)
-    if not isinstance(found, Path):
+    path = resource(*parts)
+    if not isinstance(path, Path):
         raise FileNotFoundError(
             f"{'/'.join(parts)} is inside an archive; install the program unpacked to use it"
         )
-    return found
+    return path
 
 
 def _packaged(package: str, parts: tuple[str, ...]) -> Traversable:
     """`parts` below the top-level package `package`; see `resource` for the errors."""
-    found = files(package)
+    path = files(package)
     for part in parts:
-        found = found / part
-    if not (found.is_file() or found.is_dir()):
+        path = path / part
+    if not (path.is_file() or path.is_dir()):
         raise FileNotFoundError(
             f"{package}/{'/'.join(parts)} is missing from this installation; install it again"
         )
-    return found
+    return path

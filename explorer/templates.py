@@ -105,8 +105,8 @@ def load_provenance(profile: str) -> str:
 
 def template_problems() -> dict[str, str]:
     """User texts that are not used: the reason, a sentence, by template name."""
-    found = {name: _user_prompt(name)[1] for name in TEMPLATES}
-    return {name: problem for name, problem in found.items() if problem}
+    texts = {name: _user_prompt(name)[1] for name in TEMPLATES}
+    return {name: problem for name, problem in texts.items() if problem}
 
 
 def changed_prompts() -> frozenset[str]:
@@ -168,8 +168,8 @@ def file_stamp(name: str) -> Stamp | None:
 
 def file_stamps() -> dict[str, Stamp]:
     """The stamps of all user texts, by template name."""
-    found = {name: file_stamp(name) for name in TEMPLATES}
-    return {name: stamp for name, stamp in found.items() if stamp is not None}
+    stamps = {name: file_stamp(name) for name in TEMPLATES}
+    return {name: stamp for name, stamp in stamps.items() if stamp is not None}
 
 
 def read_user_prompt(name: str) -> str | None:
@@ -316,10 +316,10 @@ class PromptTemplates:
 
     def version(self, name: str, number: int) -> Version:
         """One version; ``SHIPPED`` is the shipped one. Raises TemplateError."""
-        found = next((one for one in self.history(name) if one.number == number), None)
-        if found is None:
+        version = next((one for one in self.history(name) if one.number == number), None)
+        if version is None:
             raise TemplateError(f"{name} has no version {number}")
-        return found
+        return version
 
     def difference(self, name: str, one: int, other: int) -> tuple[Line, ...]:
         """The lines in which two versions differ, with some around them. Raises TemplateError."""
@@ -361,8 +361,8 @@ class PromptTemplates:
             data = json.loads((user_prompts_dir() / _UNSAVED).read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return {}
-        found = data.items() if isinstance(data, dict) else ()
-        return {n: text for n, text in found if n in TEMPLATES and isinstance(text, str)}
+        items = data.items() if isinstance(data, dict) else ()
+        return {n: text for n, text in items if n in TEMPLATES and isinstance(text, str)}
 
     def store_unsaved(self, texts: Mapping[str, str]) -> None:
         """Store texts that were edited and not saved; none of them is sent.

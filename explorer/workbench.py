@@ -69,7 +69,7 @@ class Workbench:
         random: Random | None = None,
         extensions: Extensions | None = None,
     ) -> None:
-        """``extensions``: who is asked about compactions and navigations; None: nobody."""
+        """``extensions``: called for compactions and navigations; None: none are."""
         self.store = store
         self.extensions = extensions
         self.client = client

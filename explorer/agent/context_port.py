@@ -1,4 +1,4 @@
-"""What a turn asks of whoever makes room in the context while it runs."""
+"""The interface by which a running turn makes room in the context."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class ContextPort(Protocol):
 
 
 class NoContextPort:
-    """Nobody makes room: a request that is too large fails."""
+    """The default, without any means: a request that is too large fails."""
 
     async def messages(
         self, outgoing: Outgoing, cancel: CancelToken

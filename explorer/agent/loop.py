@@ -1,9 +1,9 @@
 """One turn of the agent: the reply, the tools it asks for, and the replies after them.
 
 Every message is appended as soon as it is complete, so that a crash leaves a session that can be
-gone on with. A reply that was stopped or failed is kept with what had arrived, and says so. A call
-that fails before its first word may be tried again; a context that is too large is compacted by
-the turn's context port and the reply requested again.
+gone on with. A reply that was stopped or failed is stored with what had arrived, marked as such. A
+call that fails before its first word may be tried again; a context that is too large is compacted
+by the turn's context port and the reply requested again.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class AgentTurn:
         limits: TurnLimits | None = None,
     ) -> None:
         """``thinking``: a level's name. ``queue``: what the person sends meanwhile; its follow-ups
-        are left to whoever starts turns."""
+        are left to the caller."""
         self._port = port
         self._client = client
         self._model = model
@@ -119,7 +119,7 @@ class AgentTurn:
     ) -> TurnResult:
         """Append the person's message and work until the model has nothing more to call.
 
-        ``synthetic``: nobody typed the message, and it is marked so. ``waited``: it comes from the
+        ``synthetic``: the message is generated, and is marked so. ``waited``: it comes from the
         queue, which is reported as ``Steered``. Raises what the port raises.
         """
         self._on_event = on_event

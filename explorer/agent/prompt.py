@@ -28,7 +28,7 @@ class Prompt:
         return cls(prompt) if isinstance(prompt, str) else prompt
 
     def message(self, *, synthetic: bool = False) -> UserMessage:
-        """The message as it is stored. ``synthetic``: nobody typed it."""
+        """The message as it is stored. ``synthetic``: it was generated, not typed."""
         text = text_content(self.text) if self.text or not self.images else ()
         return UserMessage((*text, *image_blocks(self.images)), synthetic)
 

@@ -133,7 +133,7 @@ class Reply:
 
     @property
     def says_nothing(self) -> bool:
-        """No answer and no call: thinking alone answers nobody."""
+        """Neither text nor call; thinking alone does not count."""
         return not (self.text.strip() or self.calls)
 
     @property
@@ -170,7 +170,7 @@ class Reply:
 
 
 def _stored_call(call: ToolCall) -> ToolCallBlock:
-    # What cannot be used is stored beside it, for whoever looks for the reason.
+    # What cannot be used is stored beside it, for diagnosis.
     return ToolCallBlock(call.id, call.name, call.arguments, call.raw if call.problem else "")
 
 

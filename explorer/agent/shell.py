@@ -183,7 +183,7 @@ class _Waker:
                 os.write(self._wake, b"!")
 
     def close(self) -> None:
-        """Wake nobody any more."""
+        """Stop waking the loop."""
         self._forget()
         with self._lock:
             self._open = False
@@ -293,7 +293,7 @@ _FIXED = {
     "PYTHONUNBUFFERED": "1",
     "DEBIAN_FRONTEND": "noninteractive",
 }
-"""Nobody answers a question, nothing waits for a key, and output comes as it is written."""
+"""Environment without prompts and pagers, and with unbuffered output."""
 
 
 def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:

@@ -1,8 +1,8 @@
 """Runs one command and ends everything that it started. Run as a separate program.
 
-    python -I -S supervisor.py REPORT LIFE GRACE PROGRAM [ARGUMENT...]
+    python -I -S supervisor.py REPORT ALIVE GRACE PROGRAM [ARGUMENT...]
 
-``LIFE`` is a descriptor that is read from: when its other end closes, by a cancel or because the
+``ALIVE`` is a descriptor that is read from: when its other end closes, by a cancel or because the
 window died, the command is ended. ``REPORT`` is one that two lines of JSON are written to: first
 ``{"group": process group of the command}``, and at its end ``{"code": exit code or null, "signal":
 signal or null, "left": processes that it left running}``. ``GRACE``: seconds between the request to

@@ -101,7 +101,8 @@ class ToolRound:
         return tools is not None and unusable(call, tools) is None and tools.is_exclusive(call)
 
     async def _run_group(self, group: Sequence[ToolCall]) -> list[ToolOutcome]:
-        # A separate token, so that tools end too when whoever waits for the turn is cancelled.
+        # A separate token, so that tools end too when the task that waits for the turn is
+        # cancelled.
         inner = CancelToken()
         forget = self._cancel.add_callback(inner.cancel)
         tasks = [asyncio.create_task(self._run_one(call, inner)) for call in group]

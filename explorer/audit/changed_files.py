@@ -62,8 +62,8 @@ class ChangedFiles:
         return left_behind(self._tree, entry)
 
     def _carries(self, entry: int, summarized: list[int] | None) -> Changed:
-        """Of the files that a summary lists, those that anything changed. Where nobody can know
-        what it covered, its own list counts."""
+        """Of the files that a summary lists, those that anything changed. Where it is not
+        known what it covered, all files of its list count."""
         columns = self._tree.columns
         facts = columns.compactions.get(entry) or columns.branches[entry]
         # What an extension listed is not carried on.
@@ -72,8 +72,8 @@ class ChangedFiles:
         if summarized is None:
             return dict.fromkeys(facts.modified_files, (entry,))
         known = {path_key(path): entries for path, entries in self._of(summarized).items()}
-        found = {path: known.get(path_key(path)) for path in facts.modified_files}
-        return {path: entries for path, entries in found.items() if entries}
+        carried = {path: known.get(path_key(path)) for path in facts.modified_files}
+        return {path: entries for path, entries in carried.items() if entries}
 
     def _of(self, entries: list[int]) -> Changed:
         found: dict[str, list[int]] = {}

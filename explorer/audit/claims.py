@@ -19,7 +19,7 @@ from explorer.facts.words import terms
 _DERIVED = 20
 """Whole figures up to this are often counts that the summarizer made itself."""
 _LIKE = 0.84
-"""Letters that two names must have in common for one to be a slip of the other."""
+"""Characters that two names must have in common for one to be a slip of the other."""
 _SLIPS = 300
 """Things that nothing mentions of which one summary is asked whether they are slips; each is
 compared with all messages. Of more the rest is invented."""
@@ -207,7 +207,7 @@ def _claim(text: str, kind: FactKind, key: str, place: Place, source: Fact | Non
 
 
 def _rules(summary: SummaryText, sources: Sources, summarized: Facts) -> Iterator[Finding]:
-    """Rules that lost their negation or whose figure changed, and rules that nobody laid down."""
+    """Rules that lost their negation or whose figure changed, and rules without a source."""
     used: set[tuple[int, int]] = set()
     live = [one for one in summarized if one.kind in _RULES and not one.stale]
     for fact in live:

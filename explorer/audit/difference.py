@@ -283,9 +283,9 @@ def _asked(candidates: Sequence[Candidate]) -> dict[_Key, list[Finding | None]]:
             if finding.fact.stale and finding.fate not in STATED_WRONGLY:
                 continue
             key = finding.fact.kind, finding.fact.key, finding.fate in STATED_WRONGLY
-            found = by_key.setdefault(key, [None] * len(candidates))
-            if found[at] is None:
-                found[at] = finding
+            row = by_key.setdefault(key, [None] * len(candidates))
+            if row[at] is None:
+                row[at] = finding
     return by_key
 
 
@@ -300,13 +300,13 @@ def _facts(
 
 
 def _fact_row(found: Sequence[Finding | None], candidates: Sequence[Candidate]) -> FactRow:
-    first = next(one for one in found if one is not None)
+    first = next(finding for finding in found if finding is not None)
     is_wrong = first.fate in STATED_WRONGLY
 
     def fate(at: int) -> Fate | None:
-        one = found[at]
-        if one is not None:
-            return one.fate
+        finding = found[at]
+        if finding is not None:
+            return finding.fate
         is_kept = not is_wrong and not candidates[at].kept.isdisjoint(first.fact.sources)
         return Fate.KEPT if is_kept else None
 

@@ -84,8 +84,8 @@ _Keyed = dict[tuple[FactKind, str], Fact]
 
 
 def _facts_of(summary: str) -> _Keyed:
-    found = extract([Entry.of(CompactionSummary(summary))])
-    return {(fact.kind, fact.key): fact for fact in found}
+    facts = extract([Entry.of(CompactionSummary(summary))])
+    return {(fact.kind, fact.key): fact for fact in facts}
 
 
 def _step(earlier: Candidate, later: Candidate, before: _Keyed, after: _Keyed) -> Step:

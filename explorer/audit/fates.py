@@ -70,7 +70,7 @@ class Fates:
     def findings(
         self, facts: Iterable[Fact], cancelled: Callable[[], bool] = lambda: False
     ) -> list[Finding]:
-        """One finding per fact; fewer only when ``cancelled`` says so."""
+        """One finding per fact; fewer only when ``cancelled`` returns True."""
         out: list[Finding] = []
         for number, fact in enumerate(facts):
             if number % _CANCEL_EVERY == 0 and cancelled():
@@ -119,9 +119,9 @@ class Fates:
         return ()
 
     def _by_key(self, fact: Fact) -> tuple[Place, ...]:
-        found = self._keyed.get((fact.kind, fact.key))
-        if found:
-            return tuple(found)
+        facts = self._keyed.get((fact.kind, fact.key))
+        if facts:
+            return tuple(facts)
         if fact.kind is FactKind.PATH:
             return self._path(fact.key)
         if fact.kind is FactKind.HASH:
@@ -164,8 +164,8 @@ class Fates:
         if is_cut(fact.text):
             return self._cut_failure(fact.text)
         head = fact.key[:60].rstrip()
-        if len(head) >= 40 and (found := self._summary.flat(head)):
-            return found
+        if len(head) >= 40 and (place := self._summary.flat(head)):
+            return place
         wanted = terms(fact.text)
         for share, line in self._summary.nearest(wanted, 0.8):
             if share >= 0.8:
@@ -178,8 +178,8 @@ class Fates:
         # The word that was cut is left out: it stands nowhere as it is.
         left = beginning(text).rpartition(" ")[0]
         for wanted in (left, statement_key(listed_test(text))):
-            if len(wanted) >= _LEFT and (found := self._summary.flat(wanted)):
-                return found
+            if len(wanted) >= _LEFT and (place := self._summary.flat(wanted)):
+                return place
         return ()
 
     def _reworded(self, fact: Fact) -> tuple[tuple[Place, ...], str]:

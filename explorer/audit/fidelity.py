@@ -67,7 +67,7 @@ def fidelity(
     ``transcript``: the path that a breadcrumb in the summary names. ``gathered``: what the audit of
     another compaction of the session has read, and this one need not read again.
 
-    When ``cancelled`` says so the findings end early; ask it before they are shown.
+    When ``cancelled`` returns True the findings end early; ask it before they are shown.
     """
     parts = (summary,) if isinstance(summary, str) else tuple(summary)
     text = SummaryText(parts)
@@ -115,15 +115,15 @@ def _request(
 ) -> RequestCheck | None:
     if fact is None:
         return None
-    found = fates.of(fact)
-    fate = Fate.KEPT if fact.last in kept else found.fate
+    finding = fates.of(fact)
+    fate = Fate.KEPT if fact.last in kept else finding.fate
     wanted = terms(fact.text)
     if fate in SURVIVED or not wanted:
         overlap = 1.0
     else:
         all_terms = frozenset().union(*(line.terms for line in summary_text.lines))
         overlap = len(wanted & all_terms) / len(wanted)
-    return RequestCheck(fact, fate, overlap, found.places)
+    return RequestCheck(fact, fate, overlap, finding.places)
 
 
 class _Commands:

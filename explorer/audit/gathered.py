@@ -45,12 +45,12 @@ class Gathered:
         for index in wanted - self._read:
             if index in table:
                 self._read.add(index)
-                one = table.entry(index)
-                mentions |= one.mentions
-                words |= one.words
+                entry = table.entry(index)
+                mentions |= entry.mentions
+                words |= entry.words
                 figures = [
                     (value, item)
-                    for item in one.items
+                    for item in entry.items
                     if item.kind is FactKind.NUMBER and (value := figure(item.text))
                 ]
                 if figures:

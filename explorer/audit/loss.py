@@ -71,7 +71,7 @@ class Repair(StrEnum):
     """What can be done about it in this program."""
 
     CUT = "cut"
-    """Step back before the compaction and cut elsewhere."""
+    """Step back before the compaction and cut at another place."""
     PIN = "pin"
     """Keep the entries verbatim from here on."""
     INSTRUCTION = "instruction"

@@ -65,7 +65,7 @@ def overview(
         tree, leaf, profile, settings=sizes, found=whole, read=read, recorded=recorded,
         branches=audits,
     )  # fmt: skip
-    found = Overview(
+    result = Overview(
         leaf,
         None,
         profile,
@@ -76,6 +76,6 @@ def overview(
         tuple(audits.values()),
     )
     if moment is None:
-        return found
+        return result
     then = ledger_at(tree, leaf, moment, profile, settings=sizes, **given)  # type: ignore[arg-type]
-    return replace(found, moment=moment, ledger=then)
+    return replace(result, moment=moment, ledger=then)

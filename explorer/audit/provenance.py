@@ -1,7 +1,7 @@
 """How a figure or a fact of a session is known: recorded, worked out, or not to be known.
 
 A session written by another agent holds some of what happened and not the rest. Whatever is drawn
-from such a file is shown with how it is known, so that nobody takes a guess for a recording.
+from such a file is shown with how it is known, so that a guess is not taken for a record.
 """
 
 from __future__ import annotations

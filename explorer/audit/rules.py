@@ -108,14 +108,14 @@ def _verbatim(ledger: Ledger, entry: int, run: Run) -> str:
 
 
 def _again(ledger: Ledger, entry: int, run: Run) -> str:
-    found = ledger.view.again[entry]
-    who = f"#{found.by}" if found.by >= 0 else "The profile"
-    what = "pinned it" if found.why == "pin" else "keeps the user's own messages"
+    reinserted = ledger.view.again[entry]
+    who = f"#{reinserted.by}" if reinserted.by >= 0 else "The profile"
+    what = "pinned it" if reinserted.why == "pin" else "keeps the user's own messages"
     budget = ledger.view.shape.user_budget
-    if found.why != "pin" and budget is not None:
+    if reinserted.why != "pin" and budget is not None:
         what += f", the newest first, up to {budget.tokens:,} tokens"
     weight = ledger.view.plain.get(entry, ledger.view.weights[ledger.view.path.position(entry)])
-    tokens = tokens_text(max(0, weight + found.extra))
+    tokens = tokens_text(max(0, weight + reinserted.extra))
     sentence = (
         f"{who} {what}: it is told again, word for word, right after the summary ({tokens} tokens)."
     )

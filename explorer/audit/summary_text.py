@@ -64,9 +64,9 @@ class SummaryText:
         self._line_places: list[Place] = []
         self._by_term: dict[str, list[int]] = defaultdict(list)
         for number, part in enumerate(self.parts):
-            found = scan_text(part, Speaker.SUMMARY)
-            self.items += [(number, item) for item in found.items]
-            self.mentions |= found.mentions
+            scanned = scan_text(part, Speaker.SUMMARY)
+            self.items += [(number, item) for item in scanned.items]
+            self.mentions |= scanned.mentions
             self.lines += _lines(as_prose(part), number)
             self._flat.append(_flattened(part))
         for at, line in enumerate(self.lines):

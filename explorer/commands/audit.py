@@ -99,10 +99,10 @@ def run(arguments: argparse.Namespace) -> None:
             raise UsageError(str(error)) from error
         finally:
             progress.end()
-        found = failures(report, arguments.fail_under, checks)
-        _write(arguments, report, form, found)
-    if found:
-        raise AuditFailed("; ".join(f"{one.check}: {one.text}" for one in found))
+        failed = failures(report, arguments.fail_under, checks)
+        _write(arguments, report, form, failed)
+    if failed:
+        raise AuditFailed("; ".join(f"{one.check}: {one.text}" for one in failed))
 
 
 def _checks(arguments: argparse.Namespace) -> list[str]:

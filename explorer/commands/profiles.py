@@ -266,7 +266,7 @@ def _compare(arguments: argparse.Namespace, files: ProfileFiles) -> None:
     check_positive(arguments, "window")
     with target(arguments) as chosen:
         document = chosen.document
-        found = compare_profiles(
+        outcomes = compare_profiles(
             document.tree,
             chosen.at,
             profiles,
@@ -279,13 +279,13 @@ def _compare(arguments: argparse.Namespace, files: ProfileFiles) -> None:
                 document.tree, chosen.at, one.profile, PROFILES["explorer"],
                 weights_of=document.weights_for, prompt_of=document.prompt_of,
             )
-            for one in found
+            for one in outcomes
             if arguments.why
         }  # fmt: skip
         if arguments.json:
-            print_json([_outcome_json(chosen, one, whys) for one in found])
+            print_json([_outcome_json(chosen, one, whys) for one in outcomes])
             return
-        _print_outcomes(chosen, found, whys)
+        _print_outcomes(chosen, outcomes, whys)
 
 
 def _outcome_json(

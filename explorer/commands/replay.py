@@ -156,17 +156,18 @@ class _ReplayLog:
 
     def print_report(self) -> None:
         """Everything, for people."""
-        found = self.document()
-        print(f"{found['played']} of {found['steps']} messages played under {self._profile}, "
-              f"window {found['window']:,} tokens, threshold {found['threshold']:,}.")  # fmt: skip
+        report = self.document()
+        print(f"{report['played']} of {report['steps']} messages played "
+              f"under {self._profile}, window {report['window']:,} tokens, "
+              f"threshold {report['threshold']:,}.")  # fmt: skip
         rows = [(f"#{one['entry']}", *_log_row(one)) for one in self._happened]
         if rows:
             print_table(("after", "what", "tokens"), rows)
         else:
             print("Nothing was compacted or pruned.")
-        print(f"At the end the context holds {found['contextAtEnd']:,} tokens.")
+        print(f"At the end the context holds {report['contextAtEnd']:,} tokens.")
         if self._kept:
-            print(f"Kept as the session {found['session']}.")
+            print(f"Kept as the session {report['session']}.")
 
 
 def _log_row(one: dict[str, Any]) -> tuple[str, str]:
@@ -263,10 +264,10 @@ def _policies(arguments: argparse.Namespace, chosen: Target) -> list[Policy]:
 def _prices(arguments: argparse.Namespace, chosen: Target) -> Prices | None:
     if not arguments.prices:
         return None
-    found = prices_of(chosen.bench.client.info(arguments.prices))
-    if found is None:
+    prices = prices_of(chosen.bench.client.info(arguments.prices))
+    if prices is None:
         raise UsageError(f"--prices {arguments.prices}: nobody knows the prices of this model")
-    return found
+    return prices
 
 
 # for programs --------------------------------------------------------------------------------

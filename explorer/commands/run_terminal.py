@@ -136,10 +136,10 @@ def question_lines(request: ApprovalRequest, size: os.terminal_size) -> list[str
 def _terminal_size() -> os.terminal_size:
     """The size of the terminal that the question is on."""
     try:
-        found = os.get_terminal_size(sys.stderr.fileno())
+        size = os.get_terminal_size(sys.stderr.fileno())
     except (OSError, ValueError):
-        found = os.terminal_size((0, 0))
-    return found if found.columns and found.lines else shutil.get_terminal_size()
+        size = os.terminal_size((0, 0))
+    return size if size.columns and size.lines else shutil.get_terminal_size()
 
 
 def _on_one_line(text: str) -> str:

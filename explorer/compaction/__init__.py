@@ -8,7 +8,7 @@ The way of a compaction through the modules:
   compaction's work ends (the boundary).
 - ``cut``: where a path may be cut, and where it is cut; ``rounds``: where rounds are kept instead
   of tokens; ``scaling``: how many tokens are kept, by the provider's measure.
-- ``context_size``: how many tokens the context takes, and who says so.
+- ``context_size``: how many tokens the context takes, and the source of the number.
 - ``file_ops``: which files were read and modified.
 - ``prepare``: all of that together: a ``Preparation``, or a ``Refusal`` that says why not.
 - ``partition``: one verdict for every entry of the path; ``reasons`` puts them in sentences.

@@ -1,6 +1,6 @@
 """Automatic compaction as procedures: what is done in which order, and what holds it back.
 
-A procedure is a generator. It yields a step; whoever runs it performs the step and sends back what
+A procedure is a generator. It yields a step; the runner performs the step and sends back what
 came of it. A live session performs steps with its store and its models, a walk of a recorded one on
 counted columns; both run these procedures. Nothing here waits, reads a clock or looks at a session
 other than through ``Watched``.
@@ -29,7 +29,7 @@ from explorer.compaction.triggers import (
 )
 
 AUTOMATIC: frozenset[Trigger] = frozenset({"threshold", "overflow"})
-"""Triggers of compactions that nobody ordered: their failures open the breaker."""
+"""Triggers of automatic compactions: their failures open the breaker."""
 
 _UNTOUCHED = Guards()
 _Result = TypeVar("_Result")
@@ -47,8 +47,8 @@ def run(steps: Steps[_Result], perform: Callable[[Any], Any]) -> _Result:
         while True:
             result = perform(steps.send(result))
     except StopIteration as end:
-        found: _Result = end.value
-        return found
+        outcome: _Result = end.value
+        return outcome
 
 
 async def run_async(steps: Steps[_Result], perform: Callable[[Any], Awaitable[Any]]) -> _Result:
@@ -64,8 +64,8 @@ async def run_async(steps: Steps[_Result], perform: Callable[[Any], Awaitable[An
             else:
                 step = steps.send(result)
     except StopIteration as end:
-        found: _Result = end.value
-        return found
+        outcome: _Result = end.value
+        return outcome
 
 
 # steps -------------------------------------------------------------------------------------------
@@ -181,8 +181,8 @@ class Automatic:
         decision = self.decide(reply)
         if decision.trigger != "overflow":
             return Outcome(False, decision.reason, decision.blocked_by)
-        found: Outcome = yield Recover(decision.reason, again=True)
-        return found
+        recovered: Outcome = yield Recover(decision.reason, again=True)
+        return recovered
 
     def recovery(self, step: Recover) -> Steps[Outcome]:
         """Make room before the reply that was too large: prune, and compact where that can be."""
@@ -190,8 +190,8 @@ class Automatic:
         session.guards = replace(session.guards, recovered=step.again)
         if (yield from self._prune(everything=True)) and impossible((yield Preview())):
             return Outcome(True)
-        found: Outcome = yield Compact("overflow", step.reason, step.again)
-        return found
+        result: Outcome = yield Compact("overflow", step.reason, step.again)
+        return result
 
     def after_turn(
         self, reply: LastReply, *, finished: bool = True, requested: bool = False

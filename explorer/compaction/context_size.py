@@ -1,4 +1,4 @@
-"""How many tokens the context takes, and who says so (A7, B9, E7)."""
+"""How many tokens the context takes, and the source of the number (A7, B9, E7)."""
 
 from __future__ import annotations
 

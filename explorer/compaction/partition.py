@@ -419,8 +419,8 @@ def _judge_omitted(view: PathView, verdicts: bytearray, tokens: list[int]) -> No
 def _judge_again(
     view: PathView, preparation: Preparation | Refusal, verdicts: bytearray, tokens: list[int]
 ) -> tuple[int, int]:
-    """What is repeated after the summary: tokens that it takes then, and those of what is told
-    again now and not then."""
+    """Judge what is repeated after the summary. Returns its tokens then, and the tokens of what is
+    repeated now and not then."""
     later = preparation.again if isinstance(preparation, Preparation) else view.again
     kept = dropped = now = 0
     place, weights, sent = view.path.position, view.weights, view.sent

@@ -104,8 +104,8 @@ class PathView:
 
     def weight_in_place(self, position: int) -> int:
         """Tokens of the entry at a position in its place, whatever pins or omissions apply."""
-        found = self.plain.get(self.path[position])
-        return self.weights[position] if found is None else found
+        weight = self.plain.get(self.path[position])
+        return self.weights[position] if weight is None else weight
 
 
 def view_of(
@@ -197,11 +197,11 @@ def _summary_weight(
 
 def marked(kinds: bytes, mask: bytes) -> Iterator[int]:
     """The positions whose kind the mask marks; quick where there are few."""
-    found = kinds.translate(mask)
-    position = found.find(1)
+    marks = kinds.translate(mask)
+    position = marks.find(1)
     while position >= 0:
         yield position
-        position = found.find(1, position + 1)
+        position = marks.find(1, position + 1)
 
 
 def _sent(tree: SessionTree, path: Path, kinds: bytes) -> bytes:

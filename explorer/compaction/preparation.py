@@ -181,23 +181,23 @@ def _plan(cuts: Cuts, settings: Settings, keep: Keep, chosen: int | None) -> _Pl
     if view.kinds[-1] == Kind.COMPACTION:
         return _No("just-compacted", reasons.JUST_COMPACTED)
     if chosen is None:
-        found = _found(cuts, settings, keep)
+        cut = _found(cuts, settings, keep)
     else:
         by_hand = cuts.chosen(view.boundary, chosen)
         if by_hand is None:
             return _No("not-a-cut", reasons.not_a_cut(view, chosen))
-        found = by_hand
+        cut = by_hand
     refuses = cuts.profile.empty_input != "prepare"
-    if found.first_kept >= len(view) or (found.point < 0 and refuses):
+    if cut.first_kept >= len(view) or (cut.point < 0 and refuses):
         return _No("no-cut", reasons.NO_CUT)
-    history, prefix = _to_summarize(cuts, found)
+    history, prefix = _to_summarize(cuts, cut)
     if refuses and not history and not prefix:
         if chosen is not None:
             return _No("nothing-before", reasons.NOTHING_BEFORE)
         return _No("fits", reasons.everything_fits(cuts, settings, keep))
     if refuses and view.shape.pinned.keys() >= {*history, *prefix}:
         return _No("all-pinned", reasons.ALL_PINNED)
-    return _Plan(found, history, prefix)
+    return _Plan(cut, history, prefix)
 
 
 def _found(cuts: Cuts, settings: Settings, keep: Keep) -> Cut:

@@ -137,20 +137,20 @@ def causes(
     """
 
     def deciding(tried: Profile) -> tuple[object, ...]:
-        found = outcome(tree, leaf, tried, Settings.of(tried), weights_of, prompt_of)
-        return (found.first_kept, found.messages, found.turn_prefix, found.tokens_before,
-                found.shown.verdicts, _files(found))  # fmt: skip
+        result = outcome(tree, leaf, tried, Settings.of(tried), weights_of, prompt_of)
+        return (result.first_kept, result.messages, result.turn_prefix, result.tokens_before,
+                result.shown.verdicts, _files(result))  # fmt: skip
 
     now = deciding(profile)
-    found = []
+    result = []
     for key in (*_SIZES, *SWITCHES):
         value, other = getattr(profile, key), getattr(reference, key)
         if value == other:
             continue
         changed: dict[str, object] = {key: other}
         if deciding(replace(profile, **changed)) != now:  # type: ignore[arg-type]
-            found.append(_cause(key, value, other))
-    return found
+            result.append(_cause(key, value, other))
+    return result
 
 
 def _files(found: ProfileOutcome) -> tuple[object, ...]:

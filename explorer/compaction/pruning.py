@@ -195,12 +195,12 @@ class ToolResults:
         stands for a result already; other arguments as of ``plan_pruning``."""
         policy = self.policy
         older = self._older(rows, notes)
-        found = self._candidates(rows, older, notes)
-        found.sort(key=lambda one: (ORDER.index(one.why), one.entry))
-        could_save = sum(one.saved for one in found)
-        chosen = found
+        candidates = self._candidates(rows, older, notes)
+        candidates.sort(key=lambda one: (ORDER.index(one.why), one.entry))
+        could_save = sum(one.saved for one in candidates)
+        chosen = candidates
         if policy.amount == "needed" and needed is not None:
-            chosen = _enough(found, max(needed, policy.minimum_savings))
+            chosen = _enough(candidates, max(needed, policy.minimum_savings))
         code: Code = "" if chosen else "nothing"
         if chosen and could_save < policy.minimum_savings:
             code, chosen = "below-minimum", []
@@ -209,7 +209,7 @@ class ToolResults:
             policy=policy,
             results=tuple(chosen),
             saved=sum(one.saved for one in chosen),
-            found=len(found),
+            found=len(candidates),
             could_save=could_save,
             window_start=self.entries[rows[older]] if older < len(rows) else -1,
             code=code,

@@ -71,15 +71,15 @@ def continue_reminder(messages: Sequence[PromptMessage], facts: QuirkFacts) -> l
 def thinking_reattached(
     messages: Sequence[PromptMessage], facts: QuirkFacts
 ) -> list[PromptMessage]:
-    """The first reply after the summary bears the last thinking from before it, where it has none
-    of its own and the conversation goes on within a turn."""
-    found = list(messages)
-    for at, message in enumerate(found):
+    """The first reply after the summary bears the last thinking from before it, where it has
+    none and the conversation goes on within a turn."""
+    changed = list(messages)
+    for at, message in enumerate(changed):
         if message.role == "assistant":
             if message.thinking is None:
-                found[at] = replace(message, thinking=facts.thinking)
+                changed[at] = replace(message, thinking=facts.thinking)
             break
-    return found
+    return changed
 
 
 def tool_search_stripped(
@@ -172,21 +172,21 @@ def with_quirks(
 ) -> tuple[tuple[PromptMessage, ...], tuple[str, ...]]:
     """The messages as a model needs them at a stage, and the names of the quirks that changed
     something."""
-    found = tuple(messages)
+    result = tuple(messages)
     changed: list[str] = []
     for quirk in quirks_of(model, stage):
-        after = tuple(quirk.rule(found, facts))
-        if after != found:
+        after = tuple(quirk.rule(result, facts))
+        if after != result:
             changed.append(quirk.name)
-            found = after
-    return found, tuple(changed)
+            result = after
+    return result, tuple(changed)
 
 
 def _with_words(messages: Sequence[PromptMessage], at: int, words: str) -> list[PromptMessage]:
-    found = list(messages)
-    if words and found:
-        found[at] = replace(found[at], text=f"{found[at].text}\n\n{words}")
-    return found
+    changed = list(messages)
+    if words and changed:
+        changed[at] = replace(changed[at], text=f"{changed[at].text}\n\n{words}")
+    return changed
 
 
 def _without_calls(messages: Sequence[PromptMessage], ids: set[str]) -> list[PromptMessage]:

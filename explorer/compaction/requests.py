@@ -199,9 +199,11 @@ def build_requests(
     # Shares of the window are of the one that is set.
     profile = replace(preparation.profile, context_window=settings.context_window)
     added = additions or Additions()
-    one = profile.split == "one-summary"
-    summarized = [*preparation.history, *preparation.turn_prefix] if one else preparation.history
-    wanted = [] if one else preparation.turn_prefix
+    one_summary = profile.split == "one-summary"
+    summarized = (
+        [*preparation.history, *preparation.turn_prefix] if one_summary else preparation.history
+    )
+    wanted = [] if one_summary else preparation.turn_prefix
     history = read_conversation(summarized, entries, templates, profile)
     prefix = read_conversation(wanted, entries, templates, profile)
     requests: list[SummaryRequest] = []

@@ -149,8 +149,8 @@ def read_answer(event: str, *given: object) -> Answer:
             reader = known.get(name)
             if reader is None:
                 unknown += [] if name in _IGNORED else [name]
-            elif value is not None and (found := reader(name, value)) is not None:
-                values[name] = found
+            elif value is not None and (answer := reader(name, value)) is not None:
+                values[name] = answer
     return Answer(event, values, tuple(unknown))
 
 
@@ -259,14 +259,14 @@ _BRANCH: dict[str, Reader] = {"summary": _filled, "details": _data}
 
 def _whole(known: Mapping[str, Reader], name: str, value: object) -> dict[str, Any] | None:
     given = as_mapping({"summary": value} if isinstance(value, str) else value, name)
-    found = {
+    values = {
         key: read
         for key, one in given.items()
         if key in known and one is not None and (read := known[key](key, one)) is not None
     }
-    if given and "summary" not in found:
+    if given and "summary" not in values:
         raise AnswerError(f"{name} has no summary")
-    return found or None
+    return values or None
 
 
 def _compaction(name: str, value: object) -> dict[str, Any] | None:

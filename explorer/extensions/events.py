@@ -35,7 +35,7 @@ class Signal:
 
     @property
     def cancelled(self) -> bool:
-        """Whether nobody waits for an answer any more."""
+        """Whether the call was cancelled or timed out."""
         return self._event.is_set()
 
     @property

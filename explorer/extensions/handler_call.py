@@ -88,7 +88,7 @@ class Call:
         )
 
     def _give_up(self) -> None:
-        """Nobody waits any more: signal that to the handler, and cancel it where possible."""
+        """Signal the handler that its answer is no longer needed, and cancel it where possible."""
         self._signal._cancel()
         with self._lock:
             self._given_up = True
@@ -116,7 +116,8 @@ class Call:
         try:
             self._report(outcome)
         except RuntimeError:
-            # The loop that asked was closed between the look and the call: nobody is left to hear.
+            # The loop that asked was closed between the look and the call: nothing waits for the
+            # answer.
             return
 
     def _run_async(self, awaitable: Any) -> None:

@@ -201,7 +201,7 @@ class Extension:
     active: bool = False
     """Whether its handlers are asked; false once it is unloaded."""
     left_behind: dict[int, Call] = field(default_factory=dict)
-    """The latest call of a handler that nobody waited for to its end, by the handler's place."""
+    """The latest call of each handler that was abandoned, by the handler's place."""
     module: ModuleType | None = None
 
     @property

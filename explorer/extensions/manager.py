@@ -83,8 +83,8 @@ class Extensions:
         return await asyncio.to_thread(self._runner, cwd)
 
     def _runner(self, cwd: str) -> HookRunner:
-        found = [e for e in self._loaded(cwd) if e.active and self._is_enabled(e.name)]
-        return HookRunner(found, cwd, self._limit_s)
+        active = [e for e in self._loaded(cwd) if e.active and self._is_enabled(e.name)]
+        return HookRunner(active, cwd, self._limit_s)
 
     def _loaded(self, cwd: str) -> list[Extension]:
         """The extensions for a working folder: the person's, then the project's."""
@@ -92,14 +92,14 @@ class Extensions:
             self._drop_untrusted()
             if self._user is None:
                 self._user = self._load(self.folder, "user", None)
-            found = list(self._user.extensions)
+            extensions = list(self._user.extensions)
             project = project_of(cwd)
             if project is not None and self.trust.is_trusted(project):
                 if project not in self._projects:
                     folder = project / PROJECT_FOLDER
                     self._projects[project] = self._load(folder, "project", project)
-                found += self._projects[project].extensions
-        return found
+                extensions += self._projects[project].extensions
+        return extensions
 
     def _load(self, folder: Path, scope: Scope, boundary: Path | None) -> LoadedFolder:
         loaded = LoadedFolder(folder, scope, boundary)

@@ -183,10 +183,10 @@ REMOTE_MODEL = ModelInfo(REMOTE, "Remote endpoint", None, None)
 
 def price_table_path() -> Path | None:
     """The path of the price table in litellm's wheel; None where litellm is not installed."""
-    found = importlib.util.find_spec("litellm")
-    if found is None or found.origin is None:
+    spec = importlib.util.find_spec("litellm")
+    if spec is None or spec.origin is None:
         return None
-    path = Path(found.origin).parent / TABLE_FILE
+    path = Path(spec.origin).parent / TABLE_FILE
     return path if path.is_file() else None
 
 

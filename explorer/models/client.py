@@ -1,7 +1,7 @@
 """The client for every model.
 
-`offline/...` models run here without litellm; all others go through litellm in a thread
-of their own. The same events, errors and cancel for both.
+`offline/...` models run here without litellm; all others go through litellm on a
+separate thread. The same events, errors and cancel for both.
 """
 
 from __future__ import annotations
@@ -259,15 +259,15 @@ class ModelClient:
     async def find_servers(
         self, cancel: CancelToken, addresses: Sequence[str] = USUAL_ADDRESSES
     ) -> Found:
-        """Look for servers of the user on this machine; ``own.save_server`` adds one.
+        """Look for servers of the user on this machine; ``user_models.save_server`` adds one.
         Raises Cancelled."""
         return await on_provider_loop(self._provider, find_servers(addresses), cancel)
 
     async def probe_server(self, address: str, cancel: CancelToken, key: str = "") -> Server:
         """The server at an address and its models, under a name that is free. Raises ModelError,
         Cancelled."""
-        found = await on_provider_loop(self._provider, look_at(address, key), cancel)
-        return replace(found, name=free_name(found.kind, self.user_models.servers()))
+        server = await on_provider_loop(self._provider, look_at(address, key), cancel)
+        return replace(server, name=free_name(server.kind, self.user_models.servers()))
 
     def rename_server(self, old: str, new: str) -> None:
         """Give a server another name; its models, its key and its overrides follow. May wait for

@@ -160,8 +160,8 @@ class Keys:
             if provider in self._read:
                 return self._read[provider]
         keyring = _keyring()
-        found = _asked(lambda: keyring.get_password(SERVICE, provider))
-        key = found if isinstance(found, str) and found else None
+        stored = _asked(lambda: keyring.get_password(SERVICE, provider))
+        key = stored if isinstance(stored, str) and stored else None
         if key:
             remember_secret(key)
         with self._lock:

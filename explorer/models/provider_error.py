@@ -369,8 +369,8 @@ def _message_in(body: Mapping[str, Any]) -> str:
         if isinstance(value, str) and value.strip():
             nested = _as_object(value)
             return (_message_in(nested) if nested else "") or value.strip()
-        if isinstance(value, Mapping) and (found := _message_in(value)):
-            return found
+        if isinstance(value, Mapping) and (message := _message_in(value)):
+            return message
     return ""
 
 
@@ -394,11 +394,11 @@ def _as_object(text: str) -> Mapping[str, Any]:
     short = end - start < _LONGEST_LITERAL
     for parse in (json.loads, ast.literal_eval) if short else (json.loads,):
         try:
-            found = parse(text[start : end + 1])
+            parsed = parse(text[start : end + 1])
         except (ValueError, SyntaxError, MemoryError, RecursionError):
             continue
-        if isinstance(found, Mapping):
-            return found
+        if isinstance(parsed, Mapping):
+            return parsed
     return {}
 
 

@@ -63,13 +63,13 @@ class Routes:
             for model in server.models
         ]
         overrides = self._user_models.overrides()
-        found = {model.id for model in (*listed, *served)}
-        named = [self.info(model_id) for model_id in overrides if model_id not in found]
+        ids = {model.id for model in (*listed, *served)}
+        named = [self.info(model_id) for model_id in overrides if model_id not in ids]
         return [overridden(model, overrides.get(model.id)) for model in (*listed, *served)] + named
 
     def has_way(self, provider: str, api_base: str | None) -> bool:
-        """Whether a provider's models should answer: it has a key, is a server of the person's
-        own, or is asked at an address that wants no key. Makes no request."""
+        """Whether a provider's models should answer: it has a key, is a user's server,
+        or is asked at an address that wants no key. Makes no request."""
         if self._user_models.server(provider) is not None or self._keys.has(provider):
             return True
         return provider == "openai" and api_base is not None

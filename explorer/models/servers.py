@@ -297,8 +297,8 @@ async def _or_nothing(work: Coroutine[Any, Any, Any]) -> Any:
 
 
 def _list(value: object, key: str) -> list[Mapping[str, Any]]:
-    found = value.get(key) if isinstance(value, Mapping) else None
-    return [row for row in found if isinstance(row, Mapping)] if isinstance(found, list) else []
+    listed = value.get(key) if isinstance(value, Mapping) else None
+    return [row for row in listed if isinstance(row, Mapping)] if isinstance(listed, list) else []
 
 
 def _count(row: Mapping[str, Any], *names: str) -> int | None:
@@ -320,8 +320,8 @@ def _is_name(value: object) -> bool:
 
 def is_loopback(host: str) -> bool:
     """Whether a host is this machine."""
-    found = _ip(host)
-    return host == "localhost" or (found is not None and found.is_loopback)
+    address = _ip(host)
+    return host == "localhost" or (address is not None and address.is_loopback)
 
 
 def _is_near(address: str) -> bool:

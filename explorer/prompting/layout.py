@@ -110,8 +110,8 @@ class Node:
 
     def sources(self, *, left: bool = True) -> tuple[int, ...]:
         """The entries that it came from, ascending; of what is left of it, or of all."""
-        found = {node.source for node in self.walk() if node.alive or not left}
-        return tuple(sorted(found - {-1}))
+        sources = {node.source for node in self.walk() if node.alive or not left}
+        return tuple(sorted(sources - {-1}))
 
 
 _UNGROWN = float("inf")

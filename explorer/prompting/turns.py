@@ -150,13 +150,13 @@ def conversation(source_messages: Iterable[SourceMessage]) -> Conversation:
     Only what comes after the newest summary counts. Replies that failed or were stopped, calls
     without a result and results without a call are left out: providers refuse them.
     """
-    found = list(source_messages)
-    newest = max((at for at, one in enumerate(found) if one.is_summary), default=-1)
+    messages = list(source_messages)
+    newest = max((at for at, one in enumerate(messages) if one.is_summary), default=-1)
     summary = None
     if newest >= 0:
-        summary, found = _spoken(found[newest]), found[newest + 1 :]
+        summary, messages = _spoken(messages[newest]), messages[newest + 1 :]
     turns: list[Turn] = []
-    for one in found:
+    for one in messages:
         message = one.message
         if isinstance(message, ToolResultMessage):
             if turns and turns[-1].rounds:

@@ -160,7 +160,7 @@ def _count_record(counter: Counter, format_name: FormatName, record: bytes) -> i
 
 
 def serve(encoding: str) -> None:
-    """What the process does: count until nobody asks any more."""
+    """The process's main function: count until its input closes."""
     # A key pressed in the terminal is for the program that started this one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     counter = TiktokenCounter(encoding)

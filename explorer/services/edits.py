@@ -211,13 +211,13 @@ class Edits:
         shape = self.shape(at)
         in_place = set(context.messages)
         for entry in sorted({*shape.pinned, *context.again}):
-            found = context.again.get(entry)
+            reinserted = context.again.get(entry)
             pin = shape.pinned.get(entry)
             how: Literal["pinned", "kept"] = "pinned" if pin is not None else "kept"
-            by = pin.by if pin is not None else found.by if found is not None else -1
+            by = pin.by if pin is not None else reinserted.by if reinserted is not None else -1
             tokens = sent_tokens(context, entry, self.entry_weight(entry, profile))
             sent: Literal["in place", "again", "not"] = "again"
-            if found is None:
+            if reinserted is None:
                 sent = "in place" if entry in in_place else "not"
             rows.append(ShapedRow(entry, how, by, tokens, sent))
         return sorted(rows, key=lambda row: row.entry)

@@ -101,15 +101,15 @@ class Mark(NamedTuple):
 def next_mark(profile: Profile, settings: Settings, model_window: int | None) -> Mark:
     """The threshold; where summaries are made ahead, the middle of the range in which they are
     begun with a warm cache (A47)."""
-    found = limits_of(profile, settings, model_window)
+    limits = limits_of(profile, settings, model_window)
     budget, ahead = profile.prompt_budget, profile.background
     if budget is None:
-        return Mark(found.threshold, False)
+        return Mark(limits.threshold, False)
     try:
-        base = message_budget(found.window, threshold=budget.threshold).base
+        base = message_budget(limits.window, threshold=budget.threshold).base
     except ValueError:
         # An invalid threshold is reported where it is set.
-        base = found.window
+        base = limits.window
     if ahead is None:
         return Mark(base, False)
     return Mark(round(base * (ahead.warm_low + ahead.warm_high) / 2), True)

@@ -93,15 +93,15 @@ def check(
 
     Raises ScanCancelled, and ValueError when the preview refuses.
     """
-    found = auditor.draft(shown, text, cancelled=cancelled).fidelity
-    weighed = Weighed.of(found)
+    fidelity = auditor.draft(shown, text, cancelled=cancelled).fidelity
+    weighed = Weighed.of(fidelity)
     wrong = [
         finding
-        for finding in found.findings
+        for finding in fidelity.findings
         if finding.fate in _LACKING and (finding.fate is not Fate.LOST or not finding.fact.stale)
     ]
     wrong.sort(key=lambda one: (severity(one, weighed), -one.fact.last))
-    return Checked(shown, text, found, tuple(_lacks(document, wrong)))
+    return Checked(shown, text, fidelity, tuple(_lacks(document, wrong)))
 
 
 def request_for(document: Document, checked: Checked, model: str) -> VerifyRequest:

@@ -44,9 +44,9 @@ def latest_on_path(tree: SessionTree, path: Path, kind: Kind) -> int:
     kinds = tree.columns.kind
     for row in range(len(path.ranges) - 1, -1, -1):
         part = path.ranges[row]
-        found = kinds.rfind(kind, part.start, part.stop)
-        if found >= 0:
-            return path.position(found)
+        entry = kinds.rfind(kind, part.start, part.stop)
+        if entry >= 0:
+            return path.position(entry)
     return -1
 
 
@@ -97,8 +97,8 @@ def sent_tokens(context: Context, entry: int, weight: int) -> int:
 
 
 def user_budget(tree: SessionTree, shape: Shape, compaction: int) -> UserBudget | None:
-    """The rule that keeps the user's messages from before a compaction: the session's, else what
-    the profile of the compaction said."""
+    """The rule that keeps the user's messages from before a compaction: the session's, else
+    that of the compaction's profile."""
     if shape.user_budget is not None:
         return shape.user_budget
     tokens = tree.columns.compactions[compaction].user_tokens
@@ -107,14 +107,14 @@ def user_budget(tree: SessionTree, shape: Shape, compaction: int) -> UserBudget 
 
 def _sent(tree: SessionTree, part: Path, shape: Shape) -> list[int]:
     columns = tree.columns
-    found = part.select(columns.kind, _SENT)
+    sent = part.select(columns.kind, _SENT)
     if shape.omitted:
-        found = [at for at in found if at not in shape.omitted]
+        sent = [at for at in sent if at not in shape.omitted]
     if not columns.branches:
-        return found
+        return sent
     flags = columns.flags
     empty = {at for at in columns.branches if flags[at] & _EMPTY}
-    return [at for at in found if at not in empty] if empty else found
+    return [at for at in sent if at not in empty] if empty else sent
 
 
 def _thinking(tree: SessionTree, path: Path) -> str:

@@ -221,9 +221,9 @@ def prune_facts(data: object) -> PruneFacts | None:
     undoes, reason = data.get("undoes"), data.get("reason")
     listed = data.get("results")
     results = tuple(
-        found
+        result
         for item in (listed if isinstance(listed, list) else ())
-        if (found := _pruned_result(item)) is not None
+        if (result := _pruned_result(item)) is not None
     )
     taken_back = undoes if isinstance(undoes, str) else ""
     if not results and not taken_back:

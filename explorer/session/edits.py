@@ -49,10 +49,10 @@ _NAMES = {
 def shapes_on(tree: SessionTree, path: Path) -> list[int]:
     """The shaping entries in force on a path, oldest first: those that nothing takes back."""
     shapes = tree.columns.shapes
-    found = [at for at in shapes if at in path]
-    taken_back = {shapes[at].undoes for at in found} - {""}
+    on_path = [at for at in shapes if at in path]
+    taken_back = {shapes[at].undoes for at in on_path} - {""}
     ids = tree.columns.ids
-    return [at for at in found if not shapes[at].undoes and ids[at] not in taken_back]
+    return [at for at in on_path if not shapes[at].undoes and ids[at] not in taken_back]
 
 
 def last_shape_change(tree: SessionTree, path: Path, reinserted: Mapping[int, Reinserted]) -> int:
@@ -83,14 +83,14 @@ def shape_on(tree: SessionTree, path: Path) -> Shape:
         return PLAIN
     known = tree.shapes_known
     leaf = path[-1]
-    found = known.get(leaf)
-    if found is None:
+    shape = known.get(leaf)
+    if shape is None:
         in_force = shapes_on(tree, path)
-        found = _Reading(tree, path).of(in_force) if in_force else PLAIN
+        shape = _Reading(tree, path).of(in_force) if in_force else PLAIN
         while len(known) >= _REMEMBERED:
             known.pop(next(iter(known)))
-        known[leaf] = found
-    return found
+        known[leaf] = shape
+    return shape
 
 
 _REMEMBERED = 32
@@ -249,10 +249,10 @@ def _add_users(
 
 def prunes_on(tree: SessionTree, path: Path) -> list[int]:
     """The prune entries in force on a path, oldest first: those that nothing takes back."""
-    found = [at for at in tree.columns.prunes if at in path]
-    taken_back = {tree.columns.prunes[at].undoes for at in found} - {""}
+    prunes = [at for at in tree.columns.prunes if at in path]
+    taken_back = {tree.columns.prunes[at].undoes for at in prunes} - {""}
     ids = tree.columns.ids
-    return [at for at in found if not tree.columns.prunes[at].undoes and ids[at] not in taken_back]
+    return [at for at in prunes if not tree.columns.prunes[at].undoes and ids[at] not in taken_back]
 
 
 def last_prune_change(tree: SessionTree, path: Path) -> int:

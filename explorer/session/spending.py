@@ -30,7 +30,8 @@ class Spent:
     calls: int = 0
     """Calls with a provider's report of their tokens."""
     unpriced: int = 0
-    """Of those: calls that have no cost, because nobody knew the model's prices, or it has none."""
+    """Of those: calls that have no cost, because the model's prices were unknown, or it has
+    none."""
     uncounted: int = 0
     """Calls without a provider's report; none of the figures includes them."""
 
@@ -125,8 +126,8 @@ class SpendingLedger:
         """The entries of a path, or of a part of one."""
         total = Spending()
         for part in path.ranges:
-            found = self._between(part.start, part.stop)
-            total = Spending(total.replies + found.replies, total.summaries + found.summaries)
+            spent = self._between(part.start, part.stop)
+            total = Spending(total.replies + spent.replies, total.summaries + spent.summaries)
         return total
 
     def branch(self, tree: SessionTree, leaf: int) -> Spending:

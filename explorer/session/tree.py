@@ -237,13 +237,13 @@ class SessionTree:
 
     def children(self, index: int) -> list[int]:
         """The children of an entry (-1: the roots) by time, then by order in the file."""
-        found = list(self._below.get(max(index, -1), ()))
+        below = list(self._below.get(max(index, -1), ()))
         if index >= 0 and self._goes_on(index):
-            found.insert(0, index + 1)
-        if len(found) > 1:
+            below.insert(0, index + 1)
+        if len(below) > 1:
             times = self.columns.time
-            found.sort(key=lambda child: (times[child], child))
-        return found
+            below.sort(key=lambda child: (times[child], child))
+        return below
 
     def roots(self) -> list[int]:
         """Entries without a parent, by time."""
@@ -299,15 +299,15 @@ class SessionTree:
 
     def prune_results(self, prune: int) -> dict[int, PrunedResult]:
         """What a prune entry prunes: tool results above it, by index. Do not change it."""
-        found = self._pruned.get(prune)
-        if found is None:
-            kinds, path, found = self.columns.kind, self.path(prune), {}
+        results = self._pruned.get(prune)
+        if results is None:
+            kinds, path, results = self.columns.kind, self.path(prune), {}
             for entry_id, tokens, text in self.columns.prunes[prune].results:
                 at = self.index_above(entry_id, prune)
                 if 0 <= at < prune and kinds[at] == Kind.TOOL_RESULT and at in path:
-                    found[at] = PrunedResult(tokens, text, prune, note_tokens(text))
-            self._pruned[prune] = found
-        return found
+                    results[at] = PrunedResult(tokens, text, prune, note_tokens(text))
+            self._pruned[prune] = results
+        return results
 
     def name(self) -> str:
         """The session's latest name, or an empty text."""

@@ -37,17 +37,17 @@ class Chosen:
 
     def by_key(self, rules: Rules) -> dict[str, Any]:
         """The choices that a setting stands for, by its name. ``rules``: what came of them."""
-        found: dict[str, Any] = {"compaction.profile": self.profile} if self.profile else {}
+        values: dict[str, Any] = {"compaction.profile": self.profile} if self.profile else {}
         for key in KEYS.values():
             if key.field in self.sizes:
-                found[key.name] = self.sizes[key.field]
+                values[key.name] = self.sizes[key.field]
             elif key.field in self.rules:
-                found[key.name] = self.rules[key.field]
+                values[key.name] = self.rules[key.field]
             elif key.name.partition(".")[0] == "pruning" and "pruning" in self.rules:
-                found[key.name] = profile_default(key, rules.profile)
+                values[key.name] = profile_default(key, rules.profile)
         if "branch_summaries" in self.rules:
-            found["branchSummary.enabled"] = self.rules["branch_summaries"] != "off"
-        return found
+            values["branchSummary.enabled"] = self.rules["branch_summaries"] != "off"
+        return values
 
 
 class Rules(NamedTuple):

@@ -161,10 +161,10 @@ def with_value(text: str, name: str, value: Any, known: frozenset[str], flat: bo
         text = f"{text.rstrip()}{_newline(text) if text.strip() else ''}{{}}{_newline(text)}"
     root = _root(text)
     written = json.dumps(value, ensure_ascii=False)
-    found = [leaf.member for leaf in leaves(root, known) if leaf.name == name]
-    if found:
+    members = [leaf.member for leaf in leaves(root, known) if leaf.name == name]
+    if members:
         # Of several the last one holds.
-        node = found[-1].value
+        node = members[-1].value
         return text[: node.start] + written + text[node.end :]
     node, rest = _home(root, name)
     taken = {member.name for member in node.members or ()}
@@ -178,10 +178,10 @@ def without(text: str, name: str, known: frozenset[str]) -> str:
     if _skip(text, 0) == len(text):
         return text
     while True:
-        found = [leaf for leaf in leaves(_root(text), known) if leaf.name == name]
-        if not found:
+        matching = [leaf for leaf in leaves(_root(text), known) if leaf.name == name]
+        if not matching:
             return text
-        text = _removed(text, found[-1])
+        text = _removed(text, matching[-1])
 
 
 def _root(text: str) -> Node:

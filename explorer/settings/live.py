@@ -42,7 +42,7 @@ class Trust(Protocol):
 
 
 class NoTrust:
-    """Nobody is trusted."""
+    """No project is trusted."""
 
     def is_trusted(self, folder: Path) -> bool:
         return False

@@ -75,11 +75,11 @@ class Shelf:
 
     def named(self, name: str) -> Profile:
         """The profile of a name. Raises ProfileError naming those that there are."""
-        found = self.get(name)
-        if found is None:
+        profile = self.get(name)
+        if profile is None:
             known = ", ".join([*self.built_in, *self.user_profiles])
             raise ProfileError(f"there is no profile {name!r}; there are: {known}")
-        return found
+        return profile
 
 
 class ProfileFiles:
@@ -143,10 +143,10 @@ class ProfileFiles:
     def take_in(self, path: Path, *, name: str = "", replacing: bool = False) -> OwnProfile:
         """Store a profile that somebody shared, under its or another name. Raises
         ProfileError."""
-        found = read_file(path)
+        profile_file = read_file(path)
         if name:
-            found = replace(found, profile=replace(found.profile, name=name))
-        return self.save(found, replacing=replacing)
+            profile_file = replace(profile_file, profile=replace(profile_file.profile, name=name))
+        return self.save(profile_file, replacing=replacing)
 
     def hand_out(self, name: str, path: Path, *, replacing: bool = False) -> None:
         """Write a profile, of the user or not, to a file to be shared. Raises

@@ -1,5 +1,5 @@
-"""The person's settings where this installation keeps them, and what of the program follows them
-by itself."""
+"""The person's settings where this installation keeps them, and the parts of the program that
+follow their changes."""
 
 from __future__ import annotations
 

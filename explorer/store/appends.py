@@ -181,8 +181,8 @@ class Appender:
     def ids(self, db: sqlite3.Connection, key: int) -> tuple[dict[str, int], int]:
         """The index of every id of a session, and how many entries it has.
 
-        The mapping only ever holds what is in the rows, whoever wrote them: it is brought up to
-        date here, and ``forget`` empties it when rows of this transaction go again. Raises
+        The mapping only ever holds what is in the rows, whichever program wrote them: it is brought
+        up to date here, and ``forget`` empties it when rows of this transaction go again. Raises
         StoreError when there is no such session.
         """
         row = db.execute(

@@ -169,7 +169,7 @@ def driver(connection: Connection) -> sqlite3.Connection:
 
 def work_log_in(path: Path) -> None:
     """Work the log into the file as far as readers allow, on a separate connection, so that
-    nobody who writes waits for it. Raises StoreError."""
+    the writer does not wait for it. Raises StoreError."""
     try:
         connection = sqlite3.connect(path, timeout=0, isolation_level=None)
         try:
@@ -212,7 +212,7 @@ def translated(path: Path, error: BaseException) -> StoreError:
 
 
 MOST_IDLE = 4
-"""Connections that stay open while nobody reads; each has two files and a page cache."""
+"""Idle connections that stay open for reading; each has two files and a page cache."""
 
 
 class Readers:

@@ -288,8 +288,8 @@ class Batch:
 
     def labels(self) -> list[tuple[int, tuple[str, str]]]:
         """The label entries: position in the batch, (target id, label)."""
-        found = ((at, facts.label) for at, facts in self.rare.items())
-        return [(at, label) for at, label in found if label is not None]
+        labels = ((at, facts.label) for at, facts in self.rare.items())
+        return [(at, label) for at, label in labels if label is not None]
 
     def name(self) -> str | None:
         """The last name that the entries give the session, None when they give none."""

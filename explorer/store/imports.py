@@ -250,13 +250,13 @@ class Update:
     def _unchanged(self, key: int) -> ImportReport:
         with self._readers.snapshot() as db:
             row, _ = session_row(db, key, self._readers.path)
-            found = db.execute(
+            counts = db.execute(
                 "SELECT (SELECT count(*) FROM asides WHERE session = ?1),"
                 " (SELECT count(*) FROM entries WHERE id BETWEEN ?2 AND ?3 AND line > 0)",
                 (key, row_id(key, 0), row_id(key, row.entries)),
             ).fetchone()
         return ImportReport(
-            key, row.title, False, 0, kept=found[1], asides=found[0], unchanged=True
+            key, row.title, False, 0, kept=counts[1], asides=counts[0], unchanged=True
         )
 
     def _take(self, key: int, records: Sequence[EntryRecord], counts: _Counts) -> None:

@@ -1,4 +1,4 @@
-"""What the store does when nobody waits: finishing removals, filling the full-text index."""
+"""Background work of the store: finishing removals, filling the full-text index."""
 
 from __future__ import annotations
 
@@ -233,8 +233,8 @@ class Background:
                 index.add(key, self._texts(key, done, last), last + 1)
 
     def _texts(self, key: int, first: int, last: int) -> list[tuple[int, str]]:
-        found = stored_payloads(self._readers, key).found(range(first, last + 1))
-        return [(at, indexed(entry_text(entry))) for at, entry in found]
+        payloads = stored_payloads(self._readers, key).found(range(first, last + 1))
+        return [(at, indexed(entry_text(entry))) for at, entry in payloads]
 
 
 def _complete(db: sqlite3.Connection) -> dict[int, int]:

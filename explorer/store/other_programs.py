@@ -65,7 +65,7 @@ def claim_path(database: Path, name: str) -> Path:
 
 
 def is_abandoned(database: Path, name: str) -> bool:
-    """Whether nobody holds the claim any more; its file is removed then."""
+    """Whether the claim is free; its file is removed then."""
     path = claim_path(database, name)
     if not name or not path.exists():
         return True

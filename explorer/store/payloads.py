@@ -86,9 +86,9 @@ class StoredPayloads:
 
     def entries(self, indices: Sequence[int]) -> list[Entry]:
         """Several entries, in the order asked for."""
-        found = dict(self.found(sorted(set(indices))))
+        by_index = dict(self.found(sorted(set(indices))))
         try:
-            return [found[at] for at in indices]
+            return [by_index[at] for at in indices]
         except KeyError as error:
             raise IndexError(f"session {self._key} has no entry {error.args[0]}") from error
 

@@ -290,7 +290,7 @@ class _Damaged:
             counted = self.db.execute("SELECT count(*) FROM sessions").fetchone()[0]
             if rows or counted:
                 return sorted(key for (key,) in rows)
-        found: set[int] = set()
+        keys: set[int] = set()
         at: int | None = 0
         while at is not None:
             try:
@@ -300,25 +300,25 @@ class _Damaged:
                 return sorted({key >> INDEX_BITS for key in self._carver.keys(PAYLOAD_WIDTH)} - {0})
             at = None
             if lowest is not None:
-                found.add(lowest >> INDEX_BITS)
+                keys.add(lowest >> INDEX_BITS)
                 at = row_id((lowest >> INDEX_BITS) + 1, 0)
-        return sorted(found)
+        return sorted(keys)
 
     def count(self, key: int) -> int:
-        """How many entries a session has, as far as anything still says so."""
+        """How many entries a session has, as far as anything records it."""
         low, high = row_id(key, 0), row_id(key + 1, 0) - 1
-        found = 0
+        number = 0
         for query, values in (
             ("SELECT entries FROM sessions WHERE key = ?", (key,)),
             ("SELECT max(id) + 1 - ?1 FROM payloads WHERE id BETWEEN ?1 AND ?2", (low, high)),
             ("SELECT max(id) + 1 - ?1 FROM entries WHERE id BETWEEN ?1 AND ?2", (low, high)),
         ):
             row = self.ask(query, *values)
-            found = max(found, int(row[0] or 0) if row else 0)
-        if not found:
+            number = max(number, int(row[0] or 0) if row else 0)
+        if not number:
             carved = self._carver.keys(PAYLOAD_WIDTH)
-            found = max((at + 1 - low for at in carved if low <= at <= high), default=0)
-        return found
+            number = max((at + 1 - low for at in carved if low <= at <= high), default=0)
+        return number
 
 
 @contextlib.contextmanager

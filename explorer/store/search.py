@@ -214,7 +214,7 @@ class SearchIndex:
     def step(self, session: int) -> Iterator[int]:
         """A transaction on one session's part of the index; gives how many entries are in it.
 
-        Two programs may index the same database: whoever comes second sees what is done.
+        Two programs may index the same database: the second one sees what is done.
         """
         with transaction(self._db):
             row = self._db.execute(
@@ -335,9 +335,9 @@ def search(
         plain = [term._replace(words=tuple(filter(str.isascii, term.words))) for term in terms]
         expression, exact = match_expression(plain), False
     low, high = (0, (1 << 62)) if key is None else (row_id(key, 0), row_id(key + 1, 0) - 1)
-    found = index.matches(expression, low, high) if expression else iter(())
+    matches = index.matches(expression, low, high) if expression else iter(())
     late = _not_indexed(counts, index.done() if expression else {})
-    for candidates, confirmed in ((late, False), (found, exact)):
+    for candidates, confirmed in ((late, False), (matches, exact)):
         for part in _parts(candidates):
             if cancelled is not None and cancelled():
                 return hits

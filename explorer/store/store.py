@@ -225,7 +225,7 @@ class Store:
         return future
 
     def tail(self, key: int, first_index: int) -> list[EntryRecord]:
-        """The entries from an index on, whoever appended them."""
+        """The entries from an index on, from any program."""
         with self._readers.snapshot() as db:
             row, _ = session_row(db, key, self.path)
             return records_from(db, key, first_index, row.entries - 1)

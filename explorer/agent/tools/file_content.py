@@ -29,7 +29,7 @@ class TextFile:
         return BOM + data if self.bom else data
 
     def with_line_ends(self, text: str) -> str:
-        """A text with this file's line ends in place of its own."""
+        """A text with its line ends replaced by those of this file."""
         plain = text.replace("\r\n", "\n")
         return plain.replace("\n", self.line_end) if self.line_end != "\n" else plain
 

@@ -143,12 +143,12 @@ class Gathering:
 
     def strip(self) -> tuple[StripLane, ...]:
         """The path before its first compaction and after each."""
-        found = self.found.generations
-        if not found.all:
+        generations = self.found.generations
+        if not generations.all:
             return ()
-        names = ["before", *(f"#{each.compaction}" for each in found.all)]
-        sent = found.view.sent
-        lanes = zip(names, found.lanes, strict=True)
+        names = ["before", *(f"#{each.compaction}" for each in generations.all)]
+        sent = generations.view.sent
+        lanes = zip(names, generations.lanes, strict=True)
         return tuple(_lane(name, lane, sent) for name, lane in lanes)
 
 

@@ -144,11 +144,11 @@ class Prices:
         return total
 
     def _at(self, prompt: int) -> Prices:
-        found = self
+        prices = self
         for tier in self.tiers:
             if prompt > tier.above:
-                found = tier.prices
-        return found
+                prices = tier.prices
+        return prices
 
 
 class Costs(NamedTuple):

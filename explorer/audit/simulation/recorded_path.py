@@ -51,8 +51,8 @@ class Counted:
         """The tool results under a policy of pruning."""
         if pruning not in self._results:
             entries = [self._track.entries[at] for at in self._at]
-            found = ToolResults(self._track.tree, entries, pruning, self._weights)
-            self._results[pruning] = found
+            results = ToolResults(self._track.tree, entries, pruning, self._weights)
+            self._results[pruning] = results
         return self._results[pruning]
 
 
@@ -243,9 +243,9 @@ class _Reading:
         if not track.shapes and not keeps_users:
             return
         tree, context = self._tree, self._context
-        found = shape(context, self._weighed, tree, track.entries[at], track.position)
-        if found.same >= 0:
-            self._prefixes.append((len(self._asked), found.same))
+        shaped = shape(context, self._weighed, tree, track.entries[at], track.position)
+        if shaped.same >= 0:
+            self._prefixes.append((len(self._asked), shaped.same))
 
     def found(self) -> Simulation:
         """The recorded path as a walk."""

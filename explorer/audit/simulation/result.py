@@ -213,8 +213,8 @@ class Simulation:
     @property
     def split_turns(self) -> float:
         """Share of the turns that a cut fell into."""
-        found = {compaction.split_turn for compaction in self.compactions} - {0}
-        return len(found) / self.turns if self.turns else 0.0
+        turns = {compaction.split_turn for compaction in self.compactions} - {0}
+        return len(turns) / self.turns if self.turns else 0.0
 
     @property
     def too_large(self) -> int:

@@ -128,10 +128,10 @@ class SimulatedCompactor:
 
     def make_room(self) -> bool:
         """A request was larger than the window; whether it can be made again."""
-        found = run(Automatic(self).make_room(LastReply("", "overflow")), self._perform)
-        if found.blocked_by is not None:
-            self._not_done(found.problem)
-        return found.done
+        outcome = run(Automatic(self).make_room(LastReply("", "overflow")), self._perform)
+        if outcome.blocked_by is not None:
+            self._not_done(outcome.problem)
+        return outcome.done
 
     def reset(self) -> None:
         """The context starts anew."""
@@ -144,14 +144,14 @@ class SimulatedCompactor:
         if not self._is_shaped:
             return
         overlay = self.overlay()
-        found = shape(
+        shaped = shape(
             self.context, self.weighed, overlay.tree, overlay.leaf, overlay.source.__getitem__
         )
-        self.omitted = found.omitted
+        self.omitted = shaped.omitted
         if self.pruner is not None:
-            self.pruner.shape(found.apart, found.pruned)
-        if found.same >= 0:
-            self.meter.changed(self.measure.prompt(found.same))
+            self.pruner.shape(shaped.apart, shaped.pruned)
+        if shaped.same >= 0:
+            self.meter.changed(self.measure.prompt(shaped.same))
             self.on_changed(self.context.start)
 
     def reported(self, position: int, total: int, prompt: int) -> None:

@@ -36,8 +36,8 @@ class Weighed:
         values = array("i", track.estimate)
         if weights is not None and profile.weights == "sent":
             self.measured = array("i", (weights[entry] for entry in track.entries))
-            found = zip(self.measured, track.estimate, strict=True)
-            values = array("i", (count if count >= 0 else guess for count, guess in found))
+            pairs = zip(self.measured, track.estimate, strict=True)
+            values = array("i", (count if count >= 0 else guess for count, guess in pairs))
         for at, kind in enumerate(track.kinds):
             if kind == Kind.COMPACTION:
                 values[at] = 0
@@ -158,9 +158,9 @@ class RunningContext:
 
     def pruned(self, results: Iterable[tuple[int, int]]) -> None:
         """Results gave way to notes: their positions, and what each note takes less."""
-        found = [result for result in results if result[0] >= self.start]
-        self._notes += found
-        self._less += sum(less for _position, less in found)
+        inserted = [result for result in results if result[0] >= self.start]
+        self._notes += inserted
+        self._less += sum(less for _position, less in inserted)
         self._reply, self._changed, self.is_whole = -1, True, False
 
     def shaped(self, again: int, less: Iterable[tuple[int, int]], changed: int) -> int:
@@ -295,8 +295,8 @@ class Pruner:
 
     def _rows(self, positions: Iterable[int]) -> list[int]:
         entries, track = self._all.entries, self._track.entries
-        found = ((self._row(at), track[at]) for at in positions)
-        return [row for row, entry in found if row < len(entries) and entries[row] == entry]
+        rows = ((self._row(at), track[at]) for at in positions)
+        return [row for row, entry in rows if row < len(entries) and entries[row] == entry]
 
     def _row(self, position: int) -> int:
         """The row of the first result from a position on."""

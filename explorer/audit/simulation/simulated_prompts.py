@@ -134,10 +134,10 @@ class Prompts:
         return self._compactor.profile.enabled and not self._compactor.guards.resting
 
     ahead = True
-    """Nobody postpones anything."""
+    """Nothing is postponed in a simulation."""
 
     def machine_changed(self, now: machine.Machine) -> None:
-        """Nobody looks."""
+        """Progress is not shown."""
 
     # what is sent ------------------------------------------------------------------------------
 
@@ -185,9 +185,9 @@ class Prompts:
         part = part_before_request(self._conversation())
         if part is None:
             return False
-        found = self._asked_for(part, 0)
+        pending = self._asked_for(part, 0)
         why = f"{self._tokens():,} tokens do not fit the {self.budget.messages:,} of a prompt."
-        self._commit(found, "prompt", why)
+        self._commit(pending, "prompt", why)
         return True
 
     # a summary made ahead ----------------------------------------------------------------------

@@ -110,14 +110,14 @@ def cells(
 ) -> Iterator[Cell]:
     """One cell after the other, by reserve, then by keep-recent. Raises Stopped."""
     for reserve in reserves:
-        found: Cell | None = None
+        cell: Cell | None = None
         for keep in keeps:
             # Where the profile does not cut by tokens, all of these are one walk.
-            if found is None or keep_matters(policy):
+            if cell is None or keep_matters(policy):
                 sizes = replace(policy.settings, keep_recent_tokens=keep, reserve_tokens=reserve)
                 tried = replace(policy, settings=sizes)
-                found = _cell(past, tried, assumptions, prices, cancelled)
-            yield replace(found, keep=keep)
+                cell = _cell(past, tried, assumptions, prices, cancelled)
+            yield replace(cell, keep=keep)
 
 
 def sweep(
@@ -131,7 +131,7 @@ def sweep(
     cancelled: Callable[[], bool] | None = None,
 ) -> Sweep:
     """Walk the session with every pair of sizes; see ``axes``. ``progress``: cells done and in all.
-    Raises Stopped when ``cancelled`` says so."""
+    Raises Stopped when ``cancelled`` returns True."""
     keeps, reserves = axes(policy, steps)
     found: list[Cell] = []
     total = len(keeps) * len(reserves)

@@ -163,19 +163,19 @@ def _named(
 ) -> dict[str, int]:
     names = {name for facts in shapes.values() for name, _tokens in facts.entries}
     names.update(name for facts in shapes.values() for name in facts.lifts)
-    found = ((name, where.get(tree.index_of(name), -1)) for name in names)
-    return {name: position for name, position in found if position >= 0}
+    named = ((name, where.get(tree.index_of(name), -1)) for name in names)
+    return {name: position for name, position in named if position >= 0}
 
 
 def _shaping(kinds: bytes, shapes: Mapping[int, ShapeFacts]) -> frozenset[int]:
-    found = set(shapes)
+    entries = set(shapes)
     for shape in shapes:
         for at in range(shape + 1, len(kinds)):
             if kinds[at] == Kind.ASSISTANT:
                 break
             if kinds[at] == Kind.TOOL_RESULT:
-                found.add(at)
-    return frozenset(found)
+                entries.add(at)
+    return frozenset(entries)
 
 
 def _unlooked(acts: bytes) -> bytes:
@@ -223,6 +223,6 @@ def _changed(tree: SessionTree, leaf: int) -> int:
     kinds, columns = tree.columns.kind, tree.columns
     marked = selector({Kind.COMPACTION, Kind.RESET_BOUNDARY})
     path = tree.path(leaf)
-    found = path.select(kinds, marked)[:1]
-    found += [at for rare in (columns.prunes, columns.shapes) for at in rare if at in path]
-    return min(found, default=len(kinds))
+    first = path.select(kinds, marked)[:1]
+    first += [at for rare in (columns.prunes, columns.shapes) for at in rare if at in path]
+    return min(first, default=len(kinds))

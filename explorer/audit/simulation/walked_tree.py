@@ -74,7 +74,7 @@ class _Chain(SessionTree):
         columns.parent = array("i", range(-1, count - 1))
         self.columns = columns
         self.named: dict[str, int] = {}
-        """The entries that another one names; nobody asks for any other by its id."""
+        """The entries that another one names; no other is looked up by its id."""
         self.notes: dict[int, dict[int, PrunedResult]] = {}
         self._source, self._entries = source, entries
         self._run = array("i", bytes(4 * count))
@@ -144,9 +144,9 @@ class Overlay:
     def entry_of(self, position: int) -> int:
         """The entry here of a position, or -1."""
         if not self._start <= position < self._end:
-            found = bisect_left(self._besides, position)
-            is_there = found < len(self._besides) and self._besides[found] == position
-            return found if is_there else -1
+            index = bisect_left(self._besides, position)
+            is_there = index < len(self._besides) and self._besides[index] == position
+            return index if is_there else -1
         newer = bisect_right(self._places, position)
         return len(self._besides) + position - self._start + newer
 

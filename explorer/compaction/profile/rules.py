@@ -22,8 +22,8 @@ class Profile:
     keep_rounds: int = 1
     """Rounds to keep, where a cut is counted in rounds."""
     keep_user_tokens: int = 0
-    """Of what is summarized, so many tokens of the user messages, the newest first, are told
-    again word for word (C8); 0: none."""
+    """Of what is summarized, so many tokens of the user messages, the newest first, are
+    repeated word for word (C8); 0: none."""
     reserve_tokens: int = 16_384
     reserve_floor_percent: int = 0
     """The reserve is at least this share of the window, in per cent (B18)."""

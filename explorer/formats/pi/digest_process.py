@@ -138,10 +138,17 @@ def serve() -> None:
     with open(0, "rb", buffering=0) as file, open(1, "wb", buffering=0) as output:
         try:
             for piece in compress(pieces(file), map(is_apart, count())):
-                one = digest(piece.lines)
-                rare = pickle.dumps(one.rare)
-                found = (piece.end, one.columns, rare, one.others, one.ops, one.characters)
-                content = marshal.dumps(found)
+                digested = digest(piece.lines)
+                rare = pickle.dumps(digested.rare)
+                answer = (
+                    piece.end,
+                    digested.columns,
+                    rare,
+                    digested.others,
+                    digested.ops,
+                    digested.characters,
+                )
+                content = marshal.dumps(answer)
                 _write(output, _LENGTH.pack(len(content)) + content)
         except BrokenPipeError:
             return

@@ -47,8 +47,8 @@ def new_header(cwd: str, time_ms: float, random: Random, parent_session: str = "
 
 
 def fork_header(header: SessionHeader, path: str, time_ms: float, random: Random) -> SessionHeader:
-    """The header of a fork: the origin's, unknown fields included, with an id and a time of its
-    own, and the origin's file as its parent, or where there is none the origin's id."""
+    """The header of a fork: the origin's, unknown fields included, with a new id and
+    time, and the origin's file as its parent, or where there is none the origin's id."""
     parent = path or header.session_id
     version = VERSION if header.version == 1 else header.version
     line: Mapping[str, Any] = {}

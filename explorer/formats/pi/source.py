@@ -305,14 +305,14 @@ class FileSource:
 
     def _ids_ahead(self) -> set[str]:
         """The ids of all entries from the current line on."""
-        found: set[str] = set()
+        ids: set[str] = set()
         number = 0
         with self._place.open("rb", buffering=0) as file:
             for lines, _ in line_groups(file):
                 unread = lines[max(0, self._line - number) :]
-                found.update(map(_id_of, unread))
+                ids.update(map(_id_of, unread))
                 number += len(lines)
-        return found
+        return ids
 
 
 def _moved(by_place: dict[int, T], place: int, count: int) -> dict[int, T]:

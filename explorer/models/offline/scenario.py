@@ -243,25 +243,25 @@ class _Reader:
         return value
 
     def _list(self, value: Mapping[str, Any], key: str, where: str) -> Sequence[Any]:
-        found = value.get(key)
-        if not isinstance(found, list) or not found:
+        value_list = value.get(key)
+        if not isinstance(value_list, list) or not value_list:
             raise self.wrong(where, f"needs a list {key!r}")
-        return found
+        return value_list
 
     def _text(self, value: Mapping[str, Any], key: str, where: str, needed: bool = True) -> str:
-        found = value.get(key, "")
-        if isinstance(found, list) and all(isinstance(one, str) for one in found):
-            found = "\n".join(found)
-        if not isinstance(found, str) or (needed and not found.strip()):
+        text = value.get(key, "")
+        if isinstance(text, list) and all(isinstance(one, str) for one in text):
+            text = "\n".join(text)
+        if not isinstance(text, str) or (needed and not text.strip()):
             raise self.wrong(where, f"needs a text {key!r}")
-        return found
+        return text
 
     def _texts(self, top: Mapping[str, Any], key: str) -> dict[str, str]:
         value = self._object(top.get(key, {}), key)
         return {name: self._text(value, name, key) for name in value}
 
     def _number(self, top: Mapping[str, Any], key: str) -> float:
-        found = top.get(key)
-        if isinstance(found, bool) or not isinstance(found, int | float) or found <= 0:
+        number = top.get(key)
+        if isinstance(number, bool) or not isinstance(number, int | float) or number <= 0:
             raise self.wrong("the file", f"needs a number {key!r} above 0")
-        return found
+        return number

@@ -387,7 +387,7 @@ class Player:
         self._entry_map.played(played, path[path.position(before) + 1 :].indices())
 
     async def _take_over(self, scene: Scene, on_event: Callable[[TurnEvent], None]) -> None:
-        """Replies that nobody asked for, since the one before was an end, are taken over as they
+        """Replies without a request, since the one before was an end, are taken over as they
         are, with their results."""
         unasked = scene.replies[len(scene.replies) - self._answers.left :]
         self._answers.load(())

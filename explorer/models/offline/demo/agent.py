@@ -104,9 +104,9 @@ def _next_reply(work: Work, situation: Situation) -> Reply:
     start = 0
     try:
         reply = next(work)
-        while (found := _round_of(reply.wants, situation.rounds, start)) >= 0:
-            start = found + 1
-            reply = work.send(situation.rounds[found].results)
+        while (done := _round_of(reply.wants, situation.rounds, start)) >= 0:
+            start = done + 1
+            reply = work.send(situation.rounds[done].results)
     except StopIteration as end:
         return Reply("", "Nothing is left to do." if situation.is_over else str(end.value))
     return reply
@@ -250,10 +250,10 @@ def _unique_edit(text: str, places: re.Pattern[str], new: str) -> tuple[str, str
 
     It is the span from the first place to the last, grown by whole lines until it is unique.
     """
-    found = list(places.finditer(text))
-    if not found:
+    matches = list(places.finditer(text))
+    if not matches:
         return None
-    start, end = found[0].start(), found[-1].end()
+    start, end = matches[0].start(), matches[-1].end()
     while text.count(text[start:end]) > 1:
         start = text.rfind("\n", 0, max(0, start - 1)) + 1
         after = text.find("\n", end + 1)

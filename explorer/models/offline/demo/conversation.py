@@ -236,8 +236,8 @@ def recall_answer(
         return None
     for words, kinds, title in _TOPICS:
         if re.search(rf"\b(?:{words})\b", question, re.IGNORECASE):
-            found = recall(earlier, kinds, cancelled)
-            if not found:
+            recalled = recall(earlier, kinds, cancelled)
+            if not recalled:
                 return f"{title}: nothing in this conversation says."
-            return "\n".join([f"{title}:", "", *(f"- {line}" for line in found[:_SHOWN_LINES])])
+            return "\n".join([f"{title}:", "", *(f"- {line}" for line in recalled[:_SHOWN_LINES])])
     return None

@@ -185,11 +185,11 @@ class Focus:
         low, failing = line.lower(), bool(self.wishes) and is_failure(line)
         for wish in self.wishes:
             if Kind.ERROR in wish.sorts:
-                found = failing
+                mentioned = failing
             else:
                 words = [wish.phrase] if wish.phrase else wish.about
-                found = bool(words) and all(word in low for word in words)
-            if found:
+                mentioned = bool(words) and all(word in low for word in words)
+            if mentioned:
                 return True
         return False
 

@@ -284,5 +284,5 @@ def _spoken(messages: tuple[ChatMessage, ...]) -> list[Block]:
 
 
 def _focus(instructions: str, context: str) -> str:
-    found = [one["text"] for form in _FOCUS for one in form.finditer(instructions)]
-    return "\n".join(part for part in (context, *found) if part.strip())
+    focus_texts = [one["text"] for form in _FOCUS for one in form.finditer(instructions)]
+    return "\n".join(part for part in (context, *focus_texts) if part.strip())

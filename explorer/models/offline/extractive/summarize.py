@@ -76,8 +76,8 @@ def recall(
 ) -> list[str]:
     """What messages say of some kinds, in their order, without what was changed since."""
     material = read_request(ModelRequest("", (*messages, ChatMessage("user", ""))))
-    found = [item for item in gather(material, Focus(), cancelled) if item.kind in kinds]
-    return list(dict.fromkeys(item.text for item in found))
+    recalled = [item for item in gather(material, Focus(), cancelled) if item.kind in kinds]
+    return list(dict.fromkeys(item.text for item in recalled))
 
 
 def budget_tokens(asked: int | None, source: int) -> int:
@@ -272,8 +272,8 @@ def _short(items: Sequence[Item]) -> str:
     """Two or three sentences in the first person (A25)."""
 
     def last(*kinds: Kind) -> str:
-        found = [item.text for item in items if item.kind in kinds]
-        return re.sub(r"[.!? ]+$", "", found[-1]) if found else ""
+        texts = [item.text for item in items if item.kind in kinds]
+        return re.sub(r"[.!? ]+$", "", texts[-1]) if texts else ""
 
     asked, done, ahead = last(Kind.LATEST), last(Kind.DONE), last(Kind.NEXT, Kind.DOING)
     lines = [f'I was asked: "{asked[:240]}".' if asked else "I read the conversation so far."]
