@@ -25,7 +25,7 @@ from explorer.models.keys import redact
 from explorer.session.visible_text import visible_line
 
 DEBUG_VARIABLE = "SESSION_EXPLORER_DEBUG"
-"""Set: what nobody expected ends a command with Python's own report of it."""
+"""Environment variable: when set, an unexpected error ends a command with its traceback."""
 FAULT_NAME = "last-fault.txt"
 
 
@@ -119,7 +119,7 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def _open_window(arguments: argparse.Namespace) -> int:
-    """Start the window, which is a part of its own that registers itself by entry point."""
+    """Start the window, a separate package that registers itself by entry point."""
     others = ", ".join(COMMANDS)
     target = window_target()
     if not target:
@@ -179,7 +179,7 @@ def _run(argv: Sequence[str] | None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     parser = build_parser()
     if not words or (words[0] not in ("open", *COMMANDS) and isfile(words[0])):
-        # A file by itself, as a desktop or a hurried person gives it, is to be looked at.
+        # A file name without a command opens the file.
         words = ["open", *words]
     arguments = parser.parse_args(words)
     try:

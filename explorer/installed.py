@@ -2,7 +2,7 @@
 
 ``importlib.metadata`` takes 20 ms to import and as long again to look through all that is
 installed, a tenth of what the window's first paint may take. So the window's entry point is read
-from our own file first.
+from this program's file first.
 """
 
 from __future__ import annotations

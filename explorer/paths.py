@@ -39,7 +39,7 @@ def data_dir() -> Path:
 
 
 def config_dir() -> Path:
-    """What the person chose: settings, the person's own prompts, profiles and extensions."""
+    """What the person chose: settings, the user's prompts, profiles and extensions."""
     home = home_override()
     return home / "config" if home else platformdirs.user_config_path(APP_NAME, appauthor=False)
 
@@ -50,7 +50,7 @@ def database_path() -> Path:
 
 
 def settings_path() -> Path:
-    """The person's own settings file, in `config_dir`; people write it by hand."""
+    """The user's settings file, in `config_dir`; people write it by hand."""
     return config_dir() / SETTINGS_NAME
 
 
@@ -60,7 +60,7 @@ def preferences_path() -> Path:
 
 
 def models_path() -> Path:
-    """The person's own servers and figures of models, in `config_dir`; the program writes it."""
+    """The user's servers and figures of models, in `config_dir`; the program writes it."""
     return config_dir() / MODELS_NAME
 
 
@@ -99,8 +99,8 @@ def prompt(name: str) -> Traversable:
 
 def prompt_names() -> list[str]:
     """The names of all prompt templates, without `.md`, sorted."""
-    found = (entry.name for entry in files("prompts").iterdir())
-    return sorted(name.removesuffix(".md") for name in found if name.endswith(".md"))
+    names = (entry.name for entry in files("prompts").iterdir())
+    return sorted(name.removesuffix(".md") for name in names if name.endswith(".md"))
 
 
 def resource_path(*parts: str) -> Path:
@@ -108,21 +108,21 @@ def resource_path(*parts: str) -> Path:
 
     Raises FileNotFoundError when it is not there, or when the program runs from an archive.
     """
-    found = resource(*parts)
-    if not isinstance(found, Path):
+    path = resource(*parts)
+    if not isinstance(path, Path):
         raise FileNotFoundError(
             f"{'/'.join(parts)} is inside an archive; install the program unpacked to use it"
         )
-    return found
+    return path
 
 
 def _packaged(package: str, parts: tuple[str, ...]) -> Traversable:
     """`parts` below the top-level package `package`; see `resource` for the errors."""
-    found = files(package)
+    path = files(package)
     for part in parts:
-        found = found / part
-    if not (found.is_file() or found.is_dir()):
+        path = path / part
+    if not (path.is_file() or path.is_dir()):
         raise FileNotFoundError(
             f"{package}/{'/'.join(parts)} is missing from this installation; install it again"
         )
-    return found
+    return path

@@ -1,4 +1,4 @@
-"""What the window remembers by itself between two starts: one small JSON file, written whole.
+"""What the window remembers automatically between two starts: one small JSON file, written whole.
 
 What a person sets by hand is in `explorer.settings`.
 """
@@ -49,7 +49,7 @@ def load_preferences(path: Path, older: Path | None = None) -> LoadedPreferences
 
     ``older``: where version 0.1.0 kept them; they are moved to ``path`` from there.
     """
-    if older is not None and not path.exists() and _is_own(older):
+    if older is not None and not path.exists() and _is_preferences(older):
         try:
             os.replace(older, path)
         except OSError as error:
@@ -78,7 +78,7 @@ def load_preferences(path: Path, older: Path | None = None) -> LoadedPreferences
     return LoadedPreferences(values, problem)
 
 
-def _is_own(path: Path) -> bool:
+def _is_preferences(path: Path) -> bool:
     """Whether the program wrote the file: no person writes ``geometry`` and ``layout``."""
     if not path.is_file():
         return False

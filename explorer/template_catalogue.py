@@ -134,7 +134,7 @@ _SUMMARIES = [
     ),
 ]  # fmt: skip
 
-_TOLD = [
+_CONTEXT = [
     TemplateInfo(
         "compaction-context", "A compaction's summary", "told",
         "The message by which the model is told a compaction's summary. Other agents that read "
@@ -223,7 +223,7 @@ _TOOLS = [
 ]
 
 TEMPLATES: dict[str, TemplateInfo] = {
-    info.name: info for info in (*_SUMMARIES, *_TOLD, *_VERIFY, *_COPILOT, *_AGENT, *_TOOLS)
+    info.name: info for info in (*_SUMMARIES, *_CONTEXT, *_VERIFY, *_COPILOT, *_AGENT, *_TOOLS)
 }
 """Every text that can be changed, by its name."""
 
@@ -264,7 +264,7 @@ def _unknown(info: TemplateInfo, name: str) -> TemplateProblem:
         return TemplateProblem(
             f"{{{{{name}}}}} goes out as it stands: this text has no variables.", breaks=False
         )
-    known = ", ".join(f"{{{{{one.name}}}}}" for one in info.variables)
+    known = ", ".join(f"{{{{{variable.name}}}}}" for variable in info.variables)
     return TemplateProblem(f"{{{{{name}}}}} is not known here; there are: {known}.")
 
 
@@ -277,15 +277,15 @@ def _unasked(info: TemplateInfo, text: str) -> list[TemplateProblem]:
     missing = [name for name in form.required if name.lower() not in lower]
     if not missing:
         return []
-    told = f"It does not ask for: {', '.join(missing)}. Answers are not checked for that then."
-    return [TemplateProblem(told, breaks=False)]
+    problem = f"It does not ask for: {', '.join(missing)}. Answers are not checked for that then."
+    return [TemplateProblem(problem, breaks=False)]
 
 
 def names_used_by(profile: Profile) -> tuple[str, ...]:
     """The texts that compactions and branch summaries under a profile are made with."""
     start = "" if profile.sections == "explorer" else f"{profile.sections}-"
-    own = [f"{start}{name}" for name in ("history-first", "history-update", "branch")]
-    names = [name if name in TEMPLATES else "branch" for name in own]
+    wanted = [f"{start}{name}" for name in ("history-first", "history-update", "branch")]
+    names = [name if name in TEMPLATES else "branch" for name in wanted]
     wrapped = profile.context_wrapper != "summary"
     names.append("conversation-summary-context" if wrapped else "compaction-context")
     names += _ALL_PROFILES

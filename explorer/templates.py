@@ -1,6 +1,6 @@
 """The prompt templates sent to models: which text is in force, its versions, its problems.
 
-Templates that came with the program are the files of ``prompts``. A user's own texts lie in
+Templates that came with the program are the files of ``prompts``. A user's texts lie in
 ``config_dir()/prompts``, as plain Markdown that can be edited by hand::
 
     NAME.md                 the text in force
@@ -41,7 +41,7 @@ from explorer.template_catalogue import (
 )
 
 Overrides = Mapping[str, str]
-"""Texts by template name that stand before the user's own, to try them out."""
+"""Texts by template name that take precedence over the user's, to try them out."""
 Stamp = tuple[int, int]
 """Modification time in nanoseconds and size in bytes of a template's file."""
 Kind = Literal["saved", "by-hand", "reset"]
@@ -74,7 +74,7 @@ def shipped_prompt(name: str) -> str:
 
 
 def load_prompt(name: str, overrides: Overrides | None = None) -> str:
-    """The text in force under a name: the user's own where it can be used, else the shipped one.
+    """The text in force under a name: the user's where it can be used, else the shipped one.
 
     Raises FileNotFoundError when there is no such prompt.
     """
@@ -105,8 +105,8 @@ def load_provenance(profile: str) -> str:
 
 def template_problems() -> dict[str, str]:
     """User texts that are not used: the reason, a sentence, by template name."""
-    found = {name: _user_prompt(name)[1] for name in TEMPLATES}
-    return {name: problem for name, problem in found.items() if problem}
+    texts = {name: _user_prompt(name)[1] for name in TEMPLATES}
+    return {name: problem for name, problem in texts.items() if problem}
 
 
 def changed_prompts() -> frozenset[str]:
@@ -146,7 +146,7 @@ def _user_prompt(name: str) -> tuple[str | None, str]:
 
 
 def user_prompts_dir() -> Path:
-    """The folder of the user's own texts; it need not exist."""
+    """The folder of the user texts; it need not exist."""
     return paths.config_dir() / "prompts"
 
 
@@ -160,16 +160,16 @@ def user_prompt_path(name: str) -> Path:
 def file_stamp(name: str) -> Stamp | None:
     """What changes with the user's file; None where there is none."""
     try:
-        found = os.stat(f"{user_prompts_dir()}/{name}.md")
+        status = os.stat(f"{user_prompts_dir()}/{name}.md")
     except OSError:
         return None
-    return found.st_mtime_ns, found.st_size
+    return status.st_mtime_ns, status.st_size
 
 
 def file_stamps() -> dict[str, Stamp]:
     """The stamps of all user texts, by template name."""
-    found = {name: file_stamp(name) for name in TEMPLATES}
-    return {name: stamp for name, stamp in found.items() if stamp is not None}
+    stamps = {name: file_stamp(name) for name in TEMPLATES}
+    return {name: stamp for name, stamp in stamps.items() if stamp is not None}
 
 
 def read_user_prompt(name: str) -> str | None:
@@ -277,7 +277,7 @@ class PromptTemplates:
         return load_prompt(self.info(name).name)
 
     def user_text(self, name: str) -> str | None:
-        """The user's own text, usable or not; None where there is none. Raises TemplateError."""
+        """The user's text, usable or not; None where there is none. Raises TemplateError."""
         return read_user_prompt(self.info(name).name)
 
     def shipped(self, name: str) -> str:
@@ -316,10 +316,10 @@ class PromptTemplates:
 
     def version(self, name: str, number: int) -> Version:
         """One version; ``SHIPPED`` is the shipped one. Raises TemplateError."""
-        found = next((one for one in self.history(name) if one.number == number), None)
-        if found is None:
+        version = next((one for one in self.history(name) if one.number == number), None)
+        if version is None:
             raise TemplateError(f"{name} has no version {number}")
-        return found
+        return version
 
     def difference(self, name: str, one: int, other: int) -> tuple[Line, ...]:
         """The lines in which two versions differ, with some around them. Raises TemplateError."""
@@ -361,8 +361,8 @@ class PromptTemplates:
             data = json.loads((user_prompts_dir() / _UNSAVED).read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return {}
-        found = data.items() if isinstance(data, dict) else ()
-        return {n: text for n, text in found if n in TEMPLATES and isinstance(text, str)}
+        items = data.items() if isinstance(data, dict) else ()
+        return {n: text for n, text in items if n in TEMPLATES and isinstance(text, str)}
 
     def store_unsaved(self, texts: Mapping[str, str]) -> None:
         """Store texts that were edited and not saved; none of them is sent.
@@ -428,12 +428,12 @@ class PromptTemplates:
 
 
 def _parse_version(number: int, raw: str) -> Version:
-    found = _HEADER.match(raw)
-    if found is None:
+    match = _HEADER.match(raw)
+    if match is None:
         return Version(number, 0, "", _without_comment(raw))
     try:
-        time_ms = round(datetime.fromisoformat(found["time"]).timestamp() * 1000)
+        time_ms = round(datetime.fromisoformat(match["time"]).timestamp() * 1000)
     except ValueError:
         time_ms = 0
-    kind = _KINDS.get(found["kind"], "saved")
-    return Version(number, time_ms, found["note"], raw[found.end() :].strip("\n"), kind)
+    kind = _KINDS.get(match["kind"], "saved")
+    return Version(number, time_ms, match["note"], raw[match.end() :].strip("\n"), kind)

@@ -69,7 +69,7 @@ class Workbench:
         random: Random | None = None,
         extensions: Extensions | None = None,
     ) -> None:
-        """``extensions``: who is asked about compactions and navigations; None: nobody."""
+        """``extensions``: called for compactions and navigations; None: none are."""
         self.store = store
         self.extensions = extensions
         self.client = client
@@ -160,23 +160,23 @@ class Workbench:
     # profiles ------------------------------------------------------------------------------------
 
     def profiles(self) -> Shelf:
-        """All profiles: those that came with the program, and the person's own."""
+        """All profiles: those that came with the program, and the user's."""
         return self.profile_files.shelf()
 
-    def save_profile(self, own: OwnProfile, *, replacing: bool = False) -> OwnProfile:
-        """Keep a profile of the person's own. Raises ProfileError, when its name is taken and not
+    def save_profile(self, profile: OwnProfile, *, replacing: bool = False) -> OwnProfile:
+        """Keep a profile of the user. Raises ProfileError, when its name is taken and not
         ``replacing`` too; a profile that came with the program is never replaced."""
-        saved = self.profile_files.save(own, replacing=replacing)
+        saved = self.profile_files.save(profile, replacing=replacing)
         self.hub.publish(ProfilesChanged(saved.profile.name))
         return saved
 
     def delete_profile(self, name: str) -> None:
-        """Take a profile of the person's own away. Raises ProfileError."""
+        """Take a profile of the user away. Raises ProfileError."""
         self.profile_files.delete(name)
         self.hub.publish(ProfilesChanged(name))
 
     def import_profile(self, path: Path, *, name: str = "", replacing: bool = False) -> OwnProfile:
-        """Keep a profile from a file, under its own or another name. Raises ProfileError."""
+        """Store a profile from a file, under its or another name. Raises ProfileError."""
         taken = self.profile_files.take_in(path, name=name, replacing=replacing)
         self.hub.publish(ProfilesChanged(taken.profile.name))
         return taken
@@ -257,7 +257,7 @@ class Workbench:
         cancelled: IsCancelled | None = None,
     ) -> Forked:
         """Store the path to ``at`` (by default the leaf), or all branches with ``at`` as the leaf,
-        as a session of its own; ``progress`` gets entries done and in all.
+        as a separate session; ``progress`` gets entries done and in all.
 
         Raises ValueError where there is no such entry, StoreError, ImportCancelled; nothing is
         stored then.

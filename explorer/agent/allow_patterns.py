@@ -183,7 +183,7 @@ def suggested_for_file(path: str) -> str:
         return ""
     folder, slash, name = path.rpartition("/")
     body = f"{folder}/**" if slash else name
-    # Signs that mean something in a glob would allow other files than are told.
+    # Signs that mean something in a glob would allow other files than are shown.
     return "" if any(sign in folder + name for sign in "*?[]{}") else f"edit({body})"
 
 

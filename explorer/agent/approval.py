@@ -44,14 +44,14 @@ class ApprovalRequest:
     """What ``session`` and ``always`` would allow from now on, as ``agent.allow`` spells it;
     empty where only this one call can be allowed."""
     notice: str = ""
-    """What a person ought to know before answering, as sentences."""
+    """Warnings to show before the user decides, as sentences."""
     protected: bool = False
     """Whether only an answer about this very file allows it: no mode and no pattern does."""
 
 
 @dataclass(frozen=True, slots=True)
 class ApprovalAnswer:
-    """What the person said. ``session`` and ``always`` allow ``pattern``, or the request's where
+    """The user's decision. ``session`` and ``always`` allow ``pattern``, or the request's where
     that is empty; one that ``pattern_of`` does not understand allows this one call. ``note`` tells
     the model why it was denied."""
 

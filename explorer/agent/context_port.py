@@ -1,4 +1,4 @@
-"""What a turn asks of whoever makes room in the context while it runs."""
+"""The interface by which a running turn makes room in the context."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ class Room:
     """Whether room was made, so that the reply can be made again."""
 
     made: bool
-    told: str = ""
+    sentence: str = ""
     """Why not, as a sentence; empty when it was not tried."""
 
 
-class ContextKeeper(Protocol):
+class ContextPort(Protocol):
     """Makes room in the context. The reply that found none leaves the active path."""
 
     async def messages(
@@ -53,8 +53,8 @@ class ContextKeeper(Protocol):
         """Compact so that the request that led to ``reply`` can be sent again."""
 
 
-class NoKeeper:
-    """Nobody makes room: a request that is too large fails."""
+class NoContextPort:
+    """The default, without any means: a request that is too large fails."""
 
     async def messages(
         self, outgoing: Outgoing, cancel: CancelToken

@@ -13,7 +13,7 @@ from explorer.models.client import ToolCall
 
 LONGEST_CYCLE = 3
 PATIENCE = 2
-"""Repetitions that the model has left once it was told."""
+"""Repetitions that are allowed after the model was warned."""
 
 Step = Literal["go", "tell", "end"]
 
@@ -78,7 +78,7 @@ class CycleGuard:
 
     @property
     def note(self) -> str:
-        """What the model is told, beside the result that came again."""
+        """The warning to the model, appended to the repeated result."""
         return (
             f"[Note: {self._what} {self.found.times} times in a row, with the same arguments and"
             " the same results. Doing it again will not change that. Take another way, or say what"

@@ -74,7 +74,7 @@ class TurnResult:
 
     @property
     def finished(self) -> bool:
-        """The model came to an end of its own: nothing was left open (E17)."""
+        """The model finished its turn; no call was left open (E17)."""
         return self.end == "done"
 
     @property

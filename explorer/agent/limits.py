@@ -1,4 +1,4 @@
-"""How far a turn may go before it ends by itself."""
+"""Limits at which a turn is ended."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class TurnLimits:
     by the estimate where it does not; None for no limit."""
     same_calls: int | None = SAME_CALLS
     """How often the same calls give the same results, one after the other or in a cycle of two or
-    three, until the model is told; two more and the turn ends. None: never."""
+    three, until the model is warned; two more and the turn ends. None: never."""
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> TurnLimits:

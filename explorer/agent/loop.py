@@ -1,9 +1,9 @@
 """One turn of the agent: the reply, the tools it asks for, and the replies after them.
 
 Every message is appended as soon as it is complete, so that a crash leaves a session that can be
-gone on with. A reply that was stopped or failed is kept with what had arrived, and says so. A call
-that fails before its first word may be tried again; a context that is too large is compacted by
-the turn's keeper and the reply made again.
+gone on with. A reply that was stopped or failed is stored with what had arrived, marked as such. A
+call that fails before its first word may be tried again; a context that is too large is compacted
+by the turn's context port and the reply requested again.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from explorer.agent.context_port import ContextKeeper, NoKeeper, Outgoing, TooLarge
+from explorer.agent.context_port import ContextPort, NoContextPort, Outgoing, TooLarge
 from explorer.agent.cycle_guard import CycleGuard, Step
 from explorer.agent.events import (
     RoundStarted,
@@ -72,7 +72,7 @@ class SessionPort(Protocol):
 
 
 class AgentTurn:
-    """Runs turns for one session with one model and one box of tools."""
+    """Runs turns for one session with one model and one set of tools."""
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ class AgentTurn:
         model: str,
         system: str,
         tools: ToolBox | None,
-        keeper: ContextKeeper | None = None,
+        context_port: ContextPort | None = None,
         retry: RetryPolicy | None = None,
         *,
         thinking: str | None = None,
@@ -89,18 +89,18 @@ class AgentTurn:
         limits: TurnLimits | None = None,
     ) -> None:
         """``thinking``: a level's name. ``queue``: what the person sends meanwhile; its follow-ups
-        are left to whoever starts turns."""
+        are left to the caller."""
         self._port = port
         self._client = client
         self._model = model
         self._system = system
         self._tools = tools
-        self._keeper: ContextKeeper = keeper or NoKeeper()
+        self._context_port: ContextPort = context_port or NoContextPort()
         self._retry = retry or RetryPolicy()
         self._thinking = thinking
         self._queue = queue or MessageQueue()
         self._limits = limits or TurnLimits()
-        self._reply_client = ReplyClient(client, self._keeper, self._retry)
+        self._reply_client = ReplyClient(client, self._context_port, self._retry)
         self._guard = CycleGuard(self._limits.same_calls)
         self._entries: list[int] = []
         self._on_event: Callable[[TurnEvent], None] = lambda _event: None
@@ -119,15 +119,15 @@ class AgentTurn:
     ) -> TurnResult:
         """Append the person's message and work until the model has nothing more to call.
 
-        ``synthetic``: nobody typed the message, and it is marked so. ``waited``: it comes from the
-        queue, which is told as ``Steered``. Raises what the port raises.
+        ``synthetic``: the message is generated, and is marked so. ``waited``: it comes from the
+        queue, which is reported as ``Steered``. Raises what the port raises.
         """
         self._on_event = on_event
         await self._close_open_calls()
-        said = Prompt.of(prompt)
-        entry = await self._append(said.message(synthetic=synthetic))
+        prompt = Prompt.of(prompt)
+        entry = await self._append(prompt.message(synthetic=synthetic))
         if waited:
-            on_event(Steered(entry, said))
+            on_event(Steered(entry, prompt))
         return await self._work(cancel)
 
     async def resume(
@@ -179,7 +179,7 @@ class AgentTurn:
             return await self._broken_off(result, cancel)
         self._broken = 0
         if reply.says_nothing:
-            return await self._said_nothing(reply)
+            return await self._on_empty_reply(reply)
         entry = await self._append(self._message(reply, reply.stop_reason))
         if reply.calls:
             return await self._call_tools(reply, entry, cancel)
@@ -199,7 +199,7 @@ class AgentTurn:
         if not reply.read_tokens:
             return False
         blind = TooLarge(entry, "answered", reply.read_tokens)
-        return (await self._keeper.make_room(self._model, blind, cancel)).made
+        return (await self._context_port.make_room(self._model, blind, cancel)).made
 
     async def _call_tools(self, reply: Reply, entry: int, cancel: CancelToken) -> TurnResult | None:
         if await self._is_blind(reply, entry, cancel):
@@ -246,16 +246,18 @@ class AgentTurn:
         arrived = not reply.empty
         reply.calls.clear()
         message = self._message(reply, "error" if error else "aborted")
-        reason, kind = (error.told, error.kind) if error is not None else (STOPPED, "")
+        reason, kind = (error.sentence, error.kind) if error is not None else (STOPPED, "")
         entry = await self._append(replace(message, error=reason, error_kind=kind))
         if error is None:
             return self._result("stopped")
-        sentence = error.told
+        sentence = error.sentence
         if error.kind == "overflow":
-            room = await self._keeper.make_room(self._model, TooLarge(entry, "overflow"), cancel)
+            room = await self._context_port.make_room(
+                self._model, TooLarge(entry, "overflow"), cancel
+            )
             if room.made:
                 return None
-            sentence = room.told or sentence
+            sentence = room.sentence or sentence
         elif arrived:
             self._broken += 1
             wait = wait_before_next(self._retry, self._broken, error, random.random)
@@ -272,7 +274,7 @@ class AgentTurn:
             return self._result("stopped")
         return None
 
-    async def _said_nothing(self, reply: Reply) -> TurnResult:
+    async def _on_empty_reply(self, reply: Reply) -> TurnResult:
         """An answer of nothing is no answer: it is kept and marked, and not sent again."""
         short = reply.stop_reason == "length"
         sentence = CUT_SHORT if short else "The model's answer is empty."
@@ -280,7 +282,7 @@ class AgentTurn:
         return self._result("cut_short" if short else "failed", sentence)
 
     async def _run_tools(self, calls: Sequence[ToolCall], cancel: CancelToken) -> Step:
-        """Run the calls and append their results; the model is told where it repeats itself."""
+        """Run the calls and append their results; a repetition is reported to the model."""
         outcomes: list[ToolOutcome] = []
         step: Step = "go"
 

@@ -28,14 +28,14 @@ class Prompt:
         return cls(prompt) if isinstance(prompt, str) else prompt
 
     def message(self, *, synthetic: bool = False) -> UserMessage:
-        """The message as it is stored. ``synthetic``: nobody typed it."""
+        """The message as it is stored. ``synthetic``: it was generated, not typed."""
         text = text_content(self.text) if self.text or not self.images else ()
         return UserMessage((*text, *image_blocks(self.images)), synthetic)
 
 
 def image_blocks(images: Sequence[ImagePart]) -> Content:
     """Pictures as blocks of a stored message."""
-    return tuple(ImageBlock(one.mime, one.data_base64) for one in images)
+    return tuple(ImageBlock(image.mime, image.data_base64) for image in images)
 
 
 QueueKind = Literal["steering", "follow-up"]

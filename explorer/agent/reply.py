@@ -9,7 +9,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from explorer.agent.context_port import ContextKeeper, Outgoing
+from explorer.agent.context_port import ContextPort, Outgoing
 from explorer.agent.events import TurnEvent
 from explorer.models.catalogue import usage_record
 from explorer.models.client import (
@@ -67,7 +67,7 @@ class Reply:
     """What has arrived so far, in the order in which it came."""
 
     def __init__(self, taken: Iterable[str] = ()) -> None:
-        """``taken``: ids of calls that the conversation has already; a call gets one of its own."""
+        """``taken``: ids of calls that the conversation has already; a call gets a new one."""
         self._ids = set(taken)
         self._blocks: list[_Block] = []
         self.calls: list[ToolCall] = []
@@ -75,7 +75,7 @@ class Reply:
         self.stop_reason = ""
 
     def take(self, event: Event) -> Event:
-        """Add one event of the stream; returns it as it counts, a call with an id of its own."""
+        """Add one event of the stream; returns it as it counts, a call with a unique id."""
         match event:
             case TextDelta(text):
                 self._block("text").pieces.append(text)
@@ -119,7 +119,7 @@ class Reply:
 
     @property
     def text(self) -> str:
-        """All that was said, without the thinking."""
+        """The text of the reply, without the thinking."""
         return "".join(block.text for block in self._blocks if block.kind == "text")
 
     @property
@@ -133,12 +133,12 @@ class Reply:
 
     @property
     def says_nothing(self) -> bool:
-        """No answer and no call: thinking alone answers nobody."""
+        """Neither text nor call; thinking alone does not count."""
         return not (self.text.strip() or self.calls)
 
     @property
     def read_tokens(self) -> int:
-        """Tokens that the provider says it read, from a cache or not; 0 when it said nothing."""
+        """Prompt tokens as the provider reported them, cached or not; 0 without a report."""
         if self.usage is None or self.usage.source != "provider":
             return 0
         return self.usage.input + self.usage.cache_read
@@ -146,8 +146,8 @@ class Reply:
     @property
     def written_tokens(self) -> int:
         """Tokens of what arrived, by the estimate."""
-        said = sum(estimate_text(block.text) for block in self._blocks)
-        return said + sum(
+        text_tokens = sum(estimate_text(block.text) for block in self._blocks)
+        return text_tokens + sum(
             estimate_text(call.name) + estimate_text(call.raw or str(call.arguments))
             for call in self.calls
         )
@@ -170,7 +170,7 @@ class Reply:
 
 
 def _stored_call(call: ToolCall) -> ToolCallBlock:
-    # What cannot be used is stored beside it, for whoever looks for the reason.
+    # What cannot be used is stored beside it, for diagnosis.
     return ToolCallBlock(call.id, call.name, call.arguments, call.raw if call.problem else "")
 
 
@@ -183,7 +183,7 @@ def sendable(messages: Iterable[ChatMessage], *, pictures: bool = True) -> list[
 
     Results are text for most providers, and stand one after the other behind their calls, so the
     pictures follow the last of them. ``pictures``: whether the model can see any; where it cannot
-    it is told that there was one.
+    the existence of one is reported.
     """
     found: list[ChatMessage] = []
     waiting: list[ContentPart] = []
@@ -267,9 +267,9 @@ class _PartialReply(Exception):
 class ReplyClient:
     """Asks one model."""
 
-    def __init__(self, client: Streams, keeper: ContextKeeper, retry: RetryPolicy) -> None:
+    def __init__(self, client: Streams, context_port: ContextPort, retry: RetryPolicy) -> None:
         self._client = client
-        self._keeper = keeper
+        self._context_port = context_port
         self._retry = retry
 
     async def ask(
@@ -280,10 +280,11 @@ class ReplyClient:
         cancel: CancelToken,
         on_event: Callable[[TurnEvent], None],
     ) -> ReplyResult:
-        """One reply. ``context`` gives what is sent where no keeper renders it; it is called in a
-        thread, since reading and converting a long conversation takes too long for a window's."""
+        """One reply. ``context`` gives what is sent where no context port renders it; it is called
+        in a thread, since reading and converting a long conversation takes too long for a
+        window's."""
         try:
-            rendered = await self._keeper.messages(outgoing, cancel)
+            rendered = await self._context_port.messages(outgoing, cancel)
         except Cancelled:
             return ReplyResult(Reply(), stopped=True)
         except ModelError as error:

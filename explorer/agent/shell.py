@@ -69,13 +69,13 @@ class _Running:
         self, command: str, folder: Path, environment: Mapping[str, str], grace_s: float
     ) -> None:
         report, report_in = os.pipe()
-        life_out, life = os.pipe()
-        self.report, self.life = report, life
+        alive_out, alive = os.pipe()
+        self.report, self.alive = report, alive
         self.reports = b""
         try:
             self.process = subprocess.Popen(
                 [
-                    sys.executable, "-I", "-S", _SUPERVISOR, str(report_in), str(life_out),
+                    sys.executable, "-I", "-S", _SUPERVISOR, str(report_in), str(alive_out),
                     str(grace_s), *shell_start(), command,
                 ],
                 cwd=folder,
@@ -83,25 +83,25 @@ class _Running:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
-                pass_fds=(report_in, life_out),
+                pass_fds=(report_in, alive_out),
                 start_new_session=True,
             )  # fmt: skip
         except OSError:
             os.close(report)
-            os.close(life)
+            os.close(alive)
             raise
         finally:
             os.close(report_in)
-            os.close(life_out)
+            os.close(alive_out)
         assert self.process.stdout is not None
         self.output = self.process.stdout.fileno()
         os.set_blocking(self.output, False)
 
     def end(self) -> None:
         """Have everything ended; may be called again."""
-        if self.life >= 0:
-            os.close(self.life)
-            self.life = -1
+        if self.alive >= 0:
+            os.close(self.alive)
+            self.alive = -1
 
     def close(self) -> None:
         """Let go, and see that nothing is left even where the program between was killed."""
@@ -183,7 +183,7 @@ class _Waker:
                 os.write(self._wake, b"!")
 
     def close(self) -> None:
-        """Wake nobody any more."""
+        """Stop waking the loop."""
         self._forget()
         with self._lock:
             self._open = False
@@ -222,7 +222,7 @@ class _Follower:
                         waits.unregister(descriptor)
                         self._open.discard(descriptor)
                 if time.monotonic() >= self._until:
-                    if self._running.life < 0 or self._running.report not in self._open:
+                    if self._running.alive < 0 or self._running.report not in self._open:
                         # Who holds the output open still is none of the command's.
                         break
                     self._give_up("timed_out")
@@ -248,7 +248,7 @@ class _Follower:
         return block is not None
 
     def _give_up(self, why: CommandEnd) -> None:
-        if self._running.life < 0:
+        if self._running.alive < 0:
             return
         self._end = why
         self._running.end()
@@ -293,7 +293,7 @@ _FIXED = {
     "PYTHONUNBUFFERED": "1",
     "DEBIAN_FRONTEND": "noninteractive",
 }
-"""Nobody answers a question, nothing waits for a key, and output comes as it is written."""
+"""Environment without prompts and pagers, and with unbuffered output."""
 
 
 def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:

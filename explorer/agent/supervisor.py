@@ -1,8 +1,8 @@
-"""Runs one command and ends everything that it started. Run as a program of its own.
+"""Runs one command and ends everything that it started. Run as a separate program.
 
-    python -I -S supervisor.py REPORT LIFE GRACE PROGRAM [ARGUMENT...]
+    python -I -S supervisor.py REPORT ALIVE GRACE PROGRAM [ARGUMENT...]
 
-``LIFE`` is a descriptor that is read from: when its other end closes, by a cancel or because the
+``ALIVE`` is a descriptor that is read from: when its other end closes, by a cancel or because the
 window died, the command is ended. ``REPORT`` is one that two lines of JSON are written to: first
 ``{"group": process group of the command}``, and at its end ``{"code": exit code or null, "signal":
 signal or null, "left": processes that it left running}``. ``GRACE``: seconds between the request to
@@ -26,7 +26,7 @@ _SUBREAPER = 36
 _DEATH_WATCH_S = 0.02
 _MOST_KILLING_S = 5.0
 _SETTLE_S = 0.3
-"""What a command leaves behind for a moment, such as the end of a pipe, may end by itself."""
+"""Seconds in which what a command leaves behind, such as the end of a pipe, may end."""
 
 
 def _adopt_orphans() -> None:
@@ -121,11 +121,11 @@ def _start(command: list[str], mine: tuple[int, ...]) -> int:
     os._exit(127)
 
 
-def _wait(pid: int, life: int, ends: dict[int, int], woken: int) -> None:
-    """Until the command ended, or the other end of ``life`` is closed."""
+def _wait(pid: int, alive: int, ends: dict[int, int], woken: int) -> None:
+    """Wait until the command has ended or the other end of ``alive`` is closed."""
     while _reap(ends) and pid not in ends:
-        ready, _, _ = select.select([life, woken], [], [])
-        if life in ready and not os.read(life, 1):
+        ready, _, _ = select.select([alive, woken], [], [])
+        if alive in ready and not os.read(alive, 1):
             return
         if woken in ready:
             os.read(woken, 64)
@@ -133,7 +133,7 @@ def _wait(pid: int, life: int, ends: dict[int, int], woken: int) -> None:
 
 def main(arguments: list[str]) -> None:
     """Run a command to its end; the arguments are those of the module's text."""
-    report, life, grace = int(arguments[0]), int(arguments[1]), float(arguments[2])
+    report, alive, grace = int(arguments[0]), int(arguments[1]), float(arguments[2])
     _adopt_orphans()
     woken, wake = os.pipe()
     os.set_blocking(wake, False)
@@ -142,12 +142,12 @@ def main(arguments: list[str]) -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     ends: dict[int, int] = {}
-    pid = _start(arguments[3:], (report, life, woken, wake))
+    pid = _start(arguments[3:], (report, alive, woken, wake))
     os.write(report, json.dumps({"group": pid}).encode() + b"\n")
-    # The command's output is its own: this process must not hold it open.
+    # This process must not keep the command's output open.
     os.close(1)
     os.close(2)
-    _wait(pid, life, ends, woken)
+    _wait(pid, alive, ends, woken)
     left = _settle(ends) if pid in ends else 0
     _end_all(pid, ends, grace)
     code = os.waitstatus_to_exitcode(ends[pid]) if pid in ends else None

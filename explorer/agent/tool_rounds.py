@@ -89,7 +89,8 @@ class ToolRound:
         self._store = store
 
     async def run(self, calls: Sequence[ToolCall]) -> list[ToolOutcome]:
-        """What each call gave, all of them stored. Stopped, the calls that are left are told so."""
+        """What each call gave, all of them stored. After a stop, the remaining calls get a result
+        that says so."""
         outcomes: list[ToolOutcome] = []
         for group in groups(calls, self._is_exclusive):
             outcomes += await self._run_group(group)
@@ -100,7 +101,8 @@ class ToolRound:
         return tools is not None and unusable(call, tools) is None and tools.is_exclusive(call)
 
     async def _run_group(self, group: Sequence[ToolCall]) -> list[ToolOutcome]:
-        # A token of their own, so that tools end too when whoever waits for the turn is cancelled.
+        # A separate token, so that tools end too when the task that waits for the turn is
+        # cancelled.
         inner = CancelToken()
         forget = self._cancel.add_callback(inner.cancel)
         tasks = [asyncio.create_task(self._run_one(call, inner)) for call in group]
@@ -130,7 +132,7 @@ class ToolRound:
         return outcome
 
     async def _called(self, call: ToolCall, cancel: CancelToken) -> ToolOutcome:
-        """Run the call; a tool that fails unexpectedly fails alone, and the model is told."""
+        """Run the call; an unexpected failure of a tool becomes an error result."""
         assert self._tools is not None
 
         def on_output(text: str) -> None:
@@ -148,7 +150,7 @@ class ToolRound:
             return running.result()
         except Cancelled:
             return ToolOutcome("stopped by the person while it ran", True)
-        except Exception as error:  # noqa: BLE001 -- a tool may fail in any way: the model is told
+        except Exception as error:  # noqa: BLE001 -- any failure becomes an error result
             return ToolOutcome(f"the tool failed: {type(error).__name__}: {error}", True)
         finally:
             running.cancel()

@@ -33,7 +33,7 @@ class Walk:
     """Files below ``start``, folder by folder in the order of their names.
 
     ``start`` lies in ``root``, the outermost folder whose rules count. Links are not followed, so
-    that a walk stays inside; ``.git`` and what ``.gitignore`` files
+    that a walk stays within; ``.git`` and what ``.gitignore`` files
     name is left out, hidden files are not. ``cut`` tells afterwards that it ended at
     ``MOST_FILES``.
     """
@@ -112,8 +112,8 @@ def _items(folder: Path) -> list[os.DirEntry[str]]:
 
 def _ignored(path: str, folder: bool, rules: tuple[_IgnoreRules, ...]) -> bool:
     """What the innermost rules say that say anything."""
-    for one in reversed(rules):
-        verdict = one.verdict(path, folder)
+    for rule in reversed(rules):
+        verdict = rule.verdict(path, folder)
         if verdict is not None:
             return verdict
     return False
@@ -149,7 +149,7 @@ class WorkspaceError(Exception):
 
 
 class Workspace:
-    """Paths inside one folder; symbolic links are resolved before the decision."""
+    """Paths within one folder; symbolic links are resolved before the decision."""
 
     def __init__(self, root: Path, may_read: Callable[[Path], bool] | None = None) -> None:
         """``may_read``: says of a resolved path outside whether it may be read all the same; it
@@ -201,7 +201,7 @@ class Workspace:
         return self._may_read is not None and not self.contains(path) and self._may_read(path)
 
     def shown(self, path: Path) -> str:
-        """The path as the model is told it: relative to the workspace, with forward slashes."""
+        """The path as shown to the model: relative to the workspace, with forward slashes."""
         if not path.is_relative_to(self.root):
             return path.as_posix()
         return path.relative_to(self.root).as_posix() or "."
@@ -219,7 +219,7 @@ def _real(root: Path, name: str) -> Path:
         candidate = Path(name).expanduser()
         return (candidate if candidate.is_absolute() else root / candidate).resolve()
     except (OSError, RuntimeError, ValueError) as error:
-        # A loop of links, a home of nobody, a zero byte, a name that is too long.
+        # A loop of links, an unknown user's home, a zero byte, a name that is too long.
         raise WorkspaceError(f"{name[:200]!r}: not a path that can be used ({error})") from error
 
 

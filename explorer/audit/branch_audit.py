@@ -48,26 +48,26 @@ class BranchAudit:
     left: tuple[int, ...]
     """All entries left behind, oldest first."""
     included: tuple[int, ...]
-    """Those that the summarizer was told."""
+    """Those in the summarizer's request."""
     left_out: tuple[int, ...]
-    """Messages that did not fit the budget: nothing that the new branch sees tells of them."""
-    not_told: tuple[int, ...]
+    """Messages that did not fit the budget: nothing in the new branch's context covers them."""
+    excluded_by_rule: tuple[int, ...]
     """Messages that are left out by rule: results, and what failed or was hidden."""
-    failed_told: tuple[int, ...]
-    """Failed or hidden messages that were told all the same (E10)."""
+    failed_included: tuple[int, ...]
+    """Failed or hidden messages that were included nevertheless (E10)."""
     tokens: int
-    """Of what was told."""
+    """Of the messages in the request."""
     budget: int
     """0 is no limit."""
     seen: tuple[int, ...]
     """What a model sees right below the summary, the summary last."""
     is_empty: bool
     known: Known
-    """How it is known what was told."""
+    """The provenance of the included entries."""
 
     @property
     def lost(self) -> tuple[int, ...]:
-        """What the new branch knows nothing of, although it was to be told."""
+        """Entries that the new branch has lost although they should have been included."""
         return self.included + self.left_out if self.is_empty else self.left_out
 
     @property
@@ -97,28 +97,28 @@ def branch_audit(
     seen = tuple(context_at(tree, entry).messages)
     empty = bool(tree.columns.flags[entry] & Flag.EMPTY_SUMMARY)
     if origin is not Origin.FOUND:
-        told = "The file does not tell where the branch was left, so not what was told either."
-        known = Known(Provenance.UNREADABLE, told)
+        basis = "The file does not tell where the branch was left, so not what was told either."
+        known = Known(Provenance.UNREADABLE, basis)
         return BranchAudit(
             entry, origin, left_at, target, -1, (), (), (), (), (), 0, 0, seen, empty, known
         )  # fmt: skip
-    found = prepare_branch(tree, left_at, target, profile, settings)
-    messages = tuple(found.messages) if recorded is None else tuple(sorted(recorded))
-    left_out, not_told = _others(tree, found.entries, messages, profile)
+    prepared = prepare_branch(tree, left_at, target, profile, settings)
+    messages = tuple(prepared.messages) if recorded is None else tuple(sorted(recorded))
+    left_out, excluded_by_rule = _others(tree, prepared.entries, messages, profile)
     failed = tuple(e for e in messages if _is_failed(tree, e))
     return BranchAudit(
         entry=entry,
         origin=origin,
         left_at=left_at,
         placed_below=target,
-        ancestor=found.common_ancestor,
-        left=tuple(found.entries),
+        ancestor=prepared.common_ancestor,
+        left=tuple(prepared.entries),
         included=messages,
         left_out=left_out,
-        not_told=not_told,
-        failed_told=failed if profile.branch_replies == "all" or recorded is not None else (),
-        tokens=found.total_tokens,
-        budget=found.budget,
+        excluded_by_rule=excluded_by_rule,
+        failed_included=failed if profile.branch_replies == "all" or recorded is not None else (),
+        tokens=prepared.total_tokens,
+        budget=prepared.budget,
         seen=seen,
         is_empty=empty,
         known=_known(profile, recorded is not None),
@@ -164,21 +164,21 @@ def _is_failed(tree: SessionTree, entry: int) -> bool:
 
 
 def _others(
-    tree: SessionTree, left: list[int], told: tuple[int, ...], profile: Profile
+    tree: SessionTree, left: list[int], included: tuple[int, ...], profile: Profile
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Messages that were not told: for want of room, and by rule."""
-    kinds, inside = tree.columns.kind, set(told)
+    """Messages that were not included: those that did not fit, and those excluded by rule."""
+    kinds, sent = tree.columns.kind, set(included)
     left_out: list[int] = []
-    not_told: list[int] = []
+    excluded_by_rule: list[int] = []
     for entry in left:
         kind = kinds[entry]
-        if entry in inside or not (CONTEXT_MASK[kind] or kind == Kind.COMPACTION):
+        if entry in sent or not (CONTEXT_MASK[kind] or kind == Kind.COMPACTION):
             continue
-        excluded = tree.columns.flags[entry] & _EXCLUDED
+        is_excluded = tree.columns.flags[entry] & _EXCLUDED
         clean = profile.branch_replies == "clean" and _is_failed(tree, entry)
-        by_rule = kind == Kind.TOOL_RESULT or excluded or clean
-        (not_told if by_rule else left_out).append(entry)
-    return tuple(left_out), tuple(not_told)
+        by_rule = kind == Kind.TOOL_RESULT or is_excluded or clean
+        (excluded_by_rule if by_rule else left_out).append(entry)
+    return tuple(left_out), tuple(excluded_by_rule)
 
 
 def _sentences(it: BranchAudit) -> list[str]:
@@ -197,29 +197,30 @@ def _sentences(it: BranchAudit) -> list[str]:
     both = f"Both branches share all up to #{it.ancestor}." if it.ancestor >= 0 else (
         "The two branches share nothing."
     )  # fmt: skip
-    said = [
+    sentences = [
         f"{both} Left behind: {count_text(len(it.left), 'entry')}, down to #{it.left_at}.",
         f"Of these, {count_text(len(it.included), 'message')} with {tokens_text(it.tokens)} tokens "
         f"went to the summarizer{_room(it)}.",
     ]
     if it.left_out:
-        said.append(
+        sentences.append(
             f"The oldest, {count_text(len(it.left_out), 'message')} from #{it.left_out[0]} to "
             f"#{it.left_out[-1]}, did not fit: the new branch knows nothing of them."
         )
-    if it.not_told:
-        said.append(
-            f"Left out by rule: {count_text(len(it.not_told), 'message')}. A branch summary is "
-            "told of calls and not of their results, nor of what failed or was hidden."
+    if it.excluded_by_rule:
+        sentences.append(
+            f"Left out by rule: {count_text(len(it.excluded_by_rule), 'message')}. "
+            "A branch summary is told of calls and not of their results, "
+            "nor of what failed or was hidden."
         )
-    if it.failed_told:
-        said.append(
+    if it.failed_included:
+        sentences.append(
             "Told as if it counted, although it failed or was hidden: "
-            f"{count_text(len(it.failed_told), 'message')}."
+            f"{count_text(len(it.failed_included), 'message')}."
         )
     if it.is_empty:
-        said.append("The summary is empty: the new branch knows nothing of what was left.")
-    return [*said, placed]
+        sentences.append("The summary is empty: the new branch knows nothing of what was left.")
+    return [*sentences, placed]
 
 
 def _room(it: BranchAudit) -> str:

@@ -33,17 +33,17 @@ class Unpaired(NamedTuple):
 
 
 def unpaired(
-    tree: SessionTree, found: Generations, read: ReadEntries | None = None
+    tree: SessionTree, generations: Generations, read: ReadEntries | None = None
 ) -> Iterator[Unpaired]:
     """Calls and results of a path that stand alone. ``read``: with it, rounds that a fork parted
     are looked into, where some results are there and others are not."""
-    yield from _parted_by_cuts(found)
-    yield from _rounds(tree, found, read)
+    yield from _parted_by_cuts(generations)
+    yield from _rounds(tree, generations, read)
 
 
-def _parted_by_cuts(found: Generations) -> Iterator[Unpaired]:
-    view = found.view
-    for each in found.all:
+def _parted_by_cuts(generations: Generations) -> Iterator[Unpaired]:
+    view = generations.view
+    for each in generations.all:
         at = each.kept_from
         if each.boundary is not Boundary.KEPT or at >= each.position:
             continue
@@ -64,9 +64,11 @@ def _parted_by_cuts(found: Generations) -> Iterator[Unpaired]:
             )  # fmt: skip
 
 
-def _rounds(tree: SessionTree, found: Generations, read: ReadEntries | None) -> Iterator[Unpaired]:
+def _rounds(
+    tree: SessionTree, generations: Generations, read: ReadEntries | None
+) -> Iterator[Unpaired]:
     """Every reply of the path with the results below it."""
-    view, columns = found.view, tree.columns
+    view, columns = generations.view, tree.columns
     reply, results = -1, 0
     for position, entry in enumerate(view.path):
         kind = view.kinds[position]

@@ -1,7 +1,7 @@
 """Which files the entries of a range changed, and those that earlier summaries say were.
 
 Lists of files go on from summary to summary: a compaction's holds those of the one before it and
-of the branch summaries that it told, whose calls are in earlier ranges and on other branches.
+of the branch summaries that it summarized, whose calls are in earlier ranges and on other branches.
 """
 
 from __future__ import annotations
@@ -38,39 +38,42 @@ class ChangedFiles:
         return [at for at in entries if at in columns.compactions or at in columns.branches]
 
     def _read(self, summaries: list[int]) -> None:
-        """What these summaries carry on, and before that what those carry on that they told."""
+        """Compute the files that these summaries carry, after those of the summaries that they
+        summarized."""
         waiting = list(summaries)
         while waiting:
             entry = waiting[-1]
-            told = self._told(entry) if entry not in self._carried else None
+            summarized = self._summarized_entries(entry) if entry not in self._carried else None
             missing = [
-                at for at in self._summaries(told or ()) if at not in self._carried and at < entry
+                at
+                for at in self._summaries(summarized or ())
+                if at not in self._carried and at < entry
             ]
             waiting += missing
             if not missing:
                 waiting.pop()
                 if entry not in self._carried:
-                    self._carried[entry] = self._carries(entry, told)
+                    self._carried[entry] = self._carries(entry, summarized)
 
-    def _told(self, entry: int) -> list[int] | None:
-        """What a summary took the place of, or tells of; None where that is not known."""
+    def _summarized_entries(self, entry: int) -> list[int] | None:
+        """The entries that a summary covers; None where that is not known."""
         if entry in self._tree.columns.compactions:
             return list(ranges_of(self._tree, entry).summarized)
         return left_behind(self._tree, entry)
 
-    def _carries(self, entry: int, told: list[int] | None) -> Changed:
-        """Of the files that a summary lists, those that anything changed. Where nobody can know
-        what it told, its own word counts."""
+    def _carries(self, entry: int, summarized: list[int] | None) -> Changed:
+        """Of the files that a summary lists, those that anything changed. Where it is not
+        known what it covered, all files of its list count."""
         columns = self._tree.columns
         facts = columns.compactions.get(entry) or columns.branches[entry]
         # What an extension listed is not carried on.
         if facts.from_extension or not facts.modified_files:
             return {}
-        if told is None:
+        if summarized is None:
             return dict.fromkeys(facts.modified_files, (entry,))
-        known = {path_key(path): entries for path, entries in self._of(told).items()}
-        found = {path: known.get(path_key(path)) for path in facts.modified_files}
-        return {path: entries for path, entries in found.items() if entries}
+        known = {path_key(path): entries for path, entries in self._of(summarized).items()}
+        carried = {path: known.get(path_key(path)) for path in facts.modified_files}
+        return {path: entries for path, entries in carried.items() if entries}
 
     def _of(self, entries: list[int]) -> Changed:
         found: dict[str, list[int]] = {}

@@ -19,12 +19,12 @@ from explorer.facts.words import terms
 _DERIVED = 20
 """Whole figures up to this are often counts that the summarizer made itself."""
 _LIKE = 0.84
-"""Letters that two names must have in common for one to be a slip of the other."""
+"""Characters that two names must have in common for one to be a slip of the other."""
 _SLIPS = 300
 """Things that nothing mentions of which one summary is asked whether they are slips; each is
-compared with all that was said. Of more the rest is invented."""
+compared with all messages. Of more the rest is invented."""
 _KNOWN = 0.34
-"""A rule is invented when no more of its words than this were ever said."""
+"""A rule is invented when at most this share of its words occurs in the source."""
 _RULES = (FactKind.CONSTRAINT, FactKind.DECISION)
 _STATED = (
     FactKind.PATH, FactKind.URL, FactKind.HASH, FactKind.VERSION, FactKind.NUMBER,
@@ -68,13 +68,17 @@ class Sources:
             return f"\n{item.key}" in self._listed
         if item.kind is FactKind.VERSION:
             bare = re.sub(r"^[^\d]*", "", item.key)
-            said = bare and re.search(rf"(?<![\d.]){re.escape(bare)}", self._listed)
-            return f"#{bare}" in self._mentions or bool(said)
-        return any(item.key in one or one in item.key for one in self._mentions if "://" in one)
+            listed = bare and re.search(rf"(?<![\d.]){re.escape(bare)}", self._listed)
+            return f"#{bare}" in self._mentions or bool(listed)
+        return any(
+            item.key in mention or mention in item.key
+            for mention in self._mentions
+            if "://" in mention
+        )
 
     @cached_property
     def _listed(self) -> str:
-        """All mentions, each in a line of its own: one search instead of one for each."""
+        """All mentions, one per line: one search instead of one for each."""
         return "\n".join(["", *self._mentions, ""])
 
     @cached_property
@@ -203,14 +207,14 @@ def _claim(text: str, kind: FactKind, key: str, place: Place, source: Fact | Non
 
 
 def _rules(summary: SummaryText, sources: Sources, summarized: Facts) -> Iterator[Finding]:
-    """Rules that lost their negation or whose figure changed, and rules that nobody laid down."""
+    """Rules that lost their negation or whose figure changed, and rules without a source."""
     used: set[tuple[int, int]] = set()
     live = [one for one in summarized if one.kind in _RULES and not one.stale]
     for fact in live:
         if summary.exact(fact.text):
             continue
         line = _contradiction(summary, fact)
-        if line is None or (line.part, line.start) in used or _is_said_by(line, live):
+        if line is None or (line.part, line.start) in used or _states_live_fact(line, live):
             continue
         used.add((line.part, line.start))
         yield _claim(line.text, fact.kind, fact.key, summary.place(line), fact)
@@ -244,7 +248,7 @@ def _about(summary: SummaryText, fact: Fact) -> Iterator[Line]:
     return (line for _, line in summary.nearest(frozenset(wording(fact.text).words), ABOUT))
 
 
-def _is_said_by(line: Line, live: Sequence[Fact]) -> bool:
+def _states_live_fact(line: Line, live: Sequence[Fact]) -> bool:
     """Whether some rule that holds says what the line says, so that it is no slip of another."""
     return any(compare(fact.text, line.text) is Agreement.SAME for fact in live)
 
@@ -257,24 +261,24 @@ def _stale(summary: SummaryText, summarized: Facts) -> Iterator[Finding]:
         if not fact.stale or fact.kind not in _RULES:
             continue
         line = _stated(summary, fact)
-        if line is None or (line.part, line.start) in seen or _is_said_by(line, live):
+        if line is None or (line.part, line.start) in seen or _states_live_fact(line, live):
             continue
         seen.add((line.part, line.start))
-        said = Fact(
+        fact_stated = Fact(
             fact.kind, line.text, fact.key, fact.sources, fact.spans, True, fact.replaced_by
         )
         note = f"Changed later: “{fact.replaced_by[:160]}”."
-        yield Finding(said, Fate.STALE, (summary.place(line),), fact, note)
+        yield Finding(fact_stated, Fate.STALE, (summary.place(line),), fact, note)
 
 
 def _stated(summary: SummaryText, fact: Fact) -> Line | None:
     old = {value.value for value in figures_in(fact.text)}
     new = {value.value for value in figures_in(fact.replaced_by)} - old
     for line in _about(summary, fact):
-        said = {value.value for value in line.figures}
-        if old and (not old & said or new & said):
+        stated = {value.value for value in line.figures}
+        if old and (not old & stated or new & stated):
             continue
-        if not old and new & said:
+        if not old and new & stated:
             continue
         if not _PAST.search(line.text.replace(fact.text, "")):
             return line

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from explorer.audit.findings import STATED_WRONGLY, SURVIVED, Fate, Fidelity, Finding
 from explorer.audit.sections import Section, sections_of
-from explorer.audit.severity import gravity
+from explorer.audit.severity import severity
 from explorer.facts import Fact, FactKind
 from explorer.session.text_difference import (
     Piece,
@@ -42,7 +42,7 @@ class Cell:
     """What one summary has in a section."""
 
     pieces: tuple[Piece, ...]
-    """Its text; ``differs`` where the reference has not said it. Of the reference: where nobody
+    """Its text; ``differs`` where the reference does not state it. Of the reference: where nobody
     else has."""
     times: int
     """How often the summary has this heading: 1 is right."""
@@ -84,8 +84,8 @@ class FactRow:
 
     fact: Fact
     fates: tuple[Fate | None, ...]
-    """One per candidate. None where it is not held against the others: it was summarized before,
-    or not said yet. Of what a summary states wrongly: None where another one does not."""
+    """One per candidate. None where it is not compared with the others: it was summarized before,
+    or did not exist yet. Of what a summary states wrongly: None where another one does not."""
     findings: tuple[Finding | None, ...]
 
     @property
@@ -112,13 +112,13 @@ class FactRow:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Summaries side by side; the reference is the one that the others are held against."""
+    """Summaries side by side; the reference is the one that the others are compared with."""
 
     candidates: tuple[Candidate, ...]
     reference: int
     sections: tuple[SectionRow, ...]
     facts: tuple[FactRow, ...]
-    """Those that fare otherwise in one than in another, the gravest first."""
+    """Those that fare otherwise in one than in another, the most severe first."""
     settings: tuple[tuple[str, tuple[str, ...]], ...]
     """What they were made with, name by name, one value per candidate; empty for unknown."""
     asked_alike: int = 0
@@ -126,8 +126,8 @@ class Difference:
 
     @property
     def not_audited(self) -> tuple[Candidate, ...]:
-        """Those of which it is not known what they were told: then no facts are compared."""
-        return tuple(one for one in self.candidates if one.fidelity is None)
+        """Those whose requests are not known: then no facts are compared."""
+        return tuple(candidate for candidate in self.candidates if candidate.fidelity is None)
 
     def won(self, at: int) -> tuple[FactRow, ...]:
         """What a candidate has and the reference lacks."""
@@ -153,7 +153,7 @@ def difference(candidates: Sequence[Candidate], reference: int = 0) -> Differenc
     return Difference(
         tuple(candidates),
         reference,
-        align([one.summary for one in candidates], reference),
+        align([candidate.summary for candidate in candidates], reference),
         _facts(asked, candidates),
         _settings(candidates),
         sum(1 for found in asked.values() if sum(one is not None for one in found) > 1),
@@ -184,16 +184,16 @@ def align(summaries: Sequence[str], reference: int = 0) -> tuple[SectionRow, ...
 def _merged(sections: Sequence[Section]) -> list[tuple[Section, int]]:
     """Sections under the same headings put together, with how often the heading is there."""
     found: dict[str, tuple[Section, int]] = {}
-    for one in sections:
-        if one.path not in found:
-            found[one.path] = one, 1
+    for section in sections:
+        if section.path not in found:
+            found[section.path] = section, 1
             continue
-        first, times = found[one.path]
-        text = f"{first.text}\n\n{one.text}".strip()
+        first, times = found[section.path]
+        text = f"{first.text}\n\n{section.text}".strip()
         merged = Section(
-            first.title, first.path, first.level, first.start, first.body, one.end, text
+            first.title, first.path, first.level, first.start, first.body, section.end, text
         )
-        found[one.path] = merged, times + 1
+        found[section.path] = merged, times + 1
     return list(found.values())
 
 
@@ -235,8 +235,10 @@ def marks(texts: Sequence[str | None], reference: int) -> list[tuple[Piece, ...]
         mine, theirs = word_differences(base or "", text)
         found.append(_worded(theirs))
         if base is not None:
-            own = [piece.differs for piece in mine for _ in piece.text]
-            alone = own if alone is None else [a and b for a, b in zip(alone, own, strict=True)]
+            differs = [piece.differs for piece in mine for _ in piece.text]
+            alone = (
+                differs if alone is None else [a and b for a, b in zip(alone, differs, strict=True)]
+            )
     if base is not None:
         flags = alone if alone is not None else [True] * len(base)
         found[reference] = _worded(_by_flags(base, flags))
@@ -281,9 +283,9 @@ def _asked(candidates: Sequence[Candidate]) -> dict[_Key, list[Finding | None]]:
             if finding.fact.stale and finding.fate not in STATED_WRONGLY:
                 continue
             key = finding.fact.kind, finding.fact.key, finding.fate in STATED_WRONGLY
-            found = by_key.setdefault(key, [None] * len(candidates))
-            if found[at] is None:
-                found[at] = finding
+            row = by_key.setdefault(key, [None] * len(candidates))
+            if row[at] is None:
+                row[at] = finding
     return by_key
 
 
@@ -298,13 +300,13 @@ def _facts(
 
 
 def _fact_row(found: Sequence[Finding | None], candidates: Sequence[Candidate]) -> FactRow:
-    first = next(one for one in found if one is not None)
+    first = next(finding for finding in found if finding is not None)
     is_wrong = first.fate in STATED_WRONGLY
 
     def fate(at: int) -> Fate | None:
-        one = found[at]
-        if one is not None:
-            return one.fate
+        finding = found[at]
+        if finding is not None:
+            return finding.fate
         is_kept = not is_wrong and not candidates[at].kept.isdisjoint(first.fact.sources)
         return Fate.KEPT if is_kept else None
 
@@ -312,10 +314,13 @@ def _fact_row(found: Sequence[Finding | None], candidates: Sequence[Candidate]) 
 
 
 def _grave(row: FactRow) -> tuple[int, int]:
-    worst = min(gravity(one) for one in row.findings if one is not None)
+    worst = min(severity(finding) for finding in row.findings if finding is not None)
     return worst, -row.fact.last
 
 
 def _settings(candidates: Sequence[Candidate]) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    names = dict.fromkeys(name for one in candidates for name in one.settings)
-    return tuple((name, tuple(one.settings.get(name, "") for one in candidates)) for name in names)
+    names = dict.fromkeys(name for candidate in candidates for name in candidate.settings)
+    return tuple(
+        (name, tuple(candidate.settings.get(name, "") for candidate in candidates))
+        for name in names
+    )

@@ -66,7 +66,7 @@ class Drift:
 
 def drift(summaries: Sequence[Candidate]) -> Drift:
     """How summaries of one session drift; of fewer than two there are no steps."""
-    facts = [_facts_of(one.summary) for one in summaries]
+    facts = [_facts_of(summary.summary) for summary in summaries]
     steps = tuple(
         _step(summaries[at], summaries[at + 1], facts[at], facts[at + 1])
         for at in range(len(summaries) - 1)
@@ -84,8 +84,8 @@ _Keyed = dict[tuple[FactKind, str], Fact]
 
 
 def _facts_of(summary: str) -> _Keyed:
-    found = extract([Entry.of(CompactionSummary(summary))])
-    return {(fact.kind, fact.key): fact for fact in found}
+    facts = extract([Entry.of(CompactionSummary(summary))])
+    return {(fact.kind, fact.key): fact for fact in facts}
 
 
 def _step(earlier: Candidate, later: Candidate, before: _Keyed, after: _Keyed) -> Step:

@@ -70,7 +70,7 @@ class Fates:
     def findings(
         self, facts: Iterable[Fact], cancelled: Callable[[], bool] = lambda: False
     ) -> list[Finding]:
-        """One finding per fact; fewer only when ``cancelled`` says so."""
+        """One finding per fact; fewer only when ``cancelled`` returns True."""
         out: list[Finding] = []
         for number, fact in enumerate(facts):
             if number % _CANCEL_EVERY == 0 and cancelled():
@@ -119,9 +119,9 @@ class Fates:
         return ()
 
     def _by_key(self, fact: Fact) -> tuple[Place, ...]:
-        found = self._keyed.get((fact.kind, fact.key))
-        if found:
-            return tuple(found)
+        facts = self._keyed.get((fact.kind, fact.key))
+        if facts:
+            return tuple(facts)
         if fact.kind is FactKind.PATH:
             return self._path(fact.key)
         if fact.kind is FactKind.HASH:
@@ -164,8 +164,8 @@ class Fates:
         if is_cut(fact.text):
             return self._cut_failure(fact.text)
         head = fact.key[:60].rstrip()
-        if len(head) >= 40 and (found := self._summary.flat(head)):
-            return found
+        if len(head) >= 40 and (place := self._summary.flat(head)):
+            return place
         wanted = terms(fact.text)
         for share, line in self._summary.nearest(wanted, 0.8):
             if share >= 0.8:
@@ -173,12 +173,13 @@ class Fates:
         return ()
 
     def _cut_failure(self, text: str) -> tuple[Place, ...]:
-        """Where a line that a tool cut off is told as far as it goes, or the test that it names."""
+        """Where a line that a tool cut off is quoted as far as it goes, or the test that it
+        names."""
         # The word that was cut is left out: it stands nowhere as it is.
         left = beginning(text).rpartition(" ")[0]
         for wanted in (left, statement_key(listed_test(text))):
-            if len(wanted) >= _LEFT and (found := self._summary.flat(wanted)):
-                return found
+            if len(wanted) >= _LEFT and (place := self._summary.flat(wanted)):
+                return place
         return ()
 
     def _reworded(self, fact: Fact) -> tuple[tuple[Place, ...], str]:
@@ -187,8 +188,8 @@ class Fates:
             if compare(fact.text, line.text) is Agreement.SAME:
                 place = self._summary.place(line)
                 words = ", ".join(shared_words(fact.text, line.text))
-                said = self._text(place)[:240]
-                note = f"The summary says it in other words: {said} (shared: {words})."
+                excerpt = self._text(place)[:240]
+                note = f"The summary says it in other words: {excerpt} (shared: {words})."
                 return (place,), note
         return (), ""
 

@@ -60,20 +60,20 @@ def fidelity(
     """The fidelity of a summary, or of several parts that stand for it together.
 
     ``summarized``, ``kept``: entry indices, the summarized ones with the compaction whose summary
-    was updated; all scanned into ``table``. ``earlier``: entries that an earlier summary tells of,
+    was updated; all scanned into ``table``. ``earlier``: entries that an earlier summary covers,
     known to the summarizer through it: what they say is not invented. ``changed``: the files that
     calls of the summarized entries changed, with those entries. ``stated_changed``: the files
     that the summary's ``details`` say were changed. ``tokens_after``: None counts the estimate.
     ``transcript``: the path that a breadcrumb in the summary names. ``gathered``: what the audit of
     another compaction of the session has read, and this one need not read again.
 
-    When ``cancelled`` says so the findings end early; ask it before they are shown.
+    When ``cancelled`` returns True the findings end early; ask it before they are shown.
     """
     parts = (summary,) if isinstance(summary, str) else tuple(summary)
     text = SummaryText(parts)
     facts = table.facts([*summarized, *kept])
-    held = frozenset(summarized)
-    asked = [fact for fact in facts if not held.isdisjoint(fact.sources)]
+    summarized_set = frozenset(summarized)
+    asked = [fact for fact in facts if not summarized_set.isdisjoint(fact.sources)]
     fates = Fates(text, Kept(table, kept), facts, transcript)
     findings = fates.findings(asked, cancelled)
     sources = Sources(table, facts, [*earlier, *summarized, *kept], gathered or Gathered())
@@ -88,16 +88,16 @@ def fidelity(
         recency=_recency(findings, summarized, bands),
         tokens_before=tokens_before,
         tokens_after=after,
-        counts=Counter(one.fate for one in (*findings, *wrong)),
+        counts=Counter(finding.fate for finding in (*findings, *wrong)),
     )
 
 
 def _rows(findings: Sequence[Finding], wrong: Sequence[Finding]) -> tuple[KindRow, ...]:
     counts: dict[FactKind, Counter[Fate]] = {}
-    for one in (*findings, *wrong):
-        if one.fact.stale and one.fate is not Fate.STALE:
+    for finding in (*findings, *wrong):
+        if finding.fact.stale and finding.fate is not Fate.STALE:
             continue
-        counts.setdefault(one.fact.kind, Counter())[one.fate] += 1
+        counts.setdefault(finding.fact.kind, Counter())[finding.fate] += 1
     return tuple(KindRow(kind, counts[kind]) for kind in FactKind if kind in counts)
 
 
@@ -115,15 +115,15 @@ def _request(
 ) -> RequestCheck | None:
     if fact is None:
         return None
-    found = fates.of(fact)
-    fate = Fate.KEPT if fact.last in kept else found.fate
+    finding = fates.of(fact)
+    fate = Fate.KEPT if fact.last in kept else finding.fate
     wanted = terms(fact.text)
     if fate in SURVIVED or not wanted:
         overlap = 1.0
     else:
         all_terms = frozenset().union(*(line.terms for line in summary_text.lines))
         overlap = len(wanted & all_terms) / len(wanted)
-    return RequestCheck(fact, fate, overlap, found.places)
+    return RequestCheck(fact, fate, overlap, finding.places)
 
 
 class _Commands:
@@ -135,7 +135,7 @@ class _Commands:
 
     @cached_property
     def _all(self) -> list[tuple[int, str, str]]:
-        """Of each command: its entry, its text, and that in small letters."""
+        """Of each command: its entry, its text, and the text in lower case."""
         return [
             (entry, item.text, item.text.lower())
             for entry in self._entries
@@ -186,15 +186,15 @@ def _recency(
     if not summarized or bands < 1:
         return ()
     indices = sorted(summarized)
-    inside = frozenset(indices)
+    within = frozenset(indices)
     total: Counter[int] = Counter()
     survived: Counter[int] = Counter()
-    for one in findings:
-        last = max((index for index in one.fact.sources if index in inside), default=-1)
-        if last < 0 or one.fact.stale:
+    for finding in findings:
+        last = max((index for index in finding.fact.sources if index in within), default=-1)
+        if last < 0 or finding.fact.stale:
             continue
         total[last] += 1
-        survived[last] += one.fate in SURVIVED
+        survived[last] += finding.fate in SURVIVED
     out = []
     for number in range(min(bands, len(indices))):
         first = number * len(indices) // min(bands, len(indices))

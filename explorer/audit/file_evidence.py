@@ -1,9 +1,9 @@
 """What the file lists of a compaction tell about the range that it was given, and what commands
 tell about files.
 
-A compaction's entry lists the files of all calls that it told, and those of the one before. A
-file that only calls of a certain range touched is in the list when that range was told, and is
-missing when it was not.
+A compaction's entry lists the files of all calls that it summarized, and those of the one before. A
+file that only calls of a certain range touched is in the list when that range was summarized, and
+is missing when it was not.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ _IN_PLACE = re.compile(
 
 
 class FilesTell(NamedTuple):
-    """Whether a range was told, by the file lists."""
+    """Whether a range was summarized, by the file lists."""
 
-    told: bool
+    summarized: bool
     why: str
     """A sentence."""
 
 
-def range_was_told(
+def range_was_summarized(
     tree: SessionTree, path: Path, compaction: int, previous: int, kept: range, newer: range
 ) -> FilesTell | None:
-    """Whether ``kept`` (positions that the compaction ``previous`` kept) was told by
+    """Whether ``kept`` (positions that the compaction ``previous`` kept) was summarized by
     ``compaction``; None when the lists do not tell.
 
-    ``newer``: positions that it told in any case. Files that these or the previous list hold say
-    nothing, and neither does a list that misses a file of ``newer``: it was made otherwise.
+    ``newer``: positions that it summarized in any case. Files that these or the previous list hold
+    say nothing, and neither does a list that misses a file of ``newer``: it was made otherwise.
     """
     facts = tree.columns.compactions
     listed, before = _files(facts[compaction]), _files(facts[previous])

@@ -1,4 +1,4 @@
-"""What became of the facts of a summarized range, and what a summary says of its own."""
+"""What became of the facts of a summarized range, and what a summary adds."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Fate(StrEnum):
     MUTATED = "mutated"
     """The summary states it with another value than its source."""
     STALE = "stale"
-    """The summary states it as if it held; the user changed it later."""
+    """The summary states it as current; the user changed it later."""
 
 
 SURVIVED = frozenset({Fate.KEPT, Fate.EXACT, Fate.NORMALIZED})
@@ -175,7 +175,7 @@ class Fidelity:
 
     def of(self, *fates: Fate) -> tuple[Finding, ...]:
         """The findings with one of these fates."""
-        return tuple(one for one in self.findings if one.fate in fates)
+        return tuple(finding for finding in self.findings if finding.fate in fates)
 
     def row(self, kind: FactKind) -> KindRow:
         """The row of a kind; an empty one where there is none."""

@@ -45,12 +45,12 @@ class Gathered:
         for index in wanted - self._read:
             if index in table:
                 self._read.add(index)
-                one = table.entry(index)
-                mentions |= one.mentions
-                words |= one.words
+                entry = table.entry(index)
+                mentions |= entry.mentions
+                words |= entry.words
                 figures = [
                     (value, item)
-                    for item in one.items
+                    for item in entry.items
                     if item.kind is FactKind.NUMBER and (value := figure(item.text))
                 ]
                 if figures:
@@ -58,8 +58,8 @@ class Gathered:
         mentions -= self.mentions
         words -= self._words
         self.mentions |= mentions
-        self.values += [float(one[1:]) for one in mentions if one.startswith("#")]
-        self.paths += [one for one in mentions if "/" in one or "." in one]
+        self.values += [float(mention[1:]) for mention in mentions if mention.startswith("#")]
+        self.paths += [mention for mention in mentions if "/" in mention or "." in mention]
         self._words |= words
         self.stems |= terms_of_message(" ".join(words))
 

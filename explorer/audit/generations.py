@@ -1,8 +1,8 @@
-"""The compactions of a path, one after the other: what each of them kept, told and dropped.
+"""The compactions of a path, one after the other: what each of them kept, summarized and dropped.
 
-What a compaction kept is recorded by its first kept entry. What it told is not: it follows from
-the rules of the agent that made it, unless this program wrote down the request, or the file lists
-of the entry tell. Each generation says how it is known.
+What a compaction kept is recorded by its first kept entry. What it summarized is not: it follows
+from the rules of the agent that made it, unless this program wrote down the request, or the file
+lists of the entry tell. Each generation says how it is known.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ class State(IntEnum):
     """Where a stretch of the path stands after a compaction."""
 
     IN_CONTEXT = 0
-    TOLD = 1
-    """Only summaries tell of it."""
+    SUMMARIZED = 1
+    """Only summaries cover it."""
     LOST_RANGE = 2
     """Kept by the compaction before, and the next one started after it (E1)."""
     LOST_CHAIN = 3
-    """Told by a summary that a later compaction did not go on with (E2)."""
+    """Covered by a summary that a later compaction did not update (E2)."""
     LOST_BOUNDARY = 4
     """To be kept, but the first kept entry is not there (E8)."""
     LOST_SUMMARY = 5
-    """Told to a summarizer whose summary is empty (E5)."""
+    """Sent to a summarizer whose summary is empty (E5)."""
     LOST_LEFT_OUT = 6
     """In the range that was summarized, and not in the recorded requests."""
     SET_ASIDE = 7
@@ -60,8 +60,8 @@ class Run(NamedTuple):
     start: int
     stop: int
     state: State
-    told: int
-    """Number of the generation whose summary told it first; 0 for none."""
+    summarized_by: int
+    """Number of the generation whose summary covered it first; 0 for none."""
     since: int
     """Number of the generation since which the state holds; 0: from the start."""
 
@@ -74,13 +74,13 @@ class Boundary(IntEnum):
     """On purpose: it names the compaction itself, or nothing."""
     MISSING = 2
     """It names an entry that is not in this session."""
-    ELSEWHERE = 3
+    OTHER_BRANCH = 3
     """It names an entry of another branch."""
     AFTER = 4
     """It names an entry that came after the compaction."""
 
 
-BROKEN = frozenset({Boundary.MISSING, Boundary.ELSEWHERE, Boundary.AFTER})
+BROKEN = frozenset({Boundary.MISSING, Boundary.OTHER_BRANCH, Boundary.AFTER})
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +97,10 @@ class Generation:
     """Where the context before it started."""
     previous: int
     """Number of the compaction that was in force before it; 0 for none."""
-    told_from: int
+    summarized_from: int
     kept_from: int
     """First kept position; the compaction's own when nothing before it is kept. What lies between
-    ``told_from`` and here was told."""
+    ``summarized_from`` and here was summarized."""
     meant_from: int
     """Of a broken boundary: where the rules would have kept from; else ``kept_from``."""
     turn_start: int
@@ -110,21 +110,23 @@ class Generation:
     is_empty: bool
     """Whether its summary holds nothing."""
     left_out: tuple[int, ...]
-    """Entries in the range told that no recorded request holds."""
+    """Entries in the summarized range that no recorded request contains."""
     provenance: Provenance
-    """How the range told is known; what was kept is recorded, but for a broken boundary."""
+    """How the summarized range is known; what was kept is recorded, but for a broken boundary."""
     basis: str
     """Why, in a sentence."""
 
     @property
     def dropped(self) -> range:
-        """Positions that the compaction before kept, and this one neither told nor kept."""
-        return range(self.context_from, max(self.context_from, min(self.told_from, self.kept_from)))
+        """Positions that the compaction before kept, and this one neither summarized nor kept."""
+        return range(
+            self.context_from, max(self.context_from, min(self.summarized_from, self.kept_from))
+        )
 
     @property
-    def told(self) -> range:
-        """Positions that it told."""
-        return range(self.told_from, max(self.told_from, self.kept_from))
+    def summarized(self) -> range:
+        """Positions that it summarized."""
+        return range(self.summarized_from, max(self.summarized_from, self.kept_from))
 
     @property
     def returned(self) -> range:
@@ -156,7 +158,7 @@ class Generations:
 
     def chain(self, first: int, last: int) -> list[Generation]:
         """The generations from ``first`` to ``last`` (numbers) in whose summaries something lives
-        on that the first one told."""
+        on that the first one summarized."""
         found = []
         for each in self.all[max(first, 1) - 1 : last]:
             if each.number > first and not each.carries_previous:

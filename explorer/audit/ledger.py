@@ -31,11 +31,11 @@ class LedgerVerdict(IntEnum):
     VERBATIM = 0
     """In the context, word for word."""
     IN_THIS_SUMMARY = 1
-    """Told by the summary in force, and only by it."""
+    """Covered by the summary in force, and only by it."""
     IN_EARLIER_SUMMARY = 2
-    """Told by an earlier summary, of which the one in force is an update."""
+    """Covered by an earlier summary, of which the one in force is an update."""
     IN_BRANCH_SUMMARY = 3
-    """On a branch that was left; a branch summary tells of it."""
+    """On a branch that was left; a branch summary covers it."""
     PRUNED = 4
     """A note stands for it."""
     NEVER_SENT = 5
@@ -43,7 +43,7 @@ class LedgerVerdict(IntEnum):
     LOST = 6
     """Neither kept nor summarized."""
     PINNED = 7
-    """Told again after the summary, word for word, at a person's or a rule's wish."""
+    """Repeated after the summary, word for word, because of a pin or a rule."""
     OMITTED = 8
     """Left out at a person's wish."""
 
@@ -139,14 +139,14 @@ class Ledger:
         """The summary entries that a row lives on in, the oldest first; empty for none."""
         branch = self.branch(row)
         if branch is not None:
-            told = self.verdicts[row] == LedgerVerdict.IN_BRANCH_SUMMARY
-            return (branch.entry,) if told else ()
+            is_summarized = self.verdicts[row] == LedgerVerdict.IN_BRANCH_SUMMARY
+            return (branch.entry,) if is_summarized else ()
         run = self.run(row)
         never = self.verdicts[row] == LedgerVerdict.NEVER_SENT
-        if run is None or run.state is not State.TOLD or never:
+        if run is None or run.state is not State.SUMMARIZED or never:
             return ()
         last = len(self.generations.all)
-        return tuple(each.compaction for each in self.generations.chain(run.told, last))
+        return tuple(each.compaction for each in self.generations.chain(run.summarized_by, last))
 
     def known(self, row: int) -> Known:
         """How the verdict of a row is known."""
@@ -186,7 +186,7 @@ def ledger_at(
 
     ``profile``: the rules of the agent that made the session; ``settings`` its sizes, of which
     the budgets of branch summaries follow. ``read``: gives the JSON of entries; without it the
-    summaries are not looked at. ``recorded``: what this program wrote down of its own requests.
+    summaries are not looked at. ``recorded``: the requests that this program recorded.
     ``branches``: see ``branch_audits``, where they were audited already. Raises ValueError when
     the compaction is not on the path.
     """
@@ -195,11 +195,13 @@ def ledger_at(
         if compaction not in tree.columns.compactions or compaction not in tree.path(leaf):
             raise ValueError(f"entry #{compaction} is no compaction on the path to #{leaf}")
         moment = compaction
-    found = generations_of(tree, moment, profile, read=read, recorded=recorded, weights=weights)
+    generations = generations_of(
+        tree, moment, profile, read=read, recorded=recorded, weights=weights
+    )
     if branches is None:
         sizes = settings or Settings.of(profile)
-        branches = branch_audits(tree, found.view.path, profile, sizes, recorded or {})
-    return _Filling(tree, found, moment, branches).ledger()
+        branches = branch_audits(tree, generations.view.path, profile, sizes, recorded or {})
+    return _Filling(tree, generations, moment, branches).ledger()
 
 
 @dataclass
@@ -299,10 +301,10 @@ class _Filling:
         more: dict[int, tuple[int, int]] = {}
         for at, audit in enumerate(branches):
             stands = verdicts[path.position(audit.entry)]
-            lost, told = set(audit.lost), {*audit.included, *audit.not_told}
+            lost, included = set(audit.lost), {*audit.included, *audit.excluded_by_rule}
             for entry in audit.left:
                 if entry not in on_path and entry not in more:
-                    verdict = _of_left(entry in lost, entry in told, stands)
+                    verdict = _verdict_of_left(entry in lost, entry in included, stands)
                     more[entry] = (verdict, -2 - at)
         rows = [*zip(entries, verdicts, runs, strict=True)]
         rows += [(entry, verdict, at) for entry, (verdict, at) in more.items()]
@@ -325,13 +327,13 @@ class _Filling:
             tokens[ledger.verdicts[row]] += self.tree.columns.estimate[each.compaction]
 
 
-def _of_left(is_lost: bool, is_told: bool, stands: int) -> LedgerVerdict:
+def _verdict_of_left(is_lost: bool, is_included: bool, stands: int) -> LedgerVerdict:
     """The verdict of an entry that was left; ``stands``: that of its branch's summary."""
     if is_lost:
         return LedgerVerdict.LOST
-    if not is_told:
+    if not is_included:
         return LedgerVerdict.NEVER_SENT
-    # What is told by a summary that is gone is gone with it.
+    # What only a lost summary covered is lost with it.
     is_gone = stands == LedgerVerdict.LOST
     return LedgerVerdict.LOST if is_gone else LedgerVerdict.IN_BRANCH_SUMMARY
 
@@ -343,5 +345,5 @@ def _verdict(run: Run, last: int) -> LedgerVerdict:
         return LedgerVerdict.NEVER_SENT
     if run.state is State.IN_CONTEXT:
         return LedgerVerdict.VERBATIM
-    this = run.told == last
+    this = run.summarized_by == last
     return LedgerVerdict.IN_THIS_SUMMARY if this else LedgerVerdict.IN_EARLIER_SUMMARY

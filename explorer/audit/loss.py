@@ -24,13 +24,13 @@ class LossKind(StrEnum):
     EMPTY_INPUT = "empty-input"
     GREW = "grew"
     IN_A_ROW = "in-a-row"
-    TOLD_TWICE = "told-twice"
+    SUMMARIZED_AND_KEPT = "told-twice"
     NOTES_NOT_COUNTED = "notes-not-counted"
     REPEATED_SECTIONS = "repeated-sections"
     BRANCH_LEFT_OUT = "branch-left-out"
     BRANCH_EMPTY = "branch-empty"
     BRANCH_ORIGIN_LOST = "branch-origin-lost"
-    BRANCH_FAILED_TOLD = "branch-failed-told"
+    FAILURES_INCLUDED = "branch-failed-told"
 
 
 TITLES: dict[LossKind, str] = {
@@ -46,17 +46,17 @@ TITLES: dict[LossKind, str] = {
     LossKind.EMPTY_INPUT: "A summary of nothing new",
     LossKind.GREW: "The context grew",
     LossKind.IN_A_ROW: "Compacted again at once",
-    LossKind.TOLD_TWICE: "Summarized and kept as well",
+    LossKind.SUMMARIZED_AND_KEPT: "Summarized and kept as well",
     LossKind.NOTES_NOT_COUNTED: "Notes that were not counted",
     LossKind.REPEATED_SECTIONS: "Headings written twice",
     LossKind.BRANCH_LEFT_OUT: "Left out of a branch summary",
     LossKind.BRANCH_EMPTY: "An empty branch summary",
     LossKind.BRANCH_ORIGIN_LOST: "A branch summary without its branch",
-    LossKind.BRANCH_FAILED_TOLD: "Failures told as if they counted",
+    LossKind.FAILURES_INCLUDED: "Failures told as if they counted",
 }
 
 
-class Gravity(IntEnum):
+class Severity(IntEnum):
     """How bad it is; the larger the worse."""
 
     WASTE = 0
@@ -71,7 +71,7 @@ class Repair(StrEnum):
     """What can be done about it in this program."""
 
     CUT = "cut"
-    """Step back before the compaction and cut elsewhere."""
+    """Step back before the compaction and cut at another place."""
     PIN = "pin"
     """Keep the entries verbatim from here on."""
     INSTRUCTION = "instruction"
@@ -87,7 +87,7 @@ class Loss:
     """One loss. Entries are indices, sizes tokens."""
 
     kind: LossKind
-    gravity: Gravity
+    severity: Severity
     at: int
     """The compaction or branch summary at which it happened, else the entry itself."""
     entries: Sequence[int]

@@ -20,7 +20,7 @@ from explorer.audit.generations import (
     ReadEntries,
     RecordedInputs,
 )
-from explorer.audit.loss import Gravity, Loss, LossKind, Repair
+from explorer.audit.loss import Loss, LossKind, Repair, Severity
 from explorer.audit.provenance import Known, Provenance
 from explorer.audit.replay import generations_of
 from explorer.audit.rules import broken_words
@@ -30,10 +30,10 @@ from explorer.compaction.reasons import count_text, tokens_text
 from explorer.session.kinds import Kind
 from explorer.session.tree import SessionTree
 
-__all__ = ["Gravity", "Loss", "LossKind", "Repair", "find_losses", "lost_line"]
+__all__ = ["Loss", "LossKind", "Repair", "Severity", "find_losses", "lost_line"]
 
 NOTES_SHARE = 4
-"""Notes that take more than one part in so many of what was to be kept are told of."""
+"""Notes are reported when they take more than one part in this many of keep-recent."""
 
 _CORRECTED = "The corrected rules start the next compaction where the last one kept from."
 
@@ -60,12 +60,12 @@ def find_losses(
         branches = branch_audits(tree, found.view.path, profile, sizes, recorded or {})
     look = _Look(tree, found, sizes, read, branches)
     losses = [*look.compactions(), *look.branches(), *look.pairs()]
-    return tuple(sorted(losses, key=lambda loss: (loss.at, -loss.gravity)))
+    return tuple(sorted(losses, key=lambda loss: (loss.at, -loss.severity)))
 
 
 def lost_line(losses: Iterable[Loss], compaction: int) -> str:
     """What a compaction lost, in a line for a notice; empty for nothing."""
-    gone = [one for one in losses if one.at == compaction and one.gravity is Gravity.LOST]
+    gone = [loss for loss in losses if loss.at == compaction and loss.severity is Severity.LOST]
     if not gone:
         return ""
     entries = {entry for one in gone for entry in one.entries}
@@ -86,7 +86,7 @@ class _Look:
     def compactions(self) -> Iterator[Loss]:
         looks: tuple[Callable[[Generation], Loss | None], ...] = (
             self._dropped, self._chain, self._boundary, self._left_out, self._empty_input,
-            self._in_a_row, self._grew, self._told_twice, self._notes,
+            self._in_a_row, self._grew, self._summarized_and_kept, self._notes,
         )  # fmt: skip
         for each in self.found.all:
             for look in looks:
@@ -110,7 +110,7 @@ class _Look:
     def _loss(
         self,
         kind: LossKind,
-        gravity: Gravity,
+        severity: Severity,
         at: int,
         entries: Sequence[int],
         cause: str,
@@ -120,14 +120,14 @@ class _Look:
         tokens: int = -1,
     ) -> Loss:
         again = self.found.view.again
-        if gravity is Gravity.LOST and entries and any(entry in again for entry in entries):
+        if severity is Severity.LOST and entries and any(entry in again for entry in entries):
             left = [entry for entry in entries if entry not in again]
             number = count_text(len(entries) - len(left), "message")
             cause += f" {number} of these are told again since, word for word."
-            gravity, entries = (gravity if left else Gravity.WASTE), left or entries
+            severity, entries = (severity if left else Severity.WASTE), left or entries
         weight = self._weight(entries) if tokens < 0 else tokens
         return Loss(
-            kind, gravity, at, tuple(entries), weight, cause, prevention, repairs, *known
+            kind, severity, at, tuple(entries), weight, cause, prevention, repairs, *known
         )  # fmt: skip
 
     def _dropped(self, it: Generation) -> Loss | None:
@@ -137,7 +137,7 @@ class _Look:
         before = self.found.all[it.previous - 1].compaction
         weight = tokens_text(self._weight(entries))
         return self._loss(
-            LossKind.KEPT_RANGE_DROPPED, Gravity.LOST, it.compaction, entries,
+            LossKind.KEPT_RANGE_DROPPED, Severity.LOST, it.compaction, entries,
             f"Compaction #{before} kept {count_text(len(entries), 'message')} ({weight} tokens, "
             f"#{entries[0]} to #{entries[-1]}) word for word. Compaction #{it.compaction} started "
             "after that one: it neither summarized nor kept them.",
@@ -151,10 +151,10 @@ class _Look:
             return None
         before = self.found.all[it.previous - 1].compaction
         lane = self.found.lanes[it.number - 1]
-        told = [run for run in lane if run.told and run.state == 1]
-        entries = [e for run in told for e in self._sent(range(run.start, run.stop))]
+        summarized = [run for run in lane if run.summarized_by and run.state == 1]
+        entries = [e for run in summarized for e in self._sent(range(run.start, run.stop))]
         return self._loss(
-            LossKind.PREVIOUS_SUMMARY_DROPPED, Gravity.LOST, it.compaction, entries,
+            LossKind.PREVIOUS_SUMMARY_DROPPED, Severity.LOST, it.compaction, entries,
             f"Only the first part of a split turn was summarized by #{it.compaction}, and such a "
             f"pass does not go on with the summary before: what #{before} told of "
             f"{count_text(len(entries), 'message')} is in nothing that the model sees.",
@@ -172,11 +172,11 @@ class _Look:
         kept = f"About {weight} tokens, from #{entries[0]} on, were" if entries else "What was"
         how = {
             Boundary.MISSING: "A fork or an export that gives entries new ids loses it.",
-            Boundary.ELSEWHERE: "The entry was moved to another branch without its boundary.",
+            Boundary.OTHER_BRANCH: "The entry was moved to another branch without its boundary.",
             Boundary.AFTER: "An entry cannot keep what comes after it.",
         }[it.boundary]
         return self._loss(
-            LossKind.BOUNDARY_LOST, Gravity.LOST, it.compaction, entries,
+            LossKind.BOUNDARY_LOST, Severity.LOST, it.compaction, entries,
             f"Compaction #{it.compaction} keeps from “{name}”, and {broken_words(it.boundary)}. "
             f"{how} {kept} to be kept, and nothing before the compaction is.",
             "A boundary that is checked when the entry is written, and taken along by a fork.",
@@ -188,7 +188,7 @@ class _Look:
         if not it.left_out:
             return None
         return self._loss(
-            LossKind.LEFT_OUT, Gravity.LOST, it.compaction, it.left_out,
+            LossKind.LEFT_OUT, Severity.LOST, it.compaction, it.left_out,
             f"{count_text(len(it.left_out), 'message')} lie in the range that #{it.compaction} "
             "summarized, and its requests do not hold them.",
             "A request that holds all that the compaction takes the place of.",
@@ -199,11 +199,11 @@ class _Look:
     # what a compaction did for nothing ----------------------------------------------------------
 
     def _empty_input(self, it: Generation) -> Loss | None:
-        if it.boundary in BROKEN or self._sent(it.told) or self._is_in_a_row(it):
+        if it.boundary in BROKEN or self._sent(it.summarized) or self._is_in_a_row(it):
             return None
         what = "the summary before it, which it wrote anew" if it.previous else "nothing"
         return self._loss(
-            LossKind.EMPTY_INPUT, Gravity.RISK, it.compaction, (),
+            LossKind.EMPTY_INPUT, Severity.RISK, it.compaction, (),
             f"Between where compaction #{it.compaction} starts and its first kept entry lies no "
             f"message: the summarizer was given {what}. A model that is asked to summarize nothing "
             "may invent something.",
@@ -223,7 +223,7 @@ class _Look:
             return None
         before = self.found.all[it.previous - 1].compaction
         return self._loss(
-            LossKind.IN_A_ROW, Gravity.RISK, it.compaction, (),
+            LossKind.IN_A_ROW, Severity.RISK, it.compaction, (),
             f"Nothing was said between compaction #{before} and #{it.compaction}: a summary was "
             "summarized, and every time something wears off.",
             "A guard that waits for something new after a compaction.",
@@ -242,7 +242,7 @@ class _Look:
         if after < before:
             return None
         return self._loss(
-            LossKind.GREW, Gravity.WASTE, it.compaction, (),
+            LossKind.GREW, Severity.WASTE, it.compaction, (),
             f"The context took {tokens_text(before)} tokens before compaction #{it.compaction} and "
             f"{tokens_text(after)} after it, {tokens_text(kept)} of them kept: nothing was gained.",
             "A check that a summary is smaller than what it takes the place of.",
@@ -251,12 +251,12 @@ class _Look:
             tokens=after - before,
         )  # fmt: skip
 
-    def _told_twice(self, it: Generation) -> Loss | None:
+    def _summarized_and_kept(self, it: Generation) -> Loss | None:
         entries = self._sent(range(it.kept_from, min(it.returned.stop, it.position)))
         if not entries:
             return None
         return self._loss(
-            LossKind.TOLD_TWICE, Gravity.WASTE, it.compaction, entries,
+            LossKind.SUMMARIZED_AND_KEPT, Severity.WASTE, it.compaction, entries,
             f"Compaction #{it.compaction} keeps from #{entries[0]}, which an earlier one had "
             f"summarized: {count_text(len(entries), 'message')} came back word for word, and the "
             "summary tells them as well.",
@@ -275,7 +275,7 @@ class _Look:
         if tokens * NOTES_SHARE <= self.settings.keep_recent_tokens:
             return None
         return self._loss(
-            LossKind.NOTES_NOT_COUNTED, Gravity.WASTE, it.compaction, notes,
+            LossKind.NOTES_NOT_COUNTED, Severity.WASTE, it.compaction, notes,
             f"{count_text(len(notes), 'note')} of {tokens_text(tokens)} tokens count for nothing "
             f"under the rules of {self.found.profile.title}: compaction #{it.compaction} kept that "
             "much more than it was to keep.",
@@ -289,12 +289,14 @@ class _Look:
         if self.read is None:
             return
         entry = self.read([it.compaction])[0]
-        for kind, gravity, cause, prevention, known in summary_faults(
+        for kind, severity, cause, prevention, known in summary_faults(
             entry, it.compaction, self.found.profile
         ):
-            told = self._sent(it.told) if gravity is Gravity.LOST else []
+            summarized = self._sent(it.summarized) if severity is Severity.LOST else []
             repairs = (Repair.INSTRUCTION, Repair.CUT)
-            yield self._loss(kind, gravity, it.compaction, told, cause, prevention, repairs, known)
+            yield self._loss(
+                kind, severity, it.compaction, summarized, cause, prevention, repairs, known
+            )
 
     # branches -----------------------------------------------------------------------------------
 
@@ -307,13 +309,13 @@ class _Look:
         estimate = self.tree.columns.estimate
         if it.origin is not Origin.FOUND and not (it.origin is Origin.ON_PATH and it.is_empty):
             yield self._loss(
-                LossKind.BRANCH_ORIGIN_LOST, Gravity.RISK, entry, (), " ".join(it.sentences[:1]),
+                LossKind.BRANCH_ORIGIN_LOST, Severity.RISK, entry, (), " ".join(it.sentences[:1]),
                 "An entry that records where the branch was left.", (), it.known,
             )  # fmt: skip
             return
         if it.is_empty and it.included:
             yield self._loss(
-                LossKind.BRANCH_EMPTY, Gravity.LOST, entry, it.included,
+                LossKind.BRANCH_EMPTY, Severity.LOST, entry, it.included,
                 f"Branch summary #{entry} is empty: the new branch knows nothing of the "
                 f"{count_text(len(it.left), 'entry')} that were left at #{it.left_at}.",
                 "A check of the answer before it is stored.",
@@ -322,7 +324,7 @@ class _Look:
             )  # fmt: skip
         if it.left_out:
             yield self._loss(
-                LossKind.BRANCH_LEFT_OUT, Gravity.LOST, entry, it.left_out,
+                LossKind.BRANCH_LEFT_OUT, Severity.LOST, entry, it.left_out,
                 f"Branch summary #{entry} tells the newest {tokens_text(it.budget)} tokens of the "
                 f"branch: {count_text(len(it.left_out), 'older message')} did not fit, and the new "
                 "branch knows nothing of them.",
@@ -330,13 +332,14 @@ class _Look:
                 (Repair.GO_THERE, Repair.INSTRUCTION), it.known,
                 tokens=sum(estimate[e] for e in it.left_out),
             )  # fmt: skip
-        if it.failed_told:
+        if it.failed_included:
             yield self._loss(
-                LossKind.BRANCH_FAILED_TOLD, Gravity.RISK, entry, it.failed_told,
-                f"Branch summary #{entry} was told {count_text(len(it.failed_told), 'message')} "
-                "that failed, was stopped or was hidden: it may tell as done what was not.",
+                LossKind.FAILURES_INCLUDED, Severity.RISK, entry, it.failed_included,
+                f"Branch summary #{entry} was told "
+                f"{count_text(len(it.failed_included), 'message')} that failed, was stopped or "
+                "was hidden: it may tell as done what was not.",
                 "The corrected rules leave failed and hidden messages out.",
-                (Repair.RULES,), it.known, tokens=sum(estimate[e] for e in it.failed_told),
+                (Repair.RULES,), it.known, tokens=sum(estimate[e] for e in it.failed_included),
             )  # fmt: skip
 
     # calls and results --------------------------------------------------------------------------
@@ -345,6 +348,6 @@ class _Look:
         for one in unpaired(self.tree, self.found, self.read):
             kind = LossKind.ORPHANED_RESULT if one.is_result else LossKind.ORPHANED_CALL
             yield self._loss(
-                kind, Gravity.RISK, one.at, one.entries, one.cause, one.prevention,
+                kind, Severity.RISK, one.at, one.entries, one.cause, one.prevention,
                 (Repair.CUT,) if one.by_cut else (Repair.GO_THERE,), one.known,
             )  # fmt: skip

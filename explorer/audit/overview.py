@@ -1,4 +1,4 @@
-"""All that the audit of a path shows at once, computed in one go for a thread of its own."""
+"""All that the audit of a path shows at once, computed in one go, for a worker thread."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Overview:
     now: Ledger
     """At the leaf."""
     losses: tuple[Loss, ...]
-    """Of the whole path, the gravest first, then as they happened."""
+    """Of the whole path, the most severe first, then as they happened."""
     strip: Strip
     branches: tuple[BranchAudit, ...]
     """Of the branch summaries on the path, in their order."""
@@ -40,7 +40,7 @@ class Overview:
 
     def losses_at(self, entry: int) -> list[Loss]:
         """The losses that happened at an entry, or that took it."""
-        return [one for one in self.losses if one.at == entry or entry in one.entries]
+        return [loss for loss in self.losses if loss.at == entry or entry in loss.entries]
 
 
 def overview(
@@ -65,17 +65,17 @@ def overview(
         tree, leaf, profile, settings=sizes, found=whole, read=read, recorded=recorded,
         branches=audits,
     )  # fmt: skip
-    found = Overview(
+    result = Overview(
         leaf,
         None,
         profile,
         ledger,
         ledger,
-        tuple(sorted(losses, key=lambda one: -one.gravity)),
+        tuple(sorted(losses, key=lambda loss: -loss.severity)),
         strip,
         tuple(audits.values()),
     )
     if moment is None:
-        return found
+        return result
     then = ledger_at(tree, leaf, moment, profile, settings=sizes, **given)  # type: ignore[arg-type]
-    return replace(found, moment=moment, ledger=then)
+    return replace(result, moment=moment, ledger=then)

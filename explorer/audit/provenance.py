@@ -1,7 +1,7 @@
 """How a figure or a fact of a session is known: recorded, worked out, or not to be known.
 
 A session written by another agent holds some of what happened and not the rest. Whatever is drawn
-from such a file is told with how it is known, so that nobody takes a guess for a recording.
+from such a file is shown with how it is known, so that a guess is not taken for a record.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Known(NamedTuple):
     """How one figure is known."""
 
     provenance: Provenance
-    told: str
+    basis: str
     """Why, in a sentence for a person."""
 
 
@@ -65,7 +65,7 @@ def sizes_known(recorded: int, made_here: bool) -> Known:
 
 
 def window_known(made_here: bool) -> Known:
-    """The window that a context is held against; ``made_here``: the context was sent to a model
+    """The window that a context is compared with; ``made_here``: the context was sent to a model
     by this program."""
     if made_here:
         return Known(Provenance.EXACT, "The window by which this program sends and compacts.")
@@ -113,14 +113,14 @@ def context_known(source: str) -> Known:
 
 
 def weight_known(is_measured: bool) -> Known:
-    """An entry's own tokens; no file tells them. ``is_measured``: by a tokenizer."""
+    """Tokens of an entry; no file records them. ``is_measured``: by a tokenizer."""
     how = "by a tokenizer that may not be the model's" if is_measured else "as characters / 4"
     return Known(Provenance.INFERRED, f"Counted here, {how}: no file tells an entry's own tokens.")
 
 
 def usage_known(usage: int) -> Known:
     """The context tokens that a reply reports; -1 for none, and 0 is what a session writes that
-    was told none (E7)."""
+    did not get any (E7)."""
     if usage > 0:
         return Known(Provenance.EXACT, "Reported by the provider with the reply.")
     return Known(Provenance.UNREADABLE, "The provider's count is not in the file.")
@@ -145,8 +145,8 @@ def _sum_known(calls: int, silent: int, what: str) -> Known:
     if not calls or silent >= calls:
         return Known(Provenance.UNREADABLE, f"No reply tells its {what}.")
     if silent:
-        told = f"As recorded, without {silent:,} of {calls:,} calls that tell no {what}."
-        return Known(Provenance.INFERRED, told)
+        basis = f"As recorded, without {silent:,} of {calls:,} calls that tell no {what}."
+        return Known(Provenance.INFERRED, basis)
     return Known(Provenance.EXACT, f"The sum of what each reply recorded as its {what}.")
 
 

@@ -1,4 +1,4 @@
-"""The ranges of the recorded compactions of a session: what each told, and what it kept."""
+"""The ranges of the recorded compactions of a session: what each summarized, and what it kept."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class Ranges(NamedTuple):
 def ranges_of(tree: SessionTree, compaction: int) -> Ranges:
     """The ranges of a recorded compaction.
 
-    It told what came after the range that the compaction before it had told; a first kept entry
-    that is not on the path keeps nothing.
+    It summarized what came after the range that the compaction before it had summarized; a first
+    kept entry that is not on the path keeps nothing.
     """
     path = tree.path(compaction).indices()[:-1]
     compactions = tree.columns.compactions
@@ -57,7 +57,7 @@ def _first_kept(tree: SessionTree, compaction: int, path: list[int], default: in
 
 
 def left_behind(tree: SessionTree, summary: int) -> list[int] | None:
-    """The entries of the branch that a branch summary tells of; None where the file does not tell
+    """The entries of the branch that a branch summary covers; None where the file does not tell
     which they are."""
     left_at = tree.index_of(tree.columns.branches[summary].from_id)
     if left_at < 0 or tree.is_ancestor(left_at, summary):

@@ -1,4 +1,4 @@
-"""A recorded compaction as the audit asks of it: what it told, what it kept, what it changed."""
+"""A recorded compaction: what it summarized, kept and changed."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ def compactions_on_path(tree: SessionTree, leaf: int) -> tuple[int, ...]:
 
 
 def recorded(tree: SessionTree, compaction: int, changes: ChangedFiles | None = None) -> Recorded:
-    """What a recorded compaction told, kept and changed; see ``ranges_of``. ``changes``: those of
-    the same tree, where several compactions are asked for."""
-    found = ranges_of(tree, compaction)
-    changed = (changes or ChangedFiles(tree)).of(found.summarized)
+    """What a recorded compaction summarized, kept and changed; see ``ranges_of``. ``changes``:
+    those of the same tree, where several compactions are asked for."""
+    ranges = ranges_of(tree, compaction)
+    changed = (changes or ChangedFiles(tree)).of(ranges.summarized)
     stated = tree.columns.compactions[compaction].modified_files
     return Recorded(
-        compaction, found.summarized, found.kept, found.earlier, found.previous, changed, stated
+        compaction, ranges.summarized, ranges.kept, ranges.earlier, ranges.previous, changed, stated
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
-from explorer.audit.file_evidence import FilesTell, range_was_told
+from explorer.audit.file_evidence import FilesTell, range_was_summarized
 from explorer.audit.generations import (
     BROKEN,
     LOST_STATES,
@@ -99,12 +99,12 @@ class _Replay:
     def _generation(self, position: int) -> Generation:
         entry = self.view.path[position]
         boundary, kept = self._kept(entry, position)
-        meant, told_from = kept, self.boundary
+        meant, summarized_from = kept, self.boundary
         provenance, basis = Provenance.INFERRED, self._rule()
         inputs = self.recorded.get(entry)
         left_out: tuple[int, ...] = ()
         if inputs:
-            told_from, left_out = self._recorded(inputs, kept)
+            summarized_from, left_out = self._recorded(inputs, kept)
             provenance = Provenance.EXACT
             basis = "The request that went to the summarizer was recorded."
         elif boundary in BROKEN:
@@ -117,11 +117,13 @@ class _Replay:
             provenance = Provenance.EXACT
             basis = "It was the first compaction here: all before its first kept entry was told."
         elif (seen := self._files_tell(entry, kept)) is not None:
-            told_from = self.start if seen.told else max(self._previous_position() + 1, 0)
+            summarized_from = (
+                self.start if seen.summarized else max(self._previous_position() + 1, 0)
+            )
             basis = seen.why
         text = self._summary(entry)
-        turn = self._turn_start(told_from, kept)
-        carries, carry_basis = self._carries(text, told_from, kept, turn)
+        turn = self._turn_start(summarized_from, kept)
+        carries, carry_basis = self._carries(text, summarized_from, kept, turn)
         return Generation(
             number=len(self.found) + 1,
             compaction=entry,
@@ -129,7 +131,7 @@ class _Replay:
             boundary=boundary,
             context_from=self.start,
             previous=self.in_force,
-            told_from=told_from,
+            summarized_from=summarized_from,
             kept_from=kept,
             meant_from=meant,
             turn_start=turn,
@@ -151,26 +153,26 @@ class _Replay:
         at = self.view.path.position(named)
         if at < 0:
             below = named > entry and self.tree.is_ancestor(entry, named)
-            return (Boundary.AFTER if below else Boundary.ELSEWHERE), position
+            return (Boundary.AFTER if below else Boundary.OTHER_BRANCH), position
         if at >= position:
             return Boundary.AFTER, position
         last_reset = self.resets[-1] if self.resets else -1
         return Boundary.KEPT, max(at, last_reset + 1)
 
     def _meant(self, entry: int, position: int) -> int:
-        """Where the rules would have kept from, had the boundary held."""
+        """The first kept position by the rules, for a broken boundary."""
         above = self.tree.columns.parent[entry]
-        found = prepare(self.tree, above, self.profile, Settings.of(self.profile))
-        return min(found.cut, position) if isinstance(found, Preparation) else position
+        prepared = prepare(self.tree, above, self.profile, Settings.of(self.profile))
+        return min(prepared.cut, position) if isinstance(prepared, Preparation) else position
 
     def _recorded(self, inputs: Collection[int], kept: int) -> tuple[int, tuple[int, ...]]:
         positions = [at for entry in inputs if 0 <= (at := self.view.path.position(entry)) < kept]
-        told_from = min(positions, default=kept)
-        told, view, estimate = set(inputs), self.view, self.tree.columns.estimate
-        # A reply that was stopped before its first word says nothing that could be told.
-        said = (e for e in view.entries(told_from, kept, view.sent) if estimate[e] > 0)
-        out = [entry for entry in said if entry not in told]
-        return told_from, tuple(out)
+        summarized_from = min(positions, default=kept)
+        requested, view, estimate = set(inputs), self.view, self.tree.columns.estimate
+        # A reply that was stopped before its first word has nothing to summarize.
+        counted = (e for e in view.entries(summarized_from, kept, view.sent) if estimate[e] > 0)
+        out = [entry for entry in counted if entry not in requested]
+        return summarized_from, tuple(out)
 
     def _rule(self) -> str:
         title = self.profile.title
@@ -185,7 +187,7 @@ class _Replay:
         last = self._previous_position()
         if last < 0 or self.start > last:
             return None
-        return range_was_told(
+        return range_was_summarized(
             self.tree,
             self.view.path,
             entry,
@@ -197,10 +199,10 @@ class _Replay:
     def _previous_position(self) -> int:
         return self.found[self.in_force - 1].position if self.in_force else -1
 
-    def _turn_start(self, told_from: int, kept: int) -> int:
+    def _turn_start(self, summarized_from: int, kept: int) -> int:
         """Where the turn starts that a cut at ``kept`` splits, or -1."""
         kinds = self.view.kinds
-        if kept >= len(kinds) or kept <= told_from:
+        if kept >= len(kinds) or kept <= summarized_from:
             return -1
         starts = kinds[: kept + 1].translate(TURN_MASK)
         if starts[kept]:
@@ -218,7 +220,7 @@ class _Replay:
         text = self.read([entry])[0].summary
         return text if isinstance(text, str) else ""
 
-    def _carries(self, text: str | None, told: int, kept: int, turn: int) -> tuple[bool, str]:
+    def _carries(self, text: str | None, start: int, kept: int, turn: int) -> tuple[bool, str]:
         """Whether the previous summary lives on, and how that is known where it is telling."""
         if not self.in_force:
             return True, ""
@@ -227,8 +229,8 @@ class _Replay:
         if turn < 0 or self.profile.prefix_only != "drop":
             return True, ""
         view = self.view
-        history = view.sent[told : max(told, turn)].count(1)
-        prefix = view.sent[max(told, turn) : kept].count(1)
+        history = view.sent[start : max(start, turn)].count(1)
+        prefix = view.sent[max(start, turn) : kept].count(1)
         if text is not None or history or not prefix:
             return True, ""
         return False, "Only a split turn's first part was told, and such a pass drops what was."
@@ -238,8 +240,8 @@ class _Replay:
     def _apply(self, it: Generation) -> None:
         number = it.number
         if it.previous and not it.carries_previous:
-            self._drop_told(State.LOST_CHAIN, number)
-        for part, state in ((it.dropped, State.LOST_RANGE), (it.told, State.TOLD)):
+            self._drop_summarized(State.LOST_CHAIN, number)
+        for part, state in ((it.dropped, State.LOST_RANGE), (it.summarized, State.SUMMARIZED)):
             if part:
                 self._assign(part.start, part.stop, state, number=number)
         if it.meant_from < it.kept_from:
@@ -251,16 +253,16 @@ class _Replay:
             at = self.view.path.position(entry)
             self._assign(at, at + 1, State.LOST_LEFT_OUT, number=number)
         if it.is_empty:
-            self._drop_told(State.LOST_SUMMARY, number)
+            self._drop_summarized(State.LOST_SUMMARY, number)
 
     def _extend(self, stop: int) -> None:
         if stop > self.at:
             self.runs.append(Run(self.at, stop, State.IN_CONTEXT, 0, 0))
             self.at = stop
 
-    def _drop_told(self, state: State, number: int) -> None:
+    def _drop_summarized(self, state: State, number: int) -> None:
         self.runs = [
-            run._replace(state=state, since=number) if run.state is State.TOLD else run
+            run._replace(state=state, since=number) if run.state is State.SUMMARIZED else run
             for run in self.runs
         ]
 
@@ -276,8 +278,8 @@ class _Replay:
                 continue
             if run.start < low:
                 out.append(run._replace(stop=low))
-            told = number if state is State.TOLD else run.told
-            out.append(Run(low, high, state, told, number))
+            summarized_by = number if state is State.SUMMARIZED else run.summarized_by
+            out.append(Run(low, high, state, summarized_by, number))
             if high < run.stop:
                 out.append(run._replace(start=high))
         self.runs = out

@@ -34,8 +34,8 @@ def rule_of(ledger: Ledger, row: int) -> str:
         )
     if verdict == LedgerVerdict.PINNED:
         return _again(ledger, entry, run)
-    if run.state is State.TOLD:
-        return _told(ledger, run, ledger.view.path.position(entry))
+    if run.state is State.SUMMARIZED:
+        return _why_summarized(ledger, run, ledger.view.path.position(entry))
     return _verbatim(ledger, entry, run)
 
 
@@ -45,8 +45,10 @@ def why_cut(ledger: Ledger, by: Generation) -> str:
     if by.boundary is not Boundary.KEPT:
         return f"Compaction #{by.compaction} kept nothing of what was before it"
     kept = tokens_text(view.weight(by.kept_from, by.position))
-    said = f"Compaction #{by.compaction} kept the newest {kept} tokens, from #{_at(ledger, by)} on"
-    return f"{said} ({_size_rule(ledger)})"
+    sentence = (
+        f"Compaction #{by.compaction} kept the newest {kept} tokens, from #{_at(ledger, by)} on"
+    )
+    return f"{sentence} ({_size_rule(ledger)})"
 
 
 def _size_rule(ledger: Ledger) -> str:
@@ -64,26 +66,27 @@ def _at(ledger: Ledger, by: Generation) -> int:
     return ledger.view.path[by.kept_from]
 
 
-def _told(ledger: Ledger, run: Run, position: int) -> str:
+def _why_summarized(ledger: Ledger, run: Run, position: int) -> str:
     every = ledger.generations
-    first = every.all[run.told - 1]
-    said = (
+    first = every.all[run.summarized_by - 1]
+    sentence = (
         f"{why_cut(ledger, first)}. #{ledger.view.path[position]} is older: it went to the "
         "summarizer"
     )
     if 0 <= first.turn_start <= position < first.kept_from:
         start = ledger.view.path[first.turn_start]
-        said += f" (the cut splits the turn of #{start}, whose first part is told on its own)"
-    chain = every.chain(run.told, len(every.all))
+        sentence += f" (the cut splits the turn of #{start}, whose first part is told on its own)"
+    chain = every.chain(run.summarized_by, len(every.all))
     if len(chain) == 1:
-        return f"{said}, and the model sees only what that summary says of it."
+        return f"{sentence}, and the model sees only what that summary says of it."
     newer = chain[-1].compaction
     if len(chain) == 2:
         return (
-            f"{said}. Compaction #{newer} then wrote that summary anew: it is told at second hand."
+            f"{sentence}. Compaction #{newer} then wrote that summary anew: "
+            "it is told at second hand."
         )
     return (
-        f"{said}. That summary was rewritten {len(chain) - 1} times since, the last time by "
+        f"{sentence}. That summary was rewritten {len(chain) - 1} times since, the last time by "
         f"compaction #{newer}."
     )
 
@@ -97,31 +100,32 @@ def _verbatim(ledger: Ledger, entry: int, run: Run) -> str:
     last = every[-1]
     if entry > last.compaction:
         return f"Said after compaction #{last.compaction}: sent word for word."
-    said = f"{why_cut(ledger, last)}; #{entry} is one of them and is sent word for word."
-    if run.told:
-        earlier = every[run.told - 1].compaction
-        said += f" Compaction #{earlier} had summarized it already: it is told twice."
-    return said
+    sentence = f"{why_cut(ledger, last)}; #{entry} is one of them and is sent word for word."
+    if run.summarized_by:
+        earlier = every[run.summarized_by - 1].compaction
+        sentence += f" Compaction #{earlier} had summarized it already: it is told twice."
+    return sentence
 
 
 def _again(ledger: Ledger, entry: int, run: Run) -> str:
-    found = ledger.view.again[entry]
-    who = f"#{found.by}" if found.by >= 0 else "The profile"
-    what = "pinned it" if found.why == "pin" else "keeps the user's own messages"
+    reinserted = ledger.view.again[entry]
+    who = f"#{reinserted.by}" if reinserted.by >= 0 else "The profile"
+    what = "pinned it" if reinserted.why == "pin" else "keeps the user's own messages"
     budget = ledger.view.shape.user_budget
-    if found.why != "pin" and budget is not None:
+    if reinserted.why != "pin" and budget is not None:
         what += f", the newest first, up to {budget.tokens:,} tokens"
     weight = ledger.view.plain.get(entry, ledger.view.weights[ledger.view.path.position(entry)])
-    tokens = tokens_text(max(0, weight + found.extra))
-    said = (
+    tokens = tokens_text(max(0, weight + reinserted.extra))
+    sentence = (
         f"{who} {what}: it is told again, word for word, right after the summary ({tokens} tokens)."
     )
-    if run.state is State.TOLD:
-        return f"{said} Compaction #{ledger.generations.all[run.told - 1].compaction} told it too."
+    if run.state is State.SUMMARIZED:
+        at = ledger.generations.all[run.summarized_by - 1].compaction
+        return f"{sentence} Compaction #{at} told it too."
     if run.state is not State.IN_CONTEXT:
         at = ledger.generations.all[run.since - 1].compaction
-        return f"{said} It had been lost at compaction #{at}."
-    return said
+        return f"{sentence} It had been lost at compaction #{at}."
+    return sentence
 
 
 def _summary(ledger: Ledger, entry: int, verdict: int) -> str:
@@ -152,7 +156,9 @@ def _lost(ledger: Ledger, run: Run) -> str:
             f"of it, and this one {_started(ledger, by)}. It is in neither."
         )
     if run.state is State.LOST_CHAIN:
-        first = ledger.generations.all[run.told - 1].compaction if run.told else -1
+        first = (
+            ledger.generations.all[run.summarized_by - 1].compaction if run.summarized_by else -1
+        )
         return f"Lost at {name}: the summary of #{first} told of it, and was dropped."
     if run.state is State.LOST_BOUNDARY:
         return f"Lost at {name}: {broken_words(by.boundary)}, so nothing before it was kept."
@@ -165,16 +171,16 @@ def _started(ledger: Ledger, by: Generation) -> str:
     """What a compaction took into its summary and kept, as half a sentence."""
     path = ledger.view.path
     kept = f"kept from #{path[by.kept_from]} on" if by.kept_from < by.position else "kept nothing"
-    if not by.told:
+    if not by.summarized:
         return f"summarized nothing new and {kept}"
-    return f"summarized only from #{path[by.told.start]} on and {kept}"
+    return f"summarized only from #{path[by.summarized.start]} on and {kept}"
 
 
 def broken_words(boundary: Boundary) -> str:
     """What is wrong with a first kept entry, as half a sentence."""
     return {
         Boundary.MISSING: "its first kept entry is nowhere in this session",
-        Boundary.ELSEWHERE: "its first kept entry is on another branch",
+        Boundary.OTHER_BRANCH: "its first kept entry is on another branch",
         Boundary.AFTER: "its first kept entry came after it",
     }.get(boundary, "its first kept entry is unclear")
 
@@ -221,14 +227,14 @@ def _on_branch(branch: BranchAudit, entry: int, verdict: int) -> str:
         return f"{where}: branch summary #{branch.entry} is empty, so nothing tells of it."
     if verdict == LedgerVerdict.LOST:
         return f"{where}: branch summary #{branch.entry} told of it, and is lost itself."
-    if entry in branch.not_told:
+    if entry in branch.excluded_by_rule:
         return (
             f"{where}: branch summary #{branch.entry} is told of calls, and not of results or of "
             "what failed."
         )
-    told = f"{count_text(len(branch.included), 'entry')}, {tokens_text(branch.tokens)} tokens"
+    included = f"{count_text(len(branch.included), 'entry')}, {tokens_text(branch.tokens)} tokens"
     within = f", within {tokens_text(branch.budget)}" if branch.budget else ""
     return (
         f"{where}: the session went on elsewhere, and branch summary #{branch.entry} tells of "
-        f"{told}{within}, this one among them."
+        f"{included}{within}, this one among them."
     )

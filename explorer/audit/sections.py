@@ -57,23 +57,26 @@ def title_key(title: str) -> str:
 def sections_of(text: str) -> tuple[Section, ...]:
     """The sections of a summary in order; one without a heading where it has none.
 
-    A heading over other headings and without a text of its own is no section.
+    A heading over other headings and without text is no section.
     """
     found: list[Section] = []
     above: list[tuple[int, str, str]] = []
     title, path, level, start, body = BEFORE, "", 0, 0, 0
-    for at, after, own_level, own_title in (*_headings(text), (len(text), len(text), -1, "")):
+    for at, after, heading_level, heading_title in (
+        *_headings(text),
+        (len(text), len(text), -1, ""),
+    ):
         section = Section(title, path, level, start, body, at, _bare(text[body:at]))
-        if section.text or (level and own_level <= level):
+        if section.text or (level and heading_level <= level):
             found.append(section)
-        if own_level < 0:
+        if heading_level < 0:
             break
-        while above and above[-1][0] >= own_level:
+        while above and above[-1][0] >= heading_level:
             above.pop()
-        above.append((own_level, title_key(own_title), own_title))
+        above.append((heading_level, title_key(heading_title), heading_title))
         title = " › ".join(words for _, _, words in above)
         path = "/".join(name for _, name, _ in above)
-        level, start, body = own_level, at, after
+        level, start, body = heading_level, at, after
     return tuple(found)
 
 
@@ -89,15 +92,15 @@ def _headings(text: str) -> Iterator[tuple[int, int, int, str]]:
             continue
         if fence:
             continue
-        if found := _MARKDOWN.match(bare):
-            yield start, at, len(found.group(1)), _words(found.group(2))
-        elif numbered and (found := _NUMBERED.match(bare)):
-            yield start, at, 1, _words(found.group(1))
-        elif found := _BOLD.match(bare):
-            # Below a rule begins another part, with headings of its own: the turn that was split.
-            yield start, at, 1 if below_rule else _BOLD_LEVEL, _words(found.group(1))
-        elif found := _OPEN.match(bare):
-            yield start, at, 1, found.group(1).replace("-", " ").capitalize()
+        if match := _MARKDOWN.match(bare):
+            yield start, at, len(match.group(1)), _words(match.group(2))
+        elif numbered and (match := _NUMBERED.match(bare)):
+            yield start, at, 1, _words(match.group(1))
+        elif match := _BOLD.match(bare):
+            # Below a rule begins another part with separate headings: the split turn.
+            yield start, at, 1 if below_rule else _BOLD_LEVEL, _words(match.group(1))
+        elif match := _OPEN.match(bare):
+            yield start, at, 1, match.group(1).replace("-", " ").capitalize()
         if bare.strip():
             below_rule = _RULE.match(bare) is not None
 

@@ -20,11 +20,11 @@ class Weighed(NamedTuple):
     """The keys of the files that calls of the range changed."""
 
     @classmethod
-    def of(cls, told: Fidelity) -> Weighed:
+    def of(cls, fidelity: Fidelity) -> Weighed:
         """What an audit knows."""
         return cls(
-            told.request.fact.key if told.request is not None else "",
-            frozenset(path_key(each.path) for each in told.files if each.called),
+            fidelity.request.fact.key if fidelity.request is not None else "",
+            frozenset(path_key(each.path) for each in fidelity.files if each.called),
         )
 
 
@@ -141,7 +141,7 @@ GRAVE = 12
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Findings of one gravity."""
+    """Findings of one severity."""
 
     title: str
     why: str
@@ -151,17 +151,17 @@ class Group:
     """Whether something is lost or wrong."""
 
 
-def gravity(finding: Finding, weighed: Weighed = Weighed()) -> int:  # noqa: B008 - never changes
+def severity(finding: Finding, weighed: Weighed = Weighed()) -> int:  # noqa: B008 - never changes
     """How grave a finding is: 0 is the worst."""
     return next(at for at, rule in enumerate(_RULES) if rule.fits(finding, weighed))
 
 
-def grouped(told: Fidelity) -> tuple[Group, ...]:
-    """The findings of an audit by gravity, the worst first; within a group, the last said first."""
-    weighed = Weighed.of(told)
+def grouped(fidelity: Fidelity) -> tuple[Group, ...]:
+    """The findings of an audit by severity, the worst first; within a group, the latest first."""
+    weighed = Weighed.of(fidelity)
     found: dict[int, list[Finding]] = {}
-    for finding in told.findings:
-        found.setdefault(gravity(finding, weighed), []).append(finding)
+    for finding in fidelity.findings:
+        found.setdefault(severity(finding, weighed), []).append(finding)
     return tuple(
         Group(
             _RULES[at].title,

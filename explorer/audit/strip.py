@@ -30,12 +30,12 @@ class Strip:
     verbatim_until: array[int]
     """Per position: the generation that ended its last stay in the context; 0: it still is there
     (or never was: see ``found.view.sent``)."""
-    told_in: array[int]
-    """The generation whose summary told it first."""
+    summarized_in: array[int]
+    """The generation whose summary covered it first."""
     lives_until: array[int]
-    """The last generation whose summary tells of it; 0 for none."""
+    """The last generation whose summary covers it; 0 for none."""
     lost_at: array[int]
-    """The generation since which nothing tells of it."""
+    """The generation since which nothing covers it."""
 
     @property
     def path(self) -> Path:
@@ -67,23 +67,25 @@ class Strip:
             return self._summary_words(name, this)
         if not self.found.view.sent[position]:
             return f"{name} is never sent."
-        until, told = self.verbatim_until[position], self.told_in[position]
+        until, summarized_by = self.verbatim_until[position], self.summarized_in[position]
         lost, lives = self.lost_at[position], self.lives_until[position]
         if not until:
-            said = f"{name} is in the context word for word to the end"
+            sentence = f"{name} is in the context word for word to the end"
             again = (
-                f", and compaction #{every[told - 1].compaction} tells of it too" if told else ""
+                f", and compaction #{every[summarized_by - 1].compaction} tells of it too"
+                if summarized_by
+                else ""
             )
-            return f"{said}{again}."
-        said = f"{name} stood word for word until compaction #{every[until - 1].compaction}"
-        if told and lives:
-            through = lives - told + 1
-            said += f" and lives on in {count_text(through, 'summary')}"
+            return f"{sentence}{again}."
+        sentence = f"{name} stood word for word until compaction #{every[until - 1].compaction}"
+        if summarized_by and lives:
+            through = lives - summarized_by + 1
+            sentence += f" and lives on in {count_text(through, 'summary')}"
             if through > 1:
-                said += f", down to that of #{every[lives - 1].compaction}"
+                sentence += f", down to that of #{every[lives - 1].compaction}"
         if lost:
-            return f"{said}. Lost since #{every[lost - 1].compaction}."
-        return f"{said}."
+            return f"{sentence}. Lost since #{every[lost - 1].compaction}."
+        return f"{sentence}."
 
     def _summary_words(self, name: str, this: Generation) -> str:
         chain = self.found.chain(this.number, len(self.found.all))
@@ -109,22 +111,22 @@ def survival_strip(
     if found is None:
         found = generations_of(tree, leaf, profile, read=read, recorded=recorded, weights=weights)
     count, last = len(found.view), len(found.all)
-    until, told, lives, lost = (array("i", bytes(4 * count)) for _ in range(4))
+    until, summarized_by, lives, lost = (array("i", bytes(4 * count)) for _ in range(4))
     for run in found.final:
         if run.state is not State.IN_CONTEXT:
             _fill(until, run, run.since)
-        if run.told:
-            _fill(told, run, run.told)
-            if run.state in (State.TOLD, State.IN_CONTEXT):
-                chain = found.chain(run.told, last)
+        if run.summarized_by:
+            _fill(summarized_by, run, run.summarized_by)
+            if run.state in (State.SUMMARIZED, State.IN_CONTEXT):
+                chain = found.chain(run.summarized_by, last)
                 _fill(lives, run, chain[-1].number if chain else 0)
             elif run.state in LOST_STATES:
-                _fill(lives, run, max(run.told, run.since - 1))
+                _fill(lives, run, max(run.summarized_by, run.since - 1))
         if run.state in LOST_STATES:
             _fill(lost, run, run.since)
-            if run.told and run.state is not State.LOST_RANGE:
-                _fill(until, run, run.told)
-    return Strip(found, until, told, lives, lost)
+            if run.summarized_by and run.state is not State.LOST_RANGE:
+                _fill(until, run, run.summarized_by)
+    return Strip(found, until, summarized_by, lives, lost)
 
 
 def _fill(column: array[int], run: Run, value: int) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from explorer.audit.loss import Gravity, LossKind
+from explorer.audit.loss import LossKind, Severity
 from explorer.audit.provenance import Known, Provenance
 from explorer.compaction.profile import Profile
 from explorer.compaction.summary import strip_files
@@ -19,7 +19,7 @@ class Fault(NamedTuple):
     """One fault of a summary."""
 
     kind: LossKind
-    gravity: Gravity
+    severity: Severity
     cause: str
     prevention: str
     known: Known
@@ -31,14 +31,14 @@ def summary_faults(entry: Entry, at: int, profile: Profile) -> Iterator[Fault]:
     text = entry.summary
     if isinstance(entry.body, CompactionSummary) and (failure := entry.body.failure):
         yield Fault(
-            LossKind.FAILED_APPLIED, Gravity.LOST if not text.strip() else Gravity.RISK,
+            LossKind.FAILED_APPLIED, Severity.LOST if not text.strip() else Severity.RISK,
             f"Compaction #{at} records a failure ({failure}), and its summary is in force all the "
             "same: what it took the place of is no longer sent.",
             "A compaction that failed leaves the session as it was.", _RECORDED,
         )  # fmt: skip
     if not text.strip():
         yield Fault(
-            LossKind.EMPTY_SUMMARY, Gravity.LOST,
+            LossKind.EMPTY_SUMMARY, Severity.LOST,
             f"The summary of compaction #{at} is empty: all that it took the place of is in "
             "nothing that the model sees.",
             "A check of the answer before it is stored.", _RECORDED,
@@ -47,7 +47,7 @@ def summary_faults(entry: Entry, at: int, profile: Profile) -> Iterator[Fault]:
     text = strip_files(text).strip()
     if (missing := _cut_short(text, form_of(profile, "history"))) is not None:
         yield Fault(
-            LossKind.CUT_SHORT, Gravity.RISK,
+            LossKind.CUT_SHORT, Severity.RISK,
             f"The summary of compaction #{at} ends before its form does: {missing}. The model may "
             "have reached its length limit.",
             "A check that an answer has all its sections and did not stop for its length.",
@@ -60,7 +60,7 @@ def summary_faults(entry: Entry, at: int, profile: Profile) -> Iterator[Fault]:
     ]
     if repeated:
         yield Fault(
-            LossKind.REPEATED_SECTIONS, Gravity.RISK,
+            LossKind.REPEATED_SECTIONS, Severity.RISK,
             f"In the summary of compaction #{at} headings stand twice. {repeated[0]} What holds "
             "now and what held before cannot be told apart.",
             "A check of the headings before a summary is stored.", _RECORDED,

@@ -26,7 +26,7 @@ _RUN = re.compile(r"\s+|[^\s`*_\"“”'‘’]+")
 
 
 _LOOKS = 10_000
-"""Occurrences of a text in one part that are examined; inside longer words they do not count."""
+"""Occurrences of a text in one part that are examined; within longer words they do not count."""
 _PLACES = 100
 """Occurrences of a text in one part that are returned."""
 
@@ -64,9 +64,9 @@ class SummaryText:
         self._line_places: list[Place] = []
         self._by_term: dict[str, list[int]] = defaultdict(list)
         for number, part in enumerate(self.parts):
-            found = scan_text(part, Speaker.SUMMARY)
-            self.items += [(number, item) for item in found.items]
-            self.mentions |= found.mentions
+            scanned = scan_text(part, Speaker.SUMMARY)
+            self.items += [(number, item) for item in scanned.items]
+            self.mentions |= scanned.mentions
             self.lines += _lines(as_prose(part), number)
             self._flat.append(_flattened(part))
         for at, line in enumerate(self.lines):
@@ -74,7 +74,7 @@ class SummaryText:
                 self._by_term[term].append(at)
 
     def exact(self, text: str) -> tuple[Place, ...]:
-        """Where a text stands letter for letter, not inside a longer word."""
+        """Where a text occurs exactly, not within a longer word."""
         return tuple(
             self._place(number, start, start + len(text))
             for number, part in enumerate(self.parts)
@@ -125,8 +125,8 @@ class SummaryText:
         if before < 0:
             return None
         at = self._line_places[before]
-        inside = at.part == place.part and at.start <= place.start < at.end
-        return self.lines[before] if inside else None
+        same_line = at.part == place.part and at.start <= place.start < at.end
+        return self.lines[before] if same_line else None
 
     def _place(self, number: int, start: int, end: int) -> Place:
         wide = self._wide[number]
@@ -140,12 +140,20 @@ def _lines(part: str, number: int) -> list[Line]:
     headings = [(found.start(), found.group(1)) for found in _HEADING.finditer(part)]
     out = []
     at, under = 0, ""
-    for one in sentences(part, []):
-        while at < len(headings) and headings[at][0] <= one.start:
+    for sentence in sentences(part, []):
+        while at < len(headings) and headings[at][0] <= sentence.start:
             under = headings[at][1]
             at += 1
         out.append(
-            Line(number, one.text, one.start, one.end, terms(one.text), figures_in(one.text), under)
+            Line(
+                number,
+                sentence.text,
+                sentence.start,
+                sentence.end,
+                terms(sentence.text),
+                figures_in(sentence.text),
+                under,
+            )
         )
     return out
 

@@ -1,10 +1,11 @@
-"""Fates, kinds, verdicts and losses as people read them: one name for each, wherever it is told."""
+"""Fates, kinds, verdicts and losses as people read them: one name for each, wherever it is
+shown."""
 
 from __future__ import annotations
 
 from explorer.audit.findings import Fate, Fidelity, Finding
 from explorer.audit.ledger import LedgerVerdict
-from explorer.audit.loss import Gravity
+from explorer.audit.loss import Severity
 from explorer.audit.provenance import Provenance
 from explorer.compaction.reasons import count_text
 from explorer.facts import FactKind
@@ -71,7 +72,7 @@ LEDGER_MEANINGS = {
     LedgerVerdict.PINNED: "The model is sent it as it is, after the summary.",
     LedgerVerdict.OMITTED: "The model is not sent it.",
 }
-GRAVITY_TITLES = {Gravity.LOST: "lost", Gravity.RISK: "at risk", Gravity.WASTE: "wasted"}
+SEVERITY_TITLES = {Severity.LOST: "lost", Severity.RISK: "at risk", Severity.WASTE: "wasted"}
 PROVENANCE_MEANINGS = {
     Provenance.EXACT: "It is recorded.",
     Provenance.INFERRED: "It is worked out from what is recorded.",
@@ -103,66 +104,66 @@ def percent(share: float) -> str:
     return f"{share * 100:.0f} %"
 
 
-def headline(told: Fidelity) -> str:
+def headline(fidelity: Fidelity) -> str:
     """The figure that comes first."""
-    total = sum(row.total for row in told.kinds)
+    total = sum(row.total for row in fidelity.kinds)
     if not total:
         return "Nothing that could be lost was summarized"
     verb = "survives" if total == 1 else "survive"
-    return f"At most {percent(told.survival)} of {count_text(total, 'thing')} {verb}"
+    return f"At most {percent(fidelity.survival)} of {count_text(total, 'thing')} {verb}"
 
 
-def size_words(told: Fidelity) -> str:
+def size_words(fidelity: Fidelity) -> str:
     """How large the summary is against what it took the place of."""
-    if not told.tokens_before:
+    if not fidelity.tokens_before:
         return ""
-    times = told.tokens_before / told.tokens_after if told.tokens_after else 0.0
+    times = fidelity.tokens_before / fidelity.tokens_after if fidelity.tokens_after else 0.0
     if times < 1:
         shrunk = "not shorter"
     else:
         shrunk = f"{times:.0f} to 1" if times >= 10 else f"{times:.1f} to 1"
     return (
-        f"The summary takes {told.tokens_after:,} tokens in place of "
-        f"{told.tokens_before:,}: {shrunk}."
+        f"The summary takes {fidelity.tokens_after:,} tokens in place of "
+        f"{fidelity.tokens_before:,}: {shrunk}."
     )
 
 
-def request_words(told: Fidelity) -> str:
+def request_words(fidelity: Fidelity) -> str:
     """Whether the latest request is still seen."""
-    if told.request is None:
+    if fidelity.request is None:
         return ""
-    fate = told.request.fate
+    fate = fidelity.request.fate
     if fate is Fate.KEPT:
         return "The latest request is kept verbatim."
     if fate in (Fate.EXACT, Fate.NORMALIZED):
         return "The latest request is in the summary."
     return (
-        f"The latest request is {FATE_TITLES[fate]}: {percent(told.request.overlap)} of its words "
-        "are still there."
+        f"The latest request is {FATE_TITLES[fate]}: "
+        f"{percent(fidelity.request.overlap)} of its words are still there."
     )
 
 
-def section_words(told: Fidelity) -> str:
+def section_words(fidelity: Fidelity) -> str:
     """Required sections that are missing, and any that are there twice."""
-    missing = [each.name for each in told.sections if each.required and not each.count]
-    twice = [each.name for each in told.sections if each.count > 1]
+    missing = [each.name for each in fidelity.sections if each.required and not each.count]
+    twice = [each.name for each in fidelity.sections if each.count > 1]
     parts = []
     if missing:
         parts.append(f"Sections missing: {', '.join(missing)}.")
     if twice:
         parts.append(f"There more than once: {', '.join(twice)}.")
-    if told.sections and not parts:
+    if fidelity.sections and not parts:
         parts.append("All sections of its form are there, each once.")
     return " ".join(parts)
 
 
-def file_words(told: Fidelity) -> str:
+def file_words(fidelity: Fidelity) -> str:
     """Changed files that are not named, and named ones that nothing changed."""
-    unnamed = [each.path for each in told.files if each.called and not each.places]
-    uncalled = [each.path for each in told.files if not each.called]
-    if not told.files:
+    unnamed = [each.path for each in fidelity.files if each.called and not each.places]
+    uncalled = [each.path for each in fidelity.files if not each.called]
+    if not fidelity.files:
         return ""
-    changed = sum(1 for each in told.files if each.called)
+    changed = sum(1 for each in fidelity.files if each.called)
     parts = []
     if changed:
         named = changed - len(unnamed)
@@ -175,5 +176,5 @@ def file_words(told: Fidelity) -> str:
 def finding_words(finding: Finding) -> str:
     """A finding as a sentence of one line, for lists and screen readers."""
     fact = finding.fact
-    said = f"#{fact.last}" if fact.sources else "no source"
-    return f"{FATE_TITLES[finding.fate]}, {ONE_KIND[fact.kind]}, {said}: {fact.text}"
+    source = f"#{fact.last}" if fact.sources else "no source"
+    return f"{FATE_TITLES[finding.fate]}, {ONE_KIND[fact.kind]}, {source}: {fact.text}"

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import get_args
 
 from explorer.audit.findings import STATED_WRONGLY, Fate
-from explorer.audit.loss import Gravity
+from explorer.audit.loss import Severity
 from explorer.audit.report import CHECKS, Failure, Report, failures
 from explorer.audit.report.model import cost_words, refs_words, verdict_words
-from explorer.audit.words import GRAVITY_TITLES, UPPER_BOUND, kind_title, percent
+from explorer.audit.words import SEVERITY_TITLES, UPPER_BOUND, kind_title, percent
 from explorer.commands.errors import CommandFailed, UsageError
 from explorer.commands.options import add_session
 from explorer.commands.output import print_table, write_progress
@@ -99,10 +99,10 @@ def run(arguments: argparse.Namespace) -> None:
             raise UsageError(str(error)) from error
         finally:
             progress.end()
-        found = failures(report, arguments.fail_under, checks)
-        _write(arguments, report, form, found)
-    if found:
-        raise AuditFailed("; ".join(f"{one.check}: {one.told}" for one in found))
+        failed = failures(report, arguments.fail_under, checks)
+        _write(arguments, report, form, failed)
+    if failed:
+        raise AuditFailed("; ".join(f"{one.check}: {one.text}" for one in failed))
 
 
 def _checks(arguments: argparse.Namespace) -> list[str]:
@@ -207,14 +207,14 @@ def _print_losses(report: Report) -> None:
         first = these[0].loss
         known = ", ".join(dict.fromkeys(one.loss.provenance.value for one in these))
         rows.append([
-            first.kind.value, GRAVITY_TITLES[first.gravity], len(these), known,
+            first.kind.value, SEVERITY_TITLES[first.severity], len(these), known,
             f"{first.title} at {refs_words([one.loss.at for one in these])}",
         ])  # fmt: skip
     if rows:
         print_table(["loss", "gravity", "times", "known", "what and where"], rows, right=(2,))
-    for one in report.losses:
-        if one.loss.gravity is Gravity.LOST:
-            print(f"At #{one.at.index}: {visible_line(one.loss.cause)}")
+    for loss in report.losses:
+        if loss.loss.severity is Severity.LOST:
+            print(f"At #{loss.at.index}: {visible_line(loss.loss.cause)}")
 
 
 def _kind_totals(report: Report, kind: FactKind) -> tuple[int, int, int]:

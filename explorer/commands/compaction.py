@@ -180,7 +180,7 @@ def preview_json(chosen: Target, shown: Partition) -> dict[str, Any]:
         "read_files": list(prepared.read_files),
         "modified_files": list(prepared.modified_files),
         "failed_files": list(prepared.failed_files),
-        "file_changes": [one._asdict() for one in prepared.file_changes],
+        "file_changes": [change._asdict() for change in prepared.file_changes],
         "file_operations_footer": files_footer(prepared),
         "reason": prepared.reason,
     }
@@ -257,7 +257,7 @@ def _models(arguments: argparse.Namespace, chosen: Target) -> tuple[str, ...]:
 
 
 def _order(arguments: argparse.Namespace, chosen: Target) -> Order:
-    """What the command line asks for; what is waited for is told on standard error."""
+    """What the command line asks for; progress is reported on standard error."""
     first, *others = _models(arguments, chosen)
     return Order(
         arguments.instructions,
@@ -303,7 +303,7 @@ async def _branch(
     draft = None
     if plan.leaves_branch and not arguments.no_summary:
         prepared = document.branches.preparation(plan, profile, settings)
-        # Where nothing can be told, no entry is made (B16).
+        # Where nothing can be summarized, no entry is made (B16).
         if document.branches.requests(prepared, arguments.instructions):
             try:
                 draft = await document.branches.summarize(plan, prepared, _order(arguments, chosen))
@@ -463,10 +463,10 @@ async def _verify(document: Document, shown: Partition, draft: Draft, order: Ord
     return Verified(mended.draft, mended, outcome)
 
 
-def _print_verified(found: Verified, print_line: Callable[[str], None]) -> None:
+def _print_verified(verified: Verified, print_line: Callable[[str], None]) -> None:
     """Print the differences and what was regained and lost; what was done on standard error."""
-    print(visible_line(found.why), file=sys.stderr)
-    mended = found.mended
+    print(visible_line(verified.why), file=sys.stderr)
+    mended = verified.mended
     if mended is None:
         return
     for line in changed_lines(mended.before.text, mended.draft.summary, 1):
@@ -532,19 +532,19 @@ def _prune_json(chosen: Target, plan: PruningPlan, index: int | None, kept: bool
         "pruned_count": len(plan.results),
         "tokens_saved": plan.saved,
         "could_save": plan.could_save,
-        "replaced_with": {ids[one.entry]: one.note for one in plan.results},
+        "replaced_with": {ids[result.entry]: result.note for result in plan.results},
         "results": [
             {
-                "entry": ids[one.entry],
-                "index": one.entry,
-                "tool": one.tool,
-                "tokens": one.tokens,
-                "saved": one.saved,
-                "why": one.why,
-                "by": ids[one.by] if one.by >= 0 else None,
-                "reason": one.reason,
+                "entry": ids[result.entry],
+                "index": result.entry,
+                "tool": result.tool,
+                "tokens": result.tokens,
+                "saved": result.saved,
+                "why": result.why,
+                "by": ids[result.by] if result.by >= 0 else None,
+                "reason": result.reason,
             }
-            for one in plan.results
+            for result in plan.results
         ],
         "reason": plan.reason,
     }
@@ -558,8 +558,15 @@ def _print_prune(
         print_table(
             ("#", "entry", "tool", "tokens", "saved", "why"),
             [
-                (f"#{one.entry}", ids[one.entry], one.tool, one.tokens, one.saved, one.reason)
-                for one in plan.results
+                (
+                    f"#{result.entry}",
+                    ids[result.entry],
+                    result.tool,
+                    result.tokens,
+                    result.saved,
+                    result.reason,
+                )
+                for result in plan.results
             ],
             right=(0, 3, 4),
         )

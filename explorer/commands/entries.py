@@ -192,7 +192,8 @@ _REPEAT_REASONS = {"pin": "pinned", "user-message": "kept"}
 
 
 def _repeat_json(document: Document, context: Context, entry: int) -> dict[str, Any]:
-    """What says that a message is told again after the summary, and by which entry."""
+    """The source of the rule by which a message is repeated after the summary, and by which
+    entry."""
     repeat = context.again.get(entry)
     if repeat is None:
         return {}
@@ -259,7 +260,7 @@ def _print_edit(
     if arguments.command == "keep-messages":
         print(f"the user's messages are kept up to {arguments.tokens:,} tokens")
     else:
-        # What is told again takes its heading too: the sum is that of the rows below.
+        # What is repeated takes its heading too: the sum is that of the rows below.
         repeat = {row.entry: row.tokens for row in rows}
         tokens = sum(repeat.get(at, document.edits.entry_weight(at, profile)) for at in entries)
         names = ", ".join(f"#{at}" for at in entries)
@@ -268,7 +269,7 @@ def _print_edit(
     if rows:
         print_table(
             ("#", "entry", "how", "told", "tokens"),
-            [(f"#{r.entry}", ids[r.entry], r.how, r.told, r.tokens) for r in rows],
+            [(f"#{r.entry}", ids[r.entry], r.how, r.sent, r.tokens) for r in rows],
             right=(0, 4),
         )
 
@@ -284,7 +285,7 @@ def _edit_json(chosen: Target, entry: int, entries: tuple[int, ...]) -> dict[str
                 "entry": ids[row.entry],
                 "index": row.entry,
                 "how": row.how,
-                "told": row.told,
+                "told": row.sent,
                 "tokens": row.tokens,
                 "by": ids[row.by] if row.by >= 0 else None,
             }

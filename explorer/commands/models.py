@@ -103,7 +103,7 @@ def run(arguments: argparse.Namespace) -> None:
     except (UserModelsError, KeyringUnavailable) as error:
         raise CommandFailed(str(error)) from error
     except ModelError as error:
-        raise CommandFailed(error.told) from error
+        raise CommandFailed(error.sentence) from error
 
 
 @contextmanager
@@ -185,14 +185,14 @@ def _find(arguments: argparse.Namespace, client: ModelClient) -> None:
     if arguments.json:
         print_json({"servers": [asdict(server) for server in servers], "silent": found.silent})
         return
-    print(visible_line(found.told))
+    print(visible_line(found.sentence))
     _print_servers(servers)
     if servers and not arguments.add:
         print("`session-explorer models find --add` adds them.")
 
 
 def _add_named(client: ModelClient, server: Server) -> Server:
-    """A server that was found, under the name that its address has already, or under its own."""
+    """A server that was found, under the name that is stored for its address, or else its own."""
     known = {one.address: one.name for one in client.user_models.servers()}
     taken = {one.name for one in client.user_models.servers()} - {known.get(server.address)}
     name = known.get(server.address, server.name)
@@ -248,14 +248,14 @@ def _key(arguments: argparse.Namespace, client: ModelClient) -> None:
     elif arguments.test:
         tried = asyncio.run(client.test_key(provider, None, CancelToken(), arguments.model))
         if arguments.json:
-            print_json(asdict(tried))
+            print_json({"outcome": tried.outcome, "told": tried.sentence, "model": tried.model})
         if not tried.works:
-            raise CommandFailed(tried.told)
+            raise CommandFailed(tried.sentence)
         if not arguments.json:
-            print(visible_line(tried.told))
+            print(visible_line(tried.sentence))
         return
     state = client.keys.state(provider)
-    print_json(asdict(state)) if arguments.json else print(visible_line(state.told))
+    print_json(asdict(state)) if arguments.json else print(visible_line(state.sentence))
 
 
 def _read_key(provider: str) -> str:

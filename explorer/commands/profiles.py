@@ -101,12 +101,15 @@ def _list(arguments: argparse.Namespace, files: ProfileFiles) -> None:
 
 
 def _all_profiles(shelf: Shelf) -> dict[str, Profile]:
-    return {**shelf.built_in, **{name: own.profile for name, own in shelf.own.items()}}
+    return {
+        **shelf.built_in,
+        **{name: profile_file.profile for name, profile_file in shelf.user_profiles.items()},
+    }
 
 
 def _origin(shelf: Shelf, name: str) -> str:
-    if name in shelf.own:
-        return f"your own, after {shelf.own[name].base}"
+    if name in shelf.user_profiles:
+        return f"your own, after {shelf.user_profiles[name].base}"
     return "a documented variant" if name in VARIANTS else "the program"
 
 
@@ -124,8 +127,8 @@ def _kept_size(row: dict[str, Any]) -> str:
 def _show(arguments: argparse.Namespace, files: ProfileFiles) -> None:
     shelf = files.shelf()
     profile = shelf.named(arguments.name)
-    own = shelf.own.get(arguments.name)
-    about = own.about if own else load_provenance(arguments.name)
+    profile_file = shelf.user_profiles.get(arguments.name)
+    about = profile_file.about if profile_file else load_provenance(arguments.name)
     if arguments.json:
         print_json({**_row(profile, _origin(shelf, arguments.name), profile.name), "about": about})
         return
@@ -133,7 +136,7 @@ def _show(arguments: argparse.Namespace, files: ProfileFiles) -> None:
     if about:
         print(f"\n{about.rstrip()}")
     print()
-    reference = BASES[own.base if own else "explorer"]
+    reference = BASES[profile_file.base if profile_file else "explorer"]
     print_table(
         ("setting", "value", "", "what it does"),
         [(key, value, "*" if key in _differing_keys(profile, reference) else "", words)
@@ -187,15 +190,17 @@ def _value_text(value: Any) -> str:
 def _copy(arguments: argparse.Namespace, files: ProfileFiles) -> None:
     shelf = files.shelf()
     start = shelf.named(arguments.name)
-    own = shelf.own.get(arguments.name) or OwnProfile(start, arguments.name)
+    profile_file = shelf.user_profiles.get(arguments.name) or OwnProfile(start, arguments.name)
     title = arguments.title or f"{start.title}, copied"
-    copied = replace(own, profile=replace(start, name=arguments.new, title=title), path=None)
+    copied = replace(
+        profile_file, profile=replace(start, name=arguments.new, title=title), path=None
+    )
     _print_saved(arguments, files.save(copied), "Copied to")
 
 
 def _set(arguments: argparse.Namespace, files: ProfileFiles) -> None:
-    own = _own(files, arguments.name)
-    profile, about = own.profile, own.about
+    profile_file = _user_profile(files, arguments.name)
+    profile, about = profile_file.profile, profile_file.about
     for change in arguments.changes:
         key, separator, value = change.partition("=")
         if not separator:
@@ -209,16 +214,16 @@ def _set(arguments: argparse.Namespace, files: ProfileFiles) -> None:
                 profile = changed(profile, key, value)
             except ValueError as error:
                 raise UsageError(str(error)) from error
-    saved = files.save(replace(own, profile=profile, about=about), replacing=True)
+    saved = files.save(replace(profile_file, profile=profile, about=about), replacing=True)
     _print_saved(arguments, saved, "Changed in")
 
 
-def _own(files: ProfileFiles, name: str) -> OwnProfile:
+def _user_profile(files: ProfileFiles, name: str) -> OwnProfile:
     if name in BASES:
         raise ProfileError(f"{name}: came with the program and cannot be changed; copy it first")
     shelf = files.shelf()
     shelf.named(name)
-    return shelf.own[name]
+    return shelf.user_profiles[name]
 
 
 def _export(arguments: argparse.Namespace, files: ProfileFiles) -> None:
@@ -242,13 +247,15 @@ def _remove(arguments: argparse.Namespace, files: ProfileFiles) -> None:
         print(f"{arguments.name} is gone.")
 
 
-def _print_saved(arguments: argparse.Namespace, own: OwnProfile, done: str) -> None:
+def _print_saved(arguments: argparse.Namespace, profile_file: OwnProfile, done: str) -> None:
     if arguments.json:
-        row = _row(own.profile, f"your own, after {own.base}", own.profile.name)
-        print_json({**row, "file": str(own.path), "unknown": list(own.unknown)})
+        row = _row(
+            profile_file.profile, f"your own, after {profile_file.base}", profile_file.profile.name
+        )
+        print_json({**row, "file": str(profile_file.path), "unknown": list(profile_file.unknown)})
         return
-    print(f"{done} {own.path}")
-    for key in own.unknown:
+    print(f"{done} {profile_file.path}")
+    for key in profile_file.unknown:
         print(visible_line(f"{key}: not known here; it is kept"))
 
 
@@ -259,7 +266,7 @@ def _compare(arguments: argparse.Namespace, files: ProfileFiles) -> None:
     check_positive(arguments, "window")
     with target(arguments) as chosen:
         document = chosen.document
-        found = compare_profiles(
+        outcomes = compare_profiles(
             document.tree,
             chosen.at,
             profiles,
@@ -272,39 +279,39 @@ def _compare(arguments: argparse.Namespace, files: ProfileFiles) -> None:
                 document.tree, chosen.at, one.profile, PROFILES["explorer"],
                 weights_of=document.weights_for, prompt_of=document.prompt_of,
             )
-            for one in found
+            for one in outcomes
             if arguments.why
         }  # fmt: skip
         if arguments.json:
-            print_json([_outcome_json(chosen, one, whys) for one in found])
+            print_json([_outcome_json(chosen, one, whys) for one in outcomes])
             return
-        _print_outcomes(chosen, found, whys)
+        _print_outcomes(chosen, outcomes, whys)
 
 
 def _outcome_json(
-    chosen: Target, one: ProfileOutcome, whys: dict[str, list[Cause]]
+    chosen: Target, outcome: ProfileOutcome, whys: dict[str, list[Cause]]
 ) -> dict[str, Any]:
     ids = chosen.document.tree.columns.ids
     row: dict[str, Any] = {
-        "profile": one.profile.name,
-        **asdict(one.settings),
-        "compacts": one.compacts,
-        "reason": one.reason,
-        "first_kept_entry": ids[one.first_kept] if one.compacts else None,
-        "is_split_turn": one.is_split_turn,
-        "messages_to_summarize": one.messages,
-        "turn_prefix_messages": one.turn_prefix,
-        "entries_kept": one.kept,
-        "entries_lost": one.lost,
-        "tokens_before": one.tokens_before,
-        "tokens_source": one.tokens_source,
-        "tokens_of_entries": one.context_tokens,
-        "tokens_after_estimate": one.tokens_after,
-        "context_limit": one.limit,
-        "is_due": one.is_due,
+        "profile": outcome.profile.name,
+        **asdict(outcome.settings),
+        "compacts": outcome.compacts,
+        "reason": outcome.reason,
+        "first_kept_entry": ids[outcome.first_kept] if outcome.compacts else None,
+        "is_split_turn": outcome.is_split_turn,
+        "messages_to_summarize": outcome.messages,
+        "turn_prefix_messages": outcome.turn_prefix,
+        "entries_kept": outcome.kept,
+        "entries_lost": outcome.lost,
+        "tokens_before": outcome.tokens_before,
+        "tokens_source": outcome.tokens_source,
+        "tokens_of_entries": outcome.context_tokens,
+        "tokens_after_estimate": outcome.tokens_after,
+        "context_limit": outcome.limit,
+        "is_due": outcome.is_due,
     }
-    if one.profile.name in whys:
-        row["causes"] = [asdict(cause) for cause in whys[one.profile.name]]
+    if outcome.profile.name in whys:
+        row["causes"] = [asdict(cause) for cause in whys[outcome.profile.name]]
     return row
 
 

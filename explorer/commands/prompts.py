@@ -61,7 +61,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def print_template_problems() -> None:
-    """Say on standard error which texts of the person's own cannot be used."""
+    """Say on standard error which of the user's texts cannot be used."""
     for problem in template_problems().values():
         message = f"{problem.rstrip('.')}. The text that came with the program is sent."
         print(f"session-explorer: {visible_line(message)}", file=sys.stderr)
@@ -107,8 +107,8 @@ def _show(arguments: argparse.Namespace, prompts: PromptTemplates) -> None:
     )
     if arguments.json:
         variables = [
-            {"name": one.name, "about": one.about, "required": one.required}
-            for one in info.variables
+            {"name": variable.name, "about": variable.about, "required": variable.required}
+            for variable in info.variables
         ]
         problems = [one.message for one in prompts.check(info.name, text)]
         print_json(
@@ -119,8 +119,8 @@ def _show(arguments: argparse.Namespace, prompts: PromptTemplates) -> None:
         return
     print(text)
     print(f"\n{info.title}. {info.about}", file=sys.stderr)
-    for one in info.variables:
-        print(f"{{{{{one.name}}}}}: {one.about}", file=sys.stderr)
+    for variable in info.variables:
+        print(f"{{{{{variable.name}}}}}: {variable.about}", file=sys.stderr)
 
 
 def _edit(arguments: argparse.Namespace, prompts: PromptTemplates) -> None:
@@ -159,17 +159,28 @@ def _print_version(arguments: argparse.Namespace, version: Version | None, words
 def _history(arguments: argparse.Namespace, prompts: PromptTemplates) -> None:
     versions = prompts.history(arguments.name)
     if arguments.json:
-        print_json(
-            {"name": arguments.name,
-             "versions": [{"number": one.number, "time_ms": one.time_ms or None, "kind": one.kind,
-                           "note": one.note, "characters": len(one.text)} for one in versions]}
-        )  # fmt: skip
+        rows = [
+            {
+                "number": version.number,
+                "time_ms": version.time_ms or None,
+                "kind": version.kind,
+                "note": version.note,
+                "characters": len(version.text),
+            }
+            for version in versions
+        ]
+        print_json({"name": arguments.name, "versions": rows})
         return
     print_table(
         ("version", "when", "characters", "note"),
         [
-            (one.number, local_time(one.time_ms) if one.time_ms else "", len(one.text), one.note)
-            for one in versions
+            (
+                version.number,
+                local_time(version.time_ms) if version.time_ms else "",
+                len(version.text),
+                version.note,
+            )
+            for version in versions
         ],
         right=(0, 2),
     )

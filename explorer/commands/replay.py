@@ -156,17 +156,18 @@ class _ReplayLog:
 
     def print_report(self) -> None:
         """Everything, for people."""
-        found = self.document()
-        print(f"{found['played']} of {found['steps']} messages played under {self._profile}, "
-              f"window {found['window']:,} tokens, threshold {found['threshold']:,}.")  # fmt: skip
+        report = self.document()
+        print(f"{report['played']} of {report['steps']} messages played "
+              f"under {self._profile}, window {report['window']:,} tokens, "
+              f"threshold {report['threshold']:,}.")  # fmt: skip
         rows = [(f"#{one['entry']}", *_log_row(one)) for one in self._happened]
         if rows:
             print_table(("after", "what", "tokens"), rows)
         else:
             print("Nothing was compacted or pruned.")
-        print(f"At the end the context holds {found['contextAtEnd']:,} tokens.")
+        print(f"At the end the context holds {report['contextAtEnd']:,} tokens.")
         if self._kept:
-            print(f"Kept as the session {found['session']}.")
+            print(f"Kept as the session {report['session']}.")
 
 
 def _log_row(one: dict[str, Any]) -> tuple[str, str]:
@@ -226,12 +227,12 @@ def _what_if(arguments: argparse.Namespace) -> None:
         past = read_past(chosen.document, chosen.at, policies[0], taken)
         prices = _prices(arguments, chosen)
         if arguments.sweep:
-            found = sweep(past, policies[0], assumptions=taken, prices=prices)
-            _print_sweep(arguments, found)
+            sweep_result = sweep(past, policies[0], assumptions=taken, prices=prices)
+            _print_sweep(arguments, sweep_result)
             return
         walks = [
-            simulate(chosen.document.tree, chosen.at, one, assumptions=taken, past=past)
-            for one in policies
+            simulate(chosen.document.tree, chosen.at, policy, assumptions=taken, past=past)
+            for policy in policies
         ]
         if arguments.json:
             print_json(_simulations_json(chosen, past, walks, prices))
@@ -263,10 +264,10 @@ def _policies(arguments: argparse.Namespace, chosen: Target) -> list[Policy]:
 def _prices(arguments: argparse.Namespace, chosen: Target) -> Prices | None:
     if not arguments.prices:
         return None
-    found = prices_of(chosen.bench.client.info(arguments.prices))
-    if found is None:
+    prices = prices_of(chosen.bench.client.info(arguments.prices))
+    if prices is None:
         raise UsageError(f"--prices {arguments.prices}: nobody knows the prices of this model")
-    return found
+    return prices
 
 
 # for programs --------------------------------------------------------------------------------
@@ -287,32 +288,34 @@ def _simulations_json(
             "words": past.measure.words,
         },
         "recorded": _simulation_json(ids, past.recorded, prices),
-        "walks": [_simulation_json(ids, one, prices) for one in walks],
+        "walks": [_simulation_json(ids, walk, prices) for walk in walks],
     }
 
 
-def _simulation_json(ids: Sequence[str], one: Simulation, prices: Prices | None) -> dict[str, Any]:
+def _simulation_json(
+    ids: Sequence[str], simulation: Simulation, prices: Prices | None
+) -> dict[str, Any]:
     def name(entry: int) -> str | None:
         return ids[entry] if entry >= 0 else None
 
-    costs = one.cost(prices) if prices is not None else None
+    costs = simulation.cost(prices) if prices is not None else None
     return {
-        "profile": None if one.is_recorded else one.policy.profile.name,
-        "keep_recent_tokens": one.policy.settings.keep_recent_tokens,
-        "reserve_tokens": one.policy.settings.reserve_tokens,
-        "window": one.window,
-        "threshold": one.threshold,
-        "requests": len(one.requests),
-        "exact": one.exact,
-        "sent": one.sent,
-        "cached": one.cached,
-        "written": one.written,
-        "asked_for_summaries": one.asked,
-        "summaries": one.summarized,
-        "summary_words": one.summaries.words,
-        "largest": one.largest,
-        "too_large": one.too_large,
-        "split_turns": round(one.split_turns, 4),
+        "profile": None if simulation.is_recorded else simulation.policy.profile.name,
+        "keep_recent_tokens": simulation.policy.settings.keep_recent_tokens,
+        "reserve_tokens": simulation.policy.settings.reserve_tokens,
+        "window": simulation.window,
+        "threshold": simulation.threshold,
+        "requests": len(simulation.requests),
+        "exact": simulation.exact,
+        "sent": simulation.sent,
+        "cached": simulation.cached,
+        "written": simulation.written,
+        "asked_for_summaries": simulation.asked,
+        "summaries": simulation.summarized,
+        "summary_words": simulation.summaries.words,
+        "largest": simulation.largest,
+        "too_large": simulation.too_large,
+        "split_turns": round(simulation.split_turns, 4),
         "cost": None if costs is None else {**costs._asdict(), "total": costs.total},
         "compactions": [
             {
@@ -322,17 +325,17 @@ def _simulation_json(ids: Sequence[str], one: Simulation, prices: Prices | None)
                 "before": made.before, "then": made.after, "summary": made.summary,
                 "asked": made.asked, "assumed": made.assumed,
             }
-            for made in one.compactions
+            for made in simulation.compactions
         ],
         "prunes": [
             {
                 "reason": made.reason, "after": name(made.entry), "saved": made.saved,
                 "results": [ids[entry] for entry in made.results],
             }
-            for made in one.prunes
+            for made in simulation.prunes
         ],
         "not_done": [
-            {"reason": made.reason, "after": name(made.entry)} for made in one.not_done
+            {"reason": made.reason, "after": name(made.entry)} for made in simulation.not_done
         ],
     }  # fmt: skip
 
@@ -351,33 +354,34 @@ def _print_simulations(past: Past, walks: Sequence[Simulation], prices: Prices |
     ]  # fmt: skip
     rows = [_simulation_row(one, prices) for one in (recorded, *walks)]
     print_table(heads, rows, right=range(1, len(heads)))
-    for one in walks:
-        for made in one.compactions:
+    for walk in walks:
+        for made in walk.compactions:
             split = f", inside turn {made.split_turn}" if made.split_turn else ""
             kept = f"kept from #{made.first_kept}" if made.first_kept >= 0 else "nothing kept"
             print(
-                f"{one.policy.profile.name}: after #{made.entry} ({made.cause}) "
+                f"{walk.policy.profile.name}: after #{made.entry} ({made.cause}) "
                 f"{made.before:,} -> {made.after:,} tokens, {kept}{split}"
             )
-        if one.not_done:
-            last = one.not_done[-1]
+        if walk.not_done:
+            last = walk.not_done[-1]
             print(
-                f"{one.policy.profile.name}: nothing could be done "
-                f"{count_text(len(one.not_done), 'time')}, last after #{last.entry}: {last.reason}"
+                f"{walk.policy.profile.name}: nothing could be done "
+                f"{count_text(len(walk.not_done), 'time')}, last after #{last.entry}: {last.reason}"
             )
     print(past.measure.words)
     print(walks[0].summaries.words)
-    if any(one.too_large for one in walks):
+    if any(walk.too_large for walk in walks):
         print("Too large: requests that do not fit the window although all that the rules allow "
               "was done; there the session would have stood still.")  # fmt: skip
 
 
-def _simulation_row(one: Simulation, prices: Prices | None) -> list[Any]:
-    name = "as recorded" if one.is_recorded else one.policy.profile.name
-    cost = [f"{one.cost(prices).total:,.2f}"] if prices is not None else []
+def _simulation_row(simulation: Simulation, prices: Prices | None) -> list[Any]:
+    name = "as recorded" if simulation.is_recorded else simulation.policy.profile.name
+    cost = [f"{simulation.cost(prices).total:,.2f}"] if prices is not None else []
     return [
-        name, len(one.compactions), one.splits, len(one.prunes), one.largest, one.sent, one.cached,
-        one.asked, one.too_large, *cost,
+        name, len(simulation.compactions), simulation.splits, len(simulation.prunes),
+        simulation.largest, simulation.sent, simulation.cached, simulation.asked,
+        simulation.too_large, *cost,
     ]  # fmt: skip
 
 

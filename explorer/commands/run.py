@@ -192,27 +192,27 @@ def _image(path: Path) -> ImagePart:
 async def _plan(arguments: argparse.Namespace, bench: Workbench, prompt: Prompt | None) -> _Plan:
     """Open or begin the session, and settle what holds in it. Raises UsageError."""
     chosen, name = _folder(arguments.workspace), arguments.resume or arguments.session or NEW
-    found = None if name == NEW else bench.open_blocking(_stored(bench, name))
-    session_model = found.choices().get(_CHOICE) if found is not None else None
-    folder = chosen or (_existing(found.header.cwd) if found is not None else Path.cwd())
+    document = None if name == NEW else bench.open_blocking(_stored(bench, name))
+    session_model = document.choices().get(_CHOICE) if document is not None else None
+    folder = chosen or (_existing(document.header.cwd) if document is not None else Path.cwd())
     profile, values = session_rules(arguments.profile, str(folder or ""))
     model = arguments.model or session_model or values.get("agent.model") or DEMO
     scenario = _scenario(model)
     if prompt is None and arguments.resume is None and scenario is None:
         raise UsageError("say what is to be done: session-explorer run PROMPT, or - to read it")
-    if scenario is not None and found is None and chosen is None:
+    if scenario is not None and document is None and chosen is None:
         folder = make_sandbox(scenario)
         profile, values = session_rules(arguments.profile, str(folder))
-    if found is None:
+    if document is None:
         name = scenario.title if scenario is not None else ""
-        found = await bench.create(folder or Path.cwd(), name)
+        document = await bench.create(folder or Path.cwd(), name)
     bench.client.use_pace(pace_of(values.get("models.scriptedPace"), _pace()))
     if arguments.read_only:
         mode: ApprovalMode = "read-only"
     else:
         mode = "yes" if arguments.yes else "ask"
     return _Plan(
-        found, model, scenario, prompt, folder, mode, values.get("agent.allow", ()),
+        document, model, scenario, prompt, folder, mode, values.get("agent.allow", ()),
         EffectiveRules.from_settings(profile, values, model),
         _limits(arguments, values), arguments.thinking, arguments.resume is not None,
     )  # fmt: skip
@@ -249,7 +249,7 @@ def _scenario(model: str) -> Scenario | None:
 
 
 def _pace() -> float:
-    """Where nobody reads along a script need not be slow."""
+    """Without a terminal a script is played without delays."""
     return 1.0 if sys.stdout.isatty() else 0.0
 
 

@@ -136,10 +136,10 @@ def question_lines(request: ApprovalRequest, size: os.terminal_size) -> list[str
 def _terminal_size() -> os.terminal_size:
     """The size of the terminal that the question is on."""
     try:
-        found = os.get_terminal_size(sys.stderr.fileno())
+        size = os.get_terminal_size(sys.stderr.fileno())
     except (OSError, ValueError):
-        found = os.terminal_size((0, 0))
-    return found if found.columns and found.lines else shutil.get_terminal_size()
+        size = os.terminal_size((0, 0))
+    return size if size.columns and size.lines else shutil.get_terminal_size()
 
 
 def _on_one_line(text: str) -> str:
@@ -213,7 +213,7 @@ class RunOutput:
             self._as_text(event)
 
     def changed(self, change: Change) -> None:
-        """Print a compaction or a prune that happens by itself."""
+        """Print an automatic compaction or prune."""
         match change:
             case CompactionStarted(_, trigger, tokens, window):
                 self._aside(f"compacting ({trigger}): {tokens:,} of {window:,} tokens are taken",
@@ -262,7 +262,7 @@ class RunOutput:
             case ToolEnded(call, outcome) if outcome.is_error:
                 self._aside(f"{call.name} failed: {_failure_text(outcome)}", None)
             case Retry() | Silence():
-                self._aside(event.told, None)
+                self._aside(event.sentence, None)
             case Stored():
                 self.end_line()
             case _:
@@ -297,7 +297,7 @@ class RunOutput:
             case UsageReport(usage):
                 return {"event": "usage", **asdict(usage)}
             case Retry():
-                return {"event": "retry", "told": event.told}
+                return {"event": "retry", "told": event.sentence}
             case Silence(so_far, limit):
                 return {"event": "silence", "seconds": so_far, "limit": limit}
             case _:

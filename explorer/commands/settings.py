@@ -9,7 +9,7 @@ from typing import Any
 from explorer.commands.errors import CommandFailed, UsageError
 from explorer.commands.output import print_json, print_table
 from explorer.settings.effective import profile_named
-from explorer.settings.keys import KEYS, Key, own_value, schema_text
+from explorer.settings.keys import KEYS, Key, profile_default, schema_text
 from explorer.settings.kinds import parsed
 from explorer.settings.kinds import shown as written
 from explorer.settings.live import (
@@ -81,23 +81,23 @@ def _key(arguments: argparse.Namespace) -> Key:
 
 
 def _effective_value(
-    key: Key, found: Explanation, settings: LiveSettings, project: Path | None
+    key: Key, explanation: Explanation, settings: LiveSettings, project: Path | None
 ) -> Any:
-    """The value that holds: the one set, or the profile's own."""
-    if found.source != "profile":
-        return found.value
+    """The value in force: the one that is set, or the profile's."""
+    if explanation.source != "profile":
+        return explanation.value
     profiles = ProfileFiles().shelf().profiles()
-    return own_value(key, profile_named(settings.values(project), profiles=profiles))
+    return profile_default(key, profile_named(settings.values(project), profiles=profiles))
 
 
 def _row(key: Key, settings: LiveSettings, project: Path | None) -> dict[str, Any]:
-    found = settings.explain(key.name, project)
+    explanation = settings.explain(key.name, project)
     return {
         "key": key.name,
-        "value": _effective_value(key, found, settings, project),
-        "source": found.source,
-        "file": str(found.file) if found.file else None,
-        "line": found.line or None,
+        "value": _effective_value(key, explanation, settings, project),
+        "source": explanation.source,
+        "file": str(explanation.file) if explanation.file else None,
+        "line": explanation.line or None,
     }
 
 

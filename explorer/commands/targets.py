@@ -93,7 +93,7 @@ class Named:
 def session_named(name: str, database: Path | None) -> Iterator[Named]:
     """The stored session of a number or the start of an id, or the session of a file.
 
-    A file is read for this command only; lines of it that were kept aside are told on standard
+    A file is read for this command only; lines of it that were set aside are reported on standard
     error. Raises UsageError, CommandFailed.
     """
     file = Path(name)
@@ -138,18 +138,18 @@ def find_session(rows: list[SessionRow], name: str) -> SessionRow:
         for row in rows:
             if row.key == int(name):
                 return row
-    found = [row for row in rows if name and row.session_id.startswith(name)]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise UsageError(f"{len(found)} sessions have an id that starts with {name!r}")
+    rows_matching = [row for row in rows if name and row.session_id.startswith(name)]
+    if len(rows_matching) == 1:
+        return rows_matching[0]
+    if rows_matching:
+        raise UsageError(f"{len(rows_matching)} sessions have an id that starts with {name!r}")
     if exists(name):
         raise UsageError(f"{name!r} is not a file, and there is no stored session of that name")
     raise UsageError(f"{name!r}: no such file, and no stored session of that number or id")
 
 
 def named_profile(name: str) -> Profile:
-    """The profile that a command line names, of the program or the person's own. Raises
+    """The profile that a command line names, of the program or the user. Raises
     UsageError."""
     if name in BASES:
         return BASES[name]
@@ -168,7 +168,7 @@ class SessionRules(NamedTuple):
 
 def session_rules(profile: str | None, folder: str) -> SessionRules:
     """The rules for a session that worked in a folder. ``profile``: the name on the command line;
-    without it, the one that the settings name. What is wrong in a file is told on standard error.
+    without it, the one that the settings name. Mistakes in a file are reported on standard error.
 
     Raises UsageError for a profile that there is not.
     """
@@ -211,7 +211,7 @@ async def export_result(arguments: argparse.Namespace, chosen: Target, done: str
 
 
 def report_extensions(arguments: argparse.Namespace, chosen: Target) -> None:
-    """Tell what fails and what extensions do; with ``--no-extensions`` nobody is asked.
+    """Tell what fails and what extensions do; with ``--no-extensions`` none is called.
 
     Standard error only: the output belongs to the command.
     """

@@ -3,12 +3,12 @@
 The way of a compaction through the modules:
 
 - ``profile``: which system's rules hold, one named switch per documented quirk, and the settings;
-  ``policies``: those of its parts that have settings of their own.
+  ``policies``: those of its parts that have settings.
 - ``path_view``: the active path as byte strings: kinds, what is sent, weights, where the previous
   compaction's work ends (the boundary).
 - ``cut``: where a path may be cut, and where it is cut; ``rounds``: where rounds are kept instead
   of tokens; ``scaling``: how many tokens are kept, by the provider's measure.
-- ``context_size``: how many tokens the context takes, and who says so.
+- ``context_size``: how many tokens the context takes, and the source of the number.
 - ``file_ops``: which files were read and modified.
 - ``prepare``: all of that together: a ``Preparation``, or a ``Refusal`` that says why not.
 - ``partition``: one verdict for every entry of the path; ``reasons`` puts them in sentences.

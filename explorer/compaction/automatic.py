@@ -1,6 +1,6 @@
 """Automatic compaction as procedures: what is done in which order, and what holds it back.
 
-A procedure is a generator. It yields a step; whoever runs it performs the step and sends back what
+A procedure is a generator. It yields a step; the runner performs the step and sends back what
 came of it. A live session performs steps with its store and its models, a walk of a recorded one on
 counted columns; both run these procedures. Nothing here waits, reads a clock or looks at a session
 other than through ``Watched``.
@@ -29,7 +29,7 @@ from explorer.compaction.triggers import (
 )
 
 AUTOMATIC: frozenset[Trigger] = frozenset({"threshold", "overflow"})
-"""Triggers of compactions that nobody ordered: their failures open the breaker."""
+"""Triggers of automatic compactions: their failures open the breaker."""
 
 _UNTOUCHED = Guards()
 _Result = TypeVar("_Result")
@@ -47,8 +47,8 @@ def run(steps: Steps[_Result], perform: Callable[[Any], Any]) -> _Result:
         while True:
             result = perform(steps.send(result))
     except StopIteration as end:
-        found: _Result = end.value
-        return found
+        outcome: _Result = end.value
+        return outcome
 
 
 async def run_async(steps: Steps[_Result], perform: Callable[[Any], Awaitable[Any]]) -> _Result:
@@ -64,8 +64,8 @@ async def run_async(steps: Steps[_Result], perform: Callable[[Any], Awaitable[An
             else:
                 step = steps.send(result)
     except StopIteration as end:
-        found: _Result = end.value
-        return found
+        outcome: _Result = end.value
+        return outcome
 
 
 # steps -------------------------------------------------------------------------------------------
@@ -76,8 +76,8 @@ class Outcome(NamedTuple):
 
     done: bool
     problem: str = ""
-    held_by: Hold | None = None
-    """What held it back, where it was not tried; then ``problem`` says why not."""
+    blocked_by: Hold | None = None
+    """Which rule blocked it, where it was not tried; then ``problem`` says why not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,9 +180,9 @@ class Automatic:
         """Recover from a reply that was too large, once for each message of the user (A10)."""
         decision = self.decide(reply)
         if decision.trigger != "overflow":
-            return Outcome(False, decision.reason, decision.held_by)
-        found: Outcome = yield Recover(decision.reason, again=True)
-        return found
+            return Outcome(False, decision.reason, decision.blocked_by)
+        recovered: Outcome = yield Recover(decision.reason, again=True)
+        return recovered
 
     def recovery(self, step: Recover) -> Steps[Outcome]:
         """Make room before the reply that was too large: prune, and compact where that can be."""
@@ -190,15 +190,15 @@ class Automatic:
         session.guards = replace(session.guards, recovered=step.again)
         if (yield from self._prune(everything=True)) and impossible((yield Preview())):
             return Outcome(True)
-        found: Outcome = yield Compact("overflow", step.reason, step.again)
-        return found
+        result: Outcome = yield Compact("overflow", step.reason, step.again)
+        return result
 
     def after_turn(
         self, reply: LastReply, *, finished: bool = True, requested: bool = False
     ) -> Steps[bool]:
         """Look at the context after a turn; whether the agent is to be prompted to go on.
 
-        ``finished``: the turn came to its own end, rather than to a limit. ``requested``: the user
+        ``finished``: the turn ended normally rather than at a limit. ``requested``: the user
         ordered a compaction while it ran.
         """
         if reply.outcome == "answered":
@@ -242,15 +242,15 @@ class Automatic:
         return Outcome(True)
 
     def decide(self, reply: LastReply | None, requested: bool = False) -> Decision:
-        """Whether to compact now. What the look tells of earlier compactions is noted."""
+        """Whether to compact now. What the context shows of earlier compactions is recorded."""
         session = self._session
         profile, enabled, _continue = session.rules
         now = replace(session.situation(), reply=reply, requested=requested)
         session.guards = session.guards.observed(now)
-        found = decide(now, session.guards, profile, enabled)
-        if found.trigger == "threshold" and profile.prompt_budget is not None:
+        decision = decide(now, session.guards, profile, enabled)
+        if decision.trigger == "threshold" and profile.prompt_budget is not None:
             return Decision(None, False, "The prompt is brought within its budget when it is sent.")
-        return found
+        return decision
 
     def _prune(self, everything: bool = False) -> Steps[bool]:
         """Prune before anything is decided (A13); whether anything was pruned.

@@ -346,9 +346,9 @@ class BudgetedPrompts:
                     yield action
                     compacted = (yield from self.advance(Exceeded())) or compacted
                 case Apply(run):
-                    found: Application = yield action
-                    self.step(Failed(run, found.problem) if found.problem else Applied(run))
-                    compacted = found.compacted or compacted
+                    result: Application = yield action
+                    self.step(Failed(run, result.problem) if result.problem else Applied(run))
+                    compacted = result.compacted or compacted
                 case Foreground():
                     pass  # ``_make_room`` goes on with it
                 case _:
@@ -368,8 +368,8 @@ class BudgetedPrompts:
             if (yield from self.advance(Exceeded())):
                 yield Prepare()
                 if (fitting := (yield Render(shortens=False))) is not None:
-                    found: Sent = fitting
-                    return found
+                    rendering: Sent = fitting
+                    return rendering
         if not self._session.ahead:
             self._note("The summary was left for now; the oldest history goes instead.")
         else:
@@ -378,8 +378,8 @@ class BudgetedPrompts:
                     yield Prepare()
             except StepFailed as error:
                 self._note(f"Summarizing at once failed: {error}")
-        found = yield Render(shortens=True)
-        return found
+        rendering = yield Render(shortens=True)
+        return rendering
 
     def _note(self, note: str) -> None:
         self._change(replace(self.machine, note=note))

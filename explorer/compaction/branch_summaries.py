@@ -38,7 +38,7 @@ class BranchPreparation:
     entries: list[int]
     """All entries left behind, oldest first."""
     messages: list[int]
-    """Those that are told to the summarizer."""
+    """Those that are sent to the summarizer."""
     total_tokens: int
     budget: int
     """0 is no limit."""
@@ -90,8 +90,8 @@ def prepare_branch(
     )
 
 
-def _told(tree: SessionTree, view: PathView, position: int, profile: Profile) -> bool:
-    """Whether a message is told at all (B17, E10)."""
+def _is_told_message(tree: SessionTree, view: PathView, position: int, profile: Profile) -> bool:
+    """Whether a message is summarized at all (B17, E10)."""
     kind = view.kinds[position]
     if kind == Kind.TOOL_RESULT or view.path[position] in view.shape.omitted:
         return False
@@ -103,7 +103,7 @@ def _told(tree: SessionTree, view: PathView, position: int, profile: Profile) ->
 
 
 def _outcome_flags(kind: int) -> int:
-    # A command that failed is part of what was done; a reply that failed said nothing.
+    # A command that failed is part of what was done; a failed reply has no content.
     return _HIDDEN if kind in (Kind.BASH_EXECUTION, Kind.PYTHON_EXECUTION) else _FAILED_OR_HIDDEN
 
 
@@ -120,7 +120,7 @@ def _within(
         kind = view.kinds[position]
         if not (tellable[position - first] or kind == Kind.COMPACTION):
             continue
-        if not _told(tree, view, position, profile):
+        if not _is_told_message(tree, view, position, profile):
             continue
         weighed = corrected and kind != Kind.COMPACTION
         tokens = view.weights[position] if weighed else estimate[path[position]]
@@ -174,10 +174,12 @@ def branch_request(
     if not conversation.text:
         return None
     instead = profile.branch_instructions == "replace" if replace is None else replace
-    own = instructions.strip() if instead else ""
-    words = own or templates.sections[profile.sections].branch
-    material = material_of(templates, words, "" if own else instructions, conversation, profile)
-    form = FREE if own else asked_form(form_of(profile, "branch"), words)
+    user_words = instructions.strip() if instead else ""
+    words = user_words or templates.sections[profile.sections].branch
+    material = material_of(
+        templates, words, "" if user_words else instructions, conversation, profile
+    )
+    form = FREE if user_words else asked_form(form_of(profile, "branch"), words)
     cap = output_cap("branch", preparation.settings, model_limit)
     return request_of(material, "branch", templates.system, cap, form)
 

@@ -1,4 +1,4 @@
-"""How many tokens the context takes, and who says so (A7, B9, E7)."""
+"""How many tokens the context takes, and the source of the number (A7, B9, E7)."""
 
 from __future__ import annotations
 
@@ -46,12 +46,14 @@ def context_size(
     """
     columns, messages = tree.columns, context.messages
     entry = last_report(tree, context.path, 0) if profile.usage == "last-reply" else -1
-    # What was pruned since, or is no longer, was told otherwise then: it is counted anew.
+    # What was pruned or restored since then was sent in another form: it is counted anew.
     if profile.usage == "last-reply" and not _pruned_since(tree, context, entry):
-        told = columns.usage[entry] if entry >= 0 else 0
+        reported = columns.usage[entry] if entry >= 0 else 0
         at = bisect_left(messages, entry, 1 if context.compaction >= 0 else 0)
         known = at if at < len(messages) and messages[at] == entry else -1
-        return ContextSize(told, told, 0, known, "provider" if entry >= 0 else "nobody counted")
+        return ContextSize(
+            reported, reported, 0, known, "provider" if entry >= 0 else "nobody counted"
+        )
     last = _last_usage(tree, context, profile)
     trailing = len(messages) - last - 1
     counted = 0
@@ -86,7 +88,7 @@ def _pruned_since(tree: SessionTree, context: Context, entry: int) -> bool:
 
 
 def _last_change(tree: SessionTree, context: Context) -> int:
-    """The last entry by which the model is told otherwise what it was told before, or -1."""
+    """The last entry that changes how earlier entries are sent to the model, or -1."""
     prune = last_prune_change(tree, context.path) if tree.columns.prunes else -1
     if not tree.columns.shapes:
         return prune
@@ -98,15 +100,15 @@ def _last_usage(tree: SessionTree, context: Context, profile: Profile) -> int:
     messages = context.messages
     first = 1 if context.compaction >= 0 else 0
     if profile.usage == "since-compaction":
-        # What the compaction kept is older than it: that usage tells of a context that is gone.
+        # What the compaction kept is older than it: that usage is of a context that is gone.
         first = bisect_right(messages, context.compaction, first)
-    # What is told again stands for itself: it is older than any reply that counts.
+    # What is repeated needs no check: it is older than any reply that counts.
     first = max(first, len(context.again) + (1 if context.compaction >= 0 else 0))
     if tree.columns.prunes or tree.columns.shapes:
         first = max(first, bisect_right(messages, _last_change(tree, context), first))
     if first >= len(messages):
         return -1
-    # A report of nothing is what a session writes that was told nothing (E7).
+    # A report of zero tokens means that the provider reported none (E7).
     least = 1 if profile.usage == "since-compaction" else 0
     entry = last_report(tree, context.path[context.path.position(messages[first]) :], least)
     return bisect_left(messages, entry, first) if entry >= 0 else -1
@@ -183,7 +185,7 @@ def _counted(
 def _in_place(
     columns: SessionColumns, measured: Sequence[int] | None, entry: int, profile: Profile
 ) -> int:
-    """Tokens of an entry that can be told, where it stands."""
+    """Tokens of an entry that can be sent, in its place."""
     images = columns.user_images.get(entry, 0)
     counts = images and measured is None and profile.weights == "sent"
     return _tokens(columns, measured, entry) + (USER_IMAGE_TOKENS * images if counts else 0)

@@ -115,7 +115,7 @@ _CUT_KINDS = frozenset(
     }
 )
 _CUT_MASK = selector(_CUT_KINDS)
-_TALK_MASK = selector({Kind.USER, Kind.ASSISTANT})
+_DIALOGUE_MASK = selector({Kind.USER, Kind.ASSISTANT})
 _NOT_MESSAGE_MASK = selector(frozenset(Kind) - MESSAGE_KINDS - {Kind.COMPACTION})
 
 # Replies, results and all else, to find results that follow something else than their call.
@@ -205,23 +205,23 @@ class Cuts:
 
 
 def _valid_mask(kinds: bytes, profile: Profile) -> bytes:
-    mask = kinds.translate(_CUT_MASK if profile.valid_cuts == "messages" else _TALK_MASK)
+    mask = kinds.translate(_CUT_MASK if profile.valid_cuts == "messages" else _DIALOGUE_MASK)
     if profile.cut_guard == "by-kind":
         return mask
     guarded = bytearray(mask)
     # Between a call and its result there is no cut, whatever was written there.
     shape = kinds.translate(_SHAPE)
-    found = shape.find(b"or")
-    while found >= 0:
-        start = max(shape.rfind(b"a", 0, found), shape.rfind(b"r", 0, found)) + 1
-        guarded[start : found + 1] = bytes(found + 1 - start)
-        found = shape.find(b"or", found + 2)
+    position = shape.find(b"or")
+    while position >= 0:
+        start = max(shape.rfind(b"a", 0, position), shape.rfind(b"r", 0, position)) + 1
+        guarded[start : position + 1] = bytes(position + 1 - start)
+        position = shape.find(b"or", position + 2)
     return bytes(guarded)
 
 
 def _turn_start(kinds: bytes, start: int, position: int) -> int:
-    found = kinds[start : position + 1].translate(TURN_MASK).rfind(1)
-    return start + found if found >= 0 else -1
+    start_offset = kinds[start : position + 1].translate(TURN_MASK).rfind(1)
+    return start + start_offset if start_offset >= 0 else -1
 
 
 def walk_back(view: PathView, start: int, stop: int, keep: int) -> int:

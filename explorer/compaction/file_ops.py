@@ -92,15 +92,15 @@ class FileOperations:
         apart, narrow = profile.failed_calls == "apart", profile.file_tools == "pi"
         rows = slice(first, last)
         # Sessions touch few files many times over.
-        found = set(
+        changes = set(
             zip(ops.path[rows], ops.kind[rows], ops.failed[rows], ops.wide[rows], strict=True)
         )
         if narrow:
-            found = {one for one in found if not one[3]}
+            changes = {one for one in changes if not one[3]}
         followed = set()
         if not narrow:
-            followed = {path for path, kind, _, _ in found if kind in _LASTING}
-        for path, kind, failed, _ in found:
+            followed = {path for path, kind, _, _ in changes if kind in _LASTING}
+        for path, kind, failed, _ in changes:
             name = ops.paths[path]
             if apart and failed:
                 self._failed.add(name)

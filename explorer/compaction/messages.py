@@ -135,7 +135,7 @@ def message_to_llm(message: Message, templates: Templates) -> ModelMessage | Non
 
 def _words(message: ShellMessage | FilesMessage) -> str:
     if isinstance(message, FilesMessage):
-        return "\n\n".join(f"File {one.path}:\n```\n{one.content}\n```" for one in message.files)
+        return "\n\n".join(f"File {file.path}:\n```\n{file.content}\n```" for file in message.files)
     if message.language == "bash":
         return f"Ran `{message.command}`\n" + _outcome(message)
     return f"Ran Python:\n```\n{message.command}\n```\n" + _outcome(message)

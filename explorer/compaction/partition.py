@@ -33,7 +33,7 @@ class Verdict(IntEnum):
     PRUNED = 5
     LOST = 6
     PINNED = 7
-    """Told again after the summary, word for word: pinned, or one of the user's own messages that
+    """Repeated after the summary, word for word: pinned, or one of the user messages that
     a rule keeps."""
     OMITTED = 8
     """Left out of the context and of summaries, at a person's wish."""
@@ -49,15 +49,19 @@ def verdict_reason(
     if verdict is Verdict.OMITTED:
         return _omitted(view, position)
     if verdict is Verdict.PINNED:
-        return _told_again(view, preparation, position)
+        return _reinserted_reason(view, preparation, position)
     if verdict is Verdict.NOT_SENT:
         return _not_sent(view, position)
     if verdict is Verdict.SUMMARIZED_EARLIER:
         if view.compaction < 0:
             return "No longer in the context."
-        said = _summarized_already(view, position)
+        sentence = _summarized_already(view, position)
         by = view.shape.omitted.get(view.path[position])
-        return said if by is None else f"{said} #{by} omitted it since; that summary may tell it."
+        return (
+            sentence
+            if by is None
+            else f"{sentence} #{by} omitted it since; that summary may tell it."
+        )
     if verdict is Verdict.LOST:
         by = view.path[view.compaction]
         return (
@@ -88,10 +92,10 @@ def _why_cut(preparation: Preparation) -> str:
         return f"The cut was put at {cut} by hand"
     if preparation.profile.cut_unit == "rounds":
         return f"Keep rounds is {settings.keep_rounds:,}: the cut falls at {cut}"
-    said = f"Keep recent is {settings.keep_recent_tokens:,} tokens"
+    sentence = f"Keep recent is {settings.keep_recent_tokens:,} tokens"
     if preparation.keep.ratio > 1:
-        said += f", {tokens_text(preparation.keep.tokens)} as entries are counted"
-    return f"{said}: counted from the newest entry, the cut falls at {cut}"
+        sentence += f", {tokens_text(preparation.keep.tokens)} as entries are counted"
+    return f"{sentence}: counted from the newest entry, the cut falls at {cut}"
 
 
 def _summarized_already(view: PathView, position: int) -> str:
@@ -135,38 +139,38 @@ def _omitted(view: PathView, position: int) -> str:
     )
 
 
-def _told_again(view: PathView, preparation: Preparation | Refusal, position: int) -> str:
+def _reinserted_reason(view: PathView, preparation: Preparation | Refusal, position: int) -> str:
     entry = view.path[position]
     later = preparation.again if isinstance(preparation, Preparation) else view.again
-    told = later[entry]
-    tokens = tokens_text(max(0, view.weight_in_place(position) + told.extra))
-    if told.why == "pin":
-        said = (
-            f"Pinned by #{told.by}: told again after the summary, word for word ({tokens} tokens)."
+    copy = later[entry]
+    tokens = tokens_text(max(0, view.weight_in_place(position) + copy.extra))
+    if copy.why == "pin":
+        sentence = (
+            f"Pinned by #{copy.by}: told again after the summary, word for word ({tokens} tokens)."
         )
-    elif told.by >= 0:
-        said = (
-            f"One of the user's own messages, which #{told.by} keeps: told again after the summary,"
+    elif copy.by >= 0:
+        sentence = (
+            f"One of the user's own messages, which #{copy.by} keeps: told again after the summary,"
             f" word for word ({tokens} tokens)."
         )
     else:
-        said = (
+        sentence = (
             "One of the user's own messages, which these rules keep: told again after the summary,"
             f" word for word ({tokens} tokens)."
         )
     if entry in view.again:
-        return said
-    return f"{said} The summarizer reads it too."
+        return sentence
+    return f"{sentence} The summarizer reads it too."
 
 
 def _pruned(view: PathView, preparation: Preparation | Refusal, position: int) -> str:
     result = view.pruned[view.path[position]]
-    told = "the model is sent the note"
+    reader = "the model is sent the note"
     if isinstance(preparation, Preparation) and position < preparation.cut:
-        told = "the summarizer is told the note"
+        reader = "the summarizer is told the note"
     return (
         f"Pruned by #{result.by}: a note stands for its {tokens_text(result.tokens)} tokens and "
-        f"saves {tokens_text(result.saved)}; {told} alone."
+        f"saves {tokens_text(result.saved)}; {reader} alone."
     )
 
 
@@ -188,7 +192,7 @@ def _not_sent(view: PathView, position: int) -> str:
 def _kept(view: PathView, preparation: Preparation | Refusal, position: int, weight: int) -> str:
     if isinstance(preparation, Refusal):
         return "Kept: nothing is compacted."
-    held = tokens_text(view.weight(position, len(view)))
+    newest = tokens_text(view.weight(position, len(view)))
     pin = view.shape.pinned.get(view.path[position])
     if pin is not None:
         return (
@@ -197,11 +201,11 @@ def _kept(view: PathView, preparation: Preparation | Refusal, position: int, wei
         )
     rule = f"{_why_cut(preparation)}."
     if position == preparation.cut_point:
-        return f"The first kept message: from here to the end are {held} tokens. {rule}"
+        return f"The first kept message: from here to the end are {newest} tokens. {rule}"
     if view.kinds[position] == Kind.TOOL_RESULT:
-        return f"Kept with its call; from here to the end are {held} tokens. {rule}"
+        return f"Kept with its call; from here to the end are {newest} tokens. {rule}"
     return (
-        f"Kept as it is ({tokens_text(weight)} tokens); from here to the end are {held} tokens. "
+        f"Kept as it is ({tokens_text(weight)} tokens); from here to the end are {newest} tokens. "
         f"{rule}"
     )
 
@@ -229,9 +233,9 @@ class Partition:
     """Positions to which the cut can be dragged, ascending."""
     tokens_before: int
     tokens_kept: int
-    """In place, and told again after the summary."""
+    """In place, and repeated after the summary."""
     tokens_dropped: int
-    """Of messages of the user that are told again now and would be no longer, since newer ones
+    """Of messages of the user that are repeated now and would no longer be, since newer ones
     fill what the rule allows."""
     tokens_after_estimate: int
     """What is kept plus a guess of the summary's size, counted like ``context_estimate``;
@@ -245,21 +249,22 @@ class Partition:
         ``tokens_before`` may be a provider's figure, which no count of entries can be compared
         with: what a compaction frees is this less what is left.
         """
-        told = (
+        verdicts = (
             Verdict.TO_SUMMARIZE, Verdict.TURN_PREFIX, Verdict.KEPT, Verdict.LOST, Verdict.PRUNED,
             Verdict.PINNED,
         )  # fmt: skip
-        return sum(self.tokens[verdict] for verdict in told) + self.tokens_dropped
+        return sum(self.tokens[verdict] for verdict in verdicts) + self.tokens_dropped
 
     @property
-    def tokens_told(self) -> int:
-        """What a summary takes the place of (E16): all that is told to the summarizer, the summary
+    def tokens_summarized(self) -> int:
+        """What a summary takes the place of (E16): all that is sent to the summarizer, the summary
         that it updates and the notes of pruned results among it."""
         return self.context_estimate - self.tokens_kept - self.tokens[Verdict.LOST]
 
     @property
     def tokens_beyond(self) -> int:
-        """What the provider counted beyond the entries: system prompt, tools, its own tokens."""
+        """What the provider counted beyond the entries: system prompt, tools, the reply's
+        tokens."""
         return max(0, self.tokens_before - self.context_estimate)
 
     @property
@@ -307,9 +312,9 @@ def partition(preparation: Preparation | Refusal) -> Partition:
     guess = 0
     if isinstance(preparation, Preparation):
         previous = view.summary_weight
-        told = tokens[Verdict.TO_SUMMARIZE] - previous
+        history = tokens[Verdict.TO_SUMMARIZE] - previous
         prefix, reserve = tokens[Verdict.TURN_PREFIX], preparation.settings.reserve_tokens
-        guess = summary_guess(previous, told, prefix, reserve)
+        guess = summary_guess(previous, history, prefix, reserve)
     kept = _judge_pruned(view, verdicts, tokens) + pinned
     cut, after = -1, preparation.tokens_before
     if isinstance(preparation, Preparation):
@@ -382,7 +387,7 @@ def _judge_compactions(
     verdicts: bytearray,
     tokens: list[int],
 ) -> None:
-    """Compactions on the path: only the last one still speaks, and it is told anew."""
+    """Compactions on the path: only the last one is still in force, and it is summarized anew."""
     for position in marked(view.kinds, _COMPACTIONS):
         if position != view.compaction:
             verdicts[position] = Verdict.SUMMARIZED_EARLIER
@@ -397,7 +402,7 @@ def _judge_compactions(
 
 
 def _judge_omitted(view: PathView, verdicts: bytearray, tokens: list[int]) -> None:
-    """What a person left out, but for what a summary told before that."""
+    """Entries that the user omitted, except those that a summary covered before."""
     in_force = view.path[view.compaction] if view.compaction >= 0 else -1
     first = view.kept_from if view.kept_from >= 0 else view.compaction + 1
     for entry, by in view.shape.omitted.items():
@@ -414,20 +419,20 @@ def _judge_omitted(view: PathView, verdicts: bytearray, tokens: list[int]) -> No
 def _judge_again(
     view: PathView, preparation: Preparation | Refusal, verdicts: bytearray, tokens: list[int]
 ) -> tuple[int, int]:
-    """What is told again after the summary: tokens that it takes then, and those of what is told
-    again now and not then."""
+    """Judge what is repeated after the summary. Returns its tokens then, and the tokens of what is
+    repeated now and not then."""
     later = preparation.again if isinstance(preparation, Preparation) else view.again
     kept = dropped = now = 0
     place, weights, sent = view.path.position, view.weights, view.sent
-    for entry, told in later.items():
+    for entry, copy in later.items():
         position = place(entry)
         weight, verdict = weights[position], verdicts[position]
         if sent[position]:
             tokens[verdict] -= weight
-        if verdict in _TOLD_NOW or entry in view.again:
+        if verdict in _SUMMARIZED_NOW or entry in view.again:
             now += weight
         verdicts[position] = _PINNED
-        kept += max(0, view.plain.get(entry, weight) + told.extra)
+        kept += max(0, view.plain.get(entry, weight) + copy.extra)
     tokens[_PINNED] += now
     for entry in view.again:
         if entry not in later:
@@ -436,12 +441,12 @@ def _judge_again(
 
 
 # Plain numbers: a rule may keep a thousand messages, and this runs while the cut is dragged.
-_TOLD_NOW = tuple(map(int, (Verdict.TO_SUMMARIZE, Verdict.TURN_PREFIX, Verdict.LOST)))
+_SUMMARIZED_NOW = tuple(map(int, (Verdict.TO_SUMMARIZE, Verdict.TURN_PREFIX, Verdict.LOST)))
 _PINNED = int(Verdict.PINNED)
 
 
 def _judge_pruned(view: PathView, verdicts: bytearray, tokens: list[int]) -> int:
-    """Results that a note stands for, where they are still told; returns the tokens that are
+    """Results that a note stands for, where they are still sent; returns the tokens that are
     kept, the notes among them."""
     kept = tokens[Verdict.KEPT]
     for entry in view.pruned:
@@ -455,12 +460,12 @@ def _judge_pruned(view: PathView, verdicts: bytearray, tokens: list[int]) -> int
 
 
 def summary_guess(
-    previous: int, told: int, prefix: int, reserve: int, share: float = 1 / SUMMARY_SHARE
+    previous: int, history_tokens: int, prefix: int, reserve: int, share: float = 1 / SUMMARY_SHARE
 ) -> int:
     """Tokens that a summary may take: a share of what it tells, within the output caps (B10).
 
-    ``previous`` is the summary that it updates, than which it is not shorter; ``told`` is what it
-    tells besides, ``prefix`` the split turn's first part.
+    ``previous`` is the summary that it updates, than which it is not shorter; ``history_tokens`` is
+    what it tells besides, ``prefix`` the split turn's first part.
     """
-    history = max(previous, int(told * share))
+    history = max(previous, int(history_tokens * share))
     return min(history, reserve * 4 // 5) + min(int(prefix * share), reserve // 2)

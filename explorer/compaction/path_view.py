@@ -56,7 +56,7 @@ class PathView:
     path: Path
     kinds: bytes
     sent: bytes
-    """1 where the entry puts a message of its own into a model's context."""
+    """1 where the entry puts a message into a model's context."""
     weights: array[int]
     """Tokens that the entry counts in the walk."""
     compaction: int
@@ -79,7 +79,7 @@ class PathView:
     """Entries from before the boundary that the context holds again, after its summary; they weigh
     what they do there."""
     plain: Mapping[int, int]
-    """Tokens of omitted entries, and of those that are told again, as they are in their place."""
+    """Tokens of omitted entries, and of those that are repeated, as they are in their place."""
 
     def __len__(self) -> int:
         return len(self.kinds)
@@ -103,9 +103,9 @@ class PathView:
         return sum(self.weights[start:stop])
 
     def weight_in_place(self, position: int) -> int:
-        """Tokens of the entry at a position where it stands, whatever a person said of it."""
-        found = self.plain.get(self.path[position])
-        return self.weights[position] if found is None else found
+        """Tokens of the entry at a position in its place, whatever pins or omissions apply."""
+        weight = self.plain.get(self.path[position])
+        return self.weights[position] if weight is None else weight
 
 
 def view_of(
@@ -177,10 +177,10 @@ def _shaped(
         position = path.position(entry)
         plain[entry] = weights[position]
         left[position] = weights[position] = 0
-    for entry, told in again.items():
+    for entry, copy in again.items():
         position = path.position(entry)
         plain[entry] = weights[position]
-        weights[position] = max(0, weights[position] + told.extra)
+        weights[position] = max(0, weights[position] + copy.extra)
     return bytes(left), plain
 
 
@@ -197,11 +197,11 @@ def _summary_weight(
 
 def marked(kinds: bytes, mask: bytes) -> Iterator[int]:
     """The positions whose kind the mask marks; quick where there are few."""
-    found = kinds.translate(mask)
-    position = found.find(1)
+    marks = kinds.translate(mask)
+    position = marks.find(1)
     while position >= 0:
         yield position
-        position = found.find(1, position + 1)
+        position = marks.find(1, position + 1)
 
 
 def _sent(tree: SessionTree, path: Path, kinds: bytes) -> bytes:

@@ -42,9 +42,9 @@ class Preparation:
     history: list[int]
     """Entries to summarize."""
     turn_prefix: list[int]
-    """Entries of the split turn before the cut, summarized on their own."""
+    """Entries of the split turn before the cut, summarized separately."""
     again: Mapping[int, Reinserted]
-    """Entries from before the cut that are told again after the summary, word for word."""
+    """Entries from before the cut that are repeated after the summary, word for word."""
     keep: Keep
     """How many tokens were to be kept, as the entries are counted."""
     tokens_before: int
@@ -108,10 +108,10 @@ def prepare(
         return _refusal(leaf, cuts, plan, size, settings)
     found = plan.cut
     files = _files(tree, cuts, found.first_kept)
-    told_again: Mapping[int, Reinserted] = {}
-    budget = view.shape.user_budget or own_budget(profile)
+    reinserted: Mapping[int, Reinserted] = {}
+    budget = view.shape.user_budget or user_budget_of(profile)
     if view.shape.pinned or budget is not None:
-        told_again = again(tree, view.path, view.shape, found.first_kept, view.reset, budget)
+        reinserted = again(tree, view.path, view.shape, found.first_kept, view.reset, budget)
     by_hand = cut is not None
     return Preparation(
         leaf=leaf,
@@ -125,7 +125,7 @@ def prepare(
         previous_compaction=view.path[view.compaction] if view.compaction >= 0 else -1,
         history=plan.history,
         turn_prefix=plan.prefix,
-        again=told_again,
+        again=reinserted,
         keep=keep,
         tokens_before=size.tokens,
         tokens_source=size.source,
@@ -141,8 +141,8 @@ def prepare(
     )
 
 
-def own_budget(profile: Profile) -> UserBudget | None:
-    """How a profile keeps the user's messages, where the session has no rule of its own."""
+def user_budget_of(profile: Profile) -> UserBudget | None:
+    """How a profile keeps the user's messages, where the session has no rule."""
     tokens = profile.keep_user_tokens
     return UserBudget(tokens, -1) if tokens > 0 else None
 
@@ -181,23 +181,23 @@ def _plan(cuts: Cuts, settings: Settings, keep: Keep, chosen: int | None) -> _Pl
     if view.kinds[-1] == Kind.COMPACTION:
         return _No("just-compacted", reasons.JUST_COMPACTED)
     if chosen is None:
-        found = _found(cuts, settings, keep)
+        cut = _found(cuts, settings, keep)
     else:
         by_hand = cuts.chosen(view.boundary, chosen)
         if by_hand is None:
             return _No("not-a-cut", reasons.not_a_cut(view, chosen))
-        found = by_hand
+        cut = by_hand
     refuses = cuts.profile.empty_input != "prepare"
-    if found.first_kept >= len(view) or (found.point < 0 and refuses):
+    if cut.first_kept >= len(view) or (cut.point < 0 and refuses):
         return _No("no-cut", reasons.NO_CUT)
-    history, prefix = _to_summarize(cuts, found)
+    history, prefix = _to_summarize(cuts, cut)
     if refuses and not history and not prefix:
         if chosen is not None:
             return _No("nothing-before", reasons.NOTHING_BEFORE)
         return _No("fits", reasons.everything_fits(cuts, settings, keep))
     if refuses and view.shape.pinned.keys() >= {*history, *prefix}:
         return _No("all-pinned", reasons.ALL_PINNED)
-    return _Plan(found, history, prefix)
+    return _Plan(cut, history, prefix)
 
 
 def _found(cuts: Cuts, settings: Settings, keep: Keep) -> Cut:
@@ -218,7 +218,7 @@ def _to_summarize(cuts: Cuts, cut: Cut) -> tuple[list[int], list[int]]:
 
 
 def _tellable(view: PathView) -> bytes:
-    """All that may be told, for rules that ask about what is never sent too."""
+    """All that may be summarized, for rules that also check what is never sent."""
     mask = view.kinds.translate(CONTEXT_MASK)
     if not view.shape.omitted:
         return mask

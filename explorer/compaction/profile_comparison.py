@@ -35,18 +35,18 @@ class ProfileOutcome:
     messages: int
     """Messages that are summarized, the split turn's among them."""
     turn_prefix: int
-    """Those of them that get a summary of their own."""
+    """Those of them that get a separate summary."""
     kept: int
     """Entries that stay as they are."""
     lost: int
-    """Entries that are neither kept nor told by any summary."""
+    """Entries that are neither kept nor covered by any summary."""
     tokens_before: int
     tokens_source: str
     context_tokens: int
     """Tokens of the context's entries, counted as ``tokens_after`` is."""
     tokens_after: int
     limit: int
-    """Tokens above which the profile compacts by itself."""
+    """Tokens above which the profile compacts automatically."""
     is_due: bool
     """Whether it would do so here."""
 
@@ -62,7 +62,8 @@ def compare_profiles(
 ) -> list[ProfileOutcome]:
     """What a compaction at ``leaf`` would do under each profile with its own sizes, in order.
 
-    ``context_window``: one window for all of them, as one model has; default is each one's own.
+    ``context_window``: one window for all of them, as one model has; default is the one of each
+    profile.
     """
     found = []
     for profile in profiles:
@@ -136,20 +137,20 @@ def causes(
     """
 
     def deciding(tried: Profile) -> tuple[object, ...]:
-        found = outcome(tree, leaf, tried, Settings.of(tried), weights_of, prompt_of)
-        return (found.first_kept, found.messages, found.turn_prefix, found.tokens_before,
-                found.shown.verdicts, _files(found))  # fmt: skip
+        result = outcome(tree, leaf, tried, Settings.of(tried), weights_of, prompt_of)
+        return (result.first_kept, result.messages, result.turn_prefix, result.tokens_before,
+                result.shown.verdicts, _files(result))  # fmt: skip
 
     now = deciding(profile)
-    found = []
+    result = []
     for key in (*_SIZES, *SWITCHES):
-        own, other = getattr(profile, key), getattr(reference, key)
-        if own == other:
+        value, other = getattr(profile, key), getattr(reference, key)
+        if value == other:
             continue
         changed: dict[str, object] = {key: other}
         if deciding(replace(profile, **changed)) != now:  # type: ignore[arg-type]
-            found.append(_cause(key, own, other))
-    return found
+            result.append(_cause(key, value, other))
+    return result
 
 
 def _files(found: ProfileOutcome) -> tuple[object, ...]:
@@ -159,9 +160,9 @@ def _files(found: ProfileOutcome) -> tuple[object, ...]:
     return (prepared.read_files, prepared.modified_files, prepared.failed_files)
 
 
-def _cause(key: str, own: object, other: object) -> Cause:
+def _cause(key: str, value: object, other: object) -> Cause:
     if key in _SIZES:
         size = SIZES[key]
-        return Cause(key, size.title, f"{own:,} {size.unit}", f"{other:,} {size.unit}")
+        return Cause(key, size.title, f"{value:,} {size.unit}", f"{other:,} {size.unit}")
     switch = SWITCHES[key]
-    return Cause(key, switch.title, switch.values[own], switch.values[other])  # type: ignore[index]
+    return Cause(key, switch.title, switch.values[value], switch.values[other])  # type: ignore[index]

@@ -88,7 +88,7 @@ class PruningPlan:
     could_save: int
     """What they would save together."""
     window_start: int
-    """The oldest tool result inside the protected window, or -1 without any."""
+    """The oldest tool result in the protected window, or -1 without any."""
     code: Code
     """Why nothing is done; empty when something is."""
 
@@ -108,20 +108,20 @@ class PruningPlan:
                 f"{tokens_text(policy.minimum_savings)} nothing is done."
             )
         counts = [
-            (sum(1 for one in self.results if one.why == why), words)
+            (sum(1 for result in self.results if result.why == why), words)
             for why, words in zip(
                 ORDER, ("superseded", "without use", "older than the protected window"), strict=True
             )
         ]
-        told = ", ".join(f"{count:,} {words}" for count, words in counts if count)
-        return f"{count_text(len(self.results), 'tool result')}: {told}."
+        listed = ", ".join(f"{count:,} {words}" for count, words in counts if count)
+        return f"{count_text(len(self.results), 'tool result')}: {listed}."
 
     def data(self, ids: Sequence[str]) -> dict[str, Any]:
         """The ``data`` of the prune entry; ``ids``: of all entries."""
         return {
             "results": [
-                {"id": ids[one.entry], "tokens": one.tokens, "text": one.note}
-                for one in self.results
+                {"id": ids[result.entry], "tokens": result.tokens, "text": result.note}
+                for result in self.results
             ],
             "saved": self.saved,
             "reason": self.reason,
@@ -195,12 +195,12 @@ class ToolResults:
         stands for a result already; other arguments as of ``plan_pruning``."""
         policy = self.policy
         older = self._older(rows, notes)
-        found = self._candidates(rows, older, notes)
-        found.sort(key=lambda one: (ORDER.index(one.why), one.entry))
-        could_save = sum(one.saved for one in found)
-        chosen = found
+        candidates = self._candidates(rows, older, notes)
+        candidates.sort(key=lambda one: (ORDER.index(one.why), one.entry))
+        could_save = sum(one.saved for one in candidates)
+        chosen = candidates
         if policy.amount == "needed" and needed is not None:
-            chosen = _enough(found, max(needed, policy.minimum_savings))
+            chosen = _enough(candidates, max(needed, policy.minimum_savings))
         code: Code = "" if chosen else "nothing"
         if chosen and could_save < policy.minimum_savings:
             code, chosen = "below-minimum", []
@@ -209,7 +209,7 @@ class ToolResults:
             policy=policy,
             results=tuple(chosen),
             saved=sum(one.saved for one in chosen),
-            found=len(found),
+            found=len(candidates),
             could_save=could_save,
             window_start=self.entries[rows[older]] if older < len(rows) else -1,
             code=code,
@@ -297,7 +297,7 @@ class ToolResults:
     def _useless(self, rows: Sequence[int], notes: Mapping[int, int]) -> dict[int, Stale]:
         """Errors that the same tool repeated later, and results that found nothing."""
         columns = self._tree.columns
-        said: dict[tuple[int, int], int] = {}
+        newest: dict[tuple[int, int], int] = {}
         found: dict[int, Stale] = {}
         for row in reversed(rows):
             entry = self.entries[row]
@@ -306,11 +306,11 @@ class ToolResults:
                 if columns.flags[entry] & _FOUND_NOTHING:
                     found[row] = Stale("useless", -1)
                 continue
-            again = said.get((columns.tool[entry], mark))
+            again = newest.get((columns.tool[entry], mark))
             if again is not None:
                 found[row] = Stale("useless", again)
             elif row not in notes:
-                said[columns.tool[entry], mark] = entry
+                newest[columns.tool[entry], mark] = entry
         return found
 
 
@@ -342,8 +342,8 @@ def _in_scope(tree: SessionTree, leaf: int, policy: Pruning) -> tuple[list[int],
     kinds = tree.columns.kind
     if policy.scope == "context":
         context = context_at(tree, leaf)
-        inside = bytes([kinds[entry] for entry in context.messages])
-        entries = list(compress(context.messages, inside.translate(_RESULTS)))
+        kinds_sent = bytes([kinds[entry] for entry in context.messages])
+        entries = list(compress(context.messages, kinds_sent.translate(_RESULTS)))
         pruned = context.pruned
     else:
         path = tree.path(leaf)
@@ -361,9 +361,9 @@ def _enough(candidates: Sequence[PlannedResult], needed: int) -> list[PlannedRes
     """All that is stale, and of the merely old as much as is needed, the oldest first."""
     chosen: list[PlannedResult] = []
     saved = 0
-    for one in candidates:
-        if one.why == "old" and saved >= needed:
+    for candidate in candidates:
+        if candidate.why == "old" and saved >= needed:
             break
-        chosen.append(one)
-        saved += one.saved
+        chosen.append(candidate)
+        saved += candidate.saved
     return chosen

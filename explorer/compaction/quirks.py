@@ -55,12 +55,12 @@ class Quirk:
         return re.search(self.pattern, model, re.IGNORECASE) is not None
 
 
-def told_not_to_call(messages: Sequence[PromptMessage], facts: QuirkFacts) -> list[PromptMessage]:
+def no_tools_reminder(messages: Sequence[PromptMessage], facts: QuirkFacts) -> list[PromptMessage]:
     """The last message says, once more, that no tool is to be called."""
     return _with_words(messages, len(messages) - 1, facts.no_tools)
 
 
-def told_to_keep_going(messages: Sequence[PromptMessage], facts: QuirkFacts) -> list[PromptMessage]:
+def continue_reminder(messages: Sequence[PromptMessage], facts: QuirkFacts) -> list[PromptMessage]:
     """After the summary stands a reminder to go on with the work."""
     for at, message in enumerate(messages):
         if facts.summary_entry >= 0 and facts.summary_entry in message.sources:
@@ -71,15 +71,15 @@ def told_to_keep_going(messages: Sequence[PromptMessage], facts: QuirkFacts) -> 
 def thinking_reattached(
     messages: Sequence[PromptMessage], facts: QuirkFacts
 ) -> list[PromptMessage]:
-    """The first reply after the summary bears the last thinking from before it, where it has none
-    of its own and the conversation goes on inside a turn."""
-    found = list(messages)
-    for at, message in enumerate(found):
+    """The first reply after the summary bears the last thinking from before it, where it has
+    none and the conversation goes on within a turn."""
+    changed = list(messages)
+    for at, message in enumerate(changed):
         if message.role == "assistant":
             if message.thinking is None:
-                found[at] = replace(message, thinking=facts.thinking)
+                changed[at] = replace(message, thinking=facts.thinking)
             break
-    return found
+    return changed
 
 
 def tool_search_stripped(
@@ -113,7 +113,7 @@ QUIRKS: tuple[Quirk, ...] = (
         r"claude-opus|claude-\d[\w.-]*-opus",
         "request",
         "It is told again, after everything else, that it must not call tools but only write.",
-        told_not_to_call,
+        no_tools_reminder,
     ),
     Quirk(
         "thinking-goes-on",
@@ -147,7 +147,7 @@ QUIRKS: tuple[Quirk, ...] = (
         r"gpt-4\.1(?!\d)",
         "conversation",
         "After the summary it is reminded to go on until the work is done: it tends to stop.",
-        told_to_keep_going,
+        continue_reminder,
     ),
     Quirk(
         "hooks-never-block",
@@ -172,25 +172,26 @@ def with_quirks(
 ) -> tuple[tuple[PromptMessage, ...], tuple[str, ...]]:
     """The messages as a model needs them at a stage, and the names of the quirks that changed
     something."""
-    found = tuple(messages)
+    result = tuple(messages)
     changed: list[str] = []
     for quirk in quirks_of(model, stage):
-        after = tuple(quirk.rule(found, facts))
-        if after != found:
+        after = tuple(quirk.rule(result, facts))
+        if after != result:
             changed.append(quirk.name)
-            found = after
-    return found, tuple(changed)
+            result = after
+    return result, tuple(changed)
 
 
 def _with_words(messages: Sequence[PromptMessage], at: int, words: str) -> list[PromptMessage]:
-    found = list(messages)
-    if words and found:
-        found[at] = replace(found[at], text=f"{found[at].text}\n\n{words}")
-    return found
+    changed = list(messages)
+    if words and changed:
+        changed[at] = replace(changed[at], text=f"{changed[at].text}\n\n{words}")
+    return changed
 
 
 def _without_calls(messages: Sequence[PromptMessage], ids: set[str]) -> list[PromptMessage]:
-    """The messages without some calls and their results; those that said nothing else go."""
+    """The messages without some calls and their results; those without other content are
+    dropped."""
     if not ids:
         return list(messages)
     kept: list[PromptMessage] = []

@@ -65,9 +65,9 @@ def everything_fits(cuts: Cuts, settings: Settings, keep: Keep) -> str:
     if cuts.profile.cut_unit == "rounds":
         rounds = count_text(settings.keep_rounds, "round")
         return f"Nothing to summarize: {what} is no more than the {rounds} to keep."
-    held = tokens_text(view.weight(view.boundary, len(view)))
+    kept_tokens = tokens_text(view.weight(view.boundary, len(view)))
     return (
-        f"Nothing to summarize: {what} takes {held} tokens, and the newest "
+        f"Nothing to summarize: {what} takes {kept_tokens} tokens, and the newest "
         f"{tokens_text(keep.tokens)} are kept as they are."
     )
 
@@ -78,13 +78,13 @@ def cut_reason(
     """Why the cut falls here and where the next one up is."""
     view = cuts.view
     if by_hand:
-        said = [_chosen(view, cut)]
+        sentences = [_chosen(view, cut)]
     elif cuts.profile.cut_unit == "rounds":
-        said = [_rounds(cuts, cut, settings)]
+        sentences = [_rounds(cuts, cut, settings)]
     else:
-        said = [_walked(cuts, cut, keep)]
+        sentences = [_walked(cuts, cut, keep)]
         if keep.ratio > 1:
-            said.append(
+            sentences.append(
                 f"The provider counted {keep.ratio:.1f} tokens for each of the estimate: the "
                 f"{tokens_text(settings.keep_recent_tokens)} to keep are {tokens_text(keep.tokens)}"
                 " here."
@@ -92,22 +92,24 @@ def cut_reason(
     if cut.first_kept < cut.point:
         moved = cut.point - cut.first_kept
         what = "The entry just before it joins" if moved == 1 else f"{moved} entries before it join"
-        said.append(f"{what} the kept side.")
+        sentences.append(f"{what} the kept side.")
     if cut.is_split_turn and prefix:
         turn = view.turn(cut.turn_start)
         first = "first entry gets a summary of its own"
         if prefix > 1:
             first = f"first {prefix} entries get a summary of their own"
-        said.append(f"The cut falls inside turn {turn}, so the turn is split: its {first}.")
+        sentences.append(f"The cut falls inside turn {turn}, so the turn is split: its {first}.")
     elif cut.is_split_turn and cuts.profile.split == "one-summary":
         turn = view.turn(cut.turn_start)
-        said.append(f"The cut falls inside turn {turn}: the one summary tells its first part too.")
+        sentences.append(
+            f"The cut falls inside turn {turn}: the one summary tells its first part too."
+        )
     if cut.point >= 0:
         above = cuts.before(cut.first_kept, view.boundary)
         if above >= 0:
             more = tokens_text(view.weight(above, cut.first_kept))
-            said.append(f"The next valid cut up is #{view.path[above]}, +{more} kept.")
-    return " ".join(said)
+            sentences.append(f"The next valid cut up is #{view.path[above]}, +{more} kept.")
+    return " ".join(sentences)
 
 
 def _chosen(view: PathView, cut: Cut) -> str:
@@ -121,11 +123,11 @@ def _rounds(cuts: Cuts, cut: Cut, settings: Settings) -> str:
     newest = "the newest round is"
     if settings.keep_rounds > 1:
         newest = f"the newest {settings.keep_rounds} rounds are"
-    said = f"Counted in rounds, a reply with its tool results each: {newest} kept, from "
+    sentence = f"Counted in rounds, a reply with its tool results each: {newest} kept, from "
     point = f"#{cuts.view.path[cut.point]}"
     if cut.is_split_turn:
-        return f"{said}the reply {point} on."
-    return f"{said}{point} on, where its turn starts."
+        return f"{sentence}the reply {point} on."
+    return f"{sentence}{point} on, where its turn starts."
 
 
 def _walked(cuts: Cuts, cut: Cut, keeping: Keep) -> str:

@@ -152,7 +152,7 @@ class Additions:
 
     context: tuple[str, ...] = ()
     prompt: str | None = None
-    """Takes the place of the words that ask for the history; its form is then its own."""
+    """Replaces the words that ask for the history; no form is required then."""
 
 
 def output_cap(purpose: Purpose, settings: Settings, model_limit: int | None = None) -> int:
@@ -199,13 +199,15 @@ def build_requests(
     # Shares of the window are of the one that is set.
     profile = replace(preparation.profile, context_window=settings.context_window)
     added = additions or Additions()
-    one = profile.split == "one-summary"
-    told = [*preparation.history, *preparation.turn_prefix] if one else preparation.history
-    wanted = [] if one else preparation.turn_prefix
-    history = read_conversation(told, entries, templates, profile)
+    one_summary = profile.split == "one-summary"
+    summarized = (
+        [*preparation.history, *preparation.turn_prefix] if one_summary else preparation.history
+    )
+    wanted = [] if one_summary else preparation.turn_prefix
+    history = read_conversation(summarized, entries, templates, profile)
     prefix = read_conversation(wanted, entries, templates, profile)
     requests: list[SummaryRequest] = []
-    asks_history = bool(told) or not wanted
+    asks_history = bool(summarized) or not wanted
     if profile.empty_input == "refuse":
         asks_history = bool(history.text)
     if asks_history:
@@ -244,8 +246,8 @@ def _history(
     added: Additions,
 ) -> Material:
     profile = preparation.profile
-    own = templates.sections[profile.sections]
-    first, update = own.history_first, own.history_update
+    words = templates.sections[profile.sections]
+    first, update = words.history_first, words.history_update
     if added.prompt is not None:
         first, update = added.prompt, templates.going_on(added.prompt)
         update = first if previous else update
@@ -263,7 +265,7 @@ def _history(
 def material_of(
     templates: Templates, words: str, instructions: str, conversation: Serialized, profile: Profile
 ) -> Material:
-    """The material of a request whose words have no form of their own for updating."""
+    """The material of a request whose words have no separate form for updating."""
     return Material(
         conversation,
         templates.with_instructions(words, instructions),
@@ -360,7 +362,7 @@ def recent_messages(
     preparation: Preparation, entries: Reader, templates: Templates
 ) -> Serialized | None:
     """The messages that the compaction keeps, the newest of them up to the tokens that count as
-    recent; None when it keeps nothing that is told."""
+    recent; None when it keeps nothing that can be summarized."""
     view = preparation.cuts.view
     kept = view.entries(preparation.cut, len(view), view.sent)
     read = read_conversation(kept, entries, templates, preparation.profile)

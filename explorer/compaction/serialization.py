@@ -33,7 +33,7 @@ DIVIDER = "\n\n---\n\n"
 _BLANK_LINE = "\n\n"
 _UNITS_PER_TOKEN = 4
 
-_OWN_TAGS = re.compile(
+_RESERVED_TAGS = re.compile(
     r"<(?=\s*/?\s*(?:conversation|previous-summary|additional-context|summary|analysis"
     r"|conversation-summary|(?:read|modified|failed|created|updated|deleted)-files)"
     r"(?:\s[^<>]{0,200})?/?\s*>)",
@@ -58,7 +58,7 @@ class Serialized(NamedTuple):
 
 def escape_tags(text: str) -> str:
     """The text with everything that looks like a tag of our requests made harmless (B11)."""
-    return _OWN_TAGS.sub("&lt;", text) if "<" in text else text
+    return _RESERVED_TAGS.sub("&lt;", text) if "<" in text else text
 
 
 def cut_result(text: str, profile: Profile) -> str:

@@ -105,7 +105,7 @@ def finish(
 
 
 def _with_earlier_turns(history: str) -> str:
-    """A history whose split turns are over: their notes stay, without headings of their own, so
+    """A history whose split turns are over: their notes stay, without headings, so
     that those of the turn that is split now are there once (E20)."""
     before, found, turns = history.partition(SPLIT_HEADING)
     if not found:

@@ -1,4 +1,4 @@
-"""The words that go to a model, as values: filled templates, read elsewhere."""
+"""The words that go to a model, as values; the templates are read by ``explorer.templates``."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ class Templates:
     branch_preamble: str
     """Stands before every stored branch summary (A33)."""
     compaction_context: str
-    """How a compaction's ``{{summary}}`` is told to the model (A6)."""
+    """How a compaction's ``{{summary}}`` is sent to the model (A6)."""
     conversation_summary_context: str
-    """The same, for profiles whose summaries stand between tags of their own (A6)."""
+    """The same, for profiles whose summaries stand between special tags (A6)."""
     branch_context: str
-    """How a branch's ``{{summary}}`` is told to the model (A6)."""
+    """How a branch's ``{{summary}}`` is sent to the model (A6)."""
     custom_instructions: str
     """How a person's ``{{instructions}}`` follow a prompt (A23)."""
     verify_system: str
@@ -61,17 +61,17 @@ class Templates:
     """Asks for a ``{{summary}}`` to be mended by its ``{{findings}}`` within a ``{{budget}}``."""
 
     def worded(self, profile: Profile) -> Templates:
-        """The templates with a compaction told to the model as the profile tells it (A6)."""
+        """The templates with the profile's form of a compaction's summary in the context (A6)."""
         if profile.context_wrapper == "summary":
             return self
         return replace(self, compaction_context=self.conversation_summary_context)
 
     def compaction_message(self, summary: str) -> str:
-        """The text by which the model is told a compaction's summary."""
+        """The context message of a compaction's summary."""
         return fill(self.compaction_context, {"summary": summary})
 
     def branch_message(self, summary: str) -> str:
-        """The text by which the model is told a branch's summary."""
+        """The context message of a branch's summary."""
         return fill(self.branch_context, {"summary": summary})
 
     def with_instructions(self, prompt: str, instructions: str) -> str:
@@ -86,5 +86,5 @@ class Templates:
         return f"{self.continued}\n\n{prompt}"
 
     def reminded(self, problems: Sequence[str]) -> str:
-        """What is said about an answer that cannot be used (C7)."""
+        """The error for an answer that cannot be used (C7)."""
         return fill(self.reminder, {"problems": "\n".join(f"- {each}" for each in problems)})

@@ -42,7 +42,8 @@ class Limits(NamedTuple):
 
 
 def limits_of(profile: Profile, settings: Settings, model_window: int | None) -> Limits:
-    """The limits for a model: its own window, where it is known and smaller than the one set."""
+    """The limits for a model: the model's window, where it is known and smaller than the one
+    set."""
     window = min(settings.context_window, model_window or settings.context_window)
     threshold = limit_of(profile, replace(settings, context_window=window))
     return Limits(window, max(0, threshold))
@@ -60,7 +61,7 @@ Outcome = Literal["answered", "overflow", "failed", "stopped"]
 Hold = Literal[
     "", "off", "breaker", "cooldown", "nothing-new", "recovered", "no-recovery", "put-off"
 ]
-"""What held a compaction back that was due; empty when nothing did."""
+"""Which rule blocked a compaction that was due; empty when none did."""
 
 MOST_FAILURES = 3
 """Failures in a row after which automatic compaction rests until it is reset (C3)."""
@@ -104,19 +105,19 @@ class Situation:
 
 @dataclass(frozen=True, slots=True)
 class Guards:
-    """What happened so far, as far as it holds further compactions back (C3, E15)."""
+    """What happened so far, as far as it blocks further compactions (C3, E15)."""
 
     failures: int = 0
     """In a row; a context that was found below its threshold, or a person's reset, ends the row."""
     reason: str = ""
     """Why the last one failed."""
     failed_at_ms: int = -1
-    held: bool = False
+    paused: bool = False
     """Resting until it is reset, whatever the number of failures."""
     recovered: bool = False
-    """An overflow was recovered from since the person last said something (B13)."""
+    """An overflow was recovered from since the last user message (B13)."""
     continued: bool = False
-    """A continue prompt was sent since the person last said something (E17)."""
+    """A continue prompt was sent since the last user message (E17)."""
     unproven: bool = False
     """A compaction went well, and no later check has found the context below its threshold."""
     put_off: bool = False
@@ -126,8 +127,8 @@ class Guards:
 
     @property
     def resting(self) -> bool:
-        """The breaker is open: nothing happens by itself until it is reset."""
-        return self.held or self.failures >= MOST_FAILURES
+        """The breaker is open: no automatic compaction until it is reset."""
+        return self.paused or self.failures >= MOST_FAILURES
 
     def person_spoke(self) -> Guards:
         """A message of the person: one more recovery and one more continuation are allowed."""
@@ -144,7 +145,7 @@ class Guards:
         return replace(self, unproven=True, failed_at_ms=-1, put_off_to=0)
 
     def ended(self, after: int, threshold: int, now_ms: int) -> Guards:
-        """A compaction by itself was stored, and the entries take ``after`` tokens now."""
+        """An automatic compaction was stored, and the entries take ``after`` tokens now."""
         if after > threshold:
             return self.failed(
                 f"After the compaction the context still takes {after:,} tokens, more than the"
@@ -165,21 +166,21 @@ class Guards:
         return self.put_off or tokens <= self.put_off_to
 
     def rest(self, reason: str) -> Guards:
-        """Do nothing by itself until it is reset."""
-        return replace(self, held=True, reason=reason)
+        """Pause automatic compaction until it is reset."""
+        return replace(self, paused=True, reason=reason)
 
     def reset(self) -> Guards:
-        """A person wants it to go on: everything but this turn's own limits is forgotten."""
+        """A person wants it to go on: everything but this turn's limits is reset."""
         return Guards(recovered=self.recovered, continued=self.continued)
 
     def observed(self, now: Situation) -> Guards:
-        """What a look at the context tells of the last compaction.
+        """What the present context shows of the last compaction.
 
         Below the threshold it helped. Above it, although the entries themselves are few, two
         counts contradict each other: compacting again would go on for ever (E13).
         """
         if now.tokens <= now.threshold:
-            reason = self.reason if self.held else ""
+            reason = self.reason if self.paused else ""
             return replace(
                 self, failures=0, reason=reason, failed_at_ms=-1, unproven=False, put_off_to=0
             )
@@ -202,7 +203,7 @@ class Decision:
     """The reply that was looked at is to be made again (A10)."""
     reason: str
     """A sentence for a person."""
-    held_by: Hold = ""
+    blocked_by: Hold = ""
 
     @property
     def compacts(self) -> bool:
@@ -210,22 +211,22 @@ class Decision:
 
 
 def decide(now: Situation, guards: Guards, profile: Profile, enabled: bool) -> Decision:
-    """Whether to compact by itself. ``guards`` are those after ``Guards.observed`` (A8 to A12).
+    """Whether to compact automatically. ``guards`` are those after ``Guards.observed`` (A8 to A12).
 
     ``enabled``: the switch as it stands at this moment; off stops everything but what a person
     asked for (E18).
     """
     if now.requested:
         if not now.new_messages:
-            return _held("nothing-new", "Nothing was said since the last compaction.")
+            return _blocked("nothing-new", "Nothing was said since the last compaction.")
         return Decision("requested", False, "A compaction was asked for during the turn.")
     overflow = _overflow(now)
     if overflow:
         return _recovery(guards, profile, enabled, overflow)
     if now.tokens <= now.threshold:
-        return _held("", f"{now.tokens:,} tokens are within the threshold of {now.threshold:,}.")
+        return _blocked("", f"{now.tokens:,} tokens are within the threshold of {now.threshold:,}.")
     if now.reply is not None and now.reply.outcome in ("stopped", "failed"):
-        return _held("", "Only a turn that went well is followed by a compaction.")
+        return _blocked("", "Only a turn that went well is followed by a compaction.")
     return _threshold(now, guards, enabled)
 
 
@@ -247,34 +248,36 @@ def _overflow(now: Situation) -> str:
 
 def _recovery(guards: Guards, profile: Profile, enabled: bool, why: str) -> Decision:
     if not profile.overflow_recovery:
-        return _held("no-recovery", f"The profile {profile.name} does not recover from overflows.")
+        return _blocked(
+            "no-recovery", f"The profile {profile.name} does not recover from overflows."
+        )
     if not enabled:
-        return _held("off", "Automatic compaction is off.")
+        return _blocked("off", "Automatic compaction is off.")
     if guards.recovered:
-        return _held(
+        return _blocked(
             "recovered", "The request is too large even after one compaction for this message."
         )
     if guards.resting:
-        return _held("breaker", resting_words(guards))
+        return _blocked("breaker", resting_words(guards))
     return Decision("overflow", True, why)
 
 
 def _threshold(now: Situation, guards: Guards, enabled: bool) -> Decision:
     why = f"{now.tokens:,} tokens are more than the threshold of {now.threshold:,}."
     if not enabled:
-        return _held("off", f"{why} Automatic compaction is off.")
+        return _blocked("off", f"{why} Automatic compaction is off.")
     if not now.new_messages:
-        return _held("nothing-new", f"{why} Nothing was said since the last compaction.")
+        return _blocked("nothing-new", f"{why} Nothing was said since the last compaction.")
     if guards.resting:
-        return _held("breaker", f"{why} {resting_words(guards)}")
+        return _blocked("breaker", f"{why} {resting_words(guards)}")
     if cooling_ms(guards, now.now_ms) > 0:
-        return _held("cooldown", f"{why} The last attempt failed a moment ago.")
+        return _blocked("cooldown", f"{why} The last attempt failed a moment ago.")
     if guards.is_left(now.tokens):
-        return _held("put-off", f"{why} It was left for now.")
+        return _blocked("put-off", f"{why} It was left for now.")
     return Decision("threshold", False, why)
 
 
-def _held(by: Hold, reason: str) -> Decision:
+def _blocked(by: Hold, reason: str) -> Decision:
     return Decision(None, False, reason, by)
 
 
@@ -288,10 +291,10 @@ def cooling_ms(guards: Guards, now_ms: int) -> int:
 
 
 def resting_words(guards: Guards) -> str:
-    """Why nothing happens by itself any more, as a sentence; empty while it does."""
+    """Why automatic compaction is paused, as a sentence; empty while it is not."""
     if not guards.resting:
         return ""
-    if guards.held:
+    if guards.paused:
         return guards.reason
     return f"Automatic compaction rests after {guards.failures} failures in a row: {guards.reason}"
 
@@ -305,7 +308,7 @@ def shrinks(before: int, after: int) -> bool:
 def may_continue(profile: Profile, auto_continue: bool, guards: Guards, finished: bool) -> bool:
     """Whether the agent is prompted to go on after a compaction by the threshold (A11, E17).
 
-    ``finished``: the turn came to its own end. A finished turn is left alone, but for a profile
+    ``finished``: the turn ended normally. A finished turn is left alone, but for a profile
     that prompts always, as oh-my-pi does. Never twice for one message of the person.
     """
     if not auto_continue or guards.continued:

@@ -203,5 +203,5 @@ def clean_answer(text: str, profile: Profile, purpose: str) -> str:
     if not form_of(profile, purpose).numbered:
         return text
     rest = _ANALYSIS.sub("", text)
-    found = _SUMMARY.search(rest)
-    return (found.group(1) if found else rest).strip()
+    match = _SUMMARY.search(rest)
+    return (match.group(1) if match else rest).strip()

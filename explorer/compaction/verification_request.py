@@ -21,9 +21,9 @@ from explorer.tokens.estimate import estimate_text
 
 Lacking = Literal["lost", "changed", "overruled", "without a source"]
 MOST_FINDINGS = 120
-"""What is told at most, the gravest first; more than a summary can take in at once."""
+"""The number of findings sent at most, the most severe first."""
 MOST_LINE = 320
-"""Characters of a source's line that are told."""
+"""Characters of a source's line that are quoted."""
 _FINDINGS = "{{findings}}"
 _TAG = re.compile(r"<(?=\s*/?\s*findings\b)", re.IGNORECASE)
 _WRAPPED = re.compile(r"\A\s*<summary>\s*(.*?)\s*</summary>\s*\Z", re.DOTALL | re.IGNORECASE)
@@ -31,7 +31,7 @@ _WRAPPED = re.compile(r"\A\s*<summary>\s*(.*?)\s*</summary>\s*\Z", re.DOTALL | r
 
 @dataclass(frozen=True, slots=True)
 class Lack:
-    """One thing that a summary lost or states otherwise than what it tells of."""
+    """One fact that a summary lost or states differently from its source."""
 
     lacking: Lacking
     kind: str
@@ -48,15 +48,15 @@ class Lack:
 
 @dataclass(frozen=True, slots=True)
 class VerifyRequest:
-    """The request, and what its answer is held to."""
+    """The request, and the limits of its answer."""
 
     request: SummaryRequest
     footer: str
     """The file lists that the summary ended with; they are not shown and not mended."""
     most_tokens: int
     """Tokens that the answer must stay below (E16)."""
-    told: tuple[Lack, ...]
-    """What the request tells of; fewer than there are where there are very many."""
+    reported: tuple[Lack, ...]
+    """The findings in the request; limited to the most severe ones."""
 
 
 def profile_checked(profile: Profile) -> Profile:
@@ -75,8 +75,8 @@ def build_verify_request(
     *,
     model_limit: int | None = None,
 ) -> VerifyRequest:
-    """The request to mend ``summary``. ``lacks``: the gravest first; ``replaced_tokens``: what the
-    summary takes the place of (E16).
+    """The request to mend ``summary``. ``lacks``: the most severe first; ``replaced_tokens``: what
+    the summary takes the place of (E16).
 
     Raises ValueError where there is nothing to mend, or no room for an answer.
     """
@@ -94,13 +94,13 @@ def build_verify_request(
             f"The summary takes {size:,} tokens and may take {max(0, budget):,}: there is no room "
             "to put anything back. Shorten it, or raise the reserve."
         )
-    told = tuple(lacks[:MOST_FINDINGS])
+    reported = tuple(lacks[:MOST_FINDINGS])
     values = {"summary": body, "budget": f"{budget:,}", "size": f"{size:,}"}
-    prompt, sources = _prompt(templates.verify, values, told)
+    prompt, sources = _prompt(templates.verify, values, reported)
     request = SummaryRequest(
         "verify", templates.verify_system, prompt, budget, sources, form_of_text(body, profile)
     )
-    return VerifyRequest(request, footer, most, told)
+    return VerifyRequest(request, footer, most, reported)
 
 
 def split_footer(summary: str) -> tuple[str, str]:
@@ -141,7 +141,7 @@ def _prompt(template: str, values: dict[str, str], lacks: Sequence[Lack]) -> tup
     for number, lack in enumerate(lacks, 1):
         if lines:
             start += 1
-        text = _told(number, lack)
+        text = _lack_text(number, lack)
         lines.append(text)
         if lack.entry >= 0:
             sources.append(Span(start, start + len(text), lack.entry))
@@ -151,7 +151,7 @@ def _prompt(template: str, values: dict[str, str], lacks: Sequence[Lack]) -> tup
     return well_formed(whole), sources
 
 
-def _told(number: int, lack: Lack) -> str:
+def _lack_text(number: int, lack: Lack) -> str:
     what = f"{number}. [{lack.kind}] {lack.lacking}: {_one_line(lack.text)}"
     if lack.stated and lack.stated != lack.text:
         what += f"\n   summary: {_one_line(lack.stated)}"

@@ -1,4 +1,4 @@
-"""Extensions: a person's own Python, asked before and after compactions and navigations.
+"""Extensions: a user's Python, asked before and after compactions and navigations.
 
 What an extension imports is in ``api``. ``loading`` finds and imports the files, ``trust`` knows
 whose project folders may be loaded from, ``manager`` holds what is loaded, and ``runner`` calls

@@ -149,8 +149,8 @@ def read_answer(event: str, *given: object) -> Answer:
             reader = known.get(name)
             if reader is None:
                 unknown += [] if name in _IGNORED else [name]
-            elif value is not None and (found := reader(name, value)) is not None:
-                values[name] = found
+            elif value is not None and (answer := reader(name, value)) is not None:
+                values[name] = answer
     return Answer(event, values, tuple(unknown))
 
 
@@ -227,7 +227,7 @@ def _data(name: str, value: object) -> Any:
         raise AnswerError(f"{name} cannot be stored as JSON: {error}") from error
     if len(text) > MOST_DATA:
         raise AnswerError(f"{name} takes {len(text):,} characters; at most {MOST_DATA:,} are kept")
-    # A copy: what the extension does with its own later changes nothing here.
+    # A copy: later changes by the extension have no effect here.
     return json.loads(well_formed(text))
 
 
@@ -259,14 +259,14 @@ _BRANCH: dict[str, Reader] = {"summary": _filled, "details": _data}
 
 def _whole(known: Mapping[str, Reader], name: str, value: object) -> dict[str, Any] | None:
     given = as_mapping({"summary": value} if isinstance(value, str) else value, name)
-    found = {
+    values = {
         key: read
         for key, one in given.items()
         if key in known and one is not None and (read := known[key](key, one)) is not None
     }
-    if given and "summary" not in found:
+    if given and "summary" not in values:
         raise AnswerError(f"{name} has no summary")
-    return found or None
+    return values or None
 
 
 def _compaction(name: str, value: object) -> dict[str, Any] | None:

@@ -12,7 +12,7 @@ An extension is a Python file (or a package) in the folder ``extensions`` of the
                 return SessionBeforeCompactResult(cancel=True, reason="There is room enough.")
 
 Handlers may be plain functions or ``async``; they take the event, or the event and a ``Context``.
-Each runs on a thread of its own and has 30 seconds. They are asked in the order in which they
+Each runs on a separate thread and has 30 seconds. They are asked in the order in which they
 were loaded: files by name, the person's before the project's. The first cancel ends the chain, of
 several results the last counts, and what raises is reported and passed over.
 

@@ -2,7 +2,7 @@
 read-only views of the session.
 
 A handler answers by a method of its event, by what it returns, or by both; what is returned counts
-more. Attributes and methods can be written in camel case too. Every handler gets a view of its own;
+more. Attributes and methods can be written in camel case too. Every handler gets a separate view;
 its messages are copies that are read when they are first asked for.
 """
 
@@ -27,7 +27,7 @@ class Signal:
     """Cancelled with the work that it belongs to, or when the handler's time is over.
 
     A synchronous handler that works for long asks ``cancelled`` now and then; an asynchronous one
-    is cancelled by itself. May be used on any thread.
+    is cancelled automatically. May be used on any thread.
     """
 
     def __init__(self) -> None:
@@ -35,7 +35,7 @@ class Signal:
 
     @property
     def cancelled(self) -> bool:
-        """Whether nobody waits for an answer any more."""
+        """Whether the call was cancelled or timed out."""
         return self._event.is_set()
 
     @property
@@ -72,7 +72,7 @@ class SessionAccess(NamedTuple):
     ids: Sequence[str]
     """Entry ids by index."""
     entries: JsonReader
-    """Reads entries, from any thread; every call gives objects of its own."""
+    """Reads entries, from any thread; every call gives new objects."""
     messages: JsonReader
     """Reads their messages, each with a role."""
     typed: Callable[[Mapping[str, Any]], Message]
@@ -212,7 +212,8 @@ class Event(Spelled):
 
 
 class BeforeCompactEvent(Event):
-    """``session_before_compact``: a compaction is about to be made, by a person or by itself."""
+    """``session_before_compact``: a compaction is about to be made, by the user or
+    automatically."""
 
     name = "session_before_compact"
 
@@ -276,7 +277,8 @@ class CompactEvent(Event):
 
 
 class BeforeTreeEvent(Event):
-    """``session_before_tree``: the leaf is about to go elsewhere, summary or not."""
+    """``session_before_tree``: the leaf is about to move to another entry, with or without a
+    summary."""
 
     name = "session_before_tree"
 

@@ -1,4 +1,4 @@
-"""The call of one handler: on a thread of its own, for a limited time (A38, B15).
+"""The call of one handler: on a separate thread, for a limited time (A38, B15).
 
 A handler never runs on the thread that waits for it, so one that hangs or blocks delays nothing
 else. An asynchronous one gets an event loop on its thread. At the time limit an asynchronous
@@ -88,7 +88,7 @@ class Call:
         )
 
     def _give_up(self) -> None:
-        """Nobody waits any more: signal that to the handler, and cancel it where possible."""
+        """Signal the handler that its answer is no longer needed, and cancel it where possible."""
         self._signal._cancel()
         with self._lock:
             self._given_up = True
@@ -116,7 +116,8 @@ class Call:
         try:
             self._report(outcome)
         except RuntimeError:
-            # The loop that asked was closed between the look and the call: nobody is left to hear.
+            # The loop that asked was closed between the look and the call: nothing waits for the
+            # answer.
             return
 
     def _run_async(self, awaitable: Any) -> None:
@@ -124,7 +125,7 @@ class Call:
             try:
                 return CallOutcome(self._read(await awaitable))
             except BaseException as error:  # noqa: BLE001 -- a handler may raise anything
-                # Inside the task, since a loop lets SystemExit of a task through.
+                # Within the task, since a loop lets SystemExit of a task through.
                 return CallOutcome(error=error)
 
         with asyncio.Runner() as runner:

@@ -1,4 +1,4 @@
-"""Where an extension registers its handlers, and what they are told besides the event."""
+"""Where an extension registers its handlers, and the context that they get besides the event."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Registered:
     event: str
     handler: Handler
     required: bool
-    """Whether a request is held back when this handler fails."""
+    """Whether a request is blocked when this handler fails."""
     takes_context: bool
 
 
@@ -96,4 +96,4 @@ def _takes_context(handler: Handler) -> bool:
             raise TypeError("a handler takes the event, or the event and a context") from error
         return True
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    return sum(one.kind in positional for one in signature.parameters.values()) > 1
+    return sum(parameter.kind in positional for parameter in signature.parameters.values()) > 1

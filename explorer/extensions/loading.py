@@ -1,6 +1,6 @@
-"""Importing the extensions of a folder, each by itself, and where one failed: file, line, reason.
+"""Importing the extensions of a folder, each separately, and where one failed: file, line, reason.
 
-Every folder is imported as a package of its own name, so that two extensions called alike do not
+Every folder is imported as a separate package name, so that two extensions called alike do not
 meet, a reload starts from nothing, and files beginning with ``_`` can be shared by the others:
 ``from . import _shared``. Python's own loader would write compiled files into the folder, and
 read those that it finds there; this one does neither.
@@ -27,7 +27,7 @@ from explorer.extensions.handler_call import Call
 from explorer.extensions.hooks import Hooks, Registered
 
 _LONGEST_REASON = 500
-"""Characters of a reason that are told."""
+"""Characters of a reason that are reported."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,22 +47,22 @@ class Problem:
 def problem_of(error: BaseException, root: Path) -> Problem:
     """The problem that an error of an extension is. ``root``: its file, or its package's folder.
 
-    The line is the innermost one of the extension's own.
+    The line is the innermost one in the extension's files.
     """
     if isinstance(error, SyntaxError) and error.filename:
         return Problem(error.filename, error.lineno or 0, f"{type(error).__name__}: {error.msg}")
     frames = traceback.extract_tb(error.__traceback__)
-    inside = [f for f in frames if Path(f.filename) == root or root in Path(f.filename).parents]
-    if not inside:
+    own_frames = [f for f in frames if Path(f.filename) == root or root in Path(f.filename).parents]
+    if not own_frames:
         return Problem(str(root), 0, error_text(error))
-    return Problem(inside[-1].filename, inside[-1].lineno or 0, error_text(error))
+    return Problem(own_frames[-1].filename, own_frames[-1].lineno or 0, error_text(error))
 
 
 def error_text(error: BaseException) -> str:
     """An error in one line, whatever it is."""
     try:
         words = " ".join(str(error).split())
-    except Exception:  # noqa: BLE001 -- an extension's own error may not even tell itself
+    except Exception:  # noqa: BLE001 -- an extension's error may fail to convert to text
         words = ""
     kind = type(error).__name__
     if isinstance(error, SystemExit):
@@ -129,12 +129,12 @@ class OutsideError(ImportError):
 class ExtensionFolder:
     """One folder as a package; ``close`` forgets all that was imported from it.
 
-    ``inside``: a folder, links resolved, that no imported file may lead out of.
+    ``boundary``: a folder, links resolved, that no imported file may lead out of.
     """
 
-    def __init__(self, folder: Path, inside: Path | None) -> None:
+    def __init__(self, folder: Path, boundary: Path | None) -> None:
         self.folder = folder
-        self._inside = inside
+        self._boundary = boundary
         self.say: dict[str, Callable[[str], None]] = {}
         """Where each extension's ``print`` goes, by its name."""
         with _lock:
@@ -151,10 +151,10 @@ class ExtensionFolder:
 
     def check(self, file: Path) -> None:
         """Raise OutsideError when a file, links resolved, lies outside."""
-        if self._inside is not None:
+        if self._boundary is not None:
             real = file.resolve()
-            if self._inside not in real.parents:
-                raise OutsideError(f"{file} leads to {real}, outside of {self._inside}")
+            if self._boundary not in real.parents:
+                raise OutsideError(f"{file} leads to {real}, outside of {self._boundary}")
 
     def spec(self, fullname: str, file: Path) -> ModuleSpec:
         """How a module is loaded from a file."""
@@ -201,7 +201,7 @@ class Extension:
     active: bool = False
     """Whether its handlers are asked; false once it is unloaded."""
     left_behind: dict[int, Call] = field(default_factory=dict)
-    """The latest call of a handler that nobody waited for to its end, by the handler's place."""
+    """The latest call of each handler that was abandoned, by the handler's place."""
     module: ModuleType | None = None
 
     @property
@@ -216,7 +216,7 @@ class Extension:
     @property
     def events(self) -> list[str]:
         """The events that it handles, in the order of registration."""
-        return list(dict.fromkeys(one.event for one in self.handlers))
+        return list(dict.fromkeys(handler.event for handler in self.handlers))
 
     @property
     def log(self) -> list[str]:
@@ -227,9 +227,9 @@ class Extension:
 class LoadedFolder:
     """The extensions of one folder."""
 
-    def __init__(self, folder: Path, scope: Scope, inside: Path | None = None) -> None:
+    def __init__(self, folder: Path, scope: Scope, boundary: Path | None = None) -> None:
         self.folder, self.scope = folder, scope
-        self._inside = inside
+        self._boundary = boundary
         self._package: ExtensionFolder | None = None
         self.extensions: list[Extension] = []
         self.problem: Problem | None = None
@@ -237,7 +237,7 @@ class LoadedFolder:
 
     def load(self, limit_s: float = LOAD_LIMIT_S) -> None:
         """Import everything in the folder. Blocks; meant for a worker thread."""
-        self._package = ExtensionFolder(self.folder, self._inside)
+        self._package = ExtensionFolder(self.folder, self._boundary)
         try:
             files = _extension_files(self.folder)
         except FileNotFoundError:
@@ -322,13 +322,13 @@ _TIMED_OUT = "the extension is still at it"
 
 
 def run_limited(work: Callable[[], Any], limit_s: float, name: str) -> BaseException | None:
-    """Run something of an extension's on a thread of its own; what it raised, or TimeoutError."""
+    """Run something of an extension's on a separate thread; what it raised, or TimeoutError."""
     raised: list[BaseException | None] = []
 
     def run() -> None:
         try:
             work()
-        except BaseException as error:  # noqa: BLE001 -- whatever an extension raises is told
+        except BaseException as error:  # noqa: BLE001 -- whatever an extension raises is reported
             raised.append(error)
         else:
             raised.append(None)

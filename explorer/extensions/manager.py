@@ -1,4 +1,4 @@
-"""What is loaded: the person's own extensions and those of trusted projects; and the examples."""
+"""What is loaded: the user's extensions and those of trusted projects; and the examples."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FOLDER_NAME = "extensions"
 
 
 def user_folder() -> Path:
-    """Where a person's own extensions lie, in the folder of settings."""
+    """Where a user's extensions lie, in the folder of settings."""
     return paths.config_dir() / FOLDER_NAME
 
 
@@ -44,7 +44,7 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """The project at hand, with extensions of its own."""
+    """The project at hand, with its extensions."""
 
     folder: Path
     """Its real path."""
@@ -83,8 +83,8 @@ class Extensions:
         return await asyncio.to_thread(self._runner, cwd)
 
     def _runner(self, cwd: str) -> HookRunner:
-        found = [e for e in self._loaded(cwd) if e.active and self._is_enabled(e.name)]
-        return HookRunner(found, cwd, self._limit_s)
+        active = [e for e in self._loaded(cwd) if e.active and self._is_enabled(e.name)]
+        return HookRunner(active, cwd, self._limit_s)
 
     def _loaded(self, cwd: str) -> list[Extension]:
         """The extensions for a working folder: the person's, then the project's."""
@@ -92,17 +92,17 @@ class Extensions:
             self._drop_untrusted()
             if self._user is None:
                 self._user = self._load(self.folder, "user", None)
-            found = list(self._user.extensions)
+            extensions = list(self._user.extensions)
             project = project_of(cwd)
             if project is not None and self.trust.is_trusted(project):
                 if project not in self._projects:
                     folder = project / PROJECT_FOLDER
                     self._projects[project] = self._load(folder, "project", project)
-                found += self._projects[project].extensions
-        return found
+                extensions += self._projects[project].extensions
+        return extensions
 
-    def _load(self, folder: Path, scope: Scope, inside: Path | None) -> LoadedFolder:
-        loaded = LoadedFolder(folder, scope, inside)
+    def _load(self, folder: Path, scope: Scope, boundary: Path | None) -> LoadedFolder:
+        loaded = LoadedFolder(folder, scope, boundary)
         loaded.load(self._load_limit_s)
         return loaded
 
@@ -121,7 +121,7 @@ class Extensions:
         ]
         with self._lock:
             folders = [self._user, *self._projects.values()]
-        broken = [one for one in folders if one is not None and one.problem is not None]
+        broken = [folder for folder in folders if folder is not None and folder.problem is not None]
         return rows + [Listed("", str(b.folder), b.scope, (), b.problem) for b in broken]
 
     def project(self, cwd: str) -> Project | None:

@@ -12,7 +12,7 @@ from explorer.compaction.serialization import Span
 from explorer.extensions.events import Part
 
 _UNAMBIGUOUS_LENGTH = 24
-"""Characters from which on a text found elsewhere is taken for the same one."""
+"""Characters from which on an equal text in another place is taken for the same one."""
 
 
 class Prompt(NamedTuple):
@@ -55,7 +55,7 @@ def joined(texts: Sequence[str], entries: Sequence[int]) -> Prompt:
 
 
 def relocated(before: Prompt, text: str) -> Prompt:
-    """A prompt that was changed as a whole, with the sources that can still be told.
+    """A prompt that was changed as a whole, with the sources that can still be determined.
 
     A stretch that is found again word for word, in order, keeps its entry. One that is not takes
     the place between its neighbours when it is alone there; otherwise nothing is claimed of it.

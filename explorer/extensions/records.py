@@ -39,7 +39,7 @@ class HookRecord:
     line: int = 0
     """Where it went wrong; 0 when nothing did."""
     used: bool = True
-    """False for a result that a later one took the place of, or that nobody wanted."""
+    """False for a result that a later one took the place of, or that was not used."""
 
     @property
     def failed(self) -> bool:
@@ -90,8 +90,8 @@ class HookRecord:
 def records_of(facts: object) -> list[HookRecord]:
     """The records kept with a draft, from its ``facts``."""
     rows = facts.get("extensions") if isinstance(facts, Mapping) else None
-    found = (HookRecord.from_json(row) for row in rows) if isinstance(rows, list | tuple) else ()
-    return [record for record in found if record is not None]
+    records = (HookRecord.from_json(row) for row in rows) if isinstance(rows, list | tuple) else ()
+    return [record for record in records if record is not None]
 
 
 Records = tuple[HookRecord, ...]
@@ -164,7 +164,7 @@ class Request:
     system: str
     prompt: str
     sources: list[Span]
-    held_by: str = ""
+    blocked_by: str = ""
     """The extension that must see every request and failed: this one must not be sent."""
 
 
@@ -174,5 +174,5 @@ class Summary:
 
     records: Records
     summary: str
-    held_by: str = ""
+    blocked_by: str = ""
     """The extension that must see every summary and failed: this one must not be kept."""

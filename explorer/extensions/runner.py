@@ -87,7 +87,7 @@ class HookRunner:
         """Ask before a compaction. ``preparation`` makes a view for each handler; ``check`` says
         why a supplied compaction cannot be used. Raises Cancelled with the signal."""
         records: list[HookRecord] = []
-        found: SuppliedCompaction | None = None
+        result: SuppliedCompaction | None = None
         at = -1
         for extension, registered in self._handlers("session_before_compact"):
             answered = await self._ask(
@@ -105,10 +105,10 @@ class HookRunner:
                     record = replace(record, did="error", detail=problem)
                 else:
                     _unused(records, at)
-                    found, at = supplied, len(records)
+                    result, at = supplied, len(records)
                     record = replace(record, did="result", detail=_size(supplied.summary))
             records.append(record)
-        return BeforeCompact(tuple(records), compaction=found)
+        return BeforeCompact(tuple(records), compaction=result)
 
     async def compacting(
         self, preparation: Callable[[], CompactionView], instructions: str, signal: CancelToken
@@ -149,7 +149,7 @@ class HookRunner:
     ) -> BeforeTree:
         """Ask before a navigation, whether or not a summary is wanted (A41). Raises Cancelled."""
         records: list[HookRecord] = []
-        found = BeforeTree()
+        result = BeforeTree()
         at = -1
         for extension, registered in self._handlers("session_before_tree"):
             answered = await self._ask(
@@ -161,19 +161,19 @@ class HookRunner:
                 records.append(replace(record, did="cancelled", detail=reason))
                 return BeforeTree(tuple(records), extension.name, reason)
             if steering := _steering(answer):
-                found = replace(found, **steering)
+                result = replace(result, **steering)
                 if "summarize" in steering:
-                    found = replace(found, summarize_by=extension.name)
+                    result = replace(result, summarize_by=extension.name)
                 record = replace(record, did="instructions", detail=_steering_text(steering))
             if given := answer.get("summary"):
                 if wants_summary:
                     _unused(records, at)
-                    found = replace(found, summary=SuppliedSummary(extension.name, **given))
+                    result = replace(result, summary=SuppliedSummary(extension.name, **given))
                     at = len(records)
                 size = _size(given["summary"])
                 record = replace(record, did="result", detail=size, used=wants_summary)
             records.append(record)
-        return replace(found, records=tuple(records))
+        return replace(result, records=tuple(records))
 
     async def tree(
         self,
@@ -246,10 +246,10 @@ class HookRunner:
 
     def _handlers(self, event: str) -> list[tuple[Extension, Registered]]:
         return [
-            (extension, one)
+            (extension, handler)
             for extension in self._extensions
-            for one in extension.handlers
-            if one.event == event
+            for handler in extension.handlers
+            if handler.event == event
         ]
 
     async def _notify(

@@ -1,7 +1,7 @@
-"""Which project folders a person trusts to bring extensions of their own.
+"""The project folders whose extensions the user trusts.
 
 Extensions are code, and a project's folder can come from anywhere: from it nothing is loaded
-before the person has said so for that folder. What is remembered is the real path, with symbolic
+before the user has allowed it for that folder. What is remembered is the real path, with symbolic
 links resolved, in one small file. Trust is of a folder alone, not of what lies above or below it.
 """
 
@@ -105,14 +105,14 @@ class TrustStore:
 
     def _read(self) -> frozenset[str]:
         try:
-            found = self._path.stat()
+            status = self._path.stat()
         except FileNotFoundError:
             self._seen, self._folders, self.problem = None, frozenset(), ""
             return self._folders
         except OSError as error:
             self._folders, self.problem = frozenset(), f"{self._path}: {error.strerror or error}"
             return self._folders
-        state = (found.st_mtime_ns, found.st_size)
+        state = (status.st_mtime_ns, status.st_size)
         if state != self._seen:
             self._folders, self.problem = self._load()
             self._seen = state
@@ -126,7 +126,7 @@ class TrustStore:
         except (OSError, UnicodeDecodeError, RecursionError) as error:
             return frozenset(), f"{self._path}: {error}"
         folders = data.get("folders") if isinstance(data, dict) else None
-        if not isinstance(folders, list) or not all(isinstance(one, str) for one in folders):
+        if not isinstance(folders, list) or not all(isinstance(folder, str) for folder in folders):
             return frozenset(), f"{self._path}: expected an object with a list of folders"
         return frozenset(folders), ""
 

@@ -1,4 +1,4 @@
-"""What can go wrong with a file as a whole. Damage inside one is reported, not raised."""
+"""What can go wrong with a file as a whole. Damage within a file is reported, not raised."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Lines of a file, and one line's JSON: fast where it is sound, patient where it is not."""
+"""Lines of a file, and one line's JSON: a fast parser for sound lines, a slow one for the
+others."""
 
 from __future__ import annotations
 
@@ -64,7 +65,7 @@ def line_groups(file: BinaryIO) -> Iterator[tuple[list[bytes], int]]:
 
 def _split(chunk: bytes) -> tuple[list[bytes], bytes]:
     """The whole lines, and what follows the last line feed. Looking for one line feed after the
-    other is quicker than ``split``, which looks at every byte by itself."""
+    other is quicker than ``split``, which looks at every single byte."""
     lines: list[bytes] = []
     start, find, add = 0, chunk.find, lines.append
     while (end := find(b"\n", start)) >= 0:

@@ -24,7 +24,7 @@ TABLE_FILE = "model_prices_and_context_window_backup.json"
 EXTRACTIVE = "offline/extractive"
 DEMO = "offline/demo"
 REMOTE = "remote/endpoint"
-"""The person's own summarizing service (A29)."""
+"""The user's summarizing service (A29)."""
 SCENARIO_PREFIX = "offline/scenario-"
 """Models that play a scripted run; see ``explorer.models.offline.scenario``."""
 
@@ -35,7 +35,7 @@ def is_scenario(model: str) -> bool:
 
 
 def cannot_summarize(model: str) -> bool:
-    """Whether a model follows rules or a script of its own, and has no summary to give."""
+    """Whether a model follows rules or a script, and cannot summarize."""
     return model == DEMO or is_scenario(model)
 
 
@@ -105,7 +105,7 @@ class ModelInfo:
     """Dearer prices of long prompts, the lowest ``above`` first."""
     efforts: frozenset[str] = frozenset()
     """What its provider takes beside low, medium and high as a measure of thinking: "none",
-    "minimal", and "adaptive" where it measures by itself and takes no budget."""
+    "minimal", and "adaptive" where it measures automatically and takes no budget."""
     sources: Mapping[str, FigureSource] = field(default_factory=dict, compare=False)
     """By the name of a figure: its source."""
 
@@ -178,15 +178,15 @@ OFFLINE_MODELS = (
 )
 
 REMOTE_MODEL = ModelInfo(REMOTE, "Remote endpoint", None, None)
-"""Its window and its limit are its own."""
+"""Its window and its limit are known, not guessed."""
 
 
 def price_table_path() -> Path | None:
     """The path of the price table in litellm's wheel; None where litellm is not installed."""
-    found = importlib.util.find_spec("litellm")
-    if found is None or found.origin is None:
+    spec = importlib.util.find_spec("litellm")
+    if spec is None or spec.origin is None:
         return None
-    path = Path(found.origin).parent / TABLE_FILE
+    path = Path(spec.origin).parent / TABLE_FILE
     return path if path.is_file() else None
 
 
@@ -411,7 +411,7 @@ def cost_of(usage: Usage, info: ModelInfo) -> Cost:
     """What the tokens of one call cost at the model's prices.
 
     A prompt over a tier of the model is paid at that tier, all of it. Tokens that went into a
-    cache or came from it cost what other input does, where no price of their own is known.
+    cache or came from it cost what other input does, where no separate price is known.
     """
     prices = {
         name: getattr(info, name)
@@ -420,7 +420,7 @@ def cost_of(usage: Usage, info: ModelInfo) -> Cost:
     prompt = usage.input + usage.cache_read + usage.cache_write
     for tier in info.tiers:
         if prompt > tier.above:
-            prices |= {name: own for name in prices if (own := getattr(tier, name)) is not None}
+            prices |= {name: price for name in prices if (price := getattr(tier, name)) is not None}
     into, out = prices["input_price"], prices["output_price"]
     if into is None or out is None:
         return UNKNOWN_COST

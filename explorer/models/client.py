@@ -1,7 +1,7 @@
 """The client for every model.
 
-`offline/...` models run here without litellm; all others go through litellm in a thread
-of its own. The same events, errors and cancel for both.
+`offline/...` models run here without litellm; all others go through litellm on a
+separate thread. The same events, errors and cancel for both.
 """
 
 from __future__ import annotations
@@ -166,7 +166,7 @@ class ModelClientConfig:
     """Settings of a client. Keys are never here: they come from the keyring or the environment.
 
     `default` is the model for summaries and the agent where one was chosen; `models` adds
-    or replaces catalogue rows (a server of one's own); times in seconds.
+    or replaces catalogue rows (a server of the user); times in seconds.
     """
 
     default: str | None = None
@@ -250,7 +250,7 @@ class ModelClient:
         self._silence_s = self._config.idle_timeout_s if seconds is None else seconds
 
     def use_api_base(self, address: str) -> None:
-        """Ask the models of providers at another address from now on; empty for their own."""
+        """Ask the models of providers at another address from now on; empty: at the default one."""
         self._api_base = address.strip() or self._config.api_base
 
     def serve(self, info: ModelInfo, model: OfflineModel) -> Callable[[], None]:
@@ -278,15 +278,15 @@ class ModelClient:
     async def find_servers(
         self, cancel: CancelToken, addresses: Sequence[str] = USUAL_ADDRESSES
     ) -> Found:
-        """Look for servers of the person's own on this machine; ``own.save_server`` adds one.
+        """Look for servers of the user on this machine; ``user_models.save_server`` adds one.
         Raises Cancelled."""
         return await on_provider_loop(self._provider, find_servers(addresses), cancel)
 
     async def probe_server(self, address: str, cancel: CancelToken, key: str = "") -> Server:
         """The server at an address and its models, under a name that is free. Raises ModelError,
         Cancelled."""
-        found = await on_provider_loop(self._provider, look_at(address, key), cancel)
-        return replace(found, name=free_name(found.kind, self.user_models.servers()))
+        server = await on_provider_loop(self._provider, look_at(address, key), cancel)
+        return replace(server, name=free_name(server.kind, self.user_models.servers()))
 
     def rename_server(self, old: str, new: str) -> None:
         """Give a server another name; its models, its key and its overrides follow. May wait for
@@ -313,7 +313,7 @@ class ModelClient:
     async def test_key(
         self, provider: str, key: str | None, cancel: CancelToken, model: str = ""
     ) -> KeyTest:
-        """Make the smallest real request of a provider, or of a server of the person's own.
+        """Make the smallest real request of a provider, or of a server of the user.
 
         ``key`` None takes the stored one; ``model`` is the one to ask, by default a cheap one.
         Raises Cancelled.

@@ -58,9 +58,9 @@ class EventPipe:
         self._wake()
 
     def close(self) -> None:
-        """The filling side has let go of everything it held."""
+        """The filling side has released everything."""
         if not self._loop.is_closed():
-            with contextlib.suppress(RuntimeError):  # the loop closed meanwhile: nobody waits
+            with contextlib.suppress(RuntimeError):  # the loop closed meanwhile: nothing waits
                 self._loop.call_soon_threadsafe(self._closed.set)
 
     async def closed(self, at_most_s: float) -> None:
@@ -77,7 +77,7 @@ class EventPipe:
         try:
             self._loop.call_soon_threadsafe(self._ready.set)
         except RuntimeError:
-            # The asking loop closed between the check and the call: nobody is left to wake.
+            # The asking loop closed between the check and the call: nothing is left to wake.
             return
 
     async def events(self) -> AsyncIterator[Event]:
@@ -124,7 +124,7 @@ async def on_provider_loop(
             ended.set_exception(Cancelled() if isinstance(error, asyncio.CancelledError) else error)
 
     def on_end(error: BaseException | None) -> None:
-        with contextlib.suppress(RuntimeError):  # the loop closed meanwhile: nobody waits
+        with contextlib.suppress(RuntimeError):  # the loop closed meanwhile: nothing waits
             loop.call_soon_threadsafe(settle, error)
 
     call = thread.work(run(), on_end)

@@ -30,7 +30,7 @@ ErrorKind = Literal[
 class Usage:
     """Tokens of one call. `input` leaves out what was read from or written to a cache.
 
-    `total` is the provider's own sum where it gives one (B9). `source` is whether
+    `total` is the provider's sum where it gives one (B9). `source` is whether
     the provider counted or this side estimated.
     """
 
@@ -101,7 +101,7 @@ class Silence:
     """After so long the call ends."""
 
     @property
-    def told(self) -> str:
+    def sentence(self) -> str:
         """In words, for the person."""
         return f"No byte for {self.so_far_s:.0f} s; ends after {self.limit_s:g} s."
 
@@ -127,7 +127,7 @@ class ModelError(Exception):
         self.retry_after_s = retry_after_s
 
     @property
-    def told(self) -> str:
+    def sentence(self) -> str:
         """The message for a person, with how long the provider asks to wait."""
         if not self.retry_after_s:
             return self.message
@@ -157,7 +157,7 @@ class CancelToken:
         return self._cancelled
 
     def cancel(self) -> None:
-        """Give up. Calling it again does nothing."""
+        """Cancel. A second call does nothing."""
         with self._lock:
             if self._cancelled:
                 return
@@ -236,7 +236,7 @@ async def complete(
                     if on_text is not None:
                         on_text(piece)
                 case Silence() if on_silence is not None:
-                    on_silence(event.told)
+                    on_silence(event.sentence)
                 case ThinkingDelta(piece):
                     thinking.append(piece)
                 case ToolCallReady(call):

@@ -44,7 +44,7 @@ class KeyState:
     """The environment's variable that holds it, or would."""
 
     @property
-    def told(self) -> str:
+    def sentence(self) -> str:
         """In words, for the person."""
         if self.place == "none":
             return f"No key. Set {self.variable}, or keep one in the keyring."
@@ -160,8 +160,8 @@ class Keys:
             if provider in self._read:
                 return self._read[provider]
         keyring = _keyring()
-        found = _asked(lambda: keyring.get_password(SERVICE, provider))
-        key = found if isinstance(found, str) and found else None
+        stored = _asked(lambda: keyring.get_password(SERVICE, provider))
+        key = stored if isinstance(stored, str) and stored else None
         if key:
             remember_secret(key)
         with self._lock:
@@ -184,7 +184,7 @@ def _keyring() -> Any:
 
 
 def _asked(question: Any) -> Any:
-    """The keyring's answer. Its backends raise errors of every kind, each system its own."""
+    """The keyring's answer. Its backends raise errors of every kind, different on each system."""
     try:
         return question()
     except Exception as error:
@@ -251,7 +251,7 @@ class KeyTest:
     """How a test went, in words for the person."""
 
     outcome: Outcome
-    told: str
+    sentence: str
     model: str = ""
     """The model that was asked."""
 
@@ -290,7 +290,7 @@ def judged(provider: str, model: str, error: ModelError | None, what: str = "The
     """The result of the smallest request, as a test of ``what``: the key, or the server."""
     if error is None:
         return KeyTest("works", f"{what} works: {model} answered.", model)
-    reason = error.told
+    reason = error.sentence
     if error.kind == "auth":
         return KeyTest("refused", f"{provider} refused the key: {reason}", model)
     if error.kind in ("network", "timeout"):

@@ -1,4 +1,4 @@
-"""litellm in a thread and a loop of its own, imported only when it is asked for.
+"""litellm in a separate thread and event loop, imported only when it is asked for.
 
 The import takes seconds and a burst of chunks holds the interpreter: neither may happen
 on the loop of the window (reference: measured stalls of 135 to 680 ms there).
@@ -290,7 +290,7 @@ def _forget_chunks(stream: Any) -> None:
 def _real_finish_reason(stream: Any) -> str:
     """Why the provider stopped; empty where it gave no reason.
 
-    litellm closes every stream with a "stop" of its own making, so that a connection cut
+    litellm closes every stream with an invented "stop", so that a connection cut
     in the middle looks like a finished answer. Only what was received counts.
     """
     for name in ("received_finish_reason", "intermittent_finish_reason"):

@@ -1,7 +1,7 @@
 """Provider failures as `ModelError`.
 
 litellm's exception class decides first, corrected by the HTTP status that the provider really sent.
-Texts are asked last and for overflows alone: first litellm's own check, then the few wordings that
+Texts are asked last and for overflows alone: first litellm's check, then the few wordings that
 it does not know (E12). A status of 429 is never an overflow, whatever its text says of context.
 """
 
@@ -37,7 +37,7 @@ def classify(error: BaseException) -> ModelError:
 def missing_key_error(error: ModelError, provider: str, key: str | None) -> ModelError:
     """The error, or in its place one that says that the provider has no key.
 
-    Clients word the missing key each in their own way, and name other environment variables.
+    Clients word the missing key differently, and name other environment variables.
     """
     known = dict(PROVIDER_KEYS).get(provider)
     if key is not None or known is None or not _ASKS_FOR_KEY.search(error.message):
@@ -110,8 +110,8 @@ _OVERFLOW_CODES = frozenset(
 )
 _OVERFLOW_TYPES = frozenset({"exceed_context_size_error", "request_too_large"})
 _OVERFLOW_STATUSES = frozenset({400, 413, 422, 500, None})
-"""None: sent inside a stream that had begun well. 500: local servers, and what litellm makes of an
-error inside a stream."""
+"""None: sent within a stream that had begun well. 500: local servers, and what litellm makes of an
+error within a stream."""
 _OVERFLOW_TEXT = re.compile(
     r"prompt (?:is )?too long"  # Anthropic, Fireworks, Ollama, oMLX
     r"|input is too long for requested model"  # Bedrock
@@ -213,7 +213,7 @@ _TEXT_BY_KIND: Mapping[ErrorKind, str] = {
     "bad_request": "The provider refused the request without saying why",
     "server": "The provider failed without saying why",
 }
-"""Shown where the provider said nothing itself."""
+"""Shown where the provider sent no message."""
 
 
 def _message(error: BaseException, kind: ErrorKind, refusal: Refusal) -> str:
@@ -232,7 +232,7 @@ def _message(error: BaseException, kind: ErrorKind, refusal: Refusal) -> str:
     return shortened(text, _LONGEST_MESSAGE)
 
 
-# the provider's own refusal inside litellm's exception --------------------------------------------
+# the provider's refusal in litellm's exception --------------------------------------------
 
 _CLASS_NAMES = re.compile(r"^(?:(?:litellm\.)?\w+(?:Error|Exception)(?: -|:) )+")
 _ADVICE = re.compile(r"\.? ?Handle with `litellm\.\w+`\.?\s*$")
@@ -247,7 +247,7 @@ class Refusal:
     """What a provider sent instead of an answer. Texts are empty where it sent none."""
 
     status: int | None = None
-    """The HTTP status; None where none was sent, as inside a stream."""
+    """The HTTP status; None where none was sent, as within a stream."""
     code: str = ""
     error_type: str = ""
     text: str = ""
@@ -257,7 +257,7 @@ class Refusal:
 
 
 def refusal_of(error: BaseException) -> Refusal:
-    """The provider's own refusal inside an exception of litellm's."""
+    """The provider's refusal in an exception of litellm."""
     body = _body(error)
     inner = body.get("error", body)
     if not isinstance(inner, Mapping):
@@ -280,7 +280,8 @@ def refusal_of(error: BaseException) -> Refusal:
 
 
 def retry_after_s(error: BaseException) -> float | None:
-    """Seconds that the provider asks to wait: a number, or a date set against its own clock."""
+    """Seconds that the provider asks to wait: a number, or a date compared with the server's
+    clock."""
     for part in _causes(error):
         headers = getattr(getattr(part, "response", None), "headers", None)
         if headers is None:
@@ -298,7 +299,7 @@ def retry_after_s(error: BaseException) -> float | None:
                 sent = parsedate_to_datetime(headers["date"])
                 return max(0.0, (until - sent).total_seconds())
             except (TypeError, ValueError):
-                # A date that cannot be read is the same as none: the caller has its own wait.
+                # A date that cannot be read is the same as none: the caller has a default.
                 continue
     return None
 
@@ -333,13 +334,13 @@ def _has_cause(
 
 
 def _innermost(error: BaseException) -> BaseException:
-    """The error inside litellm's wrapper for streams that broke on the way."""
+    """The error in litellm's wrapper for streams that broke on the way."""
     inner = getattr(error, "original_exception", None)
     return _innermost(inner) if isinstance(inner, BaseException) and inner is not error else error
 
 
 def _status(error: BaseException) -> int | None:
-    """The HTTP status that the provider sent; litellm's own classes set theirs by type."""
+    """The HTTP status that the provider sent; litellm's classes set theirs by type."""
     for part in _causes(error):
         if type(part).__module__ == "litellm.exceptions":
             continue
@@ -368,8 +369,8 @@ def _message_in(body: Mapping[str, Any]) -> str:
         if isinstance(value, str) and value.strip():
             nested = _as_object(value)
             return (_message_in(nested) if nested else "") or value.strip()
-        if isinstance(value, Mapping) and (found := _message_in(value)):
-            return found
+        if isinstance(value, Mapping) and (message := _message_in(value)):
+            return message
     return ""
 
 
@@ -393,11 +394,11 @@ def _as_object(text: str) -> Mapping[str, Any]:
     short = end - start < _LONGEST_LITERAL
     for parse in (json.loads, ast.literal_eval) if short else (json.loads,):
         try:
-            found = parse(text[start : end + 1])
+            parsed = parse(text[start : end + 1])
         except (ValueError, SyntaxError, MemoryError, RecursionError):
             continue
-        if isinstance(found, Mapping):
-            return found
+        if isinstance(parsed, Mapping):
+            return parsed
     return {}
 
 

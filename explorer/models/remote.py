@@ -1,7 +1,7 @@
-"""A service of one's own that summarizes, over HTTP (A29).
+"""A service of the user that summarizes, over HTTP (A29).
 
 What is sent is ``{"systemPrompt", "prompt"}``; what comes back is an object with ``summary`` and
-perhaps ``shortSummary``, as it is or inside ``{"data": {...}}``. Endpoints that speak chat
+perhaps ``shortSummary``, as it is or within ``{"data": {...}}``. Endpoints that speak chat
 completions may answer with ``choices``, as oh-my-pi takes it from them. A key comes from the
 environment alone.
 """

@@ -231,7 +231,7 @@ _SILENCE_INTERVAL_S = 10.0
 
 
 class CallTimeout:
-    """An asynchronous context that ends what runs inside by a ModelError (timeout).
+    """An asynchronous context whose body is ended by a ModelError (timeout).
 
     ``silence_s`` bounds the seconds without activity, ``total_s`` all of it. ``emit`` gets a
     ``Silence`` where nothing comes for a while.
@@ -271,7 +271,7 @@ class CallTimeout:
         except TimeoutError as late:
             raise ModelError("timeout", self._message) from late
         if error is not None and self._timeout.expired():
-            # What ran inside made another error of its end.
+            # The body turned its cancellation into another error.
             raise ModelError("timeout", self._message) from error
 
     async def _report(self) -> None:

@@ -1,6 +1,6 @@
 """A model server's reply, parsed and rebuilt from the fields that are known, in their right types.
 
-litellm and the clients beneath it fail in many ways on unexpected JSON and copy unfinished events
+litellm and the clients beneath it fail variously on unexpected JSON and copy unfinished events
 at every piece of bytes, so that they are handed clean events of one line each. Figures that cannot
 be right count as not reported. What cannot be read at all raises UnreadableReply.
 """
@@ -94,15 +94,15 @@ class EventStream:
     def feed(self, piece: bytes) -> Iterator[bytes]:
         """The events that end in a piece. Raises UnreadableReply."""
         if piece.endswith(b"\r"):
-            piece, held = piece[:-1], [b"\r"]
+            piece, carried = piece[:-1], [b"\r"]
         else:
-            held = []
+            carried = []
         if b"\n" not in piece and b"\r" not in piece and not self._ends_in_cr():
-            self._rest += [piece, *held]
+            self._rest += [piece, *carried]
             return
         text = b"".join((*self._rest, piece)).replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         *lines, rest = text.split(b"\n")
-        self._rest = [rest, *held]
+        self._rest = [rest, *carried]
         for line in lines:
             yield from self._line(line.decode("utf-8", "replace"))
             if self.done:
@@ -351,11 +351,11 @@ def clean_usage(value: object) -> dict[str, Any] | None:
         return None
     for name, inner in _DETAILS.items():
         details = value.get(name)
-        found = _counts(details, inner) if isinstance(details, dict) else {}
-        if found is None:
+        counts = _counts(details, inner) if isinstance(details, dict) else {}
+        if counts is None:
             return None
-        if found:
-            clean[name] = found
+        if counts:
+            clean[name] = counts
     clean = {"prompt_tokens": 0, "completion_tokens": 0} | clean
     parts = clean["prompt_tokens"] + clean["completion_tokens"]
     return clean | {"total_tokens": recorded_count(value.get("total_tokens")) or parts}
@@ -363,8 +363,8 @@ def clean_usage(value: object) -> dict[str, Any] | None:
 
 def _counts(value: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any] | None:
     """The figures that are there; None where one cannot be right."""
-    found = {name: value[name] for name in names if value.get(name) is not None}
-    clean = {name: recorded_count(figure) for name, figure in found.items()}
+    counts = {name: value[name] for name in names if value.get(name) is not None}
+    clean = {name: recorded_count(figure) for name, figure in counts.items()}
     return None if None in clean.values() else clean
 
 
@@ -421,9 +421,9 @@ class MessageEvents:
     def _usage(self, around: Mapping[str, Any]) -> dict[str, Any]:
         """The figures so far. Where one was wrong, the later ones are part of a wrong sum."""
         value = around.get("usage")
-        found = _counts(value, _MESSAGE_COUNTED) if isinstance(value, dict) else {}
-        self._counted &= found is not None
-        return {"usage": found} if found and self._counted else {}
+        counts = _counts(value, _MESSAGE_COUNTED) if isinstance(value, dict) else {}
+        self._counted &= counts is not None
+        return {"usage": counts} if counts and self._counted else {}
 
 
 def _index(event: Mapping[str, Any]) -> int:

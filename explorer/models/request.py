@@ -24,14 +24,14 @@ def as_level(value: object) -> ThinkingLevel | None:
 
 @dataclass(frozen=True, slots=True)
 class TextPart:
-    """A piece of text inside a message."""
+    """A piece of text in a message."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class ImagePart:
-    """A picture inside a message, base64 without a data-URL prefix."""
+    """A picture in a message, base64 without a data-URL prefix."""
 
     mime: str
     data_base64: str
@@ -83,7 +83,7 @@ class ChatMessage:
     tool_call_id: str | None = None
     thinking: ThinkingPart | None = None
     more_thinking: tuple[ThinkingPart, ...] = ()
-    """What was thought after that, in pieces that are signed each by itself."""
+    """What was thought after that, in separately signed pieces."""
 
     @property
     def text(self) -> str:

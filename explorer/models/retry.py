@@ -17,7 +17,7 @@ from explorer.models.events import Cancelled, CancelToken, ErrorKind, ModelError
 
 T = TypeVar("T")
 Sleep = Callable[[float], Awaitable[None]]
-"""Waits so many seconds: ``asyncio.sleep``, or a clock of a test's own."""
+"""Waits so many seconds: ``asyncio.sleep``, or a test's clock."""
 Jitter = Callable[[], float]
 """A number from 0 up to 1: ``random.random``."""
 
@@ -35,14 +35,14 @@ class RetryPolicy:
     factor: float = 2.0
     """Each wait is so many times the one before."""
     longest_wait_s: float = 60.0
-    """No wait of our own is longer. A provider that asks for more is not waited for."""
+    """The longest wait, in seconds. A provider that asks for more is not waited for."""
     jitter: float = 0.25
     """The part of a wait that chance may add, so that many callers do not come back as one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """A policy with the clock and the chance that it needs; tests bring their own."""
+    """A policy with its clock and its random source, which tests replace."""
 
     policy: RetryPolicy = field(default_factory=RetryPolicy)
     sleep: Sleep = asyncio.sleep
@@ -62,7 +62,7 @@ class Retry(NamedTuple):
     error: ModelError
 
     @property
-    def told(self) -> str:
+    def sentence(self) -> str:
         """A sentence for the person while it waits."""
         reason = self.error.message.rstrip(".")
         return f"{reason}. Trying again in {self.wait_s:.1f} s ({self.failed + 1} of {self.of})."
@@ -84,11 +84,11 @@ def wait_before_next(
     if failed >= policy.tries or not is_transient(error):
         return None
     grown: float = policy.first_wait_s * policy.factor ** (failed - 1)
-    own = min(policy.longest_wait_s, grown) * (1 + policy.jitter * random())
+    computed = min(policy.longest_wait_s, grown) * (1 + policy.jitter * random())
     asked = error.retry_after_s or 0.0
     if asked > policy.longest_wait_s:
         return None
-    return max(asked, min(own, policy.longest_wait_s))
+    return max(asked, min(computed, policy.longest_wait_s))
 
 
 async def with_retry(

@@ -12,7 +12,7 @@ from explorer.models.servers import model_info
 from explorer.models.user_models import Server, UserModels, overridden
 
 _NO_KEY = "none"
-"""A server of one's own needs no key, but the client refuses to start without one."""
+"""A server of the user needs no key, but the client refuses to start without one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +63,13 @@ class Routes:
             for model in server.models
         ]
         overrides = self._user_models.overrides()
-        found = {model.id for model in (*listed, *served)}
-        named = [self.info(model_id) for model_id in overrides if model_id not in found]
+        ids = {model.id for model in (*listed, *served)}
+        named = [self.info(model_id) for model_id in overrides if model_id not in ids]
         return [overridden(model, overrides.get(model.id)) for model in (*listed, *served)] + named
 
     def has_way(self, provider: str, api_base: str | None) -> bool:
-        """Whether a provider's models should answer: it has a key, is a server of the person's
-        own, or is asked at an address that wants no key. Makes no request."""
+        """Whether a provider's models should answer: it has a key, is a user's server,
+        or is asked at an address that wants no key. Makes no request."""
         if self._user_models.server(provider) is not None or self._keys.has(provider):
             return True
         return provider == "openai" and api_base is not None
@@ -81,7 +81,7 @@ class Routes:
     def route(self, model_id: str, api_base: str | None) -> Route:
         """The way to a model. May wait for the keyring: not for the window's thread.
 
-        ``api_base``: where the models of providers are asked for, None for their own addresses.
+        ``api_base``: where the models of providers are asked for, None for the default addresses.
         """
         server, name = self._server_of(model_id)
         info = self.info(model_id)

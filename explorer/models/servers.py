@@ -1,7 +1,7 @@
-"""Servers of one's own that speak as OpenAI does: found on request, and asked what they have.
+"""Servers of the user that speak as OpenAI does: found on request, and asked what they have.
 
 Ollama, llama.cpp, vLLM and LM Studio are looked for at their usual ports on this machine, all at
-once; each reports the context window of its models in its own way.
+once; each reports the context window of its models differently.
 """
 
 from __future__ import annotations
@@ -55,12 +55,12 @@ class Found:
     silent: tuple[str, ...] = ()
 
     @property
-    def told(self) -> str:
+    def sentence(self) -> str:
         """In words, for the person."""
         if not self.servers:
             ports = ", ".join(str(urlsplit(address).port) for address in self.silent)
             return f"No server answered on this machine (ports {ports})."
-        each = (f"{title_of(one.kind)} with {_models(one)}" for one in self.servers)
+        each = (f"{title_of(server.kind)} with {_models(server)}" for server in self.servers)
         return f"Found {', '.join(each)}."
 
 
@@ -77,7 +77,7 @@ def server_address(text: str) -> str:
     """An address as servers are stored: without a path ``/v1`` and a slash at the end.
 
     Raises ModelError (unavailable) for one that text should not go to: unencrypted addresses are
-    for this machine and its own network.
+    for this machine and its local network.
     """
     address = text.strip().rstrip("/")
     if address and "://" not in address:
@@ -222,7 +222,7 @@ def _ollama_model(name: str, shown: object, loaded: int | None) -> ServerModel:
     if not isinstance(shown, Mapping):
         return ServerModel(name, loaded)
     details = shown.get("model_info")
-    own = next(
+    configured = next(
         (
             value
             for key, value in (details.items() if isinstance(details, Mapping) else ())
@@ -231,7 +231,7 @@ def _ollama_model(name: str, shown: object, loaded: int | None) -> ServerModel:
         None,
     )
     asked = re.search(r"^num_ctx\s+(\d{1,9})\b", str(shown.get("parameters") or ""), re.MULTILINE)
-    window = loaded or (int(asked[1]) if asked else None) or own
+    window = loaded or (int(asked[1]) if asked else None) or configured
     can = shown.get("capabilities")
     if not isinstance(can, list):
         return ServerModel(name, window)
@@ -297,8 +297,8 @@ async def _or_nothing(work: Coroutine[Any, Any, Any]) -> Any:
 
 
 def _list(value: object, key: str) -> list[Mapping[str, Any]]:
-    found = value.get(key) if isinstance(value, Mapping) else None
-    return [row for row in found if isinstance(row, Mapping)] if isinstance(found, list) else []
+    listed = value.get(key) if isinstance(value, Mapping) else None
+    return [row for row in listed if isinstance(row, Mapping)] if isinstance(listed, list) else []
 
 
 def _count(row: Mapping[str, Any], *names: str) -> int | None:
@@ -320,19 +320,19 @@ def _is_name(value: object) -> bool:
 
 def is_loopback(host: str) -> bool:
     """Whether a host is this machine."""
-    found = _ip(host)
-    return host == "localhost" or (found is not None and found.is_loopback)
+    address = _ip(host)
+    return host == "localhost" or (address is not None and address.is_loopback)
 
 
 def _is_near(address: str) -> bool:
-    """This machine, or one of its own network."""
+    """This machine, or one of its local network."""
     try:
         host = urlsplit(address).hostname or ""
     except ValueError:
         return False
     found = _ip(host)
-    own_network = host.endswith((".local", ".lan", ".internal"))
-    return is_loopback(host) or own_network or (found is not None and found.is_private)
+    is_local_network = host.endswith((".local", ".lan", ".internal"))
+    return is_loopback(host) or is_local_network or (found is not None and found.is_private)
 
 
 def _ip(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:

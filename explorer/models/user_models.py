@@ -98,9 +98,9 @@ def overridden(info: ModelInfo, override: Override | None) -> ModelInfo:
     """What is known of a model, with the user's figures before all others."""
     if override is None or not override.given:
         return info
-    own: dict[str, FigureSource] = dict.fromkeys(override.given, "you")
+    given: dict[str, FigureSource] = dict.fromkeys(override.given, "you")
     tiers = () if _PRICES & override.given.keys() else info.tiers
-    sources = {**info.sources, **own}
+    sources = {**info.sources, **given}
     return replace(info, **override.given, tiers=tiers, sources=sources)
 
 
@@ -245,7 +245,9 @@ class UserModels:
         if self._path is None:
             return
         data = {
-            "overrides": {name: own.given for name, own in sorted(self._overrides.items())},
+            "overrides": {
+                name: override.given for name, override in sorted(self._overrides.items())
+            },
             "servers": [_server_to_json(server) for server in self._servers.values()],
             "keyring": sorted(self._keyring),
         }

@@ -55,7 +55,7 @@ def call_arguments(
 ) -> dict[str, Any]:
     """Keyword arguments for `litellm.acompletion`; the output cap never above the model's (E19).
 
-    ``model`` is what litellm calls it, where that is not the request's own name for it.
+    ``model`` is what litellm calls it, where that is not the request's name for it.
     """
     arguments: dict[str, Any] = {
         "model": model or request.model,
@@ -75,7 +75,7 @@ def call_arguments(
     if arguments["temperature"] is None:
         del arguments["temperature"]
     if request.tools:
-        # Without this litellm looks for its own tool servers, whose package is not installed
+        # Without this litellm looks for its tool servers, whose package is not installed
         # with it, and every call that offers a tool fails.
         arguments["_skip_mcp_handler"] = True
         arguments["tools"] = [
@@ -150,7 +150,7 @@ def thinking_arguments(
 
     ``max_tokens`` is the most that the answer may have, None for no bound. A model that takes a
     budget of thinking has it beside the answer, as far as its output limit goes; then the result
-    has a ``max_tokens`` of its own, and ``temperature`` None where the model takes none with it.
+    has a separate ``max_tokens``, and ``temperature`` None where the model takes none with it.
     """
     wanted = as_level(level)
     if wanted is None or not info.reasoning:

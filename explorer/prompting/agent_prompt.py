@@ -65,7 +65,7 @@ def message_budget(
 ) -> MessageBudget:
     """What messages may take beside tools of ``tool_tokens``.
 
-    Something is held back only where there are tools: messages then get the share ``margin`` of
+    Something is reserved only where there are tools: messages then get the share ``margin`` of
     what the tools leave (B19). Raises ValueError for a threshold that means nothing.
     """
     wanted = resolve_threshold(threshold, window)
@@ -98,24 +98,28 @@ class AgentPrompt:
     summary_reminder: str = ""
     """Words that follow a summary, for models that stop too early (A52)."""
 
-    def elements(self, said: Conversation) -> list[Element]:
+    def elements(self, conversation: Conversation) -> list[Element]:
         """The tree of the prompt, for a budget to be laid over it."""
-        current = said.turns[-1] if said.turns else Turn()
+        current = conversation.turns[-1] if conversation.turns else Turn()
         rows: list[Element] = [
             Message("system", [Text(self.system)], name="instructions"),
-            PrioritizedList(self._history(said), name="history", priority=HISTORY, flex_grow=1),
+            PrioritizedList(
+                self._history(conversation), name="history", priority=HISTORY, flex_grow=1
+            ),
             *self._current(current),
         ]
-        if self.keep_cached and (current.rounds or len(said.turns) > 1 or said.summary):
+        if self.keep_cached and (
+            current.rounds or len(conversation.turns) > 1 or conversation.summary
+        ):
             rows.append(CachePoint(name="cached so far"))
         return rows
 
-    def _history(self, said: Conversation) -> list[Element]:
+    def _history(self, conversation: Conversation) -> list[Element]:
         rows: list[Element] = []
-        if said.summary is not None:
-            rows.append(self._summary(said.summary))
-        for number, turn in enumerate(said.turns[:-1], 1):
-            rows += [_message(spoken, f"message of turn {number}") for spoken in turn.said]
+        if conversation.summary is not None:
+            rows.append(self._summary(conversation.summary))
+        for number, turn in enumerate(conversation.turns[:-1], 1):
+            rows += [_message(spoken, f"message of turn {number}") for spoken in turn.messages]
             rows += self._rounds(turn.rounds, f"turn {number}, ")
         return rows
 
@@ -128,11 +132,13 @@ class AgentPrompt:
         )
 
     def _current(self, turn: Turn) -> list[Element]:
-        said = [_message(spoken, "current message", USER, flex_grow=2) for spoken in turn.said]
+        messages = [
+            _message(spoken, "current message", USER, flex_grow=2) for spoken in turn.messages
+        ]
         rounds = PrioritizedList(
             self._rounds(turn.rounds, ""), name="tool calls", priority=TOOL_CALLS, flex_grow=2
         )
-        return [*said, rounds] if turn.rounds else list(said)
+        return [*messages, rounds] if turn.rounds else list(messages)
 
     def _rounds(self, rounds: Sequence[Round], where: str) -> list[Element]:
         return [

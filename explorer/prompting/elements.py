@@ -1,13 +1,13 @@
 """What a prompt is made of: a tree of elements, each with its rank and its share (A44).
 
 ``priority`` decides what goes first when the whole is too large: the lowest among siblings, then
-the lowest inside it, and so on; between equals the one that holds the lowest child, then the one
+the lowest in it, and so on; between equals the one that holds the lowest child, then the one
 declared first. Content that has no priority, nor anything above it, is never dropped.
 
 ``flex_grow`` decides who is asked first how much it needs. Siblings without one are rendered
 first, then those with the highest number, then the lower ones, each group with what is left.
 (The words "a growing element renders after its siblings" are true of every growing element; among
-them the higher number comes first.) Inside a group the budget is divided by ``flex_basis``;
+them the higher number comes first.) Within a group the budget is divided by ``flex_basis``;
 ``flex_reserve`` holds tokens back for an element that is rendered later.
 """
 
@@ -22,7 +22,7 @@ from explorer.prompting.turns import Picture, Role, Thinking, ToolUse
 
 
 class Sizing(NamedTuple):
-    """What an element is told when it is rendered."""
+    """The limits that an element gets when it is rendered."""
 
     budget: int
     """Tokens that it may take."""
@@ -47,7 +47,7 @@ class Element:
 
 @dataclass(frozen=True, slots=True)
 class Text(Element):
-    """Words inside a message; kept or dropped as one."""
+    """Words in a message; kept or dropped as one."""
 
     text: str
     tokens: int | None = None
@@ -67,7 +67,7 @@ class TextChunk(Element):
 
 @dataclass(frozen=True, slots=True)
 class Image(Element):
-    """A picture inside a message."""
+    """A picture in a message."""
 
     picture: Picture
     tokens: int

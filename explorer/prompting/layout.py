@@ -42,7 +42,7 @@ class Node:
         "kind",
         "lowest_first",
         "order",
-        "own",
+        "own_tokens",
         "parent",
         "priority",
         "required",
@@ -63,8 +63,8 @@ class Node:
         """Neither it nor anything above it has a priority: it is never dropped for room."""
         self.children: list[Node] = []
         self.budget = 0
-        """Tokens that it was told it may take."""
-        self.own = 0
+        """Tokens that it may take."""
+        self.own_tokens = 0
         """Tokens of the node itself, besides its children's."""
         self.tokens = 0
         """Tokens of what is left of it."""
@@ -110,8 +110,8 @@ class Node:
 
     def sources(self, *, left: bool = True) -> tuple[int, ...]:
         """The entries that it came from, ascending; of what is left of it, or of all."""
-        found = {node.source for node in self.walk() if node.alive or not left}
-        return tuple(sorted(found - {-1}))
+        sources = {node.source for node in self.walk() if node.alive or not left}
+        return tuple(sorted(sources - {-1}))
 
 
 _UNGROWN = float("inf")
@@ -138,7 +138,7 @@ class _Layout:
         for at, element in enumerate(elements):
             claim = _UNGROWN if element.flex_grow is None else element.flex_grow
             groups.setdefault(claim, []).append(at)
-        left = budget - node.own
+        left = budget - node.own_tokens
         reserved = sum(element.flex_reserve for element in elements) if len(groups) > 1 else 0
         for grow in sorted(groups, reverse=True):
             members = groups[grow]
@@ -153,7 +153,7 @@ class _Layout:
                 children[at] = child
                 left -= min(child.total, share)
         node.children = [child for child in children if child is not None]
-        node.total = node.tokens = node.own + sum(child.total for child in node.children)
+        node.total = node.tokens = node.own_tokens + sum(child.total for child in node.children)
 
     @staticmethod
     def _rank(parent: Node, element: Element, at: int) -> int | None:
@@ -168,16 +168,19 @@ class _Layout:
             node = Node(element, "text", parent, rank)
             node.text, node.source = element.text, element.source
             known = element.tokens
-            node.own = self._count(element.text) if known is None else known
+            node.own_tokens = self._count(element.text) if known is None else known
             return _leaf(node, budget)
         if isinstance(element, TextChunk):
             node = Node(element, "text", parent, rank)
             node.text = fitting_start(element.text, budget, self._count, element.break_on)
-            node.source, node.own = element.source, self._count(node.text) if node.text else 0
+            node.source, node.own_tokens = (
+                element.source,
+                self._count(node.text) if node.text else 0,
+            )
             return _leaf(node, budget)
         if isinstance(element, Image):
             node = Node(element, "image", parent, rank)
-            node.own, node.source = element.tokens, element.source
+            node.own_tokens, node.source = element.tokens, element.source
             return _leaf(node, budget)
         if isinstance(element, CachePoint):
             return _leaf(Node(element, "point", parent, rank), budget)
@@ -199,18 +202,18 @@ class _Layout:
         if sizes is None:
             sizes = [self._count(call.text) for call in element.calls]
         node.calls = list(zip(element.calls, sizes, strict=True))
-        node.own = element.overhead + sum(sizes)
+        node.own_tokens = element.overhead + sum(sizes)
         self.fill(node, element.children, budget)
-        # Texts of one message stand on lines of their own, and a line end may be a token.
+        # Texts of one message stand on separate lines, and a line end may be a token.
         joints = max(0, sum(part.kind == "text" for part in node.walk()) - 1)
-        node.own += joints
+        node.own_tokens += joints
         node.tokens = node.total = node.total + joints
         return node
 
 
 def _leaf(node: Node, budget: int) -> Node:
     node.budget = budget
-    node.tokens = node.total = node.own
+    node.tokens = node.total = node.own_tokens
     return node
 
 

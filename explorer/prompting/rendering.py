@@ -1,6 +1,6 @@
 """What goes first when a rendered prompt is over its budget (A44).
 
-The lowest priority among siblings, then the lowest inside it. Each container keeps its children in
+The lowest priority among siblings, then the lowest in it. Each container keeps its children in
 a heap, so that dropping a thousand of two thousand costs no thousand searches.
 """
 
@@ -45,7 +45,7 @@ class Dropper:
         self._together: dict[str, list[Node]] = {}
         self._callers: dict[str, Node] = {}
         self._limited = False
-        """A ``TokenLimit`` is kept: then everything inside it may go."""
+        """Whether the node of a ``TokenLimit`` stays: then everything in it may be dropped."""
         self._refused = False
         self._units = 0
         for node in root.walk():
@@ -57,7 +57,7 @@ class Dropper:
             self._units += node.counted
 
     def limits(self) -> None:
-        """Bring every ``TokenLimit`` within its own size, the innermost first."""
+        """Bring every ``TokenLimit`` within its size, the innermost first."""
         limited = [node for node in self._root.walk() if isinstance(node.element, TokenLimit)]
         self._limited = True
         for node in reversed(limited):
@@ -84,7 +84,7 @@ class Dropper:
         heap = container.heap
         if heap is None:
             heap = container.heap = [
-                (node.priority, _lowest_inside(node), node.order, node)
+                (node.priority, _lowest_priority(node), node.order, node)
                 for node in _ranked(container)
                 if self._may_go(node)
             ]
@@ -93,7 +93,7 @@ class Dropper:
             priority, lowest, order, node = heap[0]
             if not node.alive:
                 heappop(heap)
-            elif (now := _lowest_inside(node)) != lowest:
+            elif (now := _lowest_priority(node)) != lowest:
                 heapreplace(heap, (priority, now, order, node))
             elif self._remove(node, limit) if node.is_unit else self._drop_lowest(node, limit):
                 return True
@@ -144,17 +144,20 @@ class Dropper:
                 if caller is not None and not self._says_more(caller, seen):
                     partners.append(caller)
                 for partner in partners:
-                    if partner.alive and not _inside(partner, seen):
+                    if partner.alive and not _is_within(partner, seen):
                         seen.add(id(partner))
                         going.append(partner)
         return going
 
     def _says_more(self, caller: Node, gone: set[int]) -> bool:
-        """Whether a message has text of its own, or calls whose results stay."""
+        """Whether a message has text, or calls whose results stay."""
         if caller.guarded or any(child.alive for child in caller.children):
             return True
         return any(
-            all(node.alive and not _inside(node, gone) for node in self._together.get(call.id, ()))
+            all(
+                node.alive and not _is_within(node, gone)
+                for node in self._together.get(call.id, ())
+            )
             for call, _ in caller.calls
         )
 
@@ -181,7 +184,7 @@ class Dropper:
     def _take_call(self, message: Node, call_id: str) -> None:
         gone = sum(tokens for call, tokens in message.calls if call.id == call_id)
         message.calls = [pair for pair in message.calls if pair[0].id != call_id]
-        message.own -= gone
+        message.own_tokens -= gone
         _lighten(message, gone)
         if message.counted and not message.calls:
             message.counted = False
@@ -219,7 +222,7 @@ def _ranked(container: Node) -> Iterator[Node]:
             yield child
 
 
-def _lowest_inside(node: Node) -> int:
+def _lowest_priority(node: Node) -> int:
     """The lowest priority among the children that are left."""
     if node.kind in ("text", "image"):
         return _LEAF
@@ -243,7 +246,7 @@ def _emptied(node: Node, gone: set[int]) -> Iterator[Node]:
         above = above.parent
 
 
-def _inside(node: Node, seen: set[int]) -> bool:
+def _is_within(node: Node, seen: set[int]) -> bool:
     """Whether a node is one of ``seen`` or below one."""
     above: Node | None = node
     while above is not None:
@@ -299,7 +302,7 @@ def render(elements: Sequence[Element], budget: int, count: Count) -> Rendering:
 
     ``count`` is asked only where an element does not bring its tokens along. Raises
     BudgetExceededError when what may not be dropped (content without a priority, what a cache
-    holds, the last and highest of the rest) is too large by itself.
+    holds, the last and highest of the rest) is too large alone.
     """
     root = lay_out(elements, budget, count)
     dropper = Dropper(root)
@@ -331,7 +334,7 @@ def _messages(root: Node) -> Iterator[PromptMessage]:
 
 
 def _joined(texts: Sequence[str]) -> str:
-    """Texts of one message, each on a line of its own."""
+    """Texts of one message, each on a separate line."""
     out = ""
     for text in texts:
         if out and text and not out.endswith("\n"):

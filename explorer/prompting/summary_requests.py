@@ -20,52 +20,54 @@ _SIMPLE = 5000
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What a summary is to tell, and where it ends."""
+class SummaryPart:
+    """The part of a conversation to summarize, and where it ends."""
 
     conversation: Conversation
     last_entry: int
-    """The last entry that it tells of; what comes after stays."""
+    """The last entry that it covers; what comes after stays."""
 
 
-def told_now(said: Conversation) -> Told | None:
-    """What a summary tells when the prompt is too large: all but the last round, which is what
+def part_before_request(conversation: Conversation) -> SummaryPart | None:
+    """The part to summarize when the prompt is too large: all but the last round, which is what
     was too much (A49); None when there is nothing before.
 
-    With one round or none in the current turn, everything before the turn is told.
+    With one round or none in the current turn, everything before the turn is summarized.
     """
-    if not said.turns:
+    if not conversation.turns:
         return None
-    current, earlier = said.turns[-1], said.turns[:-1]
+    current, earlier = conversation.turns[-1], conversation.turns[:-1]
     if len(current.rounds) > 1:
-        kept = Turn(current.said, current.rounds[:-1])
-        return Told(replace(said, turns=(*earlier, kept)), current.rounds[-2].last_entry)
+        kept = Turn(current.messages, current.rounds[:-1])
+        return SummaryPart(
+            replace(conversation, turns=(*earlier, kept)), current.rounds[-2].last_entry
+        )
     if not earlier:
         return None
     last = _last_entry(earlier[-1])
-    return Told(replace(said, turns=earlier), last) if last >= 0 else None
+    return SummaryPart(replace(conversation, turns=earlier), last) if last >= 0 else None
 
 
-def told_ahead(said: Conversation) -> Told | None:
-    """What a summary tells that is made ahead: everything up to the last complete round, which it
+def part_ahead(conversation: Conversation) -> SummaryPart | None:
+    """The part of a summary that is made ahead: everything up to the last complete round, which it
     is attached to; None before there is any."""
-    for number in range(len(said.turns), 0, -1):
-        turn = said.turns[number - 1]
+    for number in range(len(conversation.turns), 0, -1):
+        turn = conversation.turns[number - 1]
         if turn.rounds:
-            return Told(said, turn.rounds[-1].last_entry)
+            return SummaryPart(conversation, turn.rounds[-1].last_entry)
     return None
 
 
 def _last_entry(turn: Turn) -> int:
     if turn.rounds:
         return turn.rounds[-1].last_entry
-    return turn.said[-1].entry if turn.said else -1
+    return turn.messages[-1].entry if turn.messages else -1
 
 
-def full_request(prompt: AgentPrompt, told: Conversation, order: str) -> list[Element]:
-    """The agent's own prompt of what is told, and the order after it. What does not fit is
+def full_request(prompt: AgentPrompt, conversation: Conversation, order: str) -> list[Element]:
+    """The agent's prompt of the part to summarize, and the order after it. What does not fit is
     dropped, the oldest first."""
-    rows = replace(prompt, keep_cached=False).elements(told)
+    rows = replace(prompt, keep_cached=False).elements(conversation)
     return [*rows, Message("user", [Text(order)], name=ORDER)]
 
 
@@ -84,10 +86,10 @@ class SimpleRecord:
     escape: Callable[[str], str] = str
     """Makes harmless what looks like a tag of the request."""
 
-    def elements(self, told: Conversation) -> list[Element]:
+    def elements(self, conversation: Conversation) -> list[Element]:
         """One message with as much of the record as fits: its first entry always, then the
         newest."""
-        rows = self._rows(told)
+        rows = self._rows(conversation)
         first, rest = rows[:1], rows[1:]
         return [
             Message("system", [Text(self.system)], name="instructions"),
@@ -104,12 +106,12 @@ class SimpleRecord:
             ),
         ]
 
-    def _rows(self, told: Conversation) -> list[Chunk]:
+    def _rows(self, conversation: Conversation) -> list[Chunk]:
         rows: list[Chunk] = []
-        if told.summary is not None:
-            rows.append(self._spoken(told.summary, "summary of what came before"))
-        for turn in told.turns:
-            rows += [self._spoken(spoken, "message") for spoken in turn.said]
+        if conversation.summary is not None:
+            rows.append(self._spoken(conversation.summary, "summary of what came before"))
+        for turn in conversation.turns:
+            rows += [self._spoken(spoken, "message") for spoken in turn.messages]
             for one in turn.rounds:
                 rows += self._round(one)
         return rows
@@ -125,12 +127,12 @@ class SimpleRecord:
             rows.append(Chunk([Text(text, source=one.entry)], name="reply"))
         for call in one.calls:
             result = next(found for found in one.results if found.call_id == call.id)
-            said = f"[Assistant tool calls]: {self._call(call)}\n"
+            text = f"[Assistant tool calls]: {self._call(call)}\n"
             given = truncate_middle(result.text, self.result_limit, self.count)
             rows.append(
                 Chunk(
                     [
-                        Text(said, source=one.entry),
+                        Text(text, source=one.entry),
                         Text(f"[Tool result]: {self.escape(given)}\n", source=result.entry),
                     ],
                     name=f"{call.name} and its result",

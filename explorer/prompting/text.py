@@ -1,4 +1,4 @@
-"""Cutting texts to a size: at line ends and spaces, never inside what a person sees as one
+"""Cutting texts to a size: at line ends and spaces, never within what a reader sees as one
 character."""
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ class ToolUse:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """An image inside a message, base64."""
+    """An image in a message, base64."""
 
     mime: str
     data: str
@@ -67,7 +67,7 @@ class PromptMessage:
     tokens: int = 0
 
 
-class Said(NamedTuple):
+class SourceMessage(NamedTuple):
     """One entry of a context as it is sent: its message, what it weighs, where it came from."""
 
     entry: int
@@ -116,10 +116,10 @@ class Round:
 
 @dataclass(slots=True)
 class Turn:
-    """What was said, and the rounds that it led to. Kept entries after a summary may begin in the
-    middle of a turn, which then has nothing said."""
+    """The user's messages, and the rounds that they led to. Kept entries after a summary may begin
+    in the middle of a turn, which then has no user message."""
 
-    said: list[Spoken] = field(default_factory=list)
+    messages: list[Spoken] = field(default_factory=list)
     rounds: list[Round] = field(default_factory=list)
 
 
@@ -144,19 +144,19 @@ class Conversation:
         return any(found.calls and found.results for found in self.turns[-1].rounds)
 
 
-def conversation(said: Iterable[Said]) -> Conversation:
+def conversation(source_messages: Iterable[SourceMessage]) -> Conversation:
     """Turns and rounds of a context's messages, in order.
 
     Only what comes after the newest summary counts. Replies that failed or were stopped, calls
     without a result and results without a call are left out: providers refuse them.
     """
-    found = list(said)
-    newest = max((at for at, one in enumerate(found) if one.is_summary), default=-1)
+    messages = list(source_messages)
+    newest = max((at for at, one in enumerate(messages) if one.is_summary), default=-1)
     summary = None
     if newest >= 0:
-        summary, found = _spoken(found[newest]), found[newest + 1 :]
+        summary, messages = _spoken(messages[newest]), messages[newest + 1 :]
     turns: list[Turn] = []
-    for one in found:
+    for one in messages:
         message = one.message
         if isinstance(message, ToolResultMessage):
             if turns and turns[-1].rounds:
@@ -170,7 +170,7 @@ def conversation(said: Iterable[Said]) -> Conversation:
         else:
             if not turns or turns[-1].rounds:
                 turns.append(Turn())
-            turns[-1].said.append(_spoken(one))
+            turns[-1].messages.append(_spoken(one))
     for turn in turns:
         turn.rounds = [whole for one in turn.rounds if (whole := _paired(one)) is not None]
     return Conversation(summary, tuple(turns))
@@ -186,9 +186,11 @@ def _paired(one: Round) -> Round | None:
     return Round(one.entry, one.text, one.tokens, calls, one.thinking, list(results.values()))
 
 
-def _round(one: Said, reply: AssistantMessage) -> Round:
+def _round(message: SourceMessage, reply: AssistantMessage) -> Round:
     calls = tuple(ToolUse(call.id, call.name, call.named_arguments) for call in reply.calls)
-    return Round(one.entry, _texts(reply.content), one.tokens, calls, _thinking(reply.content))
+    return Round(
+        message.entry, _texts(reply.content), message.tokens, calls, _thinking(reply.content)
+    )
 
 
 def _thinking(content: Content) -> Thinking | None:
@@ -199,17 +201,17 @@ def _thinking(content: Content) -> Thinking | None:
     return None
 
 
-def _result(one: Said, result: ToolResultMessage) -> Result:
+def _result(message: SourceMessage, result: ToolResultMessage) -> Result:
     text = _texts(result.content)
     if not text and images_of(result.content):
         text = "[image]"
-    return Result(one.entry, result.call_id, text, one.tokens)
+    return Result(message.entry, result.call_id, text, message.tokens)
 
 
-def _spoken(one: Said) -> Spoken:
-    content = one.message.content
+def _spoken(message: SourceMessage) -> Spoken:
+    content = message.message.content
     pictures = tuple(Picture(image.mime, image.data) for image in images_of(content))
-    return Spoken(one.entry, _texts(content), one.tokens, pictures)
+    return Spoken(message.entry, _texts(content), message.tokens, pictures)
 
 
 def _texts(content: Content) -> str:

@@ -41,7 +41,7 @@ from explorer.templates import load_prompt
 _LONGEST_ID = 64
 _ODD = re.compile(r"[^A-Za-z0-9_-]")
 _SIGNED = ("session-explorer", "anthropic-messages")
-"""Where signatures are the provider's own; others keep things of another kind in their place."""
+"""APIs whose signatures are the provider's; others use the field for something else."""
 _SPOKEN = frozenset((Kind.USER, Kind.ASSISTANT, Kind.TOOL_RESULT))
 """Messages of a turn; labels, changes of model and compactions between them do not count."""
 
@@ -154,7 +154,7 @@ def chat_of(messages: Iterable[ModelMessage], model: str = "") -> list[ChatMessa
     """Messages of a context as they are sent to ``model``.
 
     Replies that failed or were stopped are left out. Of calls and results only pairs are sent,
-    results right after their reply and under ids of their own, since providers refuse anything
+    results right after their reply and under unique ids, since providers refuse anything
     else.
     """
     sent: list[_Sent] = []
@@ -209,12 +209,12 @@ def _unique_id(call_id: str, foreign: bool, taken: set[str]) -> str:
     """An id that no other call of the request has."""
     wanted = _ODD.sub("_", call_id)[:_LONGEST_ID] if foreign else call_id
     wanted = wanted or "call"
-    own, number = wanted, 1
-    while own in taken:
+    unique, number = wanted, 1
+    while unique in taken:
         number += 1
-        own = f"{wanted}_{number}"
-    taken.add(own)
-    return own
+        unique = f"{wanted}_{number}"
+    taken.add(unique)
+    return unique
 
 
 def _chat_message(message: ModelMessage) -> ChatMessage:

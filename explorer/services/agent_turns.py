@@ -219,8 +219,8 @@ async def start_turn(
     messages go, by default the document's leaf. ``date``: today's, for the system prompt.
     """
     work = _Work(
-        document, model, _box(document, tools), cancel, on_event, automatic, retry, thinking,
-        queue, limits, port, date,
+        document, model, _workspace_tools(document, tools), cancel, on_event, automatic,
+        retry, thinking, queue, limits, port, date,
     )  # fmt: skip
     return await work.say(prompt)
 
@@ -244,13 +244,13 @@ async def resume_turn(
     ``start_turn``. An answer that was cut short at its length is asked to be gone on with; where
     nothing is left to do, the result says so. Raises StoreError."""
     work = _Work(
-        document, model, _box(document, tools), cancel, on_event, automatic, retry, thinking,
-        queue, limits, port, date,
+        document, model, _workspace_tools(document, tools), cancel, on_event, automatic,
+        retry, thinking, queue, limits, port, date,
     )  # fmt: skip
     return await work.resume()
 
 
-def _box(document: Document, tools: ToolBox | Workspace | None) -> ToolBox | None:
+def _workspace_tools(document: Document, tools: ToolBox | Workspace | None) -> ToolBox | None:
     if not isinstance(tools, Workspace):
         return tools
     return tools_of(document, tools, Approvals("read-only"))

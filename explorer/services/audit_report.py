@@ -43,7 +43,7 @@ def _never() -> bool:
 
 
 def _say_nothing(_done: int, _total: int) -> None:
-    """A callback for reports whose progress nobody shows."""
+    """A progress callback that does nothing."""
 
 
 def form_of_file(path: Path) -> Form | None:
@@ -80,8 +80,8 @@ def make_report(
     read = opened.payloads.entries
     weights = opened.weights_for(rules)
     inputs = recorded_inputs(tree, opened.store.drafts(opened.key))
-    found = overview(tree, leaf, rules, read=read, recorded=inputs, weights=weights)
-    gathering = Gathering(tree, found, read, opened.payloads.previews)
+    overview_of_path = overview(tree, leaf, rules, read=read, recorded=inputs, weights=weights)
+    gathering = Gathering(tree, overview_of_path, read, opened.payloads.previews)
     auditor = auditor or Auditor(opened)
     parts: list[CompactionPart] = []
     total = len(chosen) * _STEPS
@@ -92,13 +92,17 @@ def make_report(
         if cancelled():
             raise ScanCancelled
         progress((at + 1) * _STEPS, total)
-    shown = found.losses if compaction is None else found.losses_at(compaction)
+    shown = (
+        overview_of_path.losses if compaction is None else overview_of_path.losses_at(compaction)
+    )
     return Report(
         program=f"Session Explorer {version()}",
         made_ms=opened.writer.now_ms(),
-        session=_facts(opened, leaf, found),
+        session=_facts(opened, leaf, overview_of_path),
         rules=rules.title,
-        rules_known=recorded.known.told if profile is None else "They were chosen for this report.",
+        rules_known=recorded.known.basis
+        if profile is None
+        else "They were chosen for this report.",
         spending=spending,
         cost=_cost(spending),
         compactions=tuple(parts),

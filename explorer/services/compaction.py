@@ -174,7 +174,7 @@ class Compaction:
     def compare(
         self, at: int | None, profiles: Iterable[Profile], context_window: int | None = None
     ) -> list[ProfileOutcome]:
-        """What a compaction at an entry would do under each profile, with its own sizes."""
+        """What a compaction at an entry would do under each profile, with that profile's sizes."""
         session = self._session
         return compare_profiles(
             session.tree,
@@ -329,14 +329,14 @@ class Compaction:
             place = self._supplied_place(shown, before.compaction.first_kept_entry_id)
             assert isinstance(place, Partition), place
             return _Reviewed(order, place, before.compaction)
-        found = await review.runner.compacting(view, order.instructions, order.cancel)
-        review.take("session.compacting", found.records)
+        reviewed = await review.runner.compacting(view, order.instructions, order.cancel)
+        review.take("session.compacting", reviewed.records)
         added = order.additions
-        prompt = added.prompt if found.prompt is None else found.prompt
+        prompt = added.prompt if reviewed.prompt is None else reviewed.prompt
         facts = dict(order.facts)
-        if found.preserve_data is not None:
-            facts["preserve_data"] = dict(found.preserve_data)
-        additions = Additions((*added.context, *found.context), prompt)
+        if reviewed.preserve_data is not None:
+            facts["preserve_data"] = dict(reviewed.preserve_data)
+        additions = Additions((*added.context, *reviewed.context), prompt)
         return _Reviewed(replace(order, additions=additions, facts=facts), shown)
 
     async def review_conversation(
@@ -349,11 +349,11 @@ class Compaction:
         if not isinstance(prepared, Preparation):
             return BeforeCompact()
         previous, surroundings = self.previous_summary(prepared), surroundings_of(self._session)
-        found = await review.runner.before_compact(
+        reviewed = await review.runner.before_compact(
             lambda: CompactionView(prepared, previous, surroundings), instructions, review.cancel
         )
-        review.take("session_before_compact", found.records)
-        return found
+        review.take("session_before_compact", reviewed.records)
+        return reviewed
 
     def _supplied_problem(self, shown: Partition, supplied: SuppliedCompaction) -> str:
         """Why a supplied compaction cannot be used; empty when it can (B12, E16)."""
@@ -396,9 +396,9 @@ def cut_after(tree: SessionTree, shown: Partition, entry: int) -> int:
     last = path.position(round_of(tree, path, entry)[-1])
     if last < shown.boundary:
         raise CannotShape(f"#{entry} was summarized already, or is before a new start.")
-    found = next((cut for cut in shown.valid_cuts if cut > last), -1)
-    if found < 0:
+    following = next((cut for cut in shown.valid_cuts if cut > last), -1)
+    if following < 0:
         raise CannotShape(
             f"Nothing after #{entry} can be kept: no valid cut follows. Choose an earlier entry."
         )
-    return found
+    return following

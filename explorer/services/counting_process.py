@@ -1,4 +1,4 @@
-"""A tokenizer in a process of its own, so that counting a session does not take the interpreter
+"""A tokenizer in a separate process, so that counting a session does not take the interpreter
 from the window."""
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class CountingLost(Exception):
 
 
 class ProcessCounter:
-    """A ``Counter`` whose tokenizer is in a process of its own. May be used from any thread.
+    """A ``Counter`` whose tokenizer is in a separate process. May be used from any thread.
 
     Where no process can be had, or it ends, it counts here: slower, and a window feels it.
     """
@@ -147,10 +147,10 @@ class _Process:
 
 
 def _read(pipe: IO[bytes], size: int) -> bytes:
-    found = pipe.read(size)
-    if len(found) < size:
+    block = pipe.read(size)
+    if len(block) < size:
         raise CountingLost("the counting process has ended")
-    return found
+    return block
 
 
 def _count_record(counter: Counter, format_name: FormatName, record: bytes) -> int:
@@ -160,18 +160,18 @@ def _count_record(counter: Counter, format_name: FormatName, record: bytes) -> i
 
 
 def serve(encoding: str) -> None:
-    """What the process does: count until nobody asks any more."""
+    """The process's main function: count until its input closes."""
     # A key pressed in the terminal is for the program that started this one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     counter = TiktokenCounter(encoding)
-    with os.fdopen(0, "rb") as asked, os.fdopen(1, "wb") as told:
+    with os.fdopen(0, "rb") as asked, os.fdopen(1, "wb") as output:
         hello = json.dumps({"name": counter.name, "note": counter.note}).encode()
-        told.write(_COUNT.pack(len(hello)) + hello)
-        told.flush()
+        output.write(_COUNT.pack(len(hello)) + hello)
+        output.flush()
         while head := asked.read(_COUNT.size):
             name = asked.read(*_COUNT.unpack(head)).decode()
             (count,) = _COUNT.unpack(asked.read(_COUNT.size))
             sizes = array("Q", asked.read(8 * count))
             counts = array("q", (_count_record(counter, name, asked.read(at)) for at in sizes))
-            told.write(counts.tobytes())
-            told.flush()
+            output.write(counts.tobytes())
+            output.flush()

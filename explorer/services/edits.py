@@ -25,7 +25,7 @@ from explorer.session.edit_entries import (
     ShapeKind,
     shape_data,
 )
-from explorer.session.edits import can_be_told, prunes_on, round_of, shape_at, shapes_on
+from explorer.session.edits import can_be_sent, prunes_on, round_of, shape_at, shapes_on
 from explorer.session.entries import CustomData, Label, SessionName
 from explorer.session.kinds import Kind
 from explorer.session.tree import Path, SessionTree
@@ -77,7 +77,7 @@ class ShapedRow:
     """The entry that pins, omits or keeps it; -1: the profile."""
     tokens: int
     """What it takes in the context now; of an omitted one what it would."""
-    told: Literal["in place", "again", "not"]
+    sent: Literal["in place", "again", "not"]
     """Where it is sent: in its place, repeated after the summary, or not at all."""
 
 
@@ -161,7 +161,7 @@ class Edits:
         return await self._lifted("omit", sorted(wanted), reason, "is omitted")
 
     async def keep_user_messages(self, tokens: int, reason: str = "") -> int:
-        """Keep the user's own messages word for word through compactions, the newest first, up to
+        """Keep the user messages word for word through compactions, the newest first, up to
         so many tokens; 0: none, whatever the profile has. Returns the appended entry.
 
         Raises CannotShape for fewer than 0, or when that is the rule already; StoreError.
@@ -211,19 +211,19 @@ class Edits:
         shape = self.shape(at)
         in_place = set(context.messages)
         for entry in sorted({*shape.pinned, *context.again}):
-            found = context.again.get(entry)
+            reinserted = context.again.get(entry)
             pin = shape.pinned.get(entry)
             how: Literal["pinned", "kept"] = "pinned" if pin is not None else "kept"
-            by = pin.by if pin is not None else found.by if found is not None else -1
+            by = pin.by if pin is not None else reinserted.by if reinserted is not None else -1
             tokens = sent_tokens(context, entry, self.entry_weight(entry, profile))
-            told: Literal["in place", "again", "not"] = "again"
-            if found is None:
-                told = "in place" if entry in in_place else "not"
-            rows.append(ShapedRow(entry, how, by, tokens, told))
+            sent: Literal["in place", "again", "not"] = "again"
+            if reinserted is None:
+                sent = "in place" if entry in in_place else "not"
+            rows.append(ShapedRow(entry, how, by, tokens, sent))
         return sorted(rows, key=lambda row: row.entry)
 
     async def restate(self, before: Shape) -> int:
-        """Repeat at the leaf the edits that held at another place of the session, as far as the
+        """Repeat at the leaf the edits in force at another place of the session, as far as the
         entries that they name are on the path and they do not hold already. Returns how many
         entries were appended. Raises StoreError."""
         now, path, ids = (
@@ -275,9 +275,9 @@ class Edits:
     async def prune(self, plan: PruningPlan, reason: str = "", *, moves_leaf: bool = False) -> int:
         """Append the prune entry of a plan; returns its index, which is the leaf then.
 
-        ``reason``: stands before the plan's own. ``moves_leaf``: the plan may be for another place
-        than the leaf, and the session goes on from there. Raises ValueError when the plan does
-        nothing or the session has moved on since, StoreError when the database refuses.
+        ``reason``: stands before the plan's reason. ``moves_leaf``: the plan may be for another
+        place than the leaf, and the session goes on from there. Raises ValueError when the plan
+        does nothing or the session has moved on since, StoreError when the database refuses.
         """
         if not plan.results:
             raise ValueError(plan.reason)
@@ -350,7 +350,7 @@ class Edits:
                     f"#{at} is not on the active path, so it cannot be {verb} here. Go to its"
                     " branch first."
                 )
-            if not can_be_told(self._tree, path, at):
+            if not can_be_sent(self._tree, path, at):
                 kind = Kind(self._tree.columns.kind[at])
                 what = "is never sent to a model"
                 if kind is Kind.COMPACTION:
@@ -382,8 +382,8 @@ class Edits:
 def pruning_of(profile: Profile) -> Pruning:
     """A profile's rules of pruning; a user may prune under one that never does so automatically,
     and then the corrected rules hold."""
-    own = profile.pruning or PROFILES["explorer"].pruning
-    return own if own is not None else Pruning()
+    policy = profile.pruning or PROFILES["explorer"].pruning
+    return policy if policy is not None else Pruning()
 
 
 def remember_origin(document: OpenedSession, compaction: int, left: int) -> None:
@@ -392,8 +392,8 @@ def remember_origin(document: OpenedSession, compaction: int, left: int) -> None
     if left < 0:
         return
     ids, kept = document.tree.columns.ids, document.choices().get(_ORIGINS)
-    ways = dict(kept) if isinstance(kept, dict) else {}
-    document.choose(_ORIGINS, {**ways, ids[compaction]: ids[left]})
+    origins = dict(kept) if isinstance(kept, dict) else {}
+    document.choose(_ORIGINS, {**origins, ids[compaction]: ids[left]})
 
 
 def undo_origin(document: OpenedSession, compaction: int) -> int:

@@ -18,7 +18,7 @@ from explorer.settings.effective import summary_models
 
 
 def same_model(model: str) -> tuple[str, ...]:
-    """Every model summarizes its own conversations."""
+    """Every model summarizes the conversations that it leads."""
     return (model,)
 
 
@@ -28,7 +28,7 @@ class EffectiveRules:
 
     profile: Profile
     settings: Settings
-    """Sizes in tokens. A model's own window, where smaller, counts instead of the one set here."""
+    """Sizes in tokens. A model's window, where smaller, counts instead of the one set here."""
     summary_model: str
     enabled: bool = True
     """Off, nothing is compacted automatically, and of a prompt that does not fit the oldest history
@@ -49,7 +49,7 @@ class EffectiveRules:
     def of(
         cls, profile: Profile, summary_model: str, settings: Settings | None = None
     ) -> EffectiveRules:
-        """The profile's own defaults."""
+        """The profile's defaults."""
         return cls(
             profile,
             settings or Settings.of(profile),
@@ -101,15 +101,15 @@ class Mark(NamedTuple):
 def next_mark(profile: Profile, settings: Settings, model_window: int | None) -> Mark:
     """The threshold; where summaries are made ahead, the middle of the range in which they are
     begun with a warm cache (A47)."""
-    found = limits_of(profile, settings, model_window)
+    limits = limits_of(profile, settings, model_window)
     budget, ahead = profile.prompt_budget, profile.background
     if budget is None:
-        return Mark(found.threshold, False)
+        return Mark(limits.threshold, False)
     try:
-        base = message_budget(found.window, threshold=budget.threshold).base
+        base = message_budget(limits.window, threshold=budget.threshold).base
     except ValueError:
         # An invalid threshold is reported where it is set.
-        base = found.window
+        base = limits.window
     if ahead is None:
         return Mark(base, False)
     return Mark(round(base * (ahead.warm_low + ahead.warm_high) / 2), True)

@@ -42,7 +42,7 @@ CHANGED_WHOLE = (
     "An extension changed a conversation as a whole, which can only be changed part by part; "
     "nothing was sent."
 )
-HELD_REQUEST = "The extension {} must see every request and failed, so nothing was sent."
+BLOCKED_REQUEST = "The extension {} must see every request and failed, so nothing was sent."
 
 
 class CancelledByExtension(DraftFailed, ValueError):
@@ -101,13 +101,13 @@ class Review:
             return request
         async with self._lock:
             prompt = Prompt(request.prompt, list(request.sources))
-            found = await self.runner.request(
+            answer = await self.runner.request(
                 request.purpose, request.system, prompt, self._ids(), model, self._cancel
             )
-        self.take("session_request", found.records)
-        if found.held_by:
-            raise ModelError("unavailable", HELD_REQUEST.format(found.held_by))
-        return replace(request, system=found.system, prompt=found.prompt, sources=found.sources)
+        self.take("session_request", answer.records)
+        if answer.blocked_by:
+            raise ModelError("unavailable", BLOCKED_REQUEST.format(answer.blocked_by))
+        return replace(request, system=answer.system, prompt=answer.prompt, sources=answer.sources)
 
     async def conversation(self, request: ModelRequest) -> ModelRequest:
         """A request that is a conversation, as it may be sent: every text of it is a part.
@@ -122,15 +122,15 @@ class Review:
             spans.append(Span(at, at + len(text), number))
             at += len(text)
         async with self._lock:
-            found = await self.runner.request(
+            answer = await self.runner.request(
                 "conversation", "", Prompt("".join(texts), spans), [""] * len(texts),
                 request.model, self._cancel,
             )  # fmt: skip
-        self.take("session_request", found.records)
-        if found.held_by:
-            raise ModelError("unavailable", HELD_REQUEST.format(found.held_by))
-        now = {span.entry: found.prompt[span.start : span.end] for span in found.sources}
-        if sum(map(len, now.values())) != len(found.prompt):
+        self.take("session_request", answer.records)
+        if answer.blocked_by:
+            raise ModelError("unavailable", BLOCKED_REQUEST.format(answer.blocked_by))
+        now = {span.entry: answer.prompt[span.start : span.end] for span in answer.sources}
+        if sum(map(len, now.values())) != len(answer.prompt):
             # Which message a text belongs to is not known any more, and the old one must not go.
             raise ModelError("unavailable", CHANGED_WHOLE)
         return with_request_texts(request, [now.get(number, "") for number in range(len(texts))])
@@ -139,14 +139,14 @@ class Review:
         """A summary as it may become a draft. Raises DraftFailed when it must not, Cancelled."""
         if not self.runner.handles("session_summary"):
             return text
-        found = await self.runner.summary(kind, text, supplied, self._cancel)
-        self.take("session_summary", found.records)
-        if found.held_by:
+        answer = await self.runner.summary(kind, text, supplied, self._cancel)
+        self.take("session_summary", answer.records)
+        if answer.blocked_by:
             raise DraftFailed(
-                f"The extension {found.held_by} must see every summary and failed, so this one "
+                f"The extension {answer.blocked_by} must see every summary and failed, so this one "
                 "is not kept."
             )
-        return found.summary
+        return answer.summary
 
 
 def with_review(order: Order, review: Review) -> Order:
@@ -278,7 +278,7 @@ def _map_call(call: ToolCall, change: Callable[[str], str]) -> ToolCall:
 def _arguments(text: str) -> dict[str, Any]:
     """Arguments that were changed as text; text that is JSON no more is kept under one name."""
     try:
-        found = json.loads(text)
+        arguments = json.loads(text)
     except ValueError:
-        found = None
-    return found if isinstance(found, dict) else {"arguments": text}
+        arguments = None
+    return arguments if isinstance(arguments, dict) else {"arguments": text}

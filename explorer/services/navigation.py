@@ -69,7 +69,7 @@ class NavigationPlan:
 
     @property
     def writes_anew(self) -> bool:
-        """Whether a message goes back into the box, to be sent again."""
+        """Whether a message goes back into the composer, to be sent again."""
         return bool(self.composer_text or self.pictures)
 
     @property
@@ -90,8 +90,8 @@ def plan_navigation(
 
     ``payload`` is the target's entry; it is only read for a user or custom message, whose parent
     becomes the leaf and whose text goes to the composer. ``seen_leaf``: the session's leaf where
-    the branch that is left ends elsewhere. ``anew``: a message is written again even where it is
-    the leaf itself.
+    the branch that is left ends at another entry. ``anew``: a message is written again even where
+    it is the leaf itself.
     """
     new_leaf, text = target, ""
     pictures: tuple[ImagePart, ...] = ()

@@ -231,15 +231,15 @@ class OpenedSession:
             return int(name[1:])
         if (exact := self.tree.index_of(name)) >= 0:
             return exact
-        found = [
+        matches = [
             at for at, entry_id in enumerate(self.tree.columns.ids) if entry_id.startswith(name)
         ]
-        if len(found) != 1:
-            have = f"{len(found):,} entries of {self.title!r} have ids"
-            if not found:
+        if len(matches) != 1:
+            have = f"{len(matches):,} entries of {self.title!r} have ids"
+            if not matches:
                 have = f"no entry of {self.title!r} has an id"
-            raise ValueError(f"{have} that start{'' if found else 's'} with {name!r}")
-        return found[0]
+            raise ValueError(f"{have} that start{'' if matches else 's'} with {name!r}")
+        return matches[0]
 
     def choices(self) -> dict[str, Any]:
         """What the user chose for this session: JSON values by name."""
@@ -298,8 +298,8 @@ def count_session(
 
 def _counts(payloads: Payloads, entries: Sequence[int], counter: Counter) -> list[int]:
     if isinstance(counter, ProcessCounter):
-        found = dict(payloads.raws(entries))
-        return counter.count_records(payloads.format, [found.get(entry, "") for entry in entries])
+        raws = dict(payloads.raws(entries))
+        return counter.count_records(payloads.format, [raws.get(entry, "") for entry in entries])
     return [count_entry(counter, entry) for entry in payloads.entries(entries)]
 
 

@@ -1,4 +1,4 @@
-"""One prompt to several models at once, each on a branch of its own below the same entry.
+"""One prompt to several models at once, each on a separate branch below the same entry.
 
 The models may read the workspace and change nothing in it. Two that changed the same folder at the
 same time would undo each other's work; and after changes in copies of it, every branch but one

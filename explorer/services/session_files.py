@@ -228,16 +228,16 @@ def remove_outputs(database: Path, session_id: str) -> None:
 def readable(document: Document) -> Callable[[Path], bool]:
     """Says of a resolved path outside of the workspace whether the agent may read it: what a
     summary points to (A51). A fork's summaries point to what its origin wrote."""
-    own = transcripts_of(document).is_transcript
+    is_transcript = transcripts_of(document).is_transcript
     if not document.header.parent_session:
-        return own
+        return is_transcript
     database, store = document.store.path, document.store
     above = [row.session_id for row in ancestors_of(document.row, store.sessions())]
     written = [Transcripts(database, session_id) for session_id in above]
     outputs = [outputs_folder(database, session_id) for session_id in above]
 
     def may_read(path: Path) -> bool:
-        if own(path) or any(transcripts.is_transcript(path) for transcripts in written):
+        if is_transcript(path) or any(transcripts.is_transcript(path) for transcripts in written):
             return True
         return any(path.is_relative_to(folder) for folder in outputs) and path.is_file()
 

@@ -265,7 +265,7 @@ def ancestors_of(fork: SessionRow, rows: Iterable[SessionRow]) -> list[SessionRo
     listed, found = list(rows), [fork]
     while (above := origin_of(found[-1], listed)) is not None:
         if any(row.key == above.key for row in found):
-            break  # what files state may be a circle
+            break  # the parents stated in files may form a cycle
         found.append(above)
     return found[1:]
 

@@ -87,7 +87,8 @@ class SessionWriter:
         return len(records)
 
     def follow_leaf(self, index: int) -> None:
-        """Take over the database's leaf: the session's file went on, and nobody moved the leaf."""
+        """Take over the database's leaf: the session's file went on, and the user has not moved the
+        leaf."""
         self._leaf_moved(index)
 
     def _take(self, records: list[EntryRecord]) -> None:

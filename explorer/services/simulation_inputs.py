@@ -49,7 +49,7 @@ def prices_of(info: ModelInfo) -> Prices | None:
 
 
 def _prices(into: float, out: float, cache_read: float | None, cache_write: float | None) -> Prices:
-    """Tokens from or into a cache cost what others do, where no price of their own is known."""
+    """Tokens from or into a cache cost what others do, where no separate price is known."""
     return Prices(
         read=into,
         write=out,

@@ -97,8 +97,8 @@ class SessionSpending:
         return self._drafts
 
     def _read(self, entries: list[int], totals: list[int]) -> dict[int, Spent]:
-        found = self._payloads.usages(list(zip(entries, totals, strict=True)))
-        return {at: spent_of(usage) for at, usage in found if usage is not None}
+        usages = self._payloads.usages(list(zip(entries, totals, strict=True)))
+        return {at: spent_of(usage) for at, usage in usages if usage is not None}
 
     def _read_drafts(self) -> Spent:
         total = NOTHING

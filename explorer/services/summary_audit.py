@@ -37,7 +37,7 @@ def _never() -> bool:
 
 
 def _say_nothing(_done: int, _total: int) -> None:
-    """A callback for audits whose progress nobody shows."""
+    """A progress callback that does nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +85,12 @@ class Auditor:
         kept = (*sorted(session.context(entry).again), *made.kept)
         summary = _summary_of(session, entry)
         self._scan((*made.earlier, *made.summarized, *kept), cancelled, progress)
-        found = self._fidelity(
+        result = self._fidelity(
             summary, made.summarized, kept, made.earlier, made.changed, made.stated_changed,
             cancelled,
         )  # fmt: skip
         above = session.tree.columns.parent[entry]
-        audited = Audited(f"compaction #{entry}", entry, summary, found, above, frozenset(kept))
+        audited = Audited(f"compaction #{entry}", entry, summary, result, above, frozenset(kept))
         self._found[entry] = audited
         return audited
 
@@ -100,7 +100,7 @@ class Auditor:
         cancelled: IsCancelled = _never,
         progress: OnProgress = _say_nothing,
     ) -> Audited | None:
-        """The audit of a branch summary, held against the messages of the branch that was left:
+        """The audit of a branch summary, compared with the messages of the branch that was left:
         those that went to the summarizer, and those that did not fit. None where the file does not
         say which they are. Raises ValueError for another entry.
         """
@@ -117,13 +117,13 @@ class Auditor:
         sources = sorted({*audit.included, *audit.left_out})
         # What both branches share is seen below the summary anyway.
         kept = [index for index in audit.seen if index != entry]
-        self._scan((*sources, *audit.not_told, *kept), cancelled, progress)
-        found = self._fidelity(
-            summary, sources, kept, audit.not_told, self._changes.of(audit.left),
+        self._scan((*sources, *audit.excluded_by_rule, *kept), cancelled, progress)
+        result = self._fidelity(
+            summary, sources, kept, audit.excluded_by_rule, self._changes.of(audit.left),
             tree.columns.branches[entry].modified_files, cancelled, names_transcript=False,
         )  # fmt: skip
         name = f"branch summary #{entry}"
-        audited = Audited(name, entry, summary, found, audit.placed_below, frozenset(kept))
+        audited = Audited(name, entry, summary, result, audit.placed_below, frozenset(kept))
         self._found[entry] = audited
         return audited
 
@@ -148,11 +148,11 @@ class Auditor:
         kept = [*again, *(index for index in path[prepared.cut :] if index not in before)]
         earlier = [index for index in path[: prepared.boundary] if index not in before]
         self._scan((*earlier, *summarized, *kept), cancelled, progress)
-        found = self._fidelity(
+        result = self._fidelity(
             summary, summarized, kept, earlier, self._changes.of(summarized),
             prepared.modified_files, cancelled,
         )  # fmt: skip
-        return Audited(name, -1, summary, found, prepared.leaf, frozenset(kept))
+        return Audited(name, -1, summary, result, prepared.leaf, frozenset(kept))
 
     def _fidelity(
         self,
@@ -167,7 +167,7 @@ class Auditor:
         names_transcript: bool = True,
     ) -> Fidelity:
         """What became of the entries ``summarized`` in a summary, after they were scanned."""
-        found = fidelity(
+        result = fidelity(
             summary,
             summarized,
             kept,
@@ -184,7 +184,7 @@ class Auditor:
         )
         if cancelled():
             raise ScanCancelled
-        return found
+        return result
 
     def generations(
         self,
@@ -237,5 +237,5 @@ def _tokens(session: OpenedSession, entries: Sequence[int]) -> int:
 
 def _transcript_in(summary: str) -> str:
     """The path of a transcript that a breadcrumb names; empty for none."""
-    found = _TRANSCRIPT.search(summary)
-    return found.group() if found else ""
+    match = _TRANSCRIPT.search(summary)
+    return match.group() if match else ""

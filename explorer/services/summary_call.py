@@ -88,7 +88,7 @@ class SummaryCall:
     @property
     def attempts(self) -> tuple[Attempt, ...]:
         """Every call, request by request in the order of the requests."""
-        return tuple(attempt for one in self._calls for attempt in one.calls.log)
+        return tuple(attempt for call in self._calls for attempt in call.calls.log)
 
     async def run(self) -> None:
         """Wait for all answers; the first failure of a request that counts stops the others.
@@ -97,11 +97,11 @@ class SummaryCall:
         """
         cancel = self._order.cancel
         forget = [cancel.add_callback(token.cancel) for token in (self._stop, self._stop_short)]
-        short = [one for one in self._calls if one.request.purpose == "short"]
+        short = [call for call in self._calls if call.request.purpose == "short"]
         # An endpoint gives the short summary along with the summary (A29): asked for after that.
         beside = [] if self._order.model == REMOTE else [_start(one) for one in short]
         try:
-            counted = [one for one in self._calls if one not in short]
+            counted = [call for call in self._calls if call not in short]
             results = await asyncio.gather(
                 *(self._counted(one) for one in counted), return_exceptions=True
             )
@@ -119,9 +119,9 @@ class SummaryCall:
         if cancel.cancelled:
             raise Cancelled
 
-    async def _counted(self, one: _RequestCall) -> DraftPart:
+    async def _counted(self, call: _RequestCall) -> DraftPart:
         try:
-            return await one.run()
+            return await call.run()
         except (ModelError, _Unusable, Cancelled):
             self._stop.cancel()
             raise
@@ -136,7 +136,7 @@ class SummaryCall:
                 refused = _part(_Answer(error.attempt.text, error.attempt), 0.0)
                 raise DraftFailed(str(error), (*self.parts, refused)) from error
             if isinstance(error, ModelError):
-                raise DraftFailed(error.told, self.parts) from error
+                raise DraftFailed(error.sentence, self.parts) from error
         for error in errors:
             raise error
 
@@ -153,8 +153,8 @@ class SummaryCall:
                 raise result
 
 
-def _start(one: _RequestCall) -> asyncio.Task[DraftPart]:
-    return asyncio.ensure_future(one.run())
+def _start(call: _RequestCall) -> asyncio.Task[DraftPart]:
+    return asyncio.ensure_future(call.run())
 
 
 class _Unusable(Exception):
@@ -256,7 +256,7 @@ class _RequestCall:
                 overflow = isinstance(error, ModelError) and error.kind == "overflow"
                 if overflow or number + 1 == len(models):
                     raise
-                reason = error.told if isinstance(error, ModelError) else str(error)
+                reason = error.sentence if isinstance(error, ModelError) else str(error)
                 reason = reason.rstrip(".")
                 self._order.on_progress(f"{model}: {reason}. Asking {models[number + 1]}.")
                 self._order.on_restart(self.request.purpose)
@@ -287,9 +287,9 @@ class _RequestCall:
         except ModelError as error:
             if error.kind != "overflow" or request.material is None or request.purpose == "short":
                 raise
-            said = window_in(error.message)
+            stated = window_in(error.message)
             self._order.on_progress("The request is larger than the model's window.")
-            budget = said if said is not None and said < size else size // 2
+            budget = stated if stated is not None and stated < size else size // 2
             return await self._ask_in_windows(model, budget, "halved", error)
 
     def _with_newest(self, request: SummaryRequest, model: str, window: int) -> SummaryRequest:
@@ -354,7 +354,7 @@ class _RequestCall:
 
     def _window_room(self, progress: _Progress, model: str) -> int:
         """Tokens of conversation in the next window. Raises ModelError when there is no room: the
-        provider's own error, where it refused before."""
+        provider's error, where it refused before."""
         material = progress.material
         words = max(estimate_text(material.words), estimate_text(material.update_words))
         taken = estimate_text(self.request.system) + words + _TAG_TOKENS
@@ -466,7 +466,7 @@ class _ModelCalls:
         def on_retry(retry: Retry) -> None:
             nonlocal waited
             waited = retry.wait_s
-            order.on_progress(retry.told)
+            order.on_progress(retry.sentence)
             order.on_restart(purpose)
 
         async def attempt(number: int) -> Completion:
@@ -508,7 +508,7 @@ class _ModelCalls:
                 on_silence=self._order.on_progress,
             )  # fmt: skip
         except ModelError as error:
-            log_failure(error.told, error.kind)
+            log_failure(error.sentence, error.kind)
             raise
         except (Cancelled, asyncio.CancelledError):
             log_failure("Cancelled.", "cancelled")

@@ -64,9 +64,9 @@ def entry_candidate(
     tokens = estimate_text(text)
     draft = committed_draft(document, entry, text)
     if draft is not None:
-        found = draft_candidate(document, draft, text, name)
-        settings = dict(found.settings)
-        cost, elapsed = found.cost, found.elapsed_ms
+        candidate = draft_candidate(document, draft, text, name)
+        settings = dict(candidate.settings)
+        cost, elapsed = candidate.cost, candidate.elapsed_ms
     else:
         settings = dict.fromkeys(("Profile", "Instructions", "Model"), UNKNOWN)
         cost, elapsed = None, 0.0

@@ -35,7 +35,7 @@ class Reviewer(Protocol):
 
 
 def say_nothing(_words: str) -> None:
-    """A callback for orders whose progress nobody shows."""
+    """A progress callback that does nothing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,7 +103,9 @@ def _built(info: TemplateInfo, texts: dict[str, str], where: Where) -> Built:
 
 def _alone(info: TemplateInfo, text: str) -> str:
     """A text with its variables replaced by what they stand for."""
-    return fill(text, {one.name: f"({one.about.rstrip('.')})" for one in info.variables})
+    return fill(
+        text, {variable.name: f"({variable.about.rstrip('.')})" for variable in info.variables}
+    )
 
 
 def _alone_note(info: TemplateInfo) -> str:
@@ -170,7 +172,7 @@ def _summaries(name: str, templates: Templates, where: Where) -> Found:
         prepared, document.payloads.entries, previous, instructions, templates, model_limit=limit
     )
     wanted = {"turn-prefix": "turn_prefix", "short": "short"}.get(name, "history")
-    found = next((one for one in requests if one.purpose == wanted), None)
+    found = next((request for request in requests if request.purpose == wanted), None)
     if found is None and name in ("system", "custom-instructions"):
         found = next(iter(requests), None)
     if found is not None and name == "continued" and found.material is not None:

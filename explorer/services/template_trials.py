@@ -141,8 +141,8 @@ class Trial:
         calls = given = written = 0
         for point in points:
             for which in (0, 1):
-                found = self._prepared(point, which, model)
-                requests = found.requests if found is not None else ()
+                prepared = self._prepared(point, which, model)
+                requests = prepared.requests if prepared is not None else ()
                 calls += len(requests)
                 given += sum(estimate_text(r.system) + estimate_text(r.prompt) for r in requests)
                 written += sum(request.max_output_tokens for request in requests)
@@ -176,28 +176,29 @@ class Trial:
         return tuple(results)
 
     async def _one(self, point: TrialPoint, which: int, order: Order) -> TrialResult:
-        found = await asyncio.to_thread(self._prepared, point, which, order.model)
-        if found is None:
+        prepared = await asyncio.to_thread(self._prepared, point, which, order.model)
+        if prepared is None:
             return TrialResult(point, which, problem=NOT_USED)
-        review = await review_of(found.document, order.cancel)
-        answering = SummaryCall(
-            self._client, with_review(order, review), found.templates, self._profile,
-            found.requests, found.document.compaction.plan(found.shown).limits(found.requests),
+        review = await review_of(prepared.document, order.cancel)
+        limits = prepared.document.compaction.plan(prepared.shown).limits(prepared.requests)
+        call = SummaryCall(
+            self._client, with_review(order, review), prepared.templates, self._profile,
+            prepared.requests, limits,
         )  # fmt: skip
         try:
-            await answering.run()
+            await call.run()
         except DraftFailed as error:
             return TrialResult(point, which, problem=str(error))
-        texts = {part.purpose: part.text for part in answering.parts}
+        texts = {part.purpose: part.text for part in call.parts}
         summary = well_formed(
             finish(
-                found.prepared, texts.get("history", ""), texts.get("turn_prefix", ""),
-                found.previous,
+                prepared.prepared, texts.get("history", ""), texts.get("turn_prefix", ""),
+                prepared.previous,
             )
         )  # fmt: skip
-        auditor = self._auditors.setdefault(point.key, Auditor(found.document))
+        auditor = self._auditors.setdefault(point.key, Auditor(prepared.document))
         fidelity = await asyncio.to_thread(
-            lambda: auditor.draft(found.shown, summary, cancelled=lambda: False).fidelity
+            lambda: auditor.draft(prepared.shown, summary, cancelled=lambda: False).fidelity
         )
         return TrialResult(point, which, summary, fidelity)
 
@@ -261,9 +262,9 @@ def wrong_and_tokens(results: Sequence[TrialResult]) -> Mapping[str, tuple[int, 
 
 def _pairs(results: Sequence[TrialResult]) -> list[tuple[Fidelity, Fidelity]]:
     by_place: dict[TrialPoint, dict[int, Fidelity]] = {}
-    for one in results:
-        if one.fidelity is not None:
-            by_place.setdefault(one.point, {})[one.which] = one.fidelity
+    for result in results:
+        if result.fidelity is not None:
+            by_place.setdefault(result.point, {})[result.which] = result.fidelity
     return [(both[0], both[1]) for both in by_place.values() if len(both) == 2]
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from explorer.audit.findings import SURVIVED, Fate, Fidelity, Finding
-from explorer.audit.severity import Weighed, gravity
+from explorer.audit.severity import Weighed, severity
 from explorer.compaction.partition import Partition
 from explorer.compaction.preparation import Preparation
 from explorer.compaction.verification_request import (
@@ -60,7 +60,7 @@ class Checked:
     text: str
     fidelity: Fidelity
     lacks: tuple[Lack, ...]
-    """What can be mended, the gravest first."""
+    """What can be mended, the most severe first."""
 
     @property
     def wrong(self) -> int:
@@ -93,15 +93,15 @@ def check(
 
     Raises ScanCancelled, and ValueError when the preview refuses.
     """
-    found = auditor.draft(shown, text, cancelled=cancelled).fidelity
-    weighed = Weighed.of(found)
+    fidelity = auditor.draft(shown, text, cancelled=cancelled).fidelity
+    weighed = Weighed.of(fidelity)
     wrong = [
-        one
-        for one in found.findings
-        if one.fate in _LACKING and (one.fate is not Fate.LOST or not one.fact.stale)
+        finding
+        for finding in fidelity.findings
+        if finding.fate in _LACKING and (finding.fate is not Fate.LOST or not finding.fact.stale)
     ]
-    wrong.sort(key=lambda one: (gravity(one, weighed), -one.fact.last))
-    return Checked(shown, text, found, tuple(_lacks(document, wrong)))
+    wrong.sort(key=lambda one: (severity(one, weighed), -one.fact.last))
+    return Checked(shown, text, fidelity, tuple(_lacks(document, wrong)))
 
 
 def request_for(document: Document, checked: Checked, model: str) -> VerifyRequest:
@@ -133,7 +133,7 @@ async def mend(
     asked = request_for(document, checked, order.model)
     plan = document.compaction.plan(checked.shown)
     order = with_review(order, await review_of(document, order.cancel))
-    facts = {"of": of.id, "told": len(asked.told), "found": len(checked.lacks)}
+    facts = {"of": of.id, "told": len(asked.reported), "found": len(checked.lacks)}
     order = replace(order, facts={**order.facts, "verify": facts})
     draft = await document.drafts.mended(
         plan, of, asked, order, lambda answer: mended_text(answer, asked.footer)
@@ -160,7 +160,7 @@ def difference(before: Fidelity, after: Fidelity) -> tuple[tuple[Fact, ...], tup
     wrong of what the first had right."""
     had, has = _seen(before), _seen(after)
     wrong_before, wrong_after = _wrong(before), _wrong(after)
-    facts = {_key(one): one.fact for one in (*before.findings, *after.findings)}
+    facts = {_key(finding): finding.fact for finding in (*before.findings, *after.findings)}
     regained = [key for key in facts if (key in has and key not in had) or
                 (key in wrong_before and key not in wrong_after)]  # fmt: skip
     lost = [key for key in facts if (key in had and key not in has) or
@@ -185,22 +185,26 @@ def _key(finding: Finding) -> tuple[str, str, bool]:
 _WRONG = frozenset({Fate.MUTATED, Fate.INVENTED, Fate.STALE})
 
 
-def _seen(found: Fidelity) -> set[tuple[str, str, bool]]:
-    return {_key(one) for one in found.findings if one.fate in SURVIVED and not one.fact.stale}
+def _seen(fidelity: Fidelity) -> set[tuple[str, str, bool]]:
+    return {
+        _key(finding)
+        for finding in fidelity.findings
+        if finding.fate in SURVIVED and not finding.fact.stale
+    }
 
 
-def _wrong(found: Fidelity) -> set[tuple[str, str, bool]]:
-    return {_key(one) for one in found.findings if one.fate in _WRONG}
+def _wrong(fidelity: Fidelity) -> set[tuple[str, str, bool]]:
+    return {_key(finding) for finding in fidelity.findings if finding.fate in _WRONG}
 
 
 def _lacks(document: Document, findings: Sequence[Finding]) -> list[Lack]:
-    wanted = sorted({span.entry for one in findings for span in _spans(one)[-1:]})
+    wanted = sorted({span.entry for finding in findings for span in _spans(finding)[-1:]})
     entries = dict(zip(wanted, document.payloads.entries(wanted), strict=True))
     found = []
-    for one in findings:
-        span = next(iter(_spans(one)[-1:]), None)
+    for finding in findings:
+        span = next(iter(_spans(finding)[-1:]), None)
         line = _line_at(entries[span.entry], span) if span is not None else ""
-        found.append(_lack(one, span.entry if span is not None else -1, line))
+        found.append(_lack(finding, span.entry if span is not None else -1, line))
     return found
 
 

@@ -1,7 +1,7 @@
 """From entries in file order to indices: a stable order in which every parent comes first.
 
 Session files name parents by id, and a damaged or merged file may name one that comes later,
-never, or in a circle. Everything above works on indices where a parent's is below its child's, so
+never, or form a cycle. Everything above works on indices where a parent's is below its child's, so
 this is where those files are put right.
 """
 
@@ -25,7 +25,7 @@ class Placement(NamedTuple, Generic[Item]):
     fault: Fault
 
 
-class _Held(NamedTuple, Generic[Item]):
+class _Pending(NamedTuple, Generic[Item]):
     order: int
     entry_id: str
     parent_id: str
@@ -36,7 +36,7 @@ class Assembler(Generic[Item]):
     """Places entries one by one, holding back those whose parent has not come yet.
 
     The result is the order in which each time the earliest entry of the file is taken whose
-    parent has been taken; a file that is in order stays as it is and nothing is held.
+    parent has been taken; a file that is in order stays as it is and nothing waits.
     """
 
     def __init__(self, ids_ahead: Callable[[], Container[str]] | None = None) -> None:
@@ -47,17 +47,17 @@ class Assembler(Generic[Item]):
         as ``placed[entry_id] = len(placed)``, without going through ``place``."""
         self._ids_ahead = ids_ahead
         self._ahead: Container[str] | None = None
-        self._waiting: dict[str, list[_Held[Item]]] = {}
-        self._held: dict[str, _Held[Item]] = {}
+        self._waiting: dict[str, list[_Pending[Item]]] = {}
+        self._pending: dict[str, _Pending[Item]] = {}
         self._seen = 0
 
     @property
     def holding(self) -> bool:
         """Whether any entry waits for its parent; while one does, use ``place`` for all."""
-        return bool(self._held)
+        return bool(self._pending)
 
     def __contains__(self, entry_id: str) -> bool:
-        return entry_id in self.placed or entry_id in self._held
+        return entry_id in self.placed or entry_id in self._pending
 
     def place(self, entry_id: str, parent_id: str, item: Item) -> list[Placement[Item]]:
         """Add the next entry of the file; an empty ``parent_id`` makes it a root.
@@ -68,24 +68,24 @@ class Assembler(Generic[Item]):
         if entry_id in self:
             raise ValueError(f"entry id {entry_id!r} exists already")
         self._seen += 1
-        held = _Held(self._seen, entry_id, parent_id, item)
+        pending = _Pending(self._seen, entry_id, parent_id, item)
         if not parent_id or parent_id in self.placed:
-            return self._release(held, "")
+            return self._release(pending, "")
         if parent_id == entry_id:
-            return self._release(held, "self")
-        if parent_id not in self._held and not self._comes_later(parent_id):
-            return self._release(held, "orphan")
-        self._held[entry_id] = held
-        self._waiting.setdefault(parent_id, []).append(held)
+            return self._release(pending, "self")
+        if parent_id not in self._pending and not self._comes_later(parent_id):
+            return self._release(pending, "orphan")
+        self._pending[entry_id] = pending
+        self._waiting.setdefault(parent_id, []).append(pending)
         return []
 
     def finish(self) -> list[Placement[Item]]:
-        """Place what still waits: orphans and circles, each opened at its first entry."""
+        """Place what still waits: orphans and cycles, each opened at its first entry."""
         out: list[Placement[Item]] = []
-        for held in list(self._held.values()):
-            if held.entry_id in self._held:
-                start, fault = self._start_of(held)
-                del self._held[start.entry_id]
+        for pending in list(self._pending.values()):
+            if pending.entry_id in self._pending:
+                start, fault = self._start_of(pending)
+                del self._pending[start.entry_id]
                 self._waiting[start.parent_id].remove(start)
                 out += self._release(start, fault)
         return out
@@ -97,23 +97,23 @@ class Assembler(Generic[Item]):
             self._ahead = self._ids_ahead()
         return entry_id in self._ahead
 
-    def _start_of(self, held: _Held[Item]) -> tuple[_Held[Item], Fault]:
-        """The entry to make a root so that ``held`` can be placed."""
-        walked: dict[str, _Held[Item]] = {}
-        at = held
+    def _start_of(self, pending: _Pending[Item]) -> tuple[_Pending[Item], Fault]:
+        """The entry to make a root so that ``pending`` can be placed."""
+        walked: dict[str, _Pending[Item]] = {}
+        at = pending
         while at.entry_id not in walked:
             walked[at.entry_id] = at
-            above = self._held.get(at.parent_id)
+            above = self._pending.get(at.parent_id)
             if above is None:
                 return at, "orphan"
             at = above
         names = list(walked)
-        circle = names[names.index(at.entry_id) :]
-        return min((walked[name] for name in circle), key=lambda one: one.order), "cycle"
+        cycle = names[names.index(at.entry_id) :]
+        return min((walked[name] for name in cycle), key=lambda one: one.order), "cycle"
 
-    def _release(self, held: _Held[Item], fault: Fault) -> list[Placement[Item]]:
+    def _release(self, pending: _Pending[Item], fault: Fault) -> list[Placement[Item]]:
         out: list[Placement[Item]] = []
-        ready = [(held.order, held)]
+        ready = [(pending.order, pending)]
         while ready:
             _, one = heappop(ready)
             parent = -1 if fault else self.placed.get(one.parent_id, -1)
@@ -121,6 +121,6 @@ class Assembler(Generic[Item]):
             out.append(Placement(one.item, parent, fault))
             fault = ""
             for child in self._waiting.pop(one.entry_id, ()):
-                del self._held[child.entry_id]
+                del self._pending[child.entry_id]
                 heappush(ready, (child.order, child))
         return out

@@ -45,7 +45,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What a person said, and everything up to what was said next."""
+    """A user message, and everything up to the next one."""
 
     messages: tuple[Message, ...]
     spent: Spent
@@ -141,10 +141,10 @@ def compare_branches(
     return BranchDifference(ancestor, one, other, mine, theirs)
 
 
-def _same(one: Message | None, other: Message | None) -> bool:
-    if one is None or other is None:
+def _same(message: Message | None, other: Message | None) -> bool:
+    if message is None or other is None:
         return False
-    return (one.kind, one.text, one.calls, one.tokens) == (
+    return (message.kind, message.text, message.calls, message.tokens) == (
         other.kind, other.text, other.calls, other.tokens,
     )  # fmt: skip
 
@@ -162,8 +162,8 @@ def _side(tree: SessionTree, payloads: Payloads, leaf: int, ancestor: int) -> Si
             turns.append(_turn(tree, waiting))
             waiting = []
         waiting.append((message, _spent(entry)))
-        if message.kind is Kind.ASSISTANT and (said := entry.text.strip()):
-            answer, answer_entry = said, at
+        if message.kind is Kind.ASSISTANT and (text := entry.text.strip()):
+            answer, answer_entry = text, at
     if waiting:
         turns.append(_turn(tree, waiting))
     columns = tree.columns
@@ -298,31 +298,33 @@ FIGURES = (
 """What is compared of two branches: its name, and the words for one of them."""
 
 
-def as_markdown(found: BranchDifference, left: str, right: str) -> str:
+def as_markdown(difference: BranchDifference, left: str, right: str) -> str:
     """The whole comparison. ``left`` and ``right``: what the branches are called."""
-    return "\n".join(_markdown_lines(found, left, right)) + "\n"
+    return "\n".join(_markdown_lines(difference, left, right)) + "\n"
 
 
-def _markdown_lines(found: BranchDifference, left: str, right: str) -> Iterator[str]:
-    where = f"#{found.ancestor}" if found.ancestor >= 0 else "the start"
+def _markdown_lines(difference: BranchDifference, left: str, right: str) -> Iterator[str]:
+    where = f"#{difference.ancestor}" if difference.ancestor >= 0 else "the start"
     yield f"# Two branches from {where}"
     yield ""
     yield f"| | {plain(left)} | {plain(right)} |"
     yield "|---|---|---|"
     for title, words in FIGURES:
-        yield f"| {title} | {plain(words(found.left))} | {plain(words(found.right))} |"
-    files = dict.fromkeys([*found.left.files, *found.right.files])
+        yield f"| {title} | {plain(words(difference.left))} | {plain(words(difference.right))} |"
+    files = dict.fromkeys([*difference.left.files, *difference.right.files])
     for path in files:
-        mine, theirs = (", ".join(side.files.get(path, ())) for side in (found.left, found.right))
+        mine, theirs = (
+            ", ".join(side.files.get(path, ())) for side in (difference.left, difference.right)
+        )
         yield f"| {code(path)} | {plain(mine) or '—'} | {plain(theirs) or '—'} |"
     turn = -1
-    for row in found.rows():
+    for row in difference.rows():
         if row.turn != turn:
             turn = row.turn
             yield from ("", f"## Turn {turn + 1}", "", f"| {plain(left)} | {plain(right)} |")
             yield "|---|---|"
         yield f"| {_message_cell(row.left)} | {_message_cell(row.right)} |"
-    for name, side in ((left, found.left), (right, found.right)):
+    for name, side in ((left, difference.left), (right, difference.right)):
         answer = block(side.answer) if side.answer else "_None._"
         yield from ("", f"## Final answer: {plain(name)}", "", answer)
 
@@ -330,8 +332,8 @@ def _markdown_lines(found: BranchDifference, left: str, right: str) -> Iterator[
 def _message_cell(message: Message | None) -> str:
     if message is None:
         return ""
-    said = " ".join(message.text.split())
-    said = said[: _MOST_LINE - 1] + "…" if len(said) > _MOST_LINE else said
-    parts = [said, *(f"→ {call}" for call in message.calls)]
+    text = " ".join(message.text.split())
+    text = text[: _MOST_LINE - 1] + "…" if len(text) > _MOST_LINE else text
+    parts = [text, *(f"→ {call}" for call in message.calls)]
     who = _KIND_NAMES.get(message.kind, message.kind.name.lower().replace("_", " "))
     return f"**{who}** #{message.entry} " + plain(" ".join(part for part in parts if part))

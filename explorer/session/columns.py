@@ -1,6 +1,6 @@
 """One value per entry, in arrays: what a session is without its payloads.
 
-An entry is named by its index everywhere inside the program; a parent's index is always below its
+An entry is named by its index everywhere in the program; a parent's index is always below its
 child's, so every algorithm over the tree is one loop. ``SessionColumns`` only stores; the tree's
 questions are in ``tree``.
 """

@@ -22,7 +22,7 @@ class Context:
     path: Path
     messages: list[int]
     """Source entries in order. With a compaction its entry comes first and stands for the
-    summary; what is told again follows it."""
+    summary; what is repeated follows it."""
     compaction: int
     """The compaction entry in force, or -1."""
     kept_from: int
@@ -33,8 +33,8 @@ class Context:
     pruned: Pruned
     """The tool results, by entry, that a note stands for (A13)."""
     again: Mapping[int, Reinserted] = field(default_factory=dict)
-    """Entries from before the summary that are told again after it, word for word, as messages of
-    their own."""
+    """Entries from before the summary that are repeated after it, word for word, as
+    separate messages."""
     omitted: Mapping[int, int] = field(default_factory=dict)
     """Entries of the path that are left out, each with the omit entry that says so."""
 
@@ -44,9 +44,9 @@ def latest_on_path(tree: SessionTree, path: Path, kind: Kind) -> int:
     kinds = tree.columns.kind
     for row in range(len(path.ranges) - 1, -1, -1):
         part = path.ranges[row]
-        found = kinds.rfind(kind, part.start, part.stop)
-        if found >= 0:
-            return path.position(found)
+        entry = kinds.rfind(kind, part.start, part.stop)
+        if entry >= 0:
+            return path.position(entry)
     return -1
 
 
@@ -62,11 +62,11 @@ def context_at(tree: SessionTree, leaf: int) -> Context:
     at = latest_on_path(tree, path, Kind.COMPACTION)
     reset = latest_on_path(tree, path, Kind.RESET_BOUNDARY)
     shape = shape_on(tree, path)
-    told_again: dict[int, Reinserted] = {}
+    reinserted: dict[int, Reinserted] = {}
     kept_from = compaction = -1
     if reset > at:
-        told_again = again(tree, path, shape, reset, reset, None)
-        messages = [*told_again, *_sent(tree, path[reset + 1 :], shape)]
+        reinserted = again(tree, path, shape, reset, reset, None)
+        messages = [*reinserted, *_sent(tree, path[reset + 1 :], shape)]
     elif at < 0:
         messages = _sent(tree, path, shape)
     else:
@@ -76,15 +76,15 @@ def context_at(tree: SessionTree, leaf: int) -> Context:
         first = max(kept, reset + 1) if 0 <= kept < at else at
         if shape or columns.compactions[compaction].user_tokens:
             budget = user_budget(tree, shape, compaction)
-            told_again = again(tree, path, shape, first, reset, budget)
-        messages = [compaction, *told_again]
+            reinserted = again(tree, path, shape, first, reset, budget)
+        messages = [compaction, *reinserted]
         if 0 <= kept < at:
             kept_from = kept
             messages += _sent(tree, path[first:at], shape)
         messages += _sent(tree, path[at + 1 :], shape)
     return Context(
         leaf, path, messages, compaction, kept_from, _thinking(tree, path), _model(tree, path),
-        pruned_on(tree, path), told_again, shape.omitted,
+        pruned_on(tree, path), reinserted, shape.omitted,
     )  # fmt: skip
 
 
@@ -97,8 +97,8 @@ def sent_tokens(context: Context, entry: int, weight: int) -> int:
 
 
 def user_budget(tree: SessionTree, shape: Shape, compaction: int) -> UserBudget | None:
-    """The rule that keeps the user's messages from before a compaction: the session's, else what
-    the profile of the compaction said."""
+    """The rule that keeps the user's messages from before a compaction: the session's, else
+    that of the compaction's profile."""
     if shape.user_budget is not None:
         return shape.user_budget
     tokens = tree.columns.compactions[compaction].user_tokens
@@ -107,14 +107,14 @@ def user_budget(tree: SessionTree, shape: Shape, compaction: int) -> UserBudget 
 
 def _sent(tree: SessionTree, part: Path, shape: Shape) -> list[int]:
     columns = tree.columns
-    found = part.select(columns.kind, _SENT)
+    sent = part.select(columns.kind, _SENT)
     if shape.omitted:
-        found = [at for at in found if at not in shape.omitted]
+        sent = [at for at in sent if at not in shape.omitted]
     if not columns.branches:
-        return found
+        return sent
     flags = columns.flags
     empty = {at for at in columns.branches if flags[at] & _EMPTY}
-    return [at for at in found if at not in empty] if empty else found
+    return [at for at in sent if at not in empty] if empty else sent
 
 
 def _thinking(tree: SessionTree, path: Path) -> str:

@@ -5,19 +5,19 @@ hold below themselves only, as prune entries do: a branch from before a pin is n
 later one counts where two speak of the same entry. Their ``data``, all fields optional:
 
 ``session-explorer/pin``
-    ``entries``: a list of ``{"id": ..., "tokens": ...}``, the entries that are always told word for
-    word; ``tokens``: what the entry's content takes when it is told again after a summary, by the
+    ``entries``: a list of ``{"id": ..., "tokens": ...}``, the entries that are always sent word for
+    word; ``tokens``: what the entry's content takes when it is repeated after a summary, by the
     estimate (B8), without the line that says where it is from. Replies need it, whose thinking is
     left out then; others weigh what they do in their place. A plain id is read too.
 ``session-explorer/omit``
     ``entries``: a list of ids, left out of the context and of summaries. A call and its results go
     together, whichever of them is named.
 ``session-explorer/keep-user-messages``
-    ``tokens``: up to how many tokens of the user's own summarized messages, the newest first, are
-    told again word for word; 0: none, whatever the profile says.
+    ``tokens``: up to how many tokens of the user summarized messages, the newest first, are
+    repeated word for word; 0: none, whatever the profile says.
 
 In all three: ``reason``, words for a person; ``lifts``: ids that a pin or omission names no more;
-``undoes``: the id of one such entry that is taken back, as if it had never been said.
+``undoes``: the id of one such entry that is taken back, as if it had never been made.
 
 A prune entry (A13) is a ``custom`` entry too: it names tool results above it and the note that
 stands for each. A further entry of the same type can take one back.
@@ -69,7 +69,7 @@ class ShapeFacts(NamedTuple):
     kind: ShapeKind
     entries: tuple[tuple[str, int], ...] = ()
     """Of each entry that is pinned or omitted: its id, and the tokens of its content when it is
-    told again, or -1."""
+    repeated, or -1."""
     lifts: tuple[str, ...] = ()
     """Ids of entries that are pinned or omitted no more."""
     undoes: str = ""
@@ -88,14 +88,14 @@ class ShapeFacts(NamedTuple):
             if not self.tokens:
                 return "the user's messages are summarized like all others"
             return f"the user's messages are kept up to {self.tokens:,} tokens"
-        said = []
+        phrases = []
         if self.entries:
             verb = "pinned" if self.kind == "pin" else "omitted"
-            said.append(f"{verb} {_entries(len(self.entries))}")
+            phrases.append(f"{verb} {_entries(len(self.entries))}")
         if self.lifts:
             verb = "unpinned" if self.kind == "pin" else "taken in again:"
-            said.append(f"{verb} {_entries(len(self.lifts))}")
-        return ", ".join(said)
+            phrases.append(f"{verb} {_entries(len(self.lifts))}")
+        return ", ".join(phrases)
 
 
 def _entries(count: int) -> str:
@@ -221,9 +221,9 @@ def prune_facts(data: object) -> PruneFacts | None:
     undoes, reason = data.get("undoes"), data.get("reason")
     listed = data.get("results")
     results = tuple(
-        found
+        result
         for item in (listed if isinstance(listed, list) else ())
-        if (found := _pruned_result(item)) is not None
+        if (result := _pruned_result(item)) is not None
     )
     taken_back = undoes if isinstance(undoes, str) else ""
     if not results and not taken_back:
@@ -246,16 +246,16 @@ def _pruned_result(item: Any) -> tuple[str, int, str] | None:
 
 
 class Pin(NamedTuple):
-    """An entry that is always told word for word."""
+    """An entry that is always sent word for word."""
 
     by: int
     """The pin entry."""
     tokens: int
-    """Of its content when it is told again; -1: what it weighs in its place."""
+    """Of its content when it is repeated; -1: what it weighs in its place."""
 
 
 class UserBudget(NamedTuple):
-    """A rule that keeps the user's own messages."""
+    """A rule that keeps the user messages."""
 
     tokens: int
     """0: none is kept."""
@@ -264,7 +264,7 @@ class UserBudget(NamedTuple):
 
 
 class Reinserted(NamedTuple):
-    """An entry from before a summary that is told again after it, word for word."""
+    """An entry from before a summary that is repeated after it, word for word."""
 
     by: int
     """The pin entry, the entry of the rule, or the compaction that kept the user's messages; -1
@@ -282,7 +282,7 @@ class Shape:
 
     pinned: Mapping[int, Pin]
     omitted: Mapping[int, int]
-    """Entries that are not told, each with the omit entry that says so; whole rounds."""
+    """Entries that are not sent, each with the omit entry that says so; whole rounds."""
     user_budget: UserBudget | None
     """The rule of the session; None: the profile's holds."""
 

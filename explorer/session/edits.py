@@ -49,27 +49,27 @@ _NAMES = {
 def shapes_on(tree: SessionTree, path: Path) -> list[int]:
     """The shaping entries in force on a path, oldest first: those that nothing takes back."""
     shapes = tree.columns.shapes
-    found = [at for at in shapes if at in path]
-    taken_back = {shapes[at].undoes for at in found} - {""}
+    on_path = [at for at in shapes if at in path]
+    taken_back = {shapes[at].undoes for at in on_path} - {""}
     ids = tree.columns.ids
-    return [at for at in found if not shapes[at].undoes and ids[at] not in taken_back]
+    return [at for at in on_path if not shapes[at].undoes and ids[at] not in taken_back]
 
 
-def last_shape_change(tree: SessionTree, path: Path, told_again: Mapping[int, Reinserted]) -> int:
-    """The last entry on a path that changed what the model is told, or -1.
+def last_shape_change(tree: SessionTree, path: Path, reinserted: Mapping[int, Reinserted]) -> int:
+    """The last entry on a path that changed what the model is informed, or -1.
 
-    A pin of what is told in its place changes nothing. What a provider reported before a change
-    tells of a context that is gone (E7).
+    A pin of what is sent in its place changes nothing. What a provider reported before a change
+    is of a context that is gone (E7).
     """
     shapes = tree.columns.shapes
-    return max((at for at in shapes if at in path and _tells(tree, at, told_again)), default=-1)
+    return max((at for at in shapes if at in path and _tells(tree, at, reinserted)), default=-1)
 
 
-def _tells(tree: SessionTree, at: int, told_again: Mapping[int, Reinserted]) -> bool:
+def _tells(tree: SessionTree, at: int, reinserted: Mapping[int, Reinserted]) -> bool:
     facts = tree.columns.shapes[at]
     if facts.kind != "pin" or facts.undoes or facts.lifts:
         return True
-    return any(tree.index_above(name, at) in told_again for name, _ in facts.entries)
+    return any(tree.index_above(name, at) in reinserted for name, _ in facts.entries)
 
 
 def shape_at(tree: SessionTree, leaf: int) -> Shape:
@@ -83,14 +83,14 @@ def shape_on(tree: SessionTree, path: Path) -> Shape:
         return PLAIN
     known = tree.shapes_known
     leaf = path[-1]
-    found = known.get(leaf)
-    if found is None:
+    shape = known.get(leaf)
+    if shape is None:
         in_force = shapes_on(tree, path)
-        found = _Reading(tree, path).of(in_force) if in_force else PLAIN
+        shape = _Reading(tree, path).of(in_force) if in_force else PLAIN
         while len(known) >= _REMEMBERED:
             known.pop(next(iter(known)))
-        known[leaf] = found
-    return found
+        known[leaf] = shape
+    return shape
 
 
 _REMEMBERED = 32
@@ -143,13 +143,13 @@ class _Reading:
         return round_of(self._tree, self._path, entry) if entry >= 0 else []
 
     def _entry(self, name: str, at: int) -> int:
-        """An entry above ``at`` that a model can be told, or -1."""
+        """An entry above ``at`` that can be sent to a model, or -1."""
         entry = self._tree.index_above(name, at)
-        return entry if 0 <= entry < at and can_be_told(self._tree, self._path, entry) else -1
+        return entry if 0 <= entry < at and can_be_sent(self._tree, self._path, entry) else -1
 
 
-def can_be_told(tree: SessionTree, path: Path, entry: int) -> bool:
-    """Whether an entry is on the path and has a message of its own for a model."""
+def can_be_sent(tree: SessionTree, path: Path, entry: int) -> bool:
+    """Whether an entry is on the path and puts a message into the context."""
     columns = tree.columns
     if columns.kind[entry] not in _SENT or entry not in path:
         return False
@@ -182,7 +182,7 @@ def round_of(tree: SessionTree, path: Path, entry: int) -> list[int]:
 
 
 def heading_of(tree: SessionTree, entry: int, why: Literal["pin", "user-message"]) -> str:
-    """The words before an entry that is told again; their length is a multiple of four UTF-16
+    """The words before an entry that is repeated; their length is a multiple of four UTF-16
     units, so that tokens by the estimate simply add up (B8)."""
     number = tree.number(entry)
     if why == "user-message":
@@ -199,16 +199,16 @@ def _padded(text: str) -> str:
 
 
 _LEAST = len(_padded("[Entry #0: the user said this earlier.]\n")) // _UNIT
-"""Tokens that any message of the user takes when it is told again."""
+"""Tokens that any message of the user takes when it is repeated."""
 
 
 def again(
     tree: SessionTree, path: Path, shape: Shape, stop: int, reset: int, budget: UserBudget | None
 ) -> dict[int, Reinserted]:
-    """What is told again after a summary of everything before the position ``stop``, in the order
+    """What is repeated after a summary of everything before the position ``stop``, in the order
     of the path.
 
-    ``reset``: position of a new start before it, or -1; of what is older only that is told again
+    ``reset``: position of a new start before it, or -1; of what is older only that is repeated
     which was pinned since. ``budget``: the rule that holds for the user's messages.
     """
     found: dict[int, Reinserted] = {}
@@ -249,16 +249,16 @@ def _add_users(
 
 def prunes_on(tree: SessionTree, path: Path) -> list[int]:
     """The prune entries in force on a path, oldest first: those that nothing takes back."""
-    found = [at for at in tree.columns.prunes if at in path]
-    taken_back = {tree.columns.prunes[at].undoes for at in found} - {""}
+    prunes = [at for at in tree.columns.prunes if at in path]
+    taken_back = {tree.columns.prunes[at].undoes for at in prunes} - {""}
     ids = tree.columns.ids
-    return [at for at in found if not tree.columns.prunes[at].undoes and ids[at] not in taken_back]
+    return [at for at in prunes if not tree.columns.prunes[at].undoes and ids[at] not in taken_back]
 
 
 def last_prune_change(tree: SessionTree, path: Path) -> int:
     """The last entry on a path that pruned something or took it back, or -1.
 
-    What a provider reported before it tells of a context that is gone (E7).
+    What a provider reported before it is of a context that is gone (E7).
     """
     return max((at for at in tree.columns.prunes if at in path), default=-1)
 
@@ -272,14 +272,14 @@ def pruned_on(tree: SessionTree, path: Path) -> Pruned:
     """What is pruned on a path."""
     if not tree.columns.prunes:
         return NOTHING_PRUNED
-    inside = prunes_on(tree, path)
+    prunes = prunes_on(tree, path)
     shape = shape_on(tree, path)
-    if len(inside) == 1 and not shape:
-        return tree.prune_results(inside[0])
+    if len(prunes) == 1 and not shape:
+        return tree.prune_results(prunes[0])
     merged: dict[int, PrunedResult] = {}
-    for at in inside:
+    for at in prunes:
         merged.update(tree.prune_results(at))
-    # What is pinned is told whole, and what is omitted is not told at all.
+    # What is pinned is sent whole, and what is omitted is not sent at all.
     for at in [*shape.pinned, *shape.omitted]:
         merged.pop(at, None)
     return merged

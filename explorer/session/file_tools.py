@@ -92,8 +92,8 @@ def _does_to_all(kind: OpKind, *lists: str) -> _Reader:
     """A tool that does one thing to every file of a list, or to the one that it names."""
 
     def read(arguments: Arguments) -> Iterator[_Touch]:
-        found = [path for name in lists for path in _texts(arguments.get(name))]
-        for path in found or _texts(_named(arguments)):
+        paths = [path for name in lists for path in _texts(arguments.get(name))]
+        for path in paths or _texts(_named(arguments)):
             yield _Touch(kind, path)
 
     return read

@@ -84,7 +84,7 @@ MESSAGE_KINDS = frozenset(
 """Kinds whose entry type is ``message``."""
 
 CONTEXT_KINDS = MESSAGE_KINDS | {Kind.CUSTOM_MESSAGE, Kind.BRANCH_SUMMARY}
-"""Kinds that put a message of their own into the rebuilt context (A5)."""
+"""Kinds that put a message into the rebuilt context (A5)."""
 
 METADATA_KINDS = frozenset(Kind) - CONTEXT_KINDS - {Kind.COMPACTION}
 

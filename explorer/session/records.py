@@ -140,9 +140,9 @@ class EntryBatch(Sequence[EntryRecord]):
 
     def facts(self, at: int) -> Facts:
         """The facts of one entry."""
-        found = self.rare.get(at)
-        if found is not None:
-            return found
+        facts = self.rare.get(at)
+        if facts is not None:
+            return facts
         return Facts(
             _KINDS[self.kinds[at]],
             self.flags[at],

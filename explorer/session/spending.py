@@ -1,7 +1,7 @@
 """Tokens and money: what a reply, a turn, a branch and a whole session took.
 
 Only what a provider counted is summed up, and what it cost is taken as it was recorded, in
-imported sessions too. Calls whose provider told nothing are counted apart, and so is what
+imported sessions too. Calls without a provider's report are counted apart, and so is what
 compactions and branch summaries took.
 """
 
@@ -28,11 +28,12 @@ class Spent:
     cache_write: int = 0
     cost: float = 0.0
     calls: int = 0
-    """Calls whose provider told their tokens."""
+    """Calls with a provider's report of their tokens."""
     unpriced: int = 0
-    """Of those: calls that have no cost, because nobody knew the model's prices, or it has none."""
+    """Of those: calls that have no cost, because the model's prices were unknown, or it has
+    none."""
     uncounted: int = 0
-    """Calls whose provider told nothing; none of the figures holds anything of them."""
+    """Calls without a provider's report; none of the figures includes them."""
 
     @property
     def tokens(self) -> int:
@@ -125,8 +126,8 @@ class SpendingLedger:
         """The entries of a path, or of a part of one."""
         total = Spending()
         for part in path.ranges:
-            found = self._between(part.start, part.stop)
-            total = Spending(total.replies + found.replies, total.summaries + found.summaries)
+            spent = self._between(part.start, part.stop)
+            total = Spending(total.replies + spent.replies, total.summaries + spent.summaries)
         return total
 
     def branch(self, tree: SessionTree, leaf: int) -> Spending:

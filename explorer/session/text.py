@@ -66,8 +66,8 @@ def well_formed(text: str) -> str:
 
 
 def legible(text: str) -> str:
-    """The text with half letters, control characters and marks that turn the direction of writing
-    replaced one for one, so that what is read is what is there."""
+    """The text with lone surrogates, control characters and marks that turn the direction of
+    writing replaced one for one, so that what is read is what is there."""
     if text.isascii() and text.isprintable():
         return text
     return _UNSEEN.sub("\ufffd", well_formed(text))
@@ -92,8 +92,8 @@ def summary_line(text: str) -> str:
     """What a summary is about: the line under its first heading, or its first line."""
     lines = [line.strip() for line in text[: PREVIEW_UNITS * 10].splitlines()]
     headings = [at for at, line in enumerate(lines) if line.startswith("#")]
-    told = lines[headings[0] + 1 :] if headings else []
-    line = next((line for line in told if line and not line.startswith("#")), "")
+    body = lines[headings[0] + 1 :] if headings else []
+    line = next((line for line in body if line and not line.startswith("#")), "")
     return first_line(line.lstrip("-*0123456789. ") or text)
 
 

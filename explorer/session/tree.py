@@ -24,7 +24,7 @@ _NEAR = 64
 
 
 class Path:
-    """The entries from a root down to a leaf, held as ranges of indices.
+    """The entries from a root down to a leaf, stored as ranges of indices.
 
     Positions count from 0 at the root. Iterating yields entry indices.
     """
@@ -177,7 +177,7 @@ class SessionTree:
         return Kind(self.columns.kind[index])
 
     def number(self, index: int) -> int:
-        """The number by which a model is told of an entry."""
+        """The number by which an entry is shown to a model."""
         return index
 
     # shape ---------------------------------------------------------------------------------
@@ -232,18 +232,18 @@ class SessionTree:
         return a if a == b else -1
 
     def is_ancestor(self, ancestor: int, entry: int) -> bool:
-        """Whether ``ancestor`` is on the path to ``entry`` (an entry is its own ancestor)."""
+        """Whether ``ancestor`` is on the path to ``entry`` (an entry is an ancestor of itself)."""
         return ancestor >= 0 and self.common_ancestor(ancestor, entry) == ancestor
 
     def children(self, index: int) -> list[int]:
         """The children of an entry (-1: the roots) by time, then by order in the file."""
-        found = list(self._below.get(max(index, -1), ()))
+        below = list(self._below.get(max(index, -1), ()))
         if index >= 0 and self._goes_on(index):
-            found.insert(0, index + 1)
-        if len(found) > 1:
+            below.insert(0, index + 1)
+        if len(below) > 1:
             times = self.columns.time
-            found.sort(key=lambda child: (times[child], child))
-        return found
+            below.sort(key=lambda child: (times[child], child))
+        return below
 
     def roots(self) -> list[int]:
         """Entries without a parent, by time."""
@@ -272,13 +272,13 @@ class SessionTree:
     def subtree(self, index: int) -> list[int]:
         """The entry and all below it, in index order."""
         parent = self.columns.parent
-        inside = bytearray(len(self))
-        inside[index] = 1
+        in_subtree = bytearray(len(self))
+        in_subtree[index] = 1
         for at in range(index + 1, len(self)):
             above = parent[at]
-            if above >= index and inside[above]:
-                inside[at] = 1
-        return list(compress(range(len(self)), inside))
+            if above >= index and in_subtree[above]:
+                in_subtree[at] = 1
+        return list(compress(range(len(self)), in_subtree))
 
     def deepest_leaf(self, index: int) -> int:
         """The newest leaf below an entry: the one reached by always taking the latest child."""
@@ -299,15 +299,15 @@ class SessionTree:
 
     def prune_results(self, prune: int) -> dict[int, PrunedResult]:
         """What a prune entry prunes: tool results above it, by index. Do not change it."""
-        found = self._pruned.get(prune)
-        if found is None:
-            kinds, path, found = self.columns.kind, self.path(prune), {}
+        results = self._pruned.get(prune)
+        if results is None:
+            kinds, path, results = self.columns.kind, self.path(prune), {}
             for entry_id, tokens, text in self.columns.prunes[prune].results:
                 at = self.index_above(entry_id, prune)
                 if 0 <= at < prune and kinds[at] == Kind.TOOL_RESULT and at in path:
-                    found[at] = PrunedResult(tokens, text, prune, note_tokens(text))
-            self._pruned[prune] = found
-        return found
+                    results[at] = PrunedResult(tokens, text, prune, note_tokens(text))
+            self._pruned[prune] = results
+        return results
 
     def name(self) -> str:
         """The session's latest name, or an empty text."""

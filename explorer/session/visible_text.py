@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from explorer.session.text import legible
 
 # Controls but for tab and newline; format characters but for joiners and variation selectors;
-# separators of lines and paragraphs; letters that are blank; halves of surrogate pairs.
+# separators of lines and paragraphs; blank characters; lone surrogates.
 _HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
     "\u3164\ufeff\uffa0\ufff9-\ufffb\ufffe\uffff\ud800-\udfff\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"

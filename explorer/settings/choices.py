@@ -17,14 +17,14 @@ from explorer.compaction.profile import (
     read_profile,
 )
 from explorer.settings.effective import Values, effective, profile_named
-from explorer.settings.keys import KEYS, own_value
+from explorer.settings.keys import KEYS, profile_default
 
 _SIZES = tuple(item.name for item in fields(Settings))
 
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """A session's own choices. ``rules`` are a profile's plain values, ``sizes`` tokens."""
+    """The choices of a session. ``rules`` are a profile's plain values, ``sizes`` tokens."""
 
     profile: str = ""
     """Name of the profile; empty where the session follows the settings."""
@@ -37,21 +37,21 @@ class Chosen:
 
     def by_key(self, rules: Rules) -> dict[str, Any]:
         """The choices that a setting stands for, by its name. ``rules``: what came of them."""
-        found: dict[str, Any] = {"compaction.profile": self.profile} if self.profile else {}
+        values: dict[str, Any] = {"compaction.profile": self.profile} if self.profile else {}
         for key in KEYS.values():
             if key.field in self.sizes:
-                found[key.name] = self.sizes[key.field]
+                values[key.name] = self.sizes[key.field]
             elif key.field in self.rules:
-                found[key.name] = self.rules[key.field]
+                values[key.name] = self.rules[key.field]
             elif key.name.partition(".")[0] == "pruning" and "pruning" in self.rules:
-                found[key.name] = own_value(key, rules.profile)
+                values[key.name] = profile_default(key, rules.profile)
         if "branch_summaries" in self.rules:
-            found["branchSummary.enabled"] = self.rules["branch_summaries"] != "off"
-        return found
+            values["branchSummary.enabled"] = self.rules["branch_summaries"] != "off"
+        return values
 
 
 class Rules(NamedTuple):
-    """What a session follows, and what of its own choices could not be used, in sentences."""
+    """What a session follows, and which of its choices could not be used, in sentences."""
 
     profile: Profile
     settings: Settings
@@ -67,11 +67,11 @@ class Ground:
     otherwise: str = "explorer"
     """The profile where neither the session nor a setting names one."""
     profiles: Mapping[str, Profile] = field(default_factory=lambda: BASES)
-    """All there are, the person's own among them."""
+    """All there are, the user's included."""
 
 
 def rules_of(chosen: Chosen, ground: Ground) -> Rules:
-    """The rules of a session: its own choices, over the settings that are set, over the profile."""
+    """The rules of a session: its choices, over the settings that are set, over the profile."""
     values, profiles = ground.values, ground.profiles
     base = profiles.get(chosen.profile) or profile_named(values, ground.otherwise, profiles)
     read = read_profile(chosen.rules, effective(base, values))
@@ -88,7 +88,7 @@ def with_profile(chosen: Chosen, name: str) -> Chosen:
 def with_rules(chosen: Chosen, profile: Profile, ground: Ground) -> Chosen:
     """The choices after a person changed rules of the profile that was shown.
 
-    What is as it would be without a choice is none; the profile's own rules, restored, are none
+    What is as it would be without a choice is none; the profile's rules, restored, are none
     either.
     """
     if profile == ground.profiles.get(profile.name):
@@ -150,15 +150,17 @@ def chosen_from(kept: Any) -> Chosen:
 
 
 def _from_whole(profile: Mapping[str, Any], settings: Any) -> Chosen:
-    """Version 0.1.0 kept all rules and all sizes: those that are not the profile's own."""
+    """Version 0.1.0 kept all rules and all sizes: those that differ from the profile's."""
     name = str(profile.get("name", ""))
     base = BASES.get(name) or BASES["explorer"]
-    own = profile_values(base)
-    rules = {key: value for key, value in profile.items() if key in own and value != own[key]}
+    defaults = profile_values(base)
+    rules = {
+        key: value for key, value in profile.items() if key in defaults and value != defaults[key]
+    }
     kept = settings if isinstance(settings, dict) else {}
     sizes = _whole_numbers(kept)
-    own_sizes = asdict(Settings.of(base))
-    changed = {key: size for key, size in sizes.items() if size != own_sizes.get(key)}
+    default_sizes = asdict(Settings.of(base))
+    changed = {key: size for key, size in sizes.items() if size != default_sizes.get(key)}
     rules.pop("name", None), rules.pop("title", None)
     return Chosen(base.name, rules, changed)
 

@@ -1,6 +1,7 @@
 """A profile with a person's settings applied: pure functions from values to rules.
 
-``values`` holds the settings that are set, by name; what is not in it is the profile's own.
+``values`` holds the settings that are set, by name; for what is not in it the profile's value is
+used.
 """
 
 from __future__ import annotations
@@ -38,10 +39,10 @@ def _branches(profile: Profile, enabled: bool) -> str:
     return "asked" if profile.branch_summaries == "off" else profile.branch_summaries
 
 
-def _pruning(own: Pruning | None, values: Values) -> Pruning | None:
-    if not values.get("pruning.enabled", own is not None):
+def _pruning(pruning: Pruning | None, values: Values) -> Pruning | None:
+    if not values.get("pruning.enabled", pruning is not None):
         return None
-    policy = own or Pruning()
+    policy = pruning or Pruning()
     return replace(
         policy,
         protect_tokens=values.get("pruning.protectTokens", policy.protect_tokens),
@@ -96,7 +97,7 @@ def summary_models(values: Values, chosen: str, agent_model: str | None = None) 
     """The models to ask for a summary, in order (A43, A54).
 
     ``chosen`` is what holds where the settings name none. ``agent_model`` is the model of the
-    conversation; where the settings' models do not serve it, it summarizes its own.
+    conversation; where the settings' models do not serve it, it summarizes its conversation itself.
     """
     named = values.get("compaction.model")
     if not named:

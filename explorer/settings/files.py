@@ -1,8 +1,8 @@
 """One settings file: what is set in it, what is wrong with it, and how it is changed.
 
-A file is JSON, and comments and trailing commas are fine. A value that does not fit is told with
-file, line, name and reason, and the last one that did holds on; a file that cannot be read as a
-whole leaves everything as it was. Changes touch one setting and keep the rest of the file.
+A file is JSON, and comments and trailing commas are fine. A value that does not fit is reported
+with file, line, name and reason, and the last one that did holds on; a file that cannot be read as
+a whole leaves everything as it was. Changes touch one setting and keep the rest of the file.
 """
 
 from __future__ import annotations
@@ -80,18 +80,18 @@ class FileState:
 def stamp_of(path: Path) -> tuple[int, ...] | None:
     """Tells one version of a file from the next, also where it was replaced by another file."""
     try:
-        found = path.stat()
+        status = path.stat()
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
         return (-1, error.errno or 0)
-    return (found.st_mtime_ns, found.st_size, found.st_ino, found.st_dev)
+    return (status.st_mtime_ns, status.st_size, status.st_ino, status.st_dev)
 
 
 def load(path: Path, level: Level, before: FileState, trusted: bool = True) -> FileState:
-    """Read a file. ``before``: what held of it until now.
+    """Read a file. ``before``: the values of it in force until now.
 
-    Without trust, settings that decide where text goes are left out, and told.
+    Without trust, settings that decide where text goes are left out, and reported.
     """
     stamp = stamp_of(path)
     if stamp is None:

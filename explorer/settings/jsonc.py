@@ -75,8 +75,8 @@ def _plain(message: str) -> str:
 
 
 def _skip(text: str, at: int) -> int:
-    found = _BLANK.match(text, at)
-    return found.end() if found else at
+    match = _BLANK.match(text, at)
+    return match.end() if match else at
 
 
 def _value(text: str, at: int) -> Node:
@@ -84,9 +84,9 @@ def _value(text: str, at: int) -> Node:
         return _object(text, at)
     if text[at] == "[":
         return _array(text, at)
-    found = _SCALAR.match(text, at)
-    assert found is not None, "the text was found valid"
-    return Node(at, found.end(), json.loads(found.group()))
+    match = _SCALAR.match(text, at)
+    assert match is not None, "the text was found valid"
+    return Node(at, match.end(), json.loads(match.group()))
 
 
 def _object(text: str, start: int) -> Node:
@@ -161,10 +161,10 @@ def with_value(text: str, name: str, value: Any, known: frozenset[str], flat: bo
         text = f"{text.rstrip()}{_newline(text) if text.strip() else ''}{{}}{_newline(text)}"
     root = _root(text)
     written = json.dumps(value, ensure_ascii=False)
-    found = [leaf.member for leaf in leaves(root, known) if leaf.name == name]
-    if found:
+    members = [leaf.member for leaf in leaves(root, known) if leaf.name == name]
+    if members:
         # Of several the last one holds.
-        node = found[-1].value
+        node = members[-1].value
         return text[: node.start] + written + text[node.end :]
     node, rest = _home(root, name)
     taken = {member.name for member in node.members or ()}
@@ -178,10 +178,10 @@ def without(text: str, name: str, known: frozenset[str]) -> str:
     if _skip(text, 0) == len(text):
         return text
     while True:
-        found = [leaf for leaf in leaves(_root(text), known) if leaf.name == name]
-        if not found:
+        matching = [leaf for leaf in leaves(_root(text), known) if leaf.name == name]
+        if not matching:
             return text
-        text = _removed(text, found[-1])
+        text = _removed(text, matching[-1])
 
 
 def _root(text: str) -> Node:
@@ -205,8 +205,8 @@ def _newline(text: str) -> str:
 
 def _step(text: str) -> str:
     """One level of indentation, as the text has it."""
-    found = re.search(r'^([ \t]+)"', text, re.MULTILINE)
-    return found.group(1) if found else "  "
+    match = re.search(r'^([ \t]+)"', text, re.MULTILINE)
+    return match.group(1) if match else "  "
 
 
 def _indent(text: str, node: Node) -> str:
@@ -217,8 +217,8 @@ def _indent(text: str, node: Node) -> str:
         if line > node.start and not text[line:start].strip(" \t"):
             return text[line:start]
     line = text.rfind("\n", 0, node.start) + 1
-    found = re.match(r"[ \t]*", text[line:])
-    return (found.group() if found else "") + _step(text)
+    match = re.match(r"[ \t]*", text[line:])
+    return (match.group() if match else "") + _step(text)
 
 
 def _nested(parts: list[str], written: str, text: str, indent: str) -> str:

@@ -232,7 +232,7 @@ KEYS: dict[str, Key] = {key.name: key for key in _table()}
 NAMES = frozenset(KEYS)
 
 
-def own_value(key: Key, profile: Any) -> Any:
+def profile_default(key: Key, profile: Any) -> Any:
     """What the profile itself has for a setting; None where that is not a single value."""
     if key.field:
         value = getattr(profile, key.field)
@@ -243,7 +243,7 @@ def own_value(key: Key, profile: Any) -> Any:
         return profile.name
     if key.name in _PROGRAM:
         return _PROGRAM[key.name]
-    return _own_policy_value(key.name, profile)
+    return _default_of_policy(key.name, profile)
 
 
 _PROGRAM = {"extensions.enabled": True, "compaction.askFirst": False}
@@ -257,7 +257,7 @@ _PRUNING = {
 }
 
 
-def _own_policy_value(name: str, profile: Any) -> Any:
+def _default_of_policy(name: str, profile: Any) -> Any:
     if name == "pruning.enabled":
         return profile.pruning is not None
     if name in _PRUNING and profile.pruning is not None:

@@ -1,4 +1,5 @@
-"""Kinds of values: what a setting may hold, told once for the check, the schema and the screen."""
+"""Kinds of values: what a setting may contain, defined once for the check, the schema and the
+screen."""
 
 from __future__ import annotations
 
@@ -71,7 +72,7 @@ class Percent:
 @dataclass(frozen=True, slots=True)
 class RatioOrTokens:
     """A share in (0, 1], or a whole number of tokens from ``lowest`` on; between them lies a gap
-    in which nobody can tell which one was meant (A46)."""
+    in which it is not clear which one was meant (A46)."""
 
     lowest: int = 100
 

@@ -1,8 +1,8 @@
 """The settings as they stand at this moment: of the person, of a project, and where from.
 
 Files are looked at again before every answer that a decision rests on (``refresh``), and a watch
-tells who shows them of changes made elsewhere. What a session chose for itself comes first, then
-its project's file, then the person's own, then the profile (A12, A54).
+notifies the views of changes made by others. What a session chose for itself comes first, then
+its project's file, then the user's, then the profile (A12, A54).
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Trust(Protocol):
 
 
 class NoTrust:
-    """Nobody is trusted."""
+    """No project is trusted."""
 
     def is_trusted(self, folder: Path) -> bool:
         return False
@@ -64,7 +64,7 @@ class Explanation:
 
     key: str
     value: Any
-    """None where the profile's own holds."""
+    """None where the profile's value is in force."""
     source: Source
     file: Path | None
     line: int
@@ -85,7 +85,7 @@ Listener = Callable[[SettingsChanged], None]
 
 class LiveSettings:
     """Reads the files and answers from them. All methods may be called from any thread; listeners
-    are told on the thread that noticed."""
+    are notified on the thread that noticed."""
 
     def __init__(
         self,
@@ -220,7 +220,7 @@ class LiveSettings:
         return [(state.values, state.problems, trusted) for trusted, state in states]
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
-        """Be told of changes; the returned function ends that."""
+        """Subscribe to changes; the returned function unsubscribes."""
         with self._lock:
             self._listeners.append(listener)
 

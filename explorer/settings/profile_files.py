@@ -1,4 +1,4 @@
-"""Profiles of a person's own: one JSON file each, to be changed, shared and taken away again.
+"""Profiles of the user: one JSON file each, to be changed, shared and taken away again.
 
 A file holds all rules of its profile, so that it means the same on another machine::
 
@@ -37,7 +37,7 @@ class ProfileError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class OwnProfile:
-    """A profile of a person's own."""
+    """A profile of the user."""
 
     profile: Profile
     base: str
@@ -55,7 +55,7 @@ class Shelf:
     """All profiles there are."""
 
     built_in: Mapping[str, Profile]
-    own: Mapping[str, OwnProfile]
+    user_profiles: Mapping[str, OwnProfile]
     problems: tuple[str, ...]
     """Files that cannot be used, and keys that are not known, a sentence each."""
 
@@ -63,20 +63,23 @@ class Shelf:
         """The profile of a name, or None."""
         if name in self.built_in:
             return self.built_in[name]
-        own = self.own.get(name)
-        return own.profile if own else None
+        user_profile = self.user_profiles.get(name)
+        return user_profile.profile if user_profile else None
 
     def profiles(self) -> dict[str, Profile]:
         """All by their names."""
-        return {**self.built_in, **{name: own.profile for name, own in self.own.items()}}
+        return {
+            **self.built_in,
+            **{name: saved.profile for name, saved in self.user_profiles.items()},
+        }
 
     def named(self, name: str) -> Profile:
         """The profile of a name. Raises ProfileError naming those that there are."""
-        found = self.get(name)
-        if found is None:
-            known = ", ".join([*self.built_in, *self.own])
+        profile = self.get(name)
+        if profile is None:
+            known = ", ".join([*self.built_in, *self.user_profiles])
             raise ProfileError(f"there is no profile {name!r}; there are: {known}")
-        return found
+        return profile
 
 
 class ProfileFiles:
@@ -86,32 +89,34 @@ class ProfileFiles:
         self.folder = folder or paths.config_dir() / "profiles"
 
     def shelf(self) -> Shelf:
-        """All profiles; a file that cannot be used is told, and the others are there."""
-        own: dict[str, OwnProfile] = {}
+        """All profiles; a file that cannot be used is reported, and the others are there."""
+        user_profiles: dict[str, OwnProfile] = {}
         problems: list[str] = []
         for path in sorted(self.folder.glob("*.json")) if self.folder.is_dir() else ():
             try:
-                found = read_file(path)
-                if found.profile.name != path.stem:
+                profile_file = read_file(path)
+                if profile_file.profile.name != path.stem:
                     raise ProfileError(
-                        f"{path}: name: it is {found.profile.name!r}, and the file is named "
+                        f"{path}: name: it is {profile_file.profile.name!r}, and the file is named "
                         f"{path.name!r}; give both the same name"
                     )
-                _check_name(found.profile.name)
+                _check_name(profile_file.profile.name)
             except ProfileError as error:
                 problems.append(str(error))
                 continue
-            own[found.profile.name] = found
-            problems += [f"{path}: {key}: not known here; it is kept" for key in found.unknown]
-        return Shelf(BASES, own, tuple(problems))
+            user_profiles[profile_file.profile.name] = profile_file
+            problems += [
+                f"{path}: {key}: not known here; it is kept" for key in profile_file.unknown
+            ]
+        return Shelf(BASES, user_profiles, tuple(problems))
 
-    def save(self, own: OwnProfile, *, replacing: bool = False) -> OwnProfile:
+    def save(self, profile_file: OwnProfile, *, replacing: bool = False) -> OwnProfile:
         """Write a profile to its file. Raises ProfileError: a name that cannot be used or that a
         profile of the program has, or that is taken while not ``replacing``."""
-        name = own.profile.name
+        name = profile_file.profile.name
         _check_name(name)
-        _check_base(own.base)
-        read = read_profile(profile_values(own.profile), BASES[own.base])
+        _check_base(profile_file.base)
+        read = read_profile(profile_values(profile_file.profile), BASES[profile_file.base])
         if read.mistakes:
             raise ProfileError(f"{name}: {read.mistakes[0]}")
         path = self.folder / f"{name}.json"
@@ -119,11 +124,11 @@ class ProfileFiles:
             paths.ensure(self.folder)
         except OSError as error:
             raise ProfileError(f"{self.folder}: {error.strerror or error}") from error
-        _write(path, own, replacing=replacing)
-        return replace(own, path=path)
+        _write(path, profile_file, replacing=replacing)
+        return replace(profile_file, path=path)
 
     def delete(self, name: str) -> None:
-        """Take a profile of the person's own away. Raises ProfileError."""
+        """Take a profile of the user away. Raises ProfileError."""
         if name in BASES:
             raise ProfileError(f"{name}: came with the program and cannot be taken away")
         _check_name(name)
@@ -136,20 +141,20 @@ class ProfileFiles:
             raise ProfileError(f"{path}: {error.strerror or error}") from error
 
     def take_in(self, path: Path, *, name: str = "", replacing: bool = False) -> OwnProfile:
-        """Keep a profile that somebody shared, under its own or another name. Raises
+        """Store a profile that somebody shared, under its or another name. Raises
         ProfileError."""
-        found = read_file(path)
+        profile_file = read_file(path)
         if name:
-            found = replace(found, profile=replace(found.profile, name=name))
-        return self.save(found, replacing=replacing)
+            profile_file = replace(profile_file, profile=replace(profile_file.profile, name=name))
+        return self.save(profile_file, replacing=replacing)
 
     def hand_out(self, name: str, path: Path, *, replacing: bool = False) -> None:
-        """Write a profile, of the person's own or not, to a file to be shared. Raises
+        """Write a profile, of the user or not, to a file to be shared. Raises
         ProfileError, when the file is there too and not ``replacing``."""
         shelf = self.shelf()
         profile = shelf.named(name)
-        own = shelf.own.get(name) or OwnProfile(profile, name)
-        _write(path, own, replacing=replacing, keeps_mode=True)
+        profile_file = shelf.user_profiles.get(name) or OwnProfile(profile, name)
+        _write(path, profile_file, replacing=replacing, keeps_mode=True)
 
 
 def read_file(path: Path) -> OwnProfile:
@@ -192,11 +197,16 @@ def _profile_in(path: Path, data: Mapping[str, Any]) -> OwnProfile:
     return OwnProfile(read.profile, base, about, path, unknown)
 
 
-def _document(own: OwnProfile) -> dict[str, Any]:
+def _document(profile_file: OwnProfile) -> dict[str, Any]:
     """What is written; keys that are not known stand where they stood."""
-    values = profile_values(own.profile)
-    document = {"kind": KIND, "version": VERSION, "base": own.base, "about": own.about}
-    for key, value in own.unknown.items():
+    values = profile_values(profile_file.profile)
+    document = {
+        "kind": KIND,
+        "version": VERSION,
+        "base": profile_file.base,
+        "about": profile_file.about,
+    }
+    for key, value in profile_file.unknown.items():
         inner = key.removeprefix("profile.")
         if inner == key:
             document[key] = value
@@ -209,7 +219,9 @@ def _document(own: OwnProfile) -> dict[str, Any]:
     return {**document, "profile": values}
 
 
-def _write(path: Path, own: OwnProfile, *, replacing: bool, keeps_mode: bool = False) -> None:
+def _write(
+    path: Path, profile_file: OwnProfile, *, replacing: bool, keeps_mode: bool = False
+) -> None:
     """Write a file whole or not at all. Raises ProfileError."""
     claimed = False
     try:
@@ -217,7 +229,7 @@ def _write(path: Path, own: OwnProfile, *, replacing: bool, keeps_mode: bool = F
             # Claims the name, so that of two windows only one can have it.
             private_files.create(path).close()
             claimed = True
-        private_files.write(path, _as_bytes(_document(own)), keeps_mode=keeps_mode)
+        private_files.write(path, _as_bytes(_document(profile_file)), keeps_mode=keeps_mode)
     except FileExistsError as error:
         raise ProfileError(f"{path}: is there already; nothing was written") from error
     except OSError as error:

@@ -1,5 +1,5 @@
-"""The person's settings where this installation keeps them, and what of the program follows them
-by itself."""
+"""The person's settings where this installation keeps them, and the parts of the program that
+follow their changes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from explorer.settings.profile_files import ProfileFiles
 
 def live_settings(profiles: Callable[[], Collection[str]] | None = None) -> LiveSettings:
     """The files of the person and of projects, as they are now. ``profiles``: names of all that
-    there are; those of the program and the person's own when it is left out."""
+    there are; those of the program and the user's when it is left out."""
     if profiles is None:
         names = ProfileFiles().shelf().profiles()
         return LiveSettings(paths.settings_path(), TrustStore(), lambda: names)

@@ -181,18 +181,18 @@ class Appender:
     def ids(self, db: sqlite3.Connection, key: int) -> tuple[dict[str, int], int]:
         """The index of every id of a session, and how many entries it has.
 
-        The mapping only ever holds what is in the rows, whoever wrote them: it is brought up to
-        date here, and ``forget`` empties it when rows of this transaction go again. Raises
+        The mapping only ever holds what is in the rows, whichever program wrote them: it is brought
+        up to date here, and ``forget`` empties it when rows of this transaction go again. Raises
         StoreError when there is no such session.
         """
-        found = db.execute(
+        row = db.execute(
             "SELECT entries FROM sessions WHERE key = ? AND complete = 1", (key,)
         ).fetchone()
-        if found is None:
+        if row is None:
             raise StoreError(
                 self._path, f"holds no session {key}; it may have been deleted elsewhere"
             )
-        count: int = found[0]
+        count: int = row[0]
         ids = self._ids.pop(key, None)
         if ids is None or len(ids) > count:
             ids = self._packed_ids(db, key)
@@ -209,8 +209,8 @@ class Appender:
         return ids, count
 
     def _packed_ids(self, db: sqlite3.Connection, key: int) -> dict[str, int]:
-        found = db.execute("SELECT data FROM columns WHERE session = ?", (key,)).fetchone()
-        columns = unpack(found[0]) if found is not None else None
+        row = db.execute("SELECT data FROM columns WHERE session = ?", (key,)).fetchone()
+        columns = unpack(row[0]) if row is not None else None
         return {name: at for at, name in enumerate(columns.ids)} if columns is not None else {}
 
 

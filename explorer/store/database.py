@@ -161,15 +161,15 @@ def _begin(connection: Connection) -> None:
 
 
 def driver(connection: Connection) -> sqlite3.Connection:
-    """The driver's own connection: the short way for bulk work and hot paths."""
+    """The driver's connection: for bulk work and hot paths."""
     raw = connection.connection.driver_connection
     assert isinstance(raw, sqlite3.Connection)
     return raw
 
 
 def work_log_in(path: Path) -> None:
-    """Work the log into the file as far as readers allow, on a connection of its own, so that
-    nobody who writes waits for it. Raises StoreError."""
+    """Work the log into the file as far as readers allow, on a separate connection, so that
+    the writer does not wait for it. Raises StoreError."""
     try:
         connection = sqlite3.connect(path, timeout=0, isolation_level=None)
         try:
@@ -212,7 +212,7 @@ def translated(path: Path, error: BaseException) -> StoreError:
 
 
 MOST_IDLE = 4
-"""Connections that stay open while nobody reads; each has two files and a page cache."""
+"""Idle connections that stay open for reading; each has two files and a page cache."""
 
 
 class Readers:

@@ -52,9 +52,9 @@ def update_draft(
 
 
 def unfinished_drafts(db: sqlite3.Connection) -> list[tuple[int, str]]:
-    """The drafts that are said to be on their way: id, and the claim of who makes them."""
-    found = db.execute("SELECT id, facts FROM drafts WHERE status = ?", (STREAMING,))
-    return [(draft_id, _claim(facts)) for draft_id, facts in found.fetchall()]
+    """The drafts that are recorded as being generated: id, and the claim of who makes them."""
+    rows = db.execute("SELECT id, facts FROM drafts WHERE status = ?", (STREAMING,))
+    return [(draft_id, _claim(facts)) for draft_id, facts in rows.fetchall()]
 
 
 def _claim(facts: object) -> str:
@@ -64,7 +64,7 @@ def _claim(facts: object) -> str:
 
 
 def break_off_draft(db: sqlite3.Connection, draft_id: int) -> None:
-    """A draft that nobody makes any more has failed; what was asked stays on record."""
+    """A draft whose maker is gone has failed; what was asked stays on record."""
     db.execute(
         "UPDATE drafts SET status = 'failed', problem = ? WHERE id = ? AND status = ?",
         (BROKEN_OFF, draft_id, STREAMING),
@@ -75,8 +75,8 @@ def read_drafts(db: sqlite3.Connection, key: int) -> list[DraftRow]:
     """The drafts of a session, the oldest first."""
     names = [field.name for field in fields(DraftRow)]
     columns = ", ".join("session" if name == "key" else name for name in names)
-    found = db.execute(f"SELECT {columns} FROM drafts WHERE session = ? ORDER BY id", (key,))
-    return [_row(dict(zip(names, row, strict=True))) for row in found]
+    rows = db.execute(f"SELECT {columns} FROM drafts WHERE session = ? ORDER BY id", (key,))
+    return [_row(dict(zip(names, row, strict=True))) for row in rows]
 
 
 _USAGES = (

@@ -172,13 +172,15 @@ def branch_facts(value: list[Any]) -> BranchFacts:
 def prune_facts_of(value: list[Any]) -> PruneFacts:
     """The facts from their JSON list."""
     results, saved, reason, undoes = value
-    return PruneFacts(tuple((one[0], one[1], one[2]) for one in results), saved, reason, undoes)
+    return PruneFacts(
+        tuple((result[0], result[1], result[2]) for result in results), saved, reason, undoes
+    )
 
 
 def shape_facts_of(value: list[Any]) -> ShapeFacts:
     """The facts from their JSON list."""
     kind, entries, lifts, undoes, tokens, reason = value
-    named = tuple((one[0], one[1]) for one in entries)
+    named = tuple((entry[0], entry[1]) for entry in entries)
     return ShapeFacts(kind, named, tuple(lifts), undoes, tokens, reason)
 
 
@@ -286,8 +288,8 @@ class Batch:
 
     def labels(self) -> list[tuple[int, tuple[str, str]]]:
         """The label entries: position in the batch, (target id, label)."""
-        found = ((at, facts.label) for at, facts in self.rare.items())
-        return [(at, label) for at, label in found if label is not None]
+        labels = ((at, facts.label) for at, facts in self.rare.items())
+        return [(at, label) for at, label in labels if label is not None]
 
     def name(self) -> str | None:
         """The last name that the entries give the session, None when they give none."""

@@ -1,4 +1,4 @@
-"""Importing a session file: parsed on the calling thread while the writer inserts; a file that is
+"""Importing a session file: parsed on the caller's thread while the writer inserts; a file that is
 here already is found and brought up to date."""
 
 from __future__ import annotations
@@ -214,7 +214,7 @@ class Update:
         self._source = source
         self._ids: dict[str, int] = {}
         self._names: list[str] = []
-        """Ids in the source's own order, to name the parents of its records."""
+        """Ids in the source's order, to name the parents of its records."""
         self._places = array("i")
         """The index here of every entry of the source."""
 
@@ -250,13 +250,13 @@ class Update:
     def _unchanged(self, key: int) -> ImportReport:
         with self._readers.snapshot() as db:
             row, _ = session_row(db, key, self._readers.path)
-            found = db.execute(
+            counts = db.execute(
                 "SELECT (SELECT count(*) FROM asides WHERE session = ?1),"
                 " (SELECT count(*) FROM entries WHERE id BETWEEN ?2 AND ?3 AND line > 0)",
                 (key, row_id(key, 0), row_id(key, row.entries)),
             ).fetchone()
         return ImportReport(
-            key, row.title, False, 0, kept=found[1], asides=found[0], unchanged=True
+            key, row.title, False, 0, kept=counts[1], asides=counts[0], unchanged=True
         )
 
     def _take(self, key: int, records: Sequence[EntryRecord], counts: _Counts) -> None:
@@ -360,8 +360,8 @@ class FileStamp:
     @classmethod
     def of(cls, path: str) -> FileStamp:
         """Raises OSError when the file cannot be asked."""
-        found = Path(path).stat()
-        return cls(found.st_size, found.st_mtime_ns)
+        status = Path(path).stat()
+        return cls(status.st_size, status.st_mtime_ns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -380,8 +380,8 @@ def find_known(db: sqlite3.Connection, source: SessionSource) -> Known | None:
     """The session that an earlier reading of this file made, or None for a new one.
 
     It is known by its place and its session id. A file that has gone from its place and turns up
-    elsewhere with the same header is the same; a copy beside the first is a session of its own,
-    since the two may go different ways. Version 1 files have no ids, so one that was given ids
+    at another path with the same header is the same; a copy beside the first is a separate session,
+    since the two may diverge. Version 1 files have no ids, so one that was given ids
     since cannot be matched entry by entry and counts as new.
     """
     header = source.header
@@ -402,7 +402,7 @@ def find_known(db: sqlite3.Connection, source: SessionSource) -> Known | None:
 
 
 def _is_same(path: str, place: str) -> bool:
-    """Whether both name one file: through ``..``, a link, or in other letters where the system
+    """Whether both name one file: through ``..``, a link, or in another case where the system
     makes no difference between them."""
     if path == place:
         return True

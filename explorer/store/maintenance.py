@@ -1,4 +1,4 @@
-"""What the store does when nobody waits: finishing removals, filling the full-text index."""
+"""Background work of the store: finishing removals, filling the full-text index."""
 
 from __future__ import annotations
 
@@ -187,11 +187,11 @@ class Background:
     def _remove_step(self, key: int) -> None:
         """Take out the last entries of a session, and the session itself with its first."""
         with self._readers.read() as db:
-            found = db.execute(
+            row = db.execute(
                 "SELECT max(id) FROM payloads WHERE id BETWEEN ? AND ?",
                 (row_id(key, 0), row_id(key + 1, 0) - 1),
             ).fetchone()
-        last = -1 if found[0] is None else found[0] - row_id(key, 0)
+        last = -1 if row[0] is None else row[0] - row_id(key, 0)
         first = max(0, last + 1 - _STEP)
         self.with_index(lambda index: self._unindex(index, key, first, last))
 
@@ -233,8 +233,8 @@ class Background:
                 index.add(key, self._texts(key, done, last), last + 1)
 
     def _texts(self, key: int, first: int, last: int) -> list[tuple[int, str]]:
-        found = stored_payloads(self._readers, key).found(range(first, last + 1))
-        return [(at, indexed(entry_text(entry))) for at, entry in found]
+        payloads = stored_payloads(self._readers, key).found(range(first, last + 1))
+        return [(at, indexed(entry_text(entry))) for at, entry in payloads]
 
 
 def _complete(db: sqlite3.Connection) -> dict[int, int]:

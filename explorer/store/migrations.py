@@ -3,7 +3,7 @@
 What each version brought:
 
 1. sessions, entries, payloads, packed columns, asides, sources, drafts, settings, token counts;
-2. labels findable across sessions, and a name of the database's own, to which the search index
+2. labels findable across sessions, and a name of the database, to which the search index
    is tied;
 3. the tool that made a result, all file tools, what prune entries prune: read from the entries
    once more.
@@ -65,10 +65,10 @@ def _to_3(db: sqlite3.Connection) -> None:
         (after, *_DESCRIBED_ANEW),
     ).fetchall():
         after = rows[-1][0]
-        found = [_described_anew(*row) for row in rows]
+        rows_described = [_described_anew(*row) for row in rows]
         db.executemany(
             "UPDATE entries SET flags = ?, rare = ?, tool = ? WHERE id = ?",
-            [values for values in found if values is not None],
+            [values for values in rows_described if values is not None],
         )
     db.execute("DELETE FROM columns")
 

@@ -65,7 +65,7 @@ def claim_path(database: Path, name: str) -> Path:
 
 
 def is_abandoned(database: Path, name: str) -> bool:
-    """Whether nobody holds the claim any more; its file is removed then."""
+    """Whether the claim is free; its file is removed then."""
     path = claim_path(database, name)
     if not name or not path.exists():
         return True
@@ -79,7 +79,7 @@ def is_abandoned(database: Path, name: str) -> bool:
     return True
 
 
-class Elsewhere:
+class ForeignCommits:
     """Tells whether others have committed. SQLite counts on the connection that writes, so what
     this program itself commits does not count."""
 
@@ -106,7 +106,7 @@ class Watch:
 
     def __init__(self, writer: Writer, callback: Callable[[], object], interval_s: float) -> None:
         self._writer = writer
-        self._elsewhere = Elsewhere(writer)
+        self._foreign_commits = ForeignCommits(writer)
         self._callback = callback
         self._interval_s = interval_s
         self._stopping = threading.Event()
@@ -114,7 +114,7 @@ class Watch:
         self._thread.start()
 
     def stop(self) -> None:
-        """End it; from another thread than its own, it has ended on return."""
+        """Stop the thread; when called from another thread, it has ended on return."""
         self._stopping.set()
         if threading.current_thread() is not self._thread:
             self._thread.join()
@@ -122,7 +122,7 @@ class Watch:
     def _run(self) -> None:
         while not self._stopping.wait(self._interval_s):
             try:
-                changed = self._elsewhere.changed()
+                changed = self._foreign_commits.changed()
             except StoreError:
                 # Closed, which ends the watch, or a passing error of the disk.
                 if self._writer.closed:

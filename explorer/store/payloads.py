@@ -49,12 +49,12 @@ class StoredPayloads:
     def raw(self, index: int) -> str:
         """The line of the entry, verbatim."""
         with self._readers.read() as db:
-            found = db.execute(
+            row = db.execute(
                 "SELECT raw FROM payloads WHERE id = ?", (row_id(self._key, index),)
             ).fetchone()
-        if found is None or index < 0:
+        if row is None or index < 0:
             raise IndexError(f"session {self._key} has no entry {index}")
-        return text_out(found[0])
+        return text_out(row[0])
 
     def size(self, index: int) -> int:
         """Bytes of the entry's line in UTF-8, without reading it."""
@@ -86,9 +86,9 @@ class StoredPayloads:
 
     def entries(self, indices: Sequence[int]) -> list[Entry]:
         """Several entries, in the order asked for."""
-        found = dict(self.found(sorted(set(indices))))
+        by_index = dict(self.found(sorted(set(indices))))
         try:
-            return [found[at] for at in indices]
+            return [by_index[at] for at in indices]
         except KeyError as error:
             raise IndexError(f"session {self._key} has no entry {error.args[0]}") from error
 
@@ -155,8 +155,8 @@ class StoredPayloads:
 
 
 def _open(db: Any, key: int, index: int) -> Any:
-    found = db.execute("SELECT 1 FROM payloads WHERE id = ?", (row_id(key, index),)).fetchone()
-    if found is None or index < 0:
+    row = db.execute("SELECT 1 FROM payloads WHERE id = ?", (row_id(key, index),)).fetchone()
+    if row is None or index < 0:
         raise IndexError(f"session {key} has no entry {index}")
     return db.blobopen("payloads", "raw", row_id(key, index), readonly=True)
 
@@ -173,8 +173,8 @@ def _whole(data: bytes) -> int:
 
 def format_of(db: sqlite3.Connection, key: int) -> FormatName:
     """The format of a session's records; pi's where there is no such session."""
-    found = db.execute("SELECT format FROM sessions WHERE key = ?", (key,)).fetchone()
-    return str(found[0]) if found is not None else "pi"
+    row = db.execute("SELECT format FROM sessions WHERE key = ?", (key,)).fetchone()
+    return str(row[0]) if row is not None else "pi"
 
 
 def stored_payloads(readers: Readers, key: int) -> StoredPayloads:
@@ -196,10 +196,8 @@ def session_lines(readers: Readers, key: int, entries: int) -> Iterator[tuple[in
 def line_number(readers: Readers, key: int, index: int) -> int:
     """Where an entry stands in the file that it came with; 0 for one made here or not there."""
     with readers.read() as db:
-        found = db.execute(
-            "SELECT line FROM entries WHERE id = ?", (row_id(key, index),)
-        ).fetchone()
-    return int(found[0]) if found is not None else 0
+        row = db.execute("SELECT line FROM entries WHERE id = ?", (row_id(key, index),)).fetchone()
+    return int(row[0]) if row is not None else 0
 
 
 def _entry_lines(readers: Readers, key: int, entries: int) -> Iterator[tuple[int, str | bytes]]:

@@ -46,7 +46,7 @@ class SessionRow:
     cwd: str
     parent_session: str
     title: str
-    """The session's own name, else the first thing a person said in it, else empty."""
+    """The session's name, else the start of the first user message, else empty."""
     entries: int
     compactions: int
     size: int

@@ -2,7 +2,7 @@
 
 A table's rows lie in leaf pages; the pages above only lead there. When one of those is spoilt
 SQLite cannot reach what hangs below it, though it is whole. Here every page that looks like a
-leaf is read by the file format's own rules (sqlite.org/fileformat2.html, sections 1.6 and 2).
+leaf is read by the rules of the file format (sqlite.org/fileformat2.html, sections 1.6 and 2).
 """
 
 from __future__ import annotations
@@ -216,7 +216,7 @@ class SalvageReport:
 def salvage(path: Path | str, target: Path | str) -> SalvageReport:
     """Copy all that can be read from the database ``path`` into a new one, ``target``.
 
-    Importing a session's own file again afterwards brings its lost entries back. Raises
+    Importing a session's file again afterwards restores its lost entries. Raises
     StoreError when ``target`` exists, DamagedError when nothing can be read at all.
     """
     path, target = Path(path).absolute(), Path(target).absolute()
@@ -262,7 +262,7 @@ class _Damaged:
         while stack:
             first, last = stack.pop()
             try:
-                found = self.db.execute(query, (first, last)).fetchall()
+                rows = self.db.execute(query, (first, last)).fetchall()
             except (sqlite3.DatabaseError, UnicodeDecodeError):
                 if first < last:
                     middle = (first + last) // 2
@@ -270,7 +270,7 @@ class _Damaged:
                 elif (row := self._carved(table, first)) is not None:
                     yield row, first
                 continue
-            for row in found:
+            for row in rows:
                 yield row[:-1], row[-1]
 
     def _carved(self, table: str, identifier: int) -> Row | None:
@@ -290,7 +290,7 @@ class _Damaged:
             counted = self.db.execute("SELECT count(*) FROM sessions").fetchone()[0]
             if rows or counted:
                 return sorted(key for (key,) in rows)
-        found: set[int] = set()
+        keys: set[int] = set()
         at: int | None = 0
         while at is not None:
             try:
@@ -300,25 +300,25 @@ class _Damaged:
                 return sorted({key >> INDEX_BITS for key in self._carver.keys(PAYLOAD_WIDTH)} - {0})
             at = None
             if lowest is not None:
-                found.add(lowest >> INDEX_BITS)
+                keys.add(lowest >> INDEX_BITS)
                 at = row_id((lowest >> INDEX_BITS) + 1, 0)
-        return sorted(found)
+        return sorted(keys)
 
     def count(self, key: int) -> int:
-        """How many entries a session has, as far as anything still says so."""
+        """How many entries a session has, as far as anything records it."""
         low, high = row_id(key, 0), row_id(key + 1, 0) - 1
-        found = 0
+        number = 0
         for query, values in (
             ("SELECT entries FROM sessions WHERE key = ?", (key,)),
             ("SELECT max(id) + 1 - ?1 FROM payloads WHERE id BETWEEN ?1 AND ?2", (low, high)),
             ("SELECT max(id) + 1 - ?1 FROM entries WHERE id BETWEEN ?1 AND ?2", (low, high)),
         ):
             row = self.ask(query, *values)
-            found = max(found, int(row[0] or 0) if row else 0)
-        if not found:
+            number = max(number, int(row[0] or 0) if row else 0)
+        if not number:
             carved = self._carver.keys(PAYLOAD_WIDTH)
-            found = max((at + 1 - low for at in carved if low <= at <= high), default=0)
-        return found
+            number = max((at + 1 - low for at in carved if low <= at <= high), default=0)
+        return number
 
 
 @contextlib.contextmanager
@@ -445,7 +445,7 @@ def _record(
     *,
     anew: bool,
 ) -> EntryRecord | None:
-    """The record of a payload; without its row what the row said is worked out again. ``anew``:
+    """The record of a payload; without its row the row's values are computed again. ``anew``:
     the facts are too, since the row is of an older layout."""
     if raw is None:
         return None
@@ -460,8 +460,8 @@ def _record(
         with contextlib.suppress(ValueError, TypeError, AttributeError, KeyError):
             facts = facts_of(row)
             if anew:
-                told = describe(entry)
-                facts = told._replace(flags=told.flags | facts.flags & Flag.LARGE)
+                described = describe(entry)
+                facts = described._replace(flags=described.flags | facts.flags & Flag.LARGE)
             return EntryRecord(text_out(row[1]), row[2], row[3], text, facts, row[7])
     if not entry.id:
         return None

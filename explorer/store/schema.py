@@ -2,7 +2,7 @@
 
 An entry's row and its payload are named by one integer, ``key << 32 | index``: the session's
 entries lie together in index order, and both tables are plain B-trees without a second index.
-Payloads have a table of their own so that reading the rows does not touch them.
+Payloads have a separate table so that reading the rows does not touch them.
 """
 
 from __future__ import annotations
@@ -183,7 +183,7 @@ class CountTable(SQLModel, table=True):
 
 
 class LibraryTable(SQLModel, table=True):
-    """Facts about the database itself: ``id`` is a random name of its own. Since version 2."""
+    """Facts about the database itself: ``id`` is a random name. Since version 2."""
 
     __tablename__ = "library"
     name: str = Field(primary_key=True)

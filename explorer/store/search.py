@@ -1,4 +1,4 @@
-"""Search over the text of entries: the full-text index, which is a file of its own beside the
+"""Search over the text of entries: the full-text index, which is a separate file beside the
 database, finds words; the payloads confirm and show them."""
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ TEXT_LIMIT = 1_000_000
 
 _TOKEN = re.compile(r"[^\W_]+")
 _QUERY_PART = re.compile(r'"([^"]*)"?|(\S+)')
-# Scripts without spaces between words: every character is a word of its own.
+# Scripts without spaces between words: every character is a separate word.
 _UNSPACED = re.compile(
     "([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff])"
 )
@@ -114,7 +114,7 @@ def holds(text: str, terms: list[Term]) -> bool:
 
 def snippet(text: str, terms: list[Term]) -> tuple[str, tuple[tuple[int, int], ...]]:
     """A stretch of one line around the first match, and where in it the terms are."""
-    patterns = [re.escape(one) for one in _shown_forms(terms)]
+    patterns = [re.escape(form) for form in _shown_forms(terms)]
     pattern = re.compile("|".join(patterns), re.IGNORECASE) if patterns else None
     first = pattern.search(text) if pattern else None
     at = first.start() if first else 0
@@ -184,8 +184,8 @@ class SearchIndex:
             db.execute("PRAGMA synchronous = OFF")
             with transaction(db):
                 db.execute("CREATE TABLE IF NOT EXISTS mark (value TEXT NOT NULL)")
-                found = db.execute("SELECT value FROM mark").fetchone()
-                if found is None or found[0] != self._mark:
+                row = db.execute("SELECT value FROM mark").fetchone()
+                if row is None or row[0] != self._mark:
                     self._create(db)
         except sqlite3.Error:
             db.close()
@@ -214,13 +214,13 @@ class SearchIndex:
     def step(self, session: int) -> Iterator[int]:
         """A transaction on one session's part of the index; gives how many entries are in it.
 
-        Two programs may index the same database: whoever comes second sees what is done.
+        Two programs may index the same database: the second one sees what is done.
         """
         with transaction(self._db):
-            found = self._db.execute(
+            row = self._db.execute(
                 "SELECT entries FROM done WHERE session = ?", (session,)
             ).fetchone()
-            yield found[0] if found else 0
+            yield row[0] if row else 0
 
     def add(self, session: int, texts: Texts, entries: int) -> None:
         """Index texts; ``entries`` is how many of the session are done then."""
@@ -331,13 +331,13 @@ def search(
     hits: list[Hit] = []
     expression, exact = match_expression(terms), True
     if expression and not index.accepts(expression):
-        # Python and SQLite differ on a few letters of rare scripts: look at the text for those.
+        # Python and SQLite differ on a few characters of rare scripts: look at the text for those.
         plain = [term._replace(words=tuple(filter(str.isascii, term.words))) for term in terms]
         expression, exact = match_expression(plain), False
     low, high = (0, (1 << 62)) if key is None else (row_id(key, 0), row_id(key + 1, 0) - 1)
-    found = index.matches(expression, low, high) if expression else iter(())
+    matches = index.matches(expression, low, high) if expression else iter(())
     late = _not_indexed(counts, index.done() if expression else {})
-    for candidates, confirmed in ((late, False), (found, exact)):
+    for candidates, confirmed in ((late, False), (matches, exact)):
         for part in _parts(candidates):
             if cancelled is not None and cancelled():
                 return hits

@@ -32,8 +32,8 @@ def now_ms() -> float:
 
 def session_rows(db: sqlite3.Connection) -> list[SessionRow]:
     """All sessions that are complete, the last used first."""
-    found = db.execute(f"{_SELECT} ORDER BY s.changed_ms DESC, s.key DESC").fetchall()
-    return [_row(one) for one in found]
+    rows = db.execute(f"{_SELECT} ORDER BY s.changed_ms DESC, s.key DESC").fetchall()
+    return [_row(one) for one in rows]
 
 
 def session_row(db: sqlite3.Connection, key: int, path: Path) -> tuple[SessionRow, SessionHeader]:
@@ -55,7 +55,9 @@ def session_row(db: sqlite3.Connection, key: int, path: Path) -> tuple[SessionRo
 
 
 def _row(found: tuple[Any, ...]) -> SessionRow:
-    key, session_id, form, version, cwd, parent, name, said, entries, compactions, size = found[:11]
+    key, session_id, form, version, cwd, parent, name, first_text, entries, compactions, size = (
+        found[:11]
+    )
     _, started, last, leaf, path = found[11:16]
     return SessionRow(
         key,
@@ -64,7 +66,7 @@ def _row(found: tuple[Any, ...]) -> SessionRow:
         version,
         text_out(cwd),
         text_out(parent),
-        legible(name or said),
+        legible(name or first_text),
         entries,
         compactions,
         size,
@@ -217,11 +219,11 @@ def write_counts(
     while at < len(tokens):
         chunk, offset = divmod(first + at, _CHUNK)
         part = array("i", tokens[at : at + _CHUNK - offset])
-        found = db.execute(
+        row = db.execute(
             "SELECT tokens FROM token_counts WHERE session = ? AND counter = ? AND chunk = ?",
             (key, counter, chunk),
         ).fetchone()
-        kept = _unpacked(found[0]) if found else array("i")
+        kept = _unpacked(row[0]) if row else array("i")
         if len(kept) < offset:
             kept.extend([NOT_COUNTED] * (offset - len(kept)))
         kept[offset : offset + len(part)] = part

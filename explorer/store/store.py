@@ -28,7 +28,7 @@ from explorer.store.drafts import (
 from explorer.store.imports import FileStamp, NewImport, Update, find_known
 from explorer.store.maintenance import Background
 from explorer.store.migrations import migrate
-from explorer.store.other_programs import Claim, Elsewhere, Watch
+from explorer.store.other_programs import Claim, ForeignCommits, Watch
 from explorer.store.payloads import StoredPayloads, asides, line_number, session_lines
 from explorer.store.rows import (
     DraftRow,
@@ -65,7 +65,7 @@ class Store:
         self._readers = Readers(path)
         self._appender = Appender(path)
         self._writer = Writer(engine, path, self._appender.forget)
-        self._elsewhere = Elsewhere(self._writer)
+        self._foreign_commits = ForeignCommits(self._writer)
         self._watches: list[Watch] = []
         self._claim: Claim | None = None
         self._background = Background(path, library, self._writer, self._readers)
@@ -89,11 +89,11 @@ class Store:
                 raw.execute("PRAGMA journal_mode = WAL")
                 migrate(raw, path)
                 session_rows(raw)
-                found = raw.execute("SELECT value FROM library WHERE name = 'id'").fetchone()
+                row = raw.execute("SELECT value FROM library WHERE name = 'id'").fetchone()
         except (sqlite3.Error, SQLAlchemyError) as error:
             engine.dispose()
             raise database.translated(path, error) from error
-        return cls(path, engine, found[0] if found else "")
+        return cls(path, engine, row[0] if row else "")
 
     def close(self) -> None:
         """Finish what was handed in, end all threads and close the file."""
@@ -134,7 +134,7 @@ class Store:
     ) -> ImportReport:
         """Import a session file, or bring the session that came from it up to date.
 
-        Runs on the calling thread. A new session is shown when all of it is there; after an
+        Runs on the caller's thread. A new session is shown when all of it is there; after an
         error or a cancel nothing of it is. Entries that are here already stay as they are, and
         so do those made here. Raises StoreError, ImportCancelled, OSError, and what the source
         raises.
@@ -159,8 +159,8 @@ class Store:
         progress: OnProgress | None = None,
         cancelled: IsCancelled | None = None,
     ) -> ImportReport:
-        """Store what another session gives as a session of its own, which comes from no file; as
-        ``import_session`` it runs on the calling thread and shows all of it or nothing."""
+        """Store what another session gives as a separate session, which comes from no file; as
+        ``import_session`` it runs on the caller's thread and shows all of it or nothing."""
         with self._background.paused():
             return NewImport(self._writer, self.path, source, None).run(progress, cancelled)
 
@@ -225,7 +225,7 @@ class Store:
         return future
 
     def tail(self, key: int, first_index: int) -> list[EntryRecord]:
-        """The entries from an index on, whoever appended them."""
+        """The entries from an index on, from any program."""
         with self._readers.snapshot() as db:
             row, _ = session_row(db, key, self.path)
             return records_from(db, key, first_index, row.entries - 1)
@@ -325,12 +325,12 @@ class Store:
         """How far the full-text index is, in entries."""
         return self._background.state()
 
-    def changed_elsewhere(self) -> bool:
+    def changed_by_others(self) -> bool:
         """Whether another program has committed to the database since this was last asked."""
-        return self._elsewhere.changed()
+        return self._foreign_commits.changed()
 
     def watch(self, callback: Callable[[], object], interval_s: float = 0.5) -> Callable[[], None]:
-        """Call back, on a thread of its own, after another program has committed.
+        """Call back, on a separate thread, after another program has committed.
 
         Returns what ends it. Closing the store ends it too.
         """

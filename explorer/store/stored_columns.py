@@ -181,9 +181,9 @@ def load_columns(
     Packed columns that are absent or damaged are made again from the rows. Raises DamagedError
     when rows are missing.
     """
-    found = db.execute("SELECT entries, data FROM columns WHERE session = ?", (key,)).fetchone()
-    columns = unpack(found[1]) if found is not None else None
-    if columns is None or not len(columns.ids) == len(columns) == found[0] <= count:
+    row = db.execute("SELECT entries, data FROM columns WHERE session = ?", (key,)).fetchone()
+    columns = unpack(row[1]) if row is not None else None
+    if columns is None or not len(columns.ids) == len(columns) == row[0] <= count:
         columns = SessionColumns()
     packed = len(columns)
     if packed < count:

@@ -112,7 +112,7 @@ class Writer:
         except _TransactionLost:
             self._recover()
             again = True
-        except BaseException as error:  # noqa: BLE001 - handed to whoever waits for the jobs
+        except BaseException as error:  # noqa: BLE001 - handed to the futures of the jobs
             self._recover()
             for work in group:
                 self._fail(work, error)
@@ -158,7 +158,7 @@ class Writer:
                     result = work.job(self._connection)
             else:
                 result = work.job(self._connection)
-        except BaseException as error:  # noqa: BLE001 - handed to whoever waits for the job
+        except BaseException as error:  # noqa: BLE001 - handed to the future of the job
             self._recover()
             self._fail(work, error)
         else:

@@ -136,10 +136,10 @@ def pieces(text: str) -> Iterator[str]:
 
 def wheel_directory() -> Path:
     """Where the litellm wheel keeps its encoding files. Raises FileNotFoundError without it."""
-    found = find_spec("litellm")
-    if found is None or not found.submodule_search_locations:
+    spec = find_spec("litellm")
+    if spec is None or not spec.submodule_search_locations:
         raise FileNotFoundError("litellm is not installed")
-    return Path(found.submodule_search_locations[0]) / "litellm_core_utils" / "tokenizers"
+    return Path(spec.submodule_search_locations[0]) / "litellm_core_utils" / "tokenizers"
 
 
 def _load(name: str, directory: Path) -> tiktoken.Encoding:

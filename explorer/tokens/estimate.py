@@ -180,7 +180,7 @@ def _open(value: Any, out: list[str]) -> tuple[Iterator[tuple[str, Any]], str]:
 
 # Numbers are all in which JavaScript's writer differs from a fast one: fractions, exponents and
 # what is beyond its integers. In compact JSON a number follows one of three characters.
-_NUMBER_OF_ITS_OWN = re.compile(rb"(?:^|[:,\[])-?\d+(?:[.eE]|(?<=\d{16}))")
+_BARE_NUMBER = re.compile(rb"(?:^|[:,\[])-?\d+(?:[.eE]|(?<=\d{16}))")
 _SEARCHED = 4096
 """Bytes up to which looking for such numbers is quicker than writing it all anew."""
 _TEXT = frozenset({str})
@@ -209,7 +209,9 @@ def estimate_message(message: Body) -> int:
         case SummaryMessage() | CompactionSummary() | BranchSummary():
             units = utf16_units(message.summary)
         case FilesMessage():
-            units = sum(utf16_units(one.path) + utf16_units(one.content) for one in message.files)
+            units = sum(
+                utf16_units(file.path) + utf16_units(file.content) for file in message.files
+            )
         case UserMessage() | SystemMessage() | UnknownMessage():
             units = _content_units(message.content, 0)
         case _:
@@ -250,6 +252,6 @@ def json_units(value: object) -> int:
     except orjson.JSONEncodeError:  # halves of surrogate pairs, integers over 64 bits, depth
         return utf16_units(js_json(value))
     only_texts = type(value) is dict and _TEXT.issuperset(map(type, value.values()))
-    if not only_texts and (len(written) > _SEARCHED or _NUMBER_OF_ITS_OWN.search(written)):
+    if not only_texts and (len(written) > _SEARCHED or _BARE_NUMBER.search(written)):
         return utf16_units(js_json(value))
     return len(written) if written.isascii() else utf16_units(written.decode())

@@ -138,7 +138,7 @@ def _asked(way: str, server: RawServer, store: Store, folder: Path) -> list[str]
 
     error = asyncio.run(outcome())
     if isinstance(error, ModelError):
-        found.extend(_wrong_words(error.told))
+        found.extend(_wrong_words(error.sentence))
     elif isinstance(error, TimeoutError):
         found.append(f"no end after {PATIENCE_S:g} s")
     elif error is not None and not isinstance(error, Cancelled):

@@ -115,7 +115,7 @@ def test_the_file_lists_tell_what_was_given_to_the_summarizer(
     made.compaction(newest, "second", read=["newer.py", *(["only-here.py"] if listed else [])])
     now = ledger_at(made.tree, made.leaf, None, OLD_PI if listed else PI)
     assert of(now, kept)[0] is verdict
-    assert "only-here.py" in now.known(now.row(kept)).told
+    assert "only-here.py" in now.known(now.row(kept)).basis
 
 
 def test_a_summary_that_was_not_gone_on_with_loses_all_that_it_told() -> None:
@@ -215,7 +215,7 @@ def test_the_strip_tells_how_long_everything_stood() -> None:
     strip = survival_strip(made.tree, made.leaf, PI)
     assert len(strip.lanes) == 3
     assert [strip.verbatim_until[at] for at in (old, kept, made.leaf)] == [1, 2, 0]
-    assert [strip.told_in[at] for at in (old, kept, made.leaf)] == [1, 2, 0]
+    assert [strip.summarized_in[at] for at in (old, kept, made.leaf)] == [1, 2, 0]
     assert [strip.lives_until[at] for at in (old, kept, made.leaf)] == [2, 2, 0]
     assert strip.words(old) == (
         f"#{old} stood word for word until compaction #{first} and lives on in 2 summaries, down "

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from explorer.audit.branch_audit import Origin, branch_audit
-from explorer.audit.losses import Gravity, Loss, LossKind, Repair, find_losses, lost_line
+from explorer.audit.losses import Loss, LossKind, Repair, Severity, find_losses, lost_line
 from explorer.audit.provenance import Provenance
 from explorer.compaction.profile import BASES, Profile, Settings
 from explorer.formats.pi.entries import read_entry
@@ -43,7 +43,7 @@ def test_a_kept_range_that_the_next_compaction_starts_after() -> None:
     found = losses(made, OLD_PI)
     loss = found[LossKind.KEPT_RANGE_DROPPED]
     assert list(loss.entries) == [kept, kept + 1]
-    assert (loss.at, loss.tokens, loss.gravity) == (second, 80, Gravity.LOST)
+    assert (loss.at, loss.tokens, loss.severity) == (second, 80, Severity.LOST)
     assert f"Compaction #{first} kept 2 messages (80 tokens" in loss.cause
     assert loss.provenance is Provenance.INFERRED
     assert Repair.PIN in loss.repairs
@@ -114,7 +114,7 @@ def test_a_summary_that_should_not_have_been_stored(summary: str, kind: LossKind
     kept = made.user(10)
     made.compaction(kept, summary)
     loss = losses(made)[kind]
-    assert (loss.gravity is Gravity.LOST) == (kind is LossKind.EMPTY_SUMMARY)
+    assert (loss.severity is Severity.LOST) == (kind is LossKind.EMPTY_SUMMARY)
     assert bool(loss.entries) == (kind is LossKind.EMPTY_SUMMARY)
 
 
@@ -165,9 +165,9 @@ def test_a_summary_of_nothing_one_that_grew_and_one_in_a_row() -> None:
 def test_kept_again_after_it_was_summarized() -> None:
     made, old, _, _, _ = twice()
     made.compaction(old, "third")
-    loss = losses(made)[LossKind.TOLD_TWICE]
+    loss = losses(made)[LossKind.SUMMARIZED_AND_KEPT]
     assert loss.entries[0] == old
-    assert loss.gravity is Gravity.WASTE
+    assert loss.severity is Severity.WASTE
 
 
 def test_notes_that_the_rules_count_for_nothing() -> None:
@@ -230,8 +230,8 @@ def test_what_a_branch_summary_leaves_out_and_tells_wrongly() -> None:
     out = found[LossKind.BRANCH_LEFT_OUT]
     assert out.at == summary
     assert out.entries[0] == start + 1
-    assert list(found[LossKind.BRANCH_FAILED_TOLD].entries) == [failed]
-    assert LossKind.BRANCH_FAILED_TOLD not in losses(made, EXPLORER)
+    assert list(found[LossKind.FAILURES_INCLUDED].entries) == [failed]
+    assert LossKind.FAILURES_INCLUDED not in losses(made, EXPLORER)
     audit = branch_audit(made.tree, summary, PI, sizes)
     assert (audit.ancestor, audit.left_at, audit.placed_below) == (start, failed, start)
     assert len(audit.included) + len(audit.left_out) == len(audit.left) == 30
@@ -244,7 +244,7 @@ def test_what_a_branch_summary_leaves_out_and_tells_wrongly() -> None:
 
 def test_an_empty_branch_summary_and_one_that_names_no_branch() -> None:
     made, start, _, summary = left_branch(summary="")
-    assert losses(made)[LossKind.BRANCH_EMPTY].gravity is Gravity.LOST
+    assert losses(made)[LossKind.BRANCH_EMPTY].severity is Severity.LOST
     made.entries.append({})
     at = made.tree.append("old", start, describe_branch(f"e{start}"), 1)
     made.leaf = at
@@ -266,5 +266,5 @@ def test_what_is_pinned_is_lost_no_more() -> None:
         named = [{"id": f"e{entry}"}]
         made.add({"type": "custom", "customType": PIN_TYPE, "data": {"entries": named}})
         loss = losses(made, OLD_PI)[LossKind.KEPT_RANGE_DROPPED]
-        assert loss.gravity is (Gravity.LOST if left else Gravity.WASTE)
+        assert loss.severity is (Severity.LOST if left else Severity.WASTE)
         assert "told again since" in loss.cause

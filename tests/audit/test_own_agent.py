@@ -31,7 +31,7 @@ def told(
     for add in adds:
         add(session)
     found = own_agent(session.tree, format_name)
-    return found.profile.name, found.known.provenance, found.known.told
+    return found.profile.name, found.known.provenance, found.known.basis
 
 
 def test_a_file_that_was_read_as_oh_my_pis_is_oh_my_pis() -> None:

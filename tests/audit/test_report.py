@@ -193,10 +193,13 @@ def test_the_planted_losses_are_told_with_their_sources(losing: Document) -> Non
     lost = next(group for group in first.groups if group.title == "Constraints lost")
     limit = next(one for one in lost.quoted if one.finding.fact.text == LIMIT)
     assert limit.source is not None and limit.source.index == 0
-    assert limit.said is not None and limit.said.text == LIMIT
+    assert limit.source_excerpt is not None and limit.source_excerpt.text == LIMIT
     wrong = next(group for group in first.groups if group.title == "Stated with another value")
     assert wrong.quoted[0].finding.fact.text == "900 ms"
-    assert wrong.quoted[0].told is not None and wrong.quoted[0].told.text == "900 ms"
+    assert (
+        wrong.quoted[0].summary_excerpt is not None
+        and wrong.quoted[0].summary_excerpt.text == "900 ms"
+    )
     page = Page(html(report))
     assert page.text.index("Constraints lost (3)") < page.text.index("Files", 2000)
     assert first.recorded_before == 1234 and first.recorded_known.provenance == "exact"

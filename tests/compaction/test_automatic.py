@@ -84,7 +84,7 @@ def test_e17_the_agent_goes_on_once_for_each_message() -> None:
 def test_a10_a_recovery_is_held_by_an_open_breaker_with_its_reason() -> None:
     session = Watched(guards=Guards().rest("It was undone."))
     found = run(Automatic(session).make_room(REFUSED), session.perform)
-    assert (found.done, found.problem, found.held_by) == (False, "It was undone.", "breaker")
+    assert (found.done, found.problem, found.blocked_by) == (False, "It was undone.", "breaker")
     assert session.steps == []
 
 

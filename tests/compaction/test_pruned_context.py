@@ -154,7 +154,7 @@ def test_the_parts_of_a_pruned_path_are_whole(
     if profile.boundary == "corrected" and profile.weights == "sent":
         assert parts.context_estimate == told
     assert 0 <= parts.tokens_kept <= parts.context_estimate
-    assert parts.tokens_told + parts.tokens_kept + parts.tokens[Verdict.LOST] == (
+    assert parts.tokens_summarized + parts.tokens_kept + parts.tokens[Verdict.LOST] == (
         parts.context_estimate
     )
     for entry in with_verdict(parts, Verdict.PRUNED):

@@ -301,7 +301,7 @@ def _branch_budget(profile: Profile) -> object:
     return prepare_branch(session.tree, session.leaf, 0, profile, Settings()).budget
 
 
-def _told_again(profile: Profile) -> object:
+def _reinserted_reason(profile: Profile) -> object:
     session = _split()
     found = prepare(session.tree, session.leaf, profile, Settings(keep_recent_tokens=5))
     return list(found.again) if isinstance(found, Preparation) else []
@@ -316,7 +316,7 @@ SIZE_EFFECTS: dict[str, tuple[int, int, Effect]] = {
     "threshold_tokens": (10, 20, lambda p: limit_of(p, Settings.of(p))),
     "context_window": (10_000, 20_000, lambda p: limit_of(p, Settings.of(p))),
     "branch_reserve_tokens": (10, 20, _branch_budget),
-    "keep_user_tokens": (0, 5_000, _told_again),
+    "keep_user_tokens": (0, 5_000, _reinserted_reason),
 }
 
 

@@ -72,7 +72,7 @@ def test_b13_an_overflow_counts_for_its_model_and_its_context_only() -> None:
 
 def test_b13_one_recovery_per_message_of_the_person() -> None:
     guards = replace(Guards(), recovered=True)
-    assert decided(OVERFLOW, guards).held_by == "recovered"
+    assert decided(OVERFLOW, guards).blocked_by == "recovered"
     assert decided(OVERFLOW, guards.person_spoke()).trigger == "overflow"
 
 
@@ -85,24 +85,24 @@ def test_b14_an_answer_to_more_than_the_window_is_an_overflow(
 
 
 def test_a12_e18_off_stops_both_and_not_what_was_asked_for() -> None:
-    assert decided(FULL, enabled=False).held_by == "off"
-    assert decided(OVERFLOW, enabled=False).held_by == "off"
+    assert decided(FULL, enabled=False).blocked_by == "off"
+    assert decided(OVERFLOW, enabled=False).blocked_by == "off"
     assert decided(replace(FULL, requested=True), enabled=False).trigger == "requested"
 
 
 def test_a_profile_may_have_no_recovery() -> None:
     decision = decide(OVERFLOW, Guards(), PROFILES["pyagent"], True)
-    assert decision.held_by == "no-recovery"
+    assert decision.blocked_by == "no-recovery"
 
 
 def test_a8_a_request_goes_before_everything_but_needs_something_new() -> None:
     small = replace(FULL, tokens=10, requested=True)
     assert decided(small, OPEN).trigger == "requested"
-    assert decided(replace(small, new_messages=0)).held_by == "nothing-new"
+    assert decided(replace(small, new_messages=0)).blocked_by == "nothing-new"
 
 
 def test_e15_never_twice_without_a_new_message() -> None:
-    assert decided(replace(FULL, new_messages=0)).held_by == "nothing-new"
+    assert decided(replace(FULL, new_messages=0)).blocked_by == "nothing-new"
 
 
 def test_c3_three_failures_in_a_row_open_the_breaker_until_it_is_reset() -> None:
@@ -112,8 +112,8 @@ def test_c3_three_failures_in_a_row_open_the_breaker_until_it_is_reset() -> None
         assert decided(now, guards).compacts
         guards = guards.failed("The answer is empty.", now.now_ms)
     now = replace(now, now_ms=now.now_ms + 10 * COOLDOWN_MS)
-    assert decided(now, guards).held_by == "breaker"
-    assert decided(replace(OVERFLOW, tokens=now.tokens), guards).held_by == "breaker"
+    assert decided(now, guards).blocked_by == "breaker"
+    assert decided(replace(OVERFLOW, tokens=now.tokens), guards).blocked_by == "breaker"
     assert "The answer is empty." in resting_words(guards)
     assert decided(now, guards.reset()).trigger == "threshold"
     assert resting_words(guards.reset()) == ""
@@ -127,7 +127,7 @@ def test_c3_a_context_below_its_threshold_ends_the_row() -> None:
 
 def test_c3_after_a_failure_the_next_attempt_waits() -> None:
     guards = Guards().failed("no", FULL.now_ms)
-    assert decided(FULL, guards).held_by == "cooldown"
+    assert decided(FULL, guards).blocked_by == "cooldown"
     later = replace(FULL, now_ms=FULL.now_ms + COOLDOWN_MS)
     assert decided(later, guards).compacts
     twice = guards.failed("no", FULL.now_ms)
@@ -139,7 +139,7 @@ def test_c3_after_a_failure_the_next_attempt_waits() -> None:
 
 def test_c3_what_a_person_took_back_does_not_happen_again() -> None:
     guards = Guards().rest("It was taken back.")
-    assert decided(FULL, guards).held_by == "breaker"
+    assert decided(FULL, guards).blocked_by == "breaker"
     assert resting_words(guards) == "It was taken back."
     assert resting_words(guards.observed(replace(FULL, tokens=10))) == "It was taken back."
 
@@ -191,7 +191,7 @@ def test_every_decision_says_why_and_a_held_one_does_nothing(
     guards = Guards(failures=failures, reason="No.", failed_at_ms=failed_at).observed(now)
     decision = decide(now, guards, EXPLORER, enabled)
     assert decision.reason.endswith(".")
-    assert not (decision.compacts and decision.held_by)
+    assert not (decision.compacts and decision.blocked_by)
     if decision.trigger == "threshold":
         assert enabled and new and tokens > threshold and not guards.resting
     if decision.trigger == "overflow":

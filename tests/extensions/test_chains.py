@@ -310,7 +310,7 @@ def test_a_required_handler_that_fails_holds_the_request_back() -> None:
     for required in (True, False):
         hooks = HookRunner([made("safe", fails, event="session_request", required=required)])
         found = wait(hooks.request("history", "s", prompt, ["a"], "m", CancelToken()))
-        assert found.held_by == ("safe" if required else "")
+        assert found.blocked_by == ("safe" if required else "")
         assert found.records[0].did == "error"
 
 

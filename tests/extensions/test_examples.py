@@ -113,7 +113,7 @@ def send(hooks: HookRunner, *texts: str) -> Prompt:
     ids = [f"e{at}" for at in range(len(texts))]
     prompt = Prompt(whole, spans)
     found = wait(hooks.request("history", "System.", prompt, ids, "m", CancelToken()))
-    assert found.held_by == ""
+    assert found.blocked_by == ""
     return Prompt(found.prompt, found.sources)
 
 

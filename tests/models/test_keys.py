@@ -54,7 +54,7 @@ def test_a_key_of_the_environment_is_told_by_its_end_alone(own: UserModels) -> N
     keys = Keys(own, {"OPENAI_API_KEY": KEY})
     state = keys.state("openai")
     assert (state.place, state.ending, state.variable) == ("environment", "abcd", "OPENAI_API_KEY")
-    assert state.told == "Set in the variable OPENAI_API_KEY, ends in abcd."
+    assert state.sentence == "Set in the variable OPENAI_API_KEY, ends in abcd."
     assert KEY not in repr(state)
     assert keys.key("openai") == KEY
     assert keys.has("openai") and not keys.has("anthropic")
@@ -66,7 +66,7 @@ def test_of_a_short_key_nothing_is_shown(own: UserModels) -> None:
 
 def test_no_key_says_where_one_goes(own: UserModels) -> None:
     state = Keys(own, {}).state("groq")
-    assert state.told == "No key. Set GROQ_API_KEY, or keep one in the keyring."
+    assert state.sentence == "No key. Set GROQ_API_KEY, or keep one in the keyring."
     assert Keys(own, {}).key("groq") is None
 
 
@@ -77,7 +77,7 @@ def test_a_kept_key_goes_before_the_environments_and_lies_in_no_file(
     keys.keep("openai", f"  {KEY}\n")
     assert memory.kept == {(SERVICE, "openai"): KEY}
     assert keys.key("openai") == KEY
-    assert keys.state("openai").told == "Set in the keyring, ends in abcd."
+    assert keys.state("openai").sentence == "Set in the keyring, ends in abcd."
     assert KEY not in (tmp_path / "models.json").read_text()
     # Another start of the program finds it again, and asks the keyring once.
     memory.asked = 0
@@ -170,7 +170,7 @@ def test_what_the_smallest_request_says_of_a_key(
     server.plan(plan)
     found = tried(client, "openai")
     assert (found.outcome, found.model) == (outcome, "openai/gpt-4o-mini")
-    assert told in found.told and KEY not in found.told
+    assert told in found.sentence and KEY not in found.sentence
     (asked,), (headers,) = server.requests, server.headers
     assert headers["authorization"] == f"Bearer {KEY}"
     assert asked["max_tokens"] == 16 and len(asked["messages"]) == 1
@@ -199,7 +199,7 @@ def test_an_anthropic_key_goes_where_anthropic_looks_for_it(
 def test_without_a_key_nobody_is_asked(server: ChatServer, client: ModelClient) -> None:
     server.forget()
     found = tried(client, "openai", None)
-    assert (found.outcome, found.told) == ("no key", "There is no key of openai.")
+    assert (found.outcome, found.sentence) == ("no key", "There is no key of openai.")
     assert tried(client, "openai", " ").outcome == "no key"
     assert tried(client, "no-such-provider").outcome == "no such model"
     assert server.requests == []

@@ -178,7 +178,7 @@ def test_a_rate_limit_says_how_long_to_wait(server: ChatServer, client: ModelCli
     server.plan(RATE_LIMIT)
     error = failure(client)
     assert (error.kind, error.retry_after_s) == ("rate_limit", 7.0)
-    assert error.told == "Rate limit reached for requests. The provider asks to wait 7 seconds."
+    assert error.sentence == "Rate limit reached for requests. The provider asks to wait 7 seconds."
 
 
 @BOTH

@@ -178,7 +178,7 @@ def test_silence_is_reported_and_ends_by_itself(
         client.close()
     assert error is not None and error.kind == "timeout"
     assert error.message == "The server sent no byte for 2 seconds; the call was ended."
-    words = [event.told for event in got if isinstance(event, Silence)]
+    words = [event.sentence for event in got if isinstance(event, Silence)]
     assert words and words[0].endswith("ends after 2 s.")
 
 

@@ -62,7 +62,7 @@ def test_A43_waits_grow_and_the_answer_comes_through() -> None:
     assert seen == [1, 2, 3]
     assert waits.asked == [1.0, 2.0]
     assert [(retry.failed, retry.of) for retry in told] == [(1, 4), (2, 4)]
-    assert told[0].told == "busy. Trying again in 1.0 s (2 of 4)."
+    assert told[0].sentence == "busy. Trying again in 1.0 s (2 of 4)."
 
 
 def test_A43_chance_only_lengthens_a_wait_and_never_beyond_the_longest() -> None:

@@ -104,7 +104,7 @@ def test_all_are_found_at_once_with_the_context_that_each_tells(
     assert llama.models == (ServerModel("gemma.gguf", 8192, None, True),)
     assert vllm.models == (ServerModel("Qwen/Qwen3-32B", 32_768),)
     assert studio.models == (ServerModel("phi", 4096, None, True, True),)
-    assert found.told.startswith("Found Ollama with 2 models, llama.cpp with 1 model")
+    assert found.sentence.startswith("Found Ollama with 2 models, llama.cpp with 1 model")
 
 
 def test_where_nobody_answers_the_others_are_found_all_the_same(
@@ -117,7 +117,7 @@ def test_where_nobody_answers_the_others_are_found_all_the_same(
     assert [server.kind for server in found.servers] == ["lm-studio"]
     assert len(found.silent) == 4
     nothing = search(client, "http://127.0.0.1:9")
-    assert nothing.told == "No server answered on this machine (ports 9)."
+    assert nothing.sentence == "No server answered on this machine (ports 9)."
 
 
 def test_a_search_can_be_given_up(client: ModelClient, others: list[ChatServer]) -> None:

@@ -9,8 +9,13 @@ import pytest
 
 from explorer.prompting.agent_prompt import AgentPrompt
 from explorer.prompting.rendering import BudgetExceededError, render
-from explorer.prompting.summary_requests import SimpleRecord, full_request, told_ahead, told_now
-from explorer.prompting.turns import Conversation, Said, conversation
+from explorer.prompting.summary_requests import (
+    SimpleRecord,
+    full_request,
+    part_ahead,
+    part_before_request,
+)
+from explorer.prompting.turns import Conversation, SourceMessage, conversation
 from explorer.session.entries import (
     AssistantMessage,
     ToolCallBlock,
@@ -20,22 +25,22 @@ from explorer.session.entries import (
 )
 
 
-def user(entry: int, text: str = "please") -> Said:
-    return Said(entry, UserMessage(text_content(text)), len(text))
+def user(entry: int, text: str = "please") -> SourceMessage:
+    return SourceMessage(entry, UserMessage(text_content(text)), len(text))
 
 
-def reply(entry: int, *calls: str, text: str = "ok", stop_reason: str = "stop") -> Said:
+def reply(entry: int, *calls: str, text: str = "ok", stop_reason: str = "stop") -> SourceMessage:
     blocks = [ToolCallBlock(call, "read", {"path": "x" * 300}) for call in calls]
     content = (*(text_content(text) if text else ()), *blocks)
-    return Said(entry, AssistantMessage(content, stop_reason=stop_reason), 400)
+    return SourceMessage(entry, AssistantMessage(content, stop_reason=stop_reason), 400)
 
 
-def result(entry: int, call: str, text: str = "found") -> Said:
-    return Said(entry, ToolResultMessage(call, "read", text_content(text)), len(text))
+def result(entry: int, call: str, text: str = "found") -> SourceMessage:
+    return SourceMessage(entry, ToolResultMessage(call, "read", text_content(text)), len(text))
 
 
-def summary(entry: int, text: str = "all that was") -> Said:
-    return Said(entry, UserMessage(text_content(text)), len(text), is_summary=True)
+def summary(entry: int, text: str = "all that was") -> SourceMessage:
+    return SourceMessage(entry, UserMessage(text_content(text)), len(text), is_summary=True)
 
 
 def prompt(**fields: Any) -> AgentPrompt:
@@ -65,7 +70,7 @@ def test_a53_nothing_before_the_newest_summary_comes_back() -> None:
     said = conversation([user(0), summary(1, "old"), user(2), summary(3), user(4), reply(5)])
     assert said.summary is not None
     assert said.summary.entry == 3
-    assert [turn.said[0].entry for turn in said.turns] == [4]
+    assert [turn.messages[0].entry for turn in said.turns] == [4]
     made = render(prompt().elements(said), 10**6, len)
     assert made.messages[1].text == "all that was"
     assert made.messages[1].sources == (3,)
@@ -84,7 +89,7 @@ def test_what_failed_and_what_has_no_partner_is_not_sent() -> None:
 
 def test_kept_entries_may_begin_inside_a_turn() -> None:
     said = conversation([summary(0), reply(1, "a"), result(2, "a"), user(3)])
-    assert [len(turn.said) for turn in said.turns] == [0, 1]
+    assert [len(turn.messages) for turn in said.turns] == [0, 1]
     assert roles(said) == ["system", "user", "assistant", "tool", "user"]
 
 
@@ -127,7 +132,7 @@ def test_a49_long_results_lose_their_middle() -> None:
 
 
 def test_a49_the_round_that_was_too_much_is_not_told() -> None:
-    told = told_now(TALK)
+    told = part_before_request(TALK)
     assert told is not None
     assert told.last_entry == 6
     assert [one.entry for one in told.conversation.all_rounds()] == [1, 3, 5]
@@ -135,27 +140,27 @@ def test_a49_the_round_that_was_too_much_is_not_told() -> None:
 
 def test_a49_with_one_round_everything_before_the_turn_is_told() -> None:
     said = conversation([user(0), reply(1), user(2), reply(3, "a"), result(4, "a")])
-    told = told_now(said)
+    told = part_before_request(said)
     assert told is not None
     assert told.last_entry == 1
     assert len(told.conversation.turns) == 1
 
 
 def test_a49_with_nothing_before_there_is_nothing_to_tell() -> None:
-    assert told_now(conversation([user(0), reply(1, "a"), result(2, "a")])) is None
-    assert told_now(conversation([summary(0), user(1)])) is None
-    assert told_now(conversation([])) is None
+    assert part_before_request(conversation([user(0), reply(1, "a"), result(2, "a")])) is None
+    assert part_before_request(conversation([summary(0), user(1)])) is None
+    assert part_before_request(conversation([])) is None
 
 
 def test_a47_ahead_everything_is_told_up_to_the_last_round() -> None:
-    told = told_ahead(TALK)
+    told = part_ahead(TALK)
     assert told is not None
     assert told.last_entry == 8
     said = conversation([user(0), reply(1), user(2)])
-    told = told_ahead(said)
+    told = part_ahead(said)
     assert told is not None
     assert told.last_entry == 1
-    assert told_ahead(conversation([user(0)])) is None
+    assert part_ahead(conversation([user(0)])) is None
 
 
 def test_a50_the_full_request_is_the_prompt_and_the_order() -> None:

@@ -296,7 +296,7 @@ def test_a44_never_over_budget_and_nothing_lost_without_a_word(
 
 def _alive(found: Rendering) -> int:
     return sum(
-        node.own
+        node.own_tokens
         for node in found.root.walk()
         if node.alive and node.kind in ("text", "image", "message")
     )

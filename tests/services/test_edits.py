@@ -104,7 +104,7 @@ def test_a_pinned_reply_tells_its_text_and_calls_and_weighs_what_is_sent(
     told = {str(one.content): one for one in document.agent.messages(EXPLORER)}
     by_entry = {at: text for at in rows for text in told if f"Entry #{at}," in text}
     assert set(by_entry) == {3, 5}
-    assert all(row.how == "pinned" and row.told == "again" for row in rows.values())
+    assert all(row.how == "pinned" and row.sent == "again" for row in rows.values())
 
 
 def test_what_is_omitted_is_in_no_message_and_in_no_request(document: Document) -> None:

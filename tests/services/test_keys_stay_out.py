@@ -91,7 +91,7 @@ def test_a_planted_key_is_found_in_no_file_after_turns_errors_drafts_and_an_expo
             with pytest.raises(DraftFailed) as failed:
                 await document.compaction.summarize(compaction(document), order())
             assert not any(key in str(failed.value) for key in PLANTED)
-            assert (await bench.client.test_key(model.split("/")[0], None, CancelToken())).told
+            assert (await bench.client.test_key(model.split("/")[0], None, CancelToken())).sentence
         await bench.export(document.key, explorer_home / "original.jsonl", "original")
         await bench.export(document.key, explorer_home / "pi.jsonl", "pi-v3")
 

@@ -26,7 +26,7 @@ def test_a_profile_that_is_kept_or_taken_away_is_told(bench: Workbench, tmp_path
     bench.import_profile(tmp_path / "shared.json", name="again")
     bench.delete_profile("mine")
     assert told == [ProfilesChanged("mine"), ProfilesChanged("again"), ProfilesChanged("mine")]
-    assert list(bench.profiles().own) == ["again"]
+    assert list(bench.profiles().user_profiles) == ["again"]
 
 
 def test_what_is_refused_is_not_told(bench: Workbench) -> None:

@@ -39,7 +39,7 @@ def _written(path: Path, **changes: Any) -> Path:
 
 def test_a_folder_that_is_not_there_has_no_profiles_of_ones_own(files: ProfileFiles) -> None:
     shelf = files.shelf()
-    assert shelf.own == {}
+    assert shelf.user_profiles == {}
     assert shelf.problems == ()
     assert shelf.built_in == BASES
     assert not files.folder.exists()
@@ -48,7 +48,7 @@ def test_a_folder_that_is_not_there_has_no_profiles_of_ones_own(files: ProfileFi
 def test_what_is_saved_is_there_again_word_for_word(files: ProfileFiles) -> None:
     saved = files.save(MINE)
     assert saved.path == files.folder / "mine.json"
-    assert files.shelf().own == {"mine": saved}
+    assert files.shelf().user_profiles == {"mine": saved}
     assert files.shelf().named("mine") == MINE.profile
 
 
@@ -84,7 +84,7 @@ def test_a_name_that_is_none_for_a_file_is_refused(files: ProfileFiles, name: st
 def test_a_profile_is_taken_away_once(files: ProfileFiles) -> None:
     files.save(MINE)
     files.delete("mine")
-    assert files.shelf().own == {}
+    assert files.shelf().user_profiles == {}
     with pytest.raises(ProfileError, match="there is no such profile of your own"):
         files.delete("mine")
 
@@ -125,7 +125,7 @@ def test_keys_of_another_version_are_kept_and_told(files: ProfileFiles, tmp_path
         "profile.colour",
         "profile.pruning.depth",
     }
-    files.save(files.shelf().own["later"], replacing=True)
+    files.save(files.shelf().user_profiles["later"], replacing=True)
     kept = json.loads((files.folder / "later.json").read_text("utf-8"))
     assert kept["licence"] == "CC0"
     assert kept["profile"]["colour"] == "red"
@@ -187,7 +187,7 @@ def test_one_bad_file_hides_none_of_the_others(files: ProfileFiles) -> None:
     (files.folder / "bad.json").write_text("{", "utf-8")
     _written(files.folder / "other.json")
     shelf = files.shelf()
-    assert list(shelf.own) == ["mine"]
+    assert list(shelf.user_profiles) == ["mine"]
     assert len(shelf.problems) == 2
     assert "bad.json" in shelf.problems[0]
     assert "it is 'shared', and the file is named 'other.json'" in shelf.problems[1]

@@ -175,9 +175,9 @@ class Conversation(QWidget):
                 flow.states.ended(event.call.id, outcome.text, outcome.is_error)
             elif isinstance(event, Retry):
                 flow.end_live()
-                flow.begin_live().waiting = event.told
+                flow.begin_live().waiting = event.sentence
             elif isinstance(event, Silence):
-                flow.begin_live().waiting = event.told
+                flow.begin_live().waiting = event.sentence
             elif isinstance(event, RoundStarted):
                 flow.end_live()
             else:

@@ -57,7 +57,7 @@ class LeftModel(EntryModel[int]):
             figure = ("lost", Verdict.LOST) if audit.is_empty else ("told", Verdict.TO_SUMMARIZE)
             self._fates |= dict.fromkeys(audit.included, figure)
             self._fates |= dict.fromkeys(audit.left_out, ("did not fit", Verdict.LOST))
-            self._fates |= dict.fromkeys(audit.not_told, ("not told", Verdict.NOT_SENT))
+            self._fates |= dict.fromkeys(audit.excluded_by_rule, ("not told", Verdict.NOT_SENT))
         self.show(() if audit is None else audit.left)
 
     def fate(self, entry: int) -> tuple[str, Verdict]:
@@ -154,7 +154,7 @@ class BranchView(QWidget):
         sees = f"The new branch sees {more}{', '.join(f'#{each}' for each in seen)}."
         self.sees.set_words(entry_links(sees), sees)
         self.badge.set_known(audit.known)
-        self.basis.setText(audit.known.told)
+        self.basis.setText(audit.known.basis)
         self.model.show_audit(audit, self._tree, self._previews)
 
     def _follow(self, link: str) -> None:

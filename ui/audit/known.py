@@ -31,7 +31,7 @@ def marked(figure: str, known: Known) -> str:
 def reason(of: str, known: Known) -> str:
     """How something is known, for a tip: ``Tokens before: inferred. Counted here…``"""
     head = f"{of}: " if of else ""
-    return f"{head}{TITLES[known.provenance]}. {known.told}"
+    return f"{head}{TITLES[known.provenance]}. {known.basis}"
 
 
 def spoken(words: str) -> str:

@@ -80,7 +80,7 @@ class RulePart(QWidget):
             self.lives.set_words(entry_links(f"{words}."), f"{words}.")
         known = ledger.known(at)
         self.badge.set_known(known)
-        self.basis.setText(known.told)
+        self.basis.setText(known.basis)
 
     def _followed(self, link: str) -> None:
         self.entry_requested.emit(int(link.removeprefix("entry:")))

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.audit.losses import Gravity, Loss, Repair
+from explorer.audit.losses import Loss, Repair, Severity
 from explorer.audit.provenance import Known
 from explorer.session.tree import SessionTree
 from ui.audit.known import ProvenanceBadge
@@ -52,11 +52,11 @@ class LossModel(EntryModel[Loss]):
             EntryCells(
                 lambda loss: loss.at,
                 lambda loss, _line: (
-                    f"{sentence_case(GRAVITIES[loss.gravity])}: {loss.title}. {loss.cause}"
+                    f"{sentence_case(GRAVITIES[loss.severity])}: {loss.title}. {loss.cause}"
                 ),
-                verdict=lambda loss: int(SEVERITY_TEXTURES[loss.gravity]),
-                lead=lambda loss: f"{GRAVITIES[loss.gravity]}  ",
-                strong=lambda loss: loss.gravity is Gravity.LOST,
+                verdict=lambda loss: int(SEVERITY_TEXTURES[loss.severity]),
+                lead=lambda loss: f"{GRAVITIES[loss.severity]}  ",
+                strong=lambda loss: loss.severity is Severity.LOST,
                 line=lambda loss: loss.title,
             ),
             parent,
@@ -116,7 +116,7 @@ class LossPart(QWidget):
     def show_loss(self, loss: Loss, offered: Collection[Repair]) -> None:
         """Tell of one loss; of its repairs those that can be done here are offered."""
         self._loss = loss
-        self.title.setText(f"{sentence_case(GRAVITIES[loss.gravity])}: {loss.title}")
+        self.title.setText(f"{sentence_case(GRAVITIES[loss.severity])}: {loss.title}")
         self.cause.set_words(entry_links(loss.cause), loss.cause)
         self.prevention.setText(f"What would have prevented it: {loss.prevention}")
         self.badge.set_known(Known(loss.provenance, loss.basis))
@@ -179,7 +179,7 @@ class LossesView(QWidget):
         self.model.use_session(tree)
         self.model.show(losses)
         self._pages.show_page(1 if losses else 0)
-        counts = [(g, sum(one.gravity is g for one in losses)) for g in reversed(Gravity)]
+        counts = [(g, sum(one.severity is g for one in losses)) for g in reversed(Severity)]
         self.summary.setText(
             "Found on this path: "
             + ", ".join(f"{count(n, 'time', 'times')} {GRAVITIES[g]}" for g, n in counts if n)

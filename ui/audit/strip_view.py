@@ -59,7 +59,7 @@ def verdict_of(run: Run, lane: int) -> LedgerVerdict:
         return LedgerVerdict.NEVER_SENT
     if run.state is State.IN_CONTEXT:
         return LedgerVerdict.VERBATIM
-    this = run.told == lane
+    this = run.summarized_by == lane
     return LedgerVerdict.IN_THIS_SUMMARY if this else LedgerVerdict.IN_EARLIER_SUMMARY
 
 

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.audit.losses import Gravity, Repair
+from explorer.audit.losses import Repair, Severity
 from explorer.audit.overview import Overview
 from explorer.audit.own_agent import OwnAgent
 from explorer.audit.provenance import Provenance, tokens_before_known
@@ -314,9 +314,9 @@ class AuditTab(QWidget):
         is_sure = own.known.provenance is Provenance.EXACT
         whose = "its own agent" if is_sure else "its own agent, inferred"
         self.rules.addItem(f"{own.profile.title} ({whose})", "")
-        self.rules.setItemData(0, own.known.told, Qt.ItemDataRole.ToolTipRole)
-        self.rules.setToolTip(f"{self._rules_tip}\n{own.known.told}")
-        self.rules.setAccessibleDescription(own.known.told)
+        self.rules.setItemData(0, own.known.basis, Qt.ItemDataRole.ToolTipRole)
+        self.rules.setToolTip(f"{self._rules_tip}\n{own.known.basis}")
+        self.rules.setAccessibleDescription(own.known.basis)
         for name, profile in profiles.items():
             if name != own.profile.name:
                 self.rules.addItem(profile.title, name)
@@ -401,7 +401,7 @@ def headline(found: Overview) -> str:
 
 def lost_words(found: Overview) -> str:
     """How much is lost, and where to read of it; empty for nothing."""
-    lost = [one for one in found.losses if one.gravity is Gravity.LOST]
+    lost = [one for one in found.losses if one.severity is Severity.LOST]
     if not lost:
         return ""
     entries = {entry for one in lost for entry in one.entries}

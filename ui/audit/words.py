@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from explorer.audit.ledger import TEXTURES, LedgerVerdict
-from explorer.audit.losses import Gravity, Repair
-from explorer.audit.words import GRAVITY_TITLES, LEDGER_MEANINGS, LEDGER_TITLES
+from explorer.audit.losses import Repair, Severity
+from explorer.audit.words import LEDGER_MEANINGS, LEDGER_TITLES, SEVERITY_TITLES
 from explorer.compaction.partition import Verdict
 
 VERDICTS = LEDGER_TITLES | {LedgerVerdict.LOST: "LOST"}
@@ -19,11 +19,11 @@ LEADS = {
 }
 """Before the words of a row, where it is not as it was."""
 MEANINGS = LEDGER_MEANINGS
-GRAVITIES = GRAVITY_TITLES
+GRAVITIES = SEVERITY_TITLES
 SEVERITY_TEXTURES = {
-    Gravity.LOST: Verdict.LOST,
-    Gravity.RISK: Verdict.TURN_PREFIX,
-    Gravity.WASTE: Verdict.NOT_SENT,
+    Severity.LOST: Verdict.LOST,
+    Severity.RISK: Verdict.TURN_PREFIX,
+    Severity.WASTE: Verdict.NOT_SENT,
 }
 REPAIRS = {
     Repair.CUT: (

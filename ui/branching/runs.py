@@ -277,7 +277,7 @@ class RunColumn(QWidget):
         elif isinstance(event, UsageReport):
             self._tokens += event.usage.output
         elif isinstance(event, Retry | Silence):
-            self._say(event.told)
+            self._say(event.sentence)
             return
         else:
             return

@@ -12,7 +12,7 @@ from explorer.compaction.pruning import PruningPlan
 from explorer.services.compaction import cut_after
 from explorer.services.document import Document
 from explorer.services.edits import CannotShape, NothingToUndo, Shaped, pruning_of
-from explorer.session.edits import can_be_told
+from explorer.session.edits import can_be_sent
 from explorer.store.rows import StoreError
 from ui.app_state import AppState
 from ui.compaction.prune_dialog import PruneDialog
@@ -124,7 +124,7 @@ class EntryEditsController(QObject):
         if document is None or not 0 <= entry < len(document.tree):
             return NOTHING
         path = document.tree.path(document.leaf)
-        if not can_be_told(document.tree, path, entry):
+        if not can_be_sent(document.tree, path, entry):
             return NOTHING
         shape = document.edits.shape()
         return Offer(True, entry in shape.pinned, entry in shape.omitted)

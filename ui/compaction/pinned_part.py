@@ -155,7 +155,7 @@ class ShapingPart(QWidget):
         bind_icon(go, "omit" if one.how == "omitted" else "pin")
         what = ElidedLabel(text, line)
         tokens = Caption(f"{full(one.tokens)}", line)
-        tokens.setToolTip(f"{full(one.tokens)} tokens, told {_TOLD[one.told]}")
+        tokens.setToolTip(f"{full(one.tokens)} tokens, told {_TOLD[one.sent]}")
         for part in (go, what, tokens):
             layout.addWidget(part, 1 if part is what else 0)
         go.setAccessibleName(f"#{one.entry}, {one.how}, {full(one.tokens)} tokens: {text}")

@@ -192,7 +192,7 @@ class KeysPage(QWidget):
         state = self._states.get(provider)
         if state is None:
             state = KeyState(provider, "none", variable=variables_of(provider)[0])
-        return state.told
+        return state.sentence
 
     def _show_provider(self) -> None:
         provider = self.provider
@@ -279,4 +279,4 @@ class KeysPage(QWidget):
         if tried is None:
             self.message.say("The test was cancelled.")
         else:
-            self.message.say(tried.told, failed=not tried.works)
+            self.message.say(tried.sentence, failed=not tried.works)

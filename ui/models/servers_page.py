@@ -315,7 +315,7 @@ class ServersPage(QWidget):
         self._found = {server.address: self._free(server) for server in found.servers}
         known = {server.address for server in self._client.user_models.servers()}
         new = [server for server in self._found.values() if server.address not in known]
-        self.message.say(found.told)
+        self.message.say(found.sentence)
         self.refresh(new[0].name if new else "")
         self.list.setFocus()
 
@@ -389,7 +389,7 @@ class ServersPage(QWidget):
         try:
             answer = await self.busy.run(what, work)
         except ModelError as error:
-            self.message.say(error.told, failed=True)
+            self.message.say(error.sentence, failed=True)
             return None
         if answer is None:
             self.message.say("Cancelled; nothing was changed.")
@@ -401,7 +401,7 @@ class ServersPage(QWidget):
 
         tried = await self._asked(f"Asking {server.name} for an answer…", ask)
         if tried is not None:
-            self.message.say(tried.told, failed=not tried.works)
+            self.message.say(tried.sentence, failed=not tried.works)
 
     async def _again(self, server: Server) -> None:
         key = await asyncio.to_thread(self._client.keys.key, server.name)

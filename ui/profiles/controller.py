@@ -53,7 +53,7 @@ class ProfilesController(QObject):
     def _offer(self) -> None:
         """Tell the views which profiles there are; variants only where one is in force."""
         offered: dict[str, Profile] = dict(PROFILES)
-        offered |= {name: one.profile for name, one in self.shelf.own.items()}
+        offered |= {name: one.profile for name, one in self.shelf.user_profiles.items()}
         now = self._state.profile.name
         if now not in offered:
             offered[now] = self.shelf.get(now) or self._state.profile
@@ -144,7 +144,7 @@ class ProfilesController(QObject):
         profile = self.shelf.get(name)
         if profile is None:
             return
-        user_profile = self.shelf.own.get(name)
+        user_profile = self.shelf.user_profiles.get(name)
         base = user_profile.base if user_profile is not None else name
         self._ask_title(
             "Copy a profile",
@@ -155,7 +155,7 @@ class ProfilesController(QObject):
 
     def keep(self, profile: Profile) -> None:
         """Keep the rules of the session as a profile of the person's own."""
-        user_profile = self.shelf.own.get(profile.name)
+        user_profile = self.shelf.user_profiles.get(profile.name)
         base = user_profile.base if user_profile is not None else profile.name
         base = base if base in BASES else "explorer"
         settings = self._state.settings
@@ -186,7 +186,7 @@ class ProfilesController(QObject):
 
     def ask_rename(self, name: str) -> None:
         """Another title for a profile of the person's own."""
-        user_profile = self.shelf.own.get(name)
+        user_profile = self.shelf.user_profiles.get(name)
         if user_profile is not None:
             self._ask_title(
                 "Rename a profile", "Title of the profile", user_profile.profile.title,
@@ -212,7 +212,7 @@ class ProfilesController(QObject):
 
     def ask_delete(self, name: str) -> None:
         """Ask before a profile of the person's own is taken away."""
-        user_profile = self.shelf.own.get(name)
+        user_profile = self.shelf.user_profiles.get(name)
         if user_profile is None:
             return
         confirm(
@@ -237,7 +237,7 @@ class ProfilesController(QObject):
 
     def _changed(self, profile: Profile) -> None:
         """A rule of a profile of the person's own was changed in the dialog."""
-        user_profile = self.shelf.own.get(profile.name)
+        user_profile = self.shelf.user_profiles.get(profile.name)
         if user_profile is None:
             return
         changed = replace(user_profile, profile=profile)
@@ -329,7 +329,7 @@ class ProfileComparisonController(QObject):
             self._compare.use_asked.connect(self._profiles.use)
         now = self._state.profile
         profiles = list(PROFILES.values())
-        profiles += [one.profile for one in self._profiles.shelf.own.values()]
+        profiles += [one.profile for one in self._profiles.shelf.user_profiles.values()]
         if now not in profiles:
             # A session's own changes of a rule are what it is really compacted by.
             profiles = [now if other.name == now.name else other for other in profiles]

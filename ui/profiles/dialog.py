@@ -221,9 +221,9 @@ class ProfilesDialog(TwoPaneDialog):
         for name, profile in shelf.built_in.items():
             if name not in PROFILES:
                 self._add(profile.title, name)
-        if shelf.own:
+        if shelf.user_profiles:
             self._add("Your own")
-        for name, user_profile in shelf.own.items():
+        for name, user_profile in shelf.user_profiles.items():
             self._add(user_profile.profile.title, name)
         self.list.blockSignals(False)
         self.restyle()
@@ -254,7 +254,7 @@ class ProfilesDialog(TwoPaneDialog):
         profile = self._shelf.get(name)
         if profile is None:
             return
-        user_profile = self._shelf.own.get(name)
+        user_profile = self._shelf.user_profiles.get(name)
         base_name = user_profile.base if user_profile is not None else "explorer"
         base = self._shelf.built_in.get(base_name)
         self.page.show_profile(profile, base if base != profile else None, user_profile)

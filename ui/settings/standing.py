@@ -9,7 +9,7 @@ from typing import Any
 
 from explorer.compaction.profile import Profile
 from explorer.settings.files import Level, Problem, refused
-from explorer.settings.keys import Key, own_value
+from explorer.settings.keys import Key, profile_default
 from explorer.settings.kinds import shown
 from explorer.settings.live import LiveSettings, Set, Source
 
@@ -69,7 +69,7 @@ def standing(live: LiveSettings, key: Key, level: Level, around: Surroundings) -
     found = live.explain(key.name, around.project, around.chosen)
     sets = [Set(found.value, found.source), *found.overridden]
     here = next((one for one in sets if one.source == level), None)
-    value = own_value(key, around.own) if found.source == "profile" else found.value
+    value = profile_default(key, around.own) if found.source == "profile" else found.value
     problems = [one for one in live.problems(around.project) if one.key == key.name]
     return Standing(
         key,
@@ -92,7 +92,7 @@ def _note(key: Key, source: Source, sets: list[Set], unchanged: Profile) -> str:
         parts.append(
             f"{SOURCE_WORDS[other.source]} says {shown(other.value)}, which does not hold."
         )
-    if source == "profile" and own_value(key, unchanged) is None:
+    if source == "profile" and profile_default(key, unchanged) is None:
         parts.append(f"Not set: {key.unset}.")
     return " ".join(parts)
 

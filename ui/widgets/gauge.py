@@ -109,7 +109,7 @@ class ContextGauge(QWidget):
         taken = f"{full(now.tokens)} of {full(now.window)} tokens ({now.source})"
         spoken = f"{taken}; {state}. {how}"
         known = context_known(now.source)
-        return spoken if known.provenance is Provenance.EXACT else f"{spoken}\n{known.told}"
+        return spoken if known.provenance is Provenance.EXACT else f"{spoken}\n{known.basis}"
 
     def text(self) -> str:
         """The figure beside the bar."""

@@ -25,7 +25,7 @@ LIVE_S = 0.05
 """Seconds between two pieces of live output."""
 LIVE_MOST = 16 * 1024
 """Characters of a piece; of more only the end is passed on."""
-_HELD_BYTES = 4 * MOST_BYTES
+_BUFFER_BYTES = 4 * MOST_BYTES
 
 
 class _Output:
@@ -36,7 +36,7 @@ class _Output:
         self._job = job
         self._live = live
         self._blocks: deque[bytes] = deque()
-        self._held_size = 0
+        self._buffered_size = 0
         self._file: BinaryIO | None = None
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._waiting = ""
@@ -52,13 +52,13 @@ class _Output:
         self.lines += block.count(b"\n")
         self.ends_open = not block.endswith(b"\n")
         self._blocks.append(block)
-        self._held_size += len(block)
+        self._buffered_size += len(block)
         if self._file is not None:
             self._file.write(block)
         elif self.size > MOST_BYTES or self.lines > MOST_LINES:
             self._begin_file()
-        while self._held_size - len(self._blocks[0]) > _HELD_BYTES:
-            self._held_size -= len(self._blocks.popleft())
+        while self._buffered_size - len(self._blocks[0]) > _BUFFER_BYTES:
+            self._buffered_size -= len(self._blocks.popleft())
         self._pass_on(block)
 
     def _begin_file(self) -> None:
@@ -92,10 +92,11 @@ class _Output:
             self._file.close()
 
     def cut(self) -> Truncated:
-        """Its end within the limits. Where not all is held, one line less of it is certain."""
+        """The end of the output within the limits; marked as cut by bytes where the buffer has
+        dropped its beginning."""
         text = _plain(b"".join(self._blocks).decode("utf-8", "replace"))
         cut = tail(text)
-        if self._held_size == self.size and cut.by is None:
+        if self._buffered_size == self.size and cut.by is None:
             return cut
         lines = self.lines + self.ends_open
         return Truncated(

@@ -66,7 +66,7 @@ class ToolContext:
 
     workspace: Workspace
     outputs: OutputFiles | None = None
-    """None: nobody keeps what a result leaves out."""
+    """None: what a result leaves out is not stored."""
     seen: KnownContents = field(default_factory=KnownContents)
 
 

@@ -164,15 +164,15 @@ def _ordinal(number: int, replacements: list[_Replacement]) -> str:
 
 def _find_passage(text: str, wanted: _Replacement, name: str, which: str, changed: bool) -> Span:
     """The one place of an old text. Raises ToolError that says why there is none."""
-    found = places_of(text, wanted.old)
-    span = found.only
+    places = places_of(text, wanted.old)
+    span = places.only
     if span is not None and not (changed and span.tolerance):
         return span
     again = ""
     if changed:
         again = " The file was changed on disk since you read it; read it again."
-    if found.spans and span is None:
-        lines = [str(line_at(text, one.start)) for one in found.spans]
+    if places.spans and span is None:
+        lines = [str(line_at(text, one.start)) for one in places.spans]
         more = "more than " if len(lines) > MOST_PLACES else ""
         listed = ", ".join(lines[:MOST_PLACES])
         raise ToolError(

@@ -29,7 +29,7 @@ class TextFile:
         return BOM + data if self.bom else data
 
     def with_line_ends(self, text: str) -> str:
-        """A text with this file's line ends in place of its own."""
+        """A text with its line ends replaced by those of this file."""
         plain = text.replace("\r\n", "\n")
         return plain.replace("\n", self.line_end) if self.line_end != "\n" else plain
 
@@ -52,7 +52,7 @@ def decode(data: bytes) -> TextFile:
 
 
 def displayable(text: str) -> str:
-    """A text that can be stored and sent: what is no UTF-8 is told by a sign."""
+    """A text that can be stored and sent: invalid UTF-8 is replaced by a sign."""
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 

@@ -1,4 +1,4 @@
-"""Where the old text of an edit stands in a file: exactly, but for differences that nobody sees, or
+"""Where the old text of an edit stands in a file: exactly, but for invisible differences, or
 the passage that is most like it."""
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _SAME = {
 _PLAIN_SIGNS = str.maketrans({sign: plain for plain, signs in _SAME.items() for sign in signs})
 """One character for one, so that places in a line stay what they are."""
 MOST_PLACES = 20
-"""Places that are told of a text that stands in several."""
+"""Places listed for a text that occurs several times."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +58,9 @@ def places_of(text: str, wanted: str) -> Found:
     if exact:
         return Found(exact)
     for tolerance in _TOLERANCES:
-        found = _Lines(text, tolerance).places(wanted)
-        if found:
-            return Found(found)
+        places = _Lines(text, tolerance).places(wanted)
+        if places:
+            return Found(places)
     return Found(())
 
 
@@ -75,7 +75,7 @@ def plain_line(line: str) -> str:
 
 
 def _starts(text: str, wanted: str) -> list[int]:
-    """Up to one more than are told, overlapping ones too."""
+    """Up to one more place than is listed, overlapping ones too."""
     found: list[int] = []
     at = text.find(wanted)
     while at >= 0 and len(found) <= MOST_PLACES:
@@ -170,8 +170,8 @@ def _alike_line(rows: list[str], meant: list[str]) -> int | None:
     """Where a line stands that is like the longest one."""
     number, longest = max(enumerate(meant), key=lambda item: len(item[1].strip()))
     compared = [row.strip()[:_COMPARED] for row in rows[:_MOST_COMPARED]]
-    found = get_close_matches(longest.strip()[:_COMPARED], compared, n=1, cutoff=_ALIKE)
-    return compared.index(found[0]) - number if found else None
+    alike = get_close_matches(longest.strip()[:_COMPARED], compared, n=1, cutoff=_ALIKE)
+    return compared.index(alike[0]) - number if alike else None
 
 
 def _passage(there: list[str], start: int) -> str:

@@ -56,7 +56,7 @@ def number_of(arguments: Arguments, key: str, default: int, least: int = 1) -> i
 
 
 def flag_of(arguments: Arguments, key: str) -> bool:
-    """Whether something is asked for; not, where nothing is said. Raises ToolError."""
+    """A boolean argument; False where it is missing. Raises ToolError."""
     value = arguments.get(key)
     if isinstance(value, str) and value.lower() in ("true", "false"):
         return value.lower() == "true"

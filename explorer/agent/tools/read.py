@@ -69,36 +69,36 @@ def read(context: ToolContext, arguments: Arguments, job: ToolRun) -> ToolOutcom
 
 def _passage(file: BinaryIO, first: int, most: int, job: ToolRun) -> _Passage:
     """Read to the end, in blocks, and keep what is wanted."""
-    found = _Passage(first, most, bytearray())
+    passage = _Passage(first, most, bytearray())
     digest, ended, begun = sha256(), 0, first == 1
     while block := file.read(_BLOCK):
         if job.cancel.cancelled:
             raise ToolError("stopped by the person")
         digest.update(block)
-        if found.ends_open is False and ended == 0 and not found.data and first == 1:
+        if passage.ends_open is False and ended == 0 and not passage.data and first == 1:
             block = block.removeprefix(BOM)
         if begun:
-            _append(found, block)
+            _append(passage, block)
         elif ended + block.count(b"\n") >= first - 1:
             at = -1
             for _ in range(first - 1 - ended):
                 at = block.index(b"\n", at + 1)
             begun = True
-            _append(found, block[at + 1 :])
+            _append(passage, block[at + 1 :])
         ended += block.count(b"\n")
-        found.ends_open = not block.endswith(b"\n")
-    found.lines = ended + found.ends_open
-    found.mark = digest.hexdigest()
-    if first > max(1, found.lines):
-        raise ToolError(f"line {first} is past the end ({found.lines} lines)")
-    return found
+        passage.ends_open = not block.endswith(b"\n")
+    passage.lines = ended + passage.ends_open
+    passage.mark = digest.hexdigest()
+    if first > max(1, passage.lines):
+        raise ToolError(f"line {first} is past the end ({passage.lines} lines)")
+    return passage
 
 
-def _append(found: _Passage, block: bytes) -> None:
+def _append(passage: _Passage, block: bytes) -> None:
     """Keep a little more than a result may hold, so that cutting it is seen."""
-    room = 2 * MOST_BYTES - len(found.data)
+    room = 2 * MOST_BYTES - len(passage.data)
     if room > 0:
-        found.data += block[:room]
+        passage.data += block[:room]
 
 
 def _outcome(passage: _Passage, name: str) -> ToolOutcome:

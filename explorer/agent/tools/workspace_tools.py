@@ -88,7 +88,7 @@ class WorkspaceTools:
 
     @property
     def folder(self) -> str:
-        """The folder, as the model is told it."""
+        """The folder, as shown to the model."""
         return str(self._context.workspace.root)
 
     def specs(self) -> tuple[ToolSpec, ...]:

@@ -113,7 +113,7 @@ def generations(parts: Sequence[CompactionPart]) -> CurveChart:
 
 
 def recency(bands: Sequence[RecencyBand]) -> RectChart:
-    """What survives, by when it was said last: the oldest stretch first."""
+    """What survives, by its last mention: the oldest stretch first."""
     high, top = 72, 16
     rects, labels = [], []
     step = min(120.0, WIDTH / max(1, len(bands)))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
 from explorer.audit.findings import Fate, Finding
-from explorer.audit.loss import TITLES, Gravity, LossKind
+from explorer.audit.loss import TITLES, LossKind, Severity
 from explorer.audit.report.model import CompactionPart, Report
 from explorer.audit.words import FATE_TITLES, ONE_KIND, percent
 from explorer.compaction.reasons import count_text
@@ -18,7 +18,7 @@ class Failure(NamedTuple):
 
     check: str
     """The name of the check, or ``survival``."""
-    told: str
+    text: str
     """What was found, in a sentence."""
 
 
@@ -69,14 +69,14 @@ def failures(
 def _checked(report: Report, name: str) -> Failure | None:
     title = CHECKS[name]
     if name == "lost-entries":
-        gone = [one.loss for one in report.losses if one.loss.gravity is Gravity.LOST]
+        gone = [one.loss for one in report.losses if one.loss.severity is Severity.LOST]
         entries = {entry for loss in gone for entry in loss.entries}
-        told = f"{title}: {count_text(len(entries), 'entry')}"
-        return Failure(name, told) if gone else None
+        text = f"{title}: {count_text(len(entries), 'entry')}"
+        return Failure(name, text) if gone else None
     if name in set(LossKind):
         these = [one.loss.at for one in report.losses if one.loss.kind == name]
         return Failure(name, f"{title}: at {_names(these)}") if these else None
-    at = [(one, _count(one, name)) for one in report.compactions]
+    at = [(compaction, _count(compaction, name)) for compaction in report.compactions]
     bad = [(one, number) for one, number in at if number]
     if not bad:
         return None
@@ -90,14 +90,14 @@ def _count(part: CompactionPart, name: str) -> int:
         request = part.fidelity.request
         return int(request is not None and request.fate is Fate.LOST)
     word, _, kind = name.partition("-")
-    return sum(1 for one in part.fidelity.findings if _fits(_FATES[word], kind)(one))
+    return sum(1 for finding in part.fidelity.findings if _fits(_FATES[word], kind)(finding))
 
 
 def _fits(fate: Fate, kind: str) -> Callable[[Finding], bool]:
-    def fits(one: Finding) -> bool:
+    def fits(finding: Finding) -> bool:
         # What the user took back may go: it is lost rightly.
-        is_due = fate is not Fate.LOST or not one.fact.stale
-        return one.fate is fate and is_due and (not kind or one.fact.kind == kind)
+        is_due = fate is not Fate.LOST or not finding.fact.stale
+        return finding.fate is fate and is_due and (not kind or finding.fact.kind == kind)
 
     return fits
 

@@ -43,7 +43,7 @@ ReadEntries = Callable[[Sequence[int]], Sequence[Entry]]
 Previews = Callable[[Sequence[int]], Sequence[str]]
 
 _SENT = (LedgerVerdict.VERBATIM, LedgerVerdict.PRUNED, LedgerVerdict.PINNED)
-_STATES = {State.IN_CONTEXT: "verbatim", State.TOLD: "told", State.SET_ASIDE: "aside"}
+_STATES = {State.IN_CONTEXT: "verbatim", State.SUMMARIZED: "told", State.SET_ASIDE: "aside"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,15 +60,17 @@ class Gathering:
         """Entries as a report names them."""
         words = self.previews(entries)
         return tuple(
-            EntryRef(entry, self.tree.columns.ids[entry], kind_words(self.tree.kind(entry)), said)
-            for entry, said in zip(entries, words, strict=True)
+            EntryRef(
+                entry, self.tree.columns.ids[entry], kind_words(self.tree.kind(entry)), preview
+            )
+            for entry, preview in zip(entries, words, strict=True)
         )
 
     def losses(self, losses: Iterable[Loss]) -> tuple[LossPart, ...]:
         """Losses with their first entries."""
         return tuple(
-            LossPart(one, self.refs([one.at])[0], self.refs(one.entries[:SHOWN_ENTRIES]))
-            for one in losses
+            LossPart(loss, self.refs([loss.at])[0], self.refs(loss.entries[:SHOWN_ENTRIES]))
+            for loss in losses
         )
 
     def compaction(
@@ -92,12 +94,12 @@ class Gathering:
             recorded_known=tokens_before_known(recorded, before),
             counted_before=before,
             counted_after=sum(ledger.tokens[verdict] for verdict in _SENT),
-            told=Known(this.provenance, this.basis),
+            known=Known(this.provenance, this.basis),
             kept_from=self.refs([view.path[this.kept_from]])[0] if kept else None,
             summary=summary,
             fidelity=fidelity,
             groups=tuple(self._group(each, entry) for each in grouped(fidelity) if each.is_grave),
-            losses=self.losses(one for one in self.found.losses if one.at == entry),
+            losses=self.losses(loss for loss in self.found.losses if loss.at == entry),
             ledger=tuple(
                 VerdictRow(verdict, ledger.counts[verdict], ledger.tokens[verdict])
                 for verdict in LedgerVerdict
@@ -120,7 +122,7 @@ class Gathering:
         return FindingGroup(
             group.title,
             group.why,
-            tuple(self._quoted(one, compaction) for one in group.findings[:QUOTED]),
+            tuple(self._quoted(finding, compaction) for finding in group.findings[:QUOTED]),
             group.findings[QUOTED:],
         )
 
@@ -128,12 +130,12 @@ class Gathering:
         fact = finding.fact
         last = [span for span in fact.spans if span.entry == fact.last]
         place = finding.places[0] if finding.places else None
-        told = Span(compaction, place.start, place.end) if place is not None else None
+        stated = Span(compaction, place.start, place.end) if place is not None else None
         return Quoted(
             finding,
             self.refs([fact.last])[0] if fact.sources else None,
             self._excerpt(last[0]) if last else None,
-            self._excerpt(told) if told is not None else None,
+            self._excerpt(stated) if stated is not None else None,
         )
 
     def _excerpt(self, span: Span) -> Excerpt | None:
@@ -141,12 +143,12 @@ class Gathering:
 
     def strip(self) -> tuple[StripLane, ...]:
         """The path before its first compaction and after each."""
-        found = self.found.generations
-        if not found.all:
+        generations = self.found.generations
+        if not generations.all:
             return ()
-        names = ["before", *(f"#{each.compaction}" for each in found.all)]
-        sent = found.view.sent
-        lanes = zip(names, found.lanes, strict=True)
+        names = ["before", *(f"#{each.compaction}" for each in generations.all)]
+        sent = generations.view.sent
+        lanes = zip(names, generations.lanes, strict=True)
         return tuple(_lane(name, lane, sent) for name, lane in lanes)
 
 
@@ -175,11 +177,11 @@ def _lane(name: str, runs: Sequence[Run], sent: bytes) -> StripLane:
             merged[-1] = StripRun(merged[-1].start, run.stop, state)
         else:
             merged.append(StripRun(run.start, run.stop, state))
-    sizes = {
-        state: sum(sent[run.start : run.stop].count(1) for run in merged if run.state == state)
+    sizes = [
+        sum(sent[run.start : run.stop].count(1) for run in merged if run.state == state)
         for state in ("verbatim", "told", "lost", "aside")
-    }
-    return StripLane(name, tuple(merged), **sizes)
+    ]
+    return StripLane(name, tuple(merged), *sizes)
 
 
 def kind_words(kind: Kind) -> str:

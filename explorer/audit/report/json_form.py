@@ -1,7 +1,7 @@
 """A report as JSON, for programs. ``resources/audit-report.schema.json`` documents it.
 
 Tokens are counted by the estimate or the tokenizer that the report's session is counted by; shares
-are from 0 to 1; entries are told by index (from 0 in the file) and id; places are UTF-16 units.
+are from 0 to 1; entries are named by index (from 0 in the file) and id; places are UTF-16 units.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from explorer.audit.report.model import (
     StripLane,
     iso,
 )
-from explorer.audit.severity import Weighed, gravity
+from explorer.audit.severity import Weighed, severity
 from explorer.audit.words import UPPER_BOUND
 from explorer.facts import Fact
 from explorer.session.spending import Spent
@@ -30,7 +30,7 @@ Json = dict[str, Any]
 
 
 def document(report: Report) -> Json:
-    """The report as JSON values. Texts are well-formed: half letters are replaced."""
+    """The report as JSON values. Texts are well-formed: lone surrogates are replaced."""
     session, spending, worst = report.session, report.spending, report.worst
     found = {
         "version": VERSION,
@@ -57,8 +57,8 @@ def document(report: Report) -> Json:
             "lowest. Things that were changed later are not counted.",
             "caution": UPPER_BOUND,
         },
-        "compactions": [_compaction(one) for one in report.compactions],
-        "losses": [_loss(one) for one in report.losses],
+        "compactions": [_compaction(compaction) for compaction in report.compactions],
+        "losses": [_loss(loss) for loss in report.losses],
         "strip": [_lane(one) for one in report.strip],
     }  # fmt: skip
     clean: Json = _clean(found)
@@ -82,7 +82,7 @@ def _spent(spent: Spent) -> Json:
 
 
 def _known(known: Known) -> Json:
-    return {"provenance": known.provenance.value, "basis": known.told}
+    return {"provenance": known.provenance.value, "basis": known.basis}
 
 
 def _entry(ref: EntryRef) -> Json:
@@ -90,7 +90,7 @@ def _entry(ref: EntryRef) -> Json:
 
 
 def _compaction(part: CompactionPart) -> Json:
-    told = part.fidelity
+    fidelity = part.fidelity
     return {
         "number": part.number,
         "entry": _entry(part.entry),
@@ -98,27 +98,27 @@ def _compaction(part: CompactionPart) -> Json:
         "tokens": {
             "recorded_before": part.recorded_before or None, **_known(part.recorded_known),
             "counted_before": part.counted_before, "counted_after": part.counted_after,
-            "summarized": told.tokens_before, "summary": told.tokens_after,
-            "ratio": round(told.ratio, 4),
+            "summarized": fidelity.tokens_before, "summary": fidelity.tokens_after,
+            "ratio": round(fidelity.ratio, 4),
         },
-        "told": _known(part.told),
+        "told": _known(part.known),
         "kept_from": _entry(part.kept_from) if part.kept_from is not None else None,
         "summary": part.summary,
         "survival": {
-            "share": round(told.survival, 4), "things": part.things, "survived": part.survived,
+            "share": round(fidelity.survival, 4), "things": part.things, "survived": part.survived,
         },
-        **_fidelity(told),
+        **_fidelity(fidelity),
         "groups": [
             {"title": group.title, "why": group.why, "findings": group.total}
             for group in part.groups
         ],
         "findings": _findings(part),
-        "losses": [_loss(one) for one in part.losses],
+        "losses": [_loss(loss) for loss in part.losses],
         **_ledger(part),
     }  # fmt: skip
 
 
-def _fidelity(told: Fidelity) -> Json:
+def _fidelity(fidelity: Fidelity) -> Json:
     return {
         "kinds": [
             {
@@ -126,26 +126,26 @@ def _fidelity(told: Fidelity) -> Json:
                 "survived": row.survived,
                 "fates": {fate.value: row.counts.get(fate, 0) for fate in Fate},
             }
-            for row in told.kinds
+            for row in fidelity.kinds
         ],
         "recency": [
             {
                 "first": band.first, "last": band.last, "total": band.total,
                 "survived": band.survived,
             }
-            for band in told.recency
+            for band in fidelity.recency
         ],
         "sections": [
             {"name": each.name, "count": each.count, "required": each.required}
-            for each in told.sections
+            for each in fidelity.sections
         ],
-        "latest_request": _request(told),
+        "latest_request": _request(fidelity),
         "files": [
             {
                 "path": each.path, "changed_by": list(each.called), "named": bool(each.places),
                 "listed": each.stated,
             }
-            for each in told.files
+            for each in fidelity.files
         ],
     }  # fmt: skip
 
@@ -168,22 +168,22 @@ def _ledger(part: CompactionPart) -> Json:
     }  # fmt: skip
 
 
-def _request(told: Fidelity) -> Json | None:
-    if told.request is None:
+def _request(fidelity: Fidelity) -> Json | None:
+    if fidelity.request is None:
         return None
-    return {**_fact(told.request.fact), "fate": told.request.fate.value,
-            "overlap": round(told.request.overlap, 4)}  # fmt: skip
+    return {**_fact(fidelity.request.fact), "fate": fidelity.request.fate.value,
+            "overlap": round(fidelity.request.overlap, 4)}  # fmt: skip
 
 
 def _findings(part: CompactionPart) -> list[Json]:
-    """What was lost or is told wrongly, the gravest first, as the groups tell them."""
+    """What was lost or is stated wrongly, the most severe first, as the groups tell them."""
     weighed = Weighed.of(part.fidelity)
     found = []
     for group in part.groups:
         every: Sequence[Finding] = [*(one.finding for one in group.quoted), *group.rest]
         for one in every:
             found.append({
-                **_fact(one.fact), "fate": one.fate.value, "gravity": gravity(one, weighed),
+                **_fact(one.fact), "fate": one.fate.value, "gravity": severity(one, weighed),
                 "group": group.title, "note": one.note,
                 "source_text": one.source.text if one.source is not None else None,
                 "in_summary": [{"start": place.start, "end": place.end} for place in one.places],
@@ -201,7 +201,7 @@ def _fact(fact: Fact) -> Json:
 def _loss(part: LossPart) -> Json:
     loss = part.loss
     return {
-        "kind": loss.kind.value, "title": loss.title, "gravity": loss.gravity.name.lower(),
+        "kind": loss.kind.value, "title": loss.title, "gravity": loss.severity.name.lower(),
         "at": _entry(part.at), "entries": list(loss.entries), "tokens": loss.tokens,
         "cause": loss.cause, "prevention": loss.prevention,
         "provenance": loss.provenance.value, "basis": loss.basis,
@@ -210,7 +210,7 @@ def _loss(part: LossPart) -> Json:
 
 def _lane(lane: StripLane) -> Json:
     return {
-        "moment": lane.name, "verbatim": lane.verbatim, "told": lane.told, "lost": lane.lost,
+        "moment": lane.name, "verbatim": lane.verbatim, "told": lane.summarized, "lost": lane.lost,
         "aside": lane.aside,
         "runs": [
             {"start": run.start, "stop": run.stop, "state": run.state} for run in lane.runs

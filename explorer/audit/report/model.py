@@ -62,21 +62,23 @@ class Quoted:
 
     finding: Finding
     source: EntryRef | None
-    """The entry that said it last; None of what has no source."""
-    said: Excerpt | None
+    """The entry that stated it last; None without a source."""
+    source_excerpt: Excerpt | None
     """There."""
-    told: Excerpt | None
+    summary_excerpt: Excerpt | None
     """In the summary."""
 
     @property
     def says_more(self) -> bool:
         """Whether the source says anything around it."""
-        return self.said is not None and bool((self.said.before + self.said.after).strip())
+        return self.source_excerpt is not None and bool(
+            (self.source_excerpt.before + self.source_excerpt.after).strip()
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class FindingGroup:
-    """Findings of one gravity, those that were said last first."""
+    """Findings of one severity, the latest first."""
 
     title: str
     why: str
@@ -91,7 +93,7 @@ class FindingGroup:
 
     @property
     def note(self) -> str:
-        """The note that all of them have; empty where they differ, and of what is told wrongly:
+        """The note that all of them have; empty where they differ, and for what is stated wrongly:
         there the quotes say it."""
         every = [*(one.finding for one in self.quoted), *self.rest]
         notes = {one.note for one in every}
@@ -147,14 +149,14 @@ class CompactionPart:
     """The context before it, counted here."""
     counted_after: int
     """The summary and what was kept, counted here as the context before is."""
-    told: Known
-    """How it is known what the summarizer was told."""
+    known: Known
+    """The provenance of the summarizer's input."""
     kept_from: EntryRef | None
     """The first entry that was kept; None where nothing was."""
     summary: str
     fidelity: Fidelity
     groups: tuple[FindingGroup, ...]
-    """What was lost or is told wrongly, the gravest first."""
+    """What was lost or is stated wrongly, the most severe first."""
     losses: tuple[LossPart, ...]
     ledger: tuple[VerdictRow, ...]
     runs: tuple[LedgerRun, ...]
@@ -177,7 +179,7 @@ class CompactionPart:
 
     @property
     def grave(self) -> int:
-        """Findings that tell of something lost or wrong."""
+        """Findings of something lost or wrong."""
         return sum(group.total for group in self.groups)
 
 
@@ -199,8 +201,8 @@ class StripLane:
     name: str
     runs: tuple[StripRun, ...]
     verbatim: int
-    """Entries that put a message of their own into a context."""
-    told: int
+    """Entries that put a message into a context."""
+    summarized: int
     lost: int
     aside: int
 
@@ -223,7 +225,7 @@ class Report:
     is_whole: bool
     """Whether these are all compactions of the path."""
     losses: tuple[LossPart, ...]
-    """Of the path, or of the one compaction; the gravest first."""
+    """Of the path, or of the one compaction; the most severe first."""
     strip: tuple[StripLane, ...]
     """Before the first compaction, then after each; empty without any."""
 
@@ -233,24 +235,24 @@ class Report:
         return len(self.compactions) == 1
 
     @property
-    def elsewhere(self) -> tuple[LossPart, ...]:
+    def other_losses(self) -> tuple[LossPart, ...]:
         """The losses that happened at none of the compactions of this report."""
-        told = {part.entry.index for part in self.compactions}
-        return tuple(one for one in self.losses if one.loss.at not in told)
+        covered = {part.entry.index for part in self.compactions}
+        return tuple(loss for loss in self.losses if loss.loss.at not in covered)
 
     @property
     def loss_kinds(self) -> tuple[tuple[LossPart, ...], ...]:
         """The losses by kind, the gravest kinds first."""
         kinds: dict[LossKind, list[LossPart]] = {}
-        for one in self.losses:
-            kinds.setdefault(one.loss.kind, []).append(one)
+        for loss in self.losses:
+            kinds.setdefault(loss.loss.kind, []).append(loss)
         return tuple(tuple(these) for these in kinds.values())
 
     @property
     def worst(self) -> CompactionPart | None:
         """The compaction of which the smallest share survives; None where nothing was
         summarized that could be lost."""
-        some = [one for one in self.compactions if one.things]
+        some = [compaction for compaction in self.compactions if compaction.things]
         return min(some, key=lambda one: one.fidelity.survival, default=None)
 
     @property
@@ -294,7 +296,7 @@ def refs_words(entries: Sequence[int], most: int = 6) -> str:
 def cost_words(report: Report) -> tuple[str, str]:
     """What the path cost, and how that is known."""
     total = report.spending.total
-    known = f"{report.cost.provenance}: {report.cost.told}"
+    known = f"{report.cost.provenance}: {report.cost.basis}"
     if not total.cost:
         return "not told", known
     summaries = report.spending.summaries.cost
@@ -304,19 +306,19 @@ def cost_words(report: Report) -> tuple[str, str]:
 
 def verdict_words(report: Report) -> str:
     """The report in a sentence."""
-    worst, entries = report.worst, {e for one in report.losses if one.loss.gravity == 2
-                                    for e in one.loss.entries}  # fmt: skip
+    worst, entries = report.worst, {e for loss in report.losses if loss.loss.severity == 2
+                                    for e in loss.loss.entries}  # fmt: skip
     if not report.compactions:
-        said = "Nothing was compacted on this path: the model sees every message word for word."
+        sentence = "Nothing was compacted on this path: the model sees every message word for word."
     elif worst is None:
-        said = "Nothing that could be lost was summarized."
+        sentence = "Nothing that could be lost was summarized."
     else:
         which = worst.name if report.is_one else f"{worst.name}, the worst of them"
-        said = (
+        sentence = (
             f"At most {percent(worst.fidelity.survival)} of {count_text(worst.things, 'thing')} "
             f"{'survives' if worst.things == 1 else 'survive'} {which}."
         )
     if entries:
         is_are = "is" if len(entries) == 1 else "are"
-        said += f" {count_text(len(entries), 'entry')} {is_are} neither kept nor summarized."
-    return said
+        sentence += f" {count_text(len(entries), 'entry')} {is_are} neither kept nor summarized."
+    return sentence

@@ -17,7 +17,7 @@ from markupsafe import Markup
 
 from explorer.audit import words
 from explorer.audit.findings import STATED_WRONGLY, Fate, Fidelity
-from explorer.audit.loss import Gravity
+from explorer.audit.loss import Severity
 from explorer.audit.report import charts
 from explorer.audit.report.model import Report, cost_words, moment, refs_words, verdict_words
 from explorer.compaction.reasons import count_text
@@ -97,10 +97,10 @@ def _environment(
     }
     environment.globals |= {
         "Fate": Fate,
-        "Gravity": Gravity,
+        "Severity": Severity,
         "FATE_TITLES": words.FATE_TITLES,
         "FATE_LEGEND": [(words.FATE_TITLES[fate], fate.value) for fate in charts.BAR],
-        "GRAVITY_TITLES": words.GRAVITY_TITLES,
+        "SEVERITY_TITLES": words.SEVERITY_TITLES,
         "kind_title": words.kind_title,
         "LEDGER_MEANINGS": words.LEDGER_MEANINGS,
         "LEDGER_TITLES": words.LEDGER_TITLES,
@@ -129,13 +129,13 @@ def _markdown_escaped(value: object) -> object:
     return value
 
 
-def _fidelity_sentences(found: Fidelity) -> list[str]:
-    """What is said of a summary besides its figures."""
+def _fidelity_sentences(fidelity: Fidelity) -> list[str]:
+    """Remarks on a summary besides its figures."""
     sentences = (
-        words.size_words(found),
-        words.request_words(found),
-        words.section_words(found),
-        words.file_words(found),
+        words.size_words(fidelity),
+        words.request_words(fidelity),
+        words.section_words(fidelity),
+        words.file_words(fidelity),
     )
     return [sentence for sentence in sentences if sentence]
 

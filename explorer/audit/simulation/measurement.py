@@ -70,15 +70,19 @@ class SummarySize:
 
 
 def summary_size(
-    recorded: Sequence[tuple[int, int]], own: float | None, engine: float
+    recorded: Sequence[tuple[int, int]], chosen_share: float | None, engine: float
 ) -> SummarySize:
-    """``recorded``: of the session's own compactions the tokens told and those of the summary.
-    ``own``: a share that was chosen; ``engine``: the one that the preview goes by."""
-    if own is not None:
+    """``recorded``: of the session's own compactions the tokens summarized and those of the
+    summary. ``chosen_share``: set by the user, or None; ``engine``: the one that the preview goes
+    by."""
+    if chosen_share is not None:
         return SummarySize(
-            own, f"Summaries are taken to have {share_text(own)} of what they tell, as chosen."
+            chosen_share,
+            f"Summaries are taken to have {share_text(chosen_share)} of what they tell, as chosen.",
         )
-    shares = [summary / told for told, summary in recorded if told > 0 and summary > 0]
+    shares = [
+        summary / summarized for summarized, summary in recorded if summarized > 0 and summary > 0
+    ]
     if shares:
         share = min(1.0, median(shares))
         noun = "compaction" if len(shares) == 1 else f"{len(shares):,} compactions"
@@ -126,21 +130,25 @@ class Prices:
     def of_all(self, sent: Sequence[int], cached: Sequence[int], written: Sequence[int]) -> float:
         """What the requests of an agent cost, whose prompts go into the cache for the next."""
         if not self.tiers:
-            whole, held = sum(sent), sum(cached)
-            new = (whole - held) * self.into_cache
-            return held * self.cached + new + sum(written) * self.write
+            whole, cached_tokens = sum(sent), sum(cached)
+            new = (whole - cached_tokens) * self.into_cache
+            return cached_tokens * self.cached + new + sum(written) * self.write
         total = 0.0
-        for prompt, held, reply in zip(sent, cached, written, strict=True):
+        for prompt, cached_tokens, reply in zip(sent, cached, written, strict=True):
             now = self._at(prompt)
-            total += held * now.cached + (prompt - held) * now.into_cache + reply * now.write
+            total += (
+                cached_tokens * now.cached
+                + (prompt - cached_tokens) * now.into_cache
+                + reply * now.write
+            )
         return total
 
     def _at(self, prompt: int) -> Prices:
-        found = self
+        prices = self
         for tier in self.tiers:
             if prompt > tier.above:
-                found = tier.prices
-        return found
+                prices = tier.prices
+        return prices
 
 
 class Costs(NamedTuple):

@@ -43,8 +43,8 @@ class Assumptions:
     """What a walk without a model has to assume. Each says, or its words say, where it is from."""
 
     summary_share: float | None = None
-    """Share of what a summary tells that it takes; None: what the session's own compactions took,
-    and without any the share that the engine's preview goes by."""
+    """Tokens of a summary as a share of what it summarizes; None: what the session's own
+    compactions took, and without any the share that the engine's preview goes by."""
     order_tokens: int = 0
     """What a request for a summary holds beside the conversation: orders and system prompt."""
     tool_tokens: int | None = None
@@ -62,7 +62,7 @@ class Assumptions:
 
 
 class Report(NamedTuple):
-    """What a provider said of one request and its reply."""
+    """What a provider reported for one request and its reply."""
 
     prompt: int
     total: int

@@ -51,8 +51,8 @@ class Counted:
         """The tool results under a policy of pruning."""
         if pruning not in self._results:
             entries = [self._track.entries[at] for at in self._at]
-            found = ToolResults(self._track.tree, entries, pruning, self._weights)
-            self._results[pruning] = found
+            results = ToolResults(self._track.tree, entries, pruning, self._weights)
+            self._results[pruning] = results
         return self._results[pruning]
 
 
@@ -64,9 +64,9 @@ class Past:
     """What is walked: without what a policy decides."""
     known: Known
     shares: tuple[tuple[int, int], ...]
-    """Of the session's own compactions: the tokens told and those of the summary."""
+    """Of the session's own compactions: the tokens summarized and those of the summary."""
     recorded: Simulation
-    """What happened, told as a walk is."""
+    """What happened, in the form of a walk's result."""
     _counted: dict[str, Counted] = field(default_factory=dict, compare=False)
 
     @property
@@ -161,7 +161,7 @@ class _Reading:
                 self._asked.append((at, context.size, context.counted))
             context.end = at + 1
             if kind == Kind.ASSISTANT:
-                context.told(at, track.usage[at])
+                context.report_usage(at, track.usage[at])
             elif kind == Kind.COMPACTION:
                 self._compacted(at)
             elif kind == Kind.RESET_BOUNDARY:
@@ -172,10 +172,10 @@ class _Reading:
                 self._pruned(at)
             if at in track.shaping:
                 self._shaped(at)
-        told = [(counted, self._told(at)) for at, _size, counted in self._asked]
-        self.measure = measure_of(told)
+        reported = [(counted, self._reported(at)) for at, _size, counted in self._asked]
+        self.measure = measure_of(reported)
 
-    def _told(self, at: int) -> int:
+    def _reported(self, at: int) -> int:
         """The prompt that the provider counted with a reply; 0 for none."""
         return max(0, self._track.usage[at] - self._weighed.values[at])
 
@@ -192,8 +192,8 @@ class _Reading:
             kept = at
         before, start = context.counted, context.start
         summary = track.estimate[at]
-        told = self._weighed.between(start, max(start, kept))
-        self.shares.append((told, summary))
+        summarized = self._weighed.between(start, max(start, kept))
+        self.shares.append((summarized, summary))
         self._changed(context.start)
         context.compacted(kept, summary)
         self._shaped(at, facts.user_tokens > 0)
@@ -212,7 +212,7 @@ class _Reading:
                 before=before,
                 after=context.counted,
                 summary=summary,
-                asked=told + self._taken.order_tokens,
+                asked=summarized + self._taken.order_tokens,
                 asked_cached=0,
                 requests=1,
                 assumed=False,
@@ -222,17 +222,17 @@ class _Reading:
     def _pruned(self, at: int) -> None:
         track, context, tree = self._track, self._context, self._tree
         entry, before = track.entries[at], context.counted
-        found = tree.prune_results(entry)
-        places = sorted((track.position(one), result.saved) for one, result in found.items())
-        inside = [place for place, _less in places if place >= context.start]
-        if inside:
-            self._changed(inside[0])
+        results = tree.prune_results(entry)
+        places = sorted((track.position(one), result.saved) for one, result in results.items())
+        affected = [place for place, _less in places if place >= context.start]
+        if affected:
+            self._changed(affected[0])
         context.pruned(places)
         self._prunings.append(
             PrunedThen(
                 tree.columns.prunes[entry].reason or "As it was recorded.",
                 len(self._asked), track.entries[at - 1] if at else -1, track.turn[at],
-                tuple(sorted(found)), sum(less for _place, less in places), before,
+                tuple(sorted(results)), sum(less for _place, less in places), before,
                 context.counted,
             )
         )  # fmt: skip
@@ -243,9 +243,9 @@ class _Reading:
         if not track.shapes and not keeps_users:
             return
         tree, context = self._tree, self._context
-        found = shape(context, self._weighed, tree, track.entries[at], track.position)
-        if found.same >= 0:
-            self._prefixes.append((len(self._asked), found.same))
+        shaped = shape(context, self._weighed, tree, track.entries[at], track.position)
+        if shaped.same >= 0:
+            self._prefixes.append((len(self._asked), shaped.same))
 
     def found(self) -> Simulation:
         """The recorded path as a walk."""
@@ -257,8 +257,8 @@ class _Reading:
             while number <= request:
                 meter.changed(measure.beyond + round(prefix * measure.ratio))
                 number, prefix = next(changes)
-            told = self._told(at)
-            sent, mark = told or measure.prompt(counted), Mark.EXACT if told else Mark.NONE
+            reported = self._reported(at)
+            sent, mark = reported or measure.prompt(counted), Mark.EXACT if reported else Mark.NONE
             meter.take(size, sent, mark, track.time_ms(at))
         limits = limits_of(self._rules.profile, self._rules.settings, None)
         return Simulation(

@@ -20,7 +20,7 @@ _MINUTE_MS = 60_000
 
 
 class Mark(IntFlag):
-    """What is to be said of one request."""
+    """Marks of one request."""
 
     NONE = 0
     EXACT = 1
@@ -66,28 +66,28 @@ class Meter:
         """``requests``: with the columns that every walk has in common."""
         self.requests = requests
         self._lasts_ms = cache_minutes * _MINUTE_MS
-        self._held = 0
+        self._cached = 0
         """Tokens at the beginning of the next prompt that the cache holds."""
         self._at_ms = 0.0
 
     def changed(self, prefix: int) -> None:
         """The prompt changes behind so many tokens: what was there is not in the cache."""
-        self._held = min(self._held, prefix)
+        self._cached = min(self._cached, prefix)
 
-    def held(self, prompt: int, now_ms: float) -> int:
+    def cached_tokens(self, prompt: int, now_ms: float) -> int:
         """What the cache holds of a prompt."""
         if 0 < self._lasts_ms < now_ms - self._at_ms and self._at_ms:
             return 0
-        return min(self._held, prompt)
+        return min(self._cached, prompt)
 
     def take(self, tokens: int, prompt: int, mark: int, now_ms: float) -> None:
         """A request went out and was answered. ``mark``: what ``Mark`` says of it."""
         requests = self.requests
         requests.tokens.append(tokens)
         requests.sent.append(prompt)
-        requests.cached.append(self.held(prompt, now_ms))
+        requests.cached.append(self.cached_tokens(prompt, now_ms))
         requests.marks.append(mark)
-        self._held, self._at_ms = prompt, now_ms
+        self._cached, self._at_ms = prompt, now_ms
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ class Compacted:
     asked: int
     """What was sent to have it written, in all its requests."""
     asked_cached: int
-    """The part of that which the provider's cache held."""
+    """The part of it that the provider's cache had."""
     requests: int
     assumed: bool
     """The summary's size is assumed rather than known."""
@@ -173,7 +173,7 @@ class Simulation:
     summaries: SummarySize
     """How the sizes of summaries were come by."""
     is_recorded: bool = False
-    """It is the session's own past, not a walk under a policy."""
+    """It is what the session recorded, not a walk under a policy."""
 
     @property
     def sent(self) -> int:
@@ -193,12 +193,12 @@ class Simulation:
     @property
     def asked(self) -> int:
         """Tokens that were sent to have summaries written."""
-        return sum(one.asked for one in self.compactions)
+        return sum(compaction.asked for compaction in self.compactions)
 
     @property
     def summarized(self) -> int:
         """Tokens of all summaries."""
-        return sum(one.summary for one in self.compactions)
+        return sum(compaction.summary for compaction in self.compactions)
 
     @property
     def largest(self) -> int:
@@ -207,14 +207,14 @@ class Simulation:
 
     @property
     def splits(self) -> int:
-        """Compactions that cut inside a turn."""
-        return sum(one.split_turn > 0 for one in self.compactions)
+        """Compactions that split a turn."""
+        return sum(compaction.split_turn > 0 for compaction in self.compactions)
 
     @property
     def split_turns(self) -> float:
         """Share of the turns that a cut fell into."""
-        found = {one.split_turn for one in self.compactions} - {0}
-        return len(found) / self.turns if self.turns else 0.0
+        turns = {compaction.split_turn for compaction in self.compactions} - {0}
+        return len(turns) / self.turns if self.turns else 0.0
 
     @property
     def too_large(self) -> int:
@@ -224,7 +224,7 @@ class Simulation:
 
     @property
     def exact(self) -> int:
-        """Requests whose size the provider told."""
+        """Requests whose size the provider reported."""
         bit = int(Mark.EXACT)
         return sum(1 for mark in self.requests.marks if mark & bit)
 
@@ -234,8 +234,13 @@ class Simulation:
         by, now = summary_prices or prices, self.requests
         replies = prices.of_all(now.sent, now.cached, now.written)
         summaries = sum(
-            by.of(one.asked, one.asked_cached, one.summary, max(1, one.requests))
-            for one in self.compactions
-            if one.requests
+            by.of(
+                compaction.asked,
+                compaction.asked_cached,
+                compaction.summary,
+                max(1, compaction.requests),
+            )
+            for compaction in self.compactions
+            if compaction.requests
         )
         return Costs(replies, summaries)

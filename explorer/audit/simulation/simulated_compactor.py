@@ -93,7 +93,7 @@ class SimulatedCompactor:
         self._is_shaped = bool(self.track.shapes) or self.profile.keep_user_tokens > 0
         self.rules = Rules(self.profile, self.profile.enabled)
         self.on_changed: Callable[[int], None] = lambda _start: None
-        """Told when the context does not hold what it held, with the first position in it."""
+        """Notified when the context changes, with the first position affected."""
 
     # what a turn asks --------------------------------------------------------------------------
 
@@ -128,10 +128,10 @@ class SimulatedCompactor:
 
     def make_room(self) -> bool:
         """A request was larger than the window; whether it can be made again."""
-        found = run(Automatic(self).make_room(LastReply("", "overflow")), self._perform)
-        if found.held_by is not None:
-            self._not_done(found.problem)
-        return found.done
+        outcome = run(Automatic(self).make_room(LastReply("", "overflow")), self._perform)
+        if outcome.blocked_by is not None:
+            self._not_done(outcome.problem)
+        return outcome.done
 
     def reset(self) -> None:
         """The context starts anew."""
@@ -144,19 +144,19 @@ class SimulatedCompactor:
         if not self._is_shaped:
             return
         overlay = self.overlay()
-        found = shape(
+        shaped = shape(
             self.context, self.weighed, overlay.tree, overlay.leaf, overlay.source.__getitem__
         )
-        self.omitted = found.omitted
+        self.omitted = shaped.omitted
         if self.pruner is not None:
-            self.pruner.shape(found.apart, found.pruned)
-        if found.same >= 0:
-            self.meter.changed(self.measure.prompt(found.same))
+            self.pruner.shape(shaped.apart, shaped.pruned)
+        if shaped.same >= 0:
+            self.meter.changed(self.measure.prompt(shaped.same))
             self.on_changed(self.context.start)
 
     def reported(self, position: int, total: int, prompt: int) -> None:
         """A reply brought a provider's report along: tokens of its prompt, and with itself."""
-        self.context.told(position, total)
+        self.context.report_usage(position, total)
         if not self.track.flags[position] & _FAILED:
             self._report = _Report(position, total, prompt)
 
@@ -215,14 +215,18 @@ class SimulatedCompactor:
             return False
         before = context.counted
         notes = {
-            self.track.position(one.entry): (one.tokens, one.note, note_tokens(one.note))
-            for one in sorted(plan.results, key=lambda one: one.entry)
+            self.track.position(result.entry): (
+                result.tokens,
+                result.note,
+                note_tokens(result.note),
+            )
+            for result in sorted(plan.results, key=lambda result: result.entry)
         }
         less = [(at, values[at] - taken) for at, (_tokens, _note, taken) in notes.items()]
         self._made.all.append(MadePrune(context.end, notes))
-        inside = [at for at in notes if at >= context.start]
-        if inside:
-            self.meter.changed(self.measure.prompt(context.upto(inside[0])))
+        affected = [at for at in notes if at >= context.start]
+        if affected:
+            self.meter.changed(self.measure.prompt(context.upto(affected[0])))
         pruner.prune(notes)
         context.pruned(less)
         self.happened.prunes.append(
@@ -289,13 +293,13 @@ class SimulatedCompactor:
             )
         )
 
-    def summary_size(self, previous: int, told: int, prefix: int) -> tuple[int, bool]:
+    def summary_size(self, previous: int, summarized: int, prefix: int) -> tuple[int, bool]:
         """Tokens of the next summary, and whether that is assumed."""
         known, number = self.past.known.summaries, len(self.happened.compactions)
         if number < len(known):
             return known[number], False
         reserve = self.policy.settings.reserve_tokens
-        size = summary_guess(previous, told, prefix, reserve, self.summaries.share)
+        size = summary_guess(previous, summarized, prefix, reserve, self.summaries.share)
         return max(1, size), True
 
     def _not_done(self, reason: str) -> None:
@@ -336,7 +340,9 @@ class _Attempt:
         planned = Planned(
             self._summary,
             self._assumed,
-            shown.tokens_told - self._left_out(made) + purposes * compactor.taken.order_tokens,
+            shown.tokens_summarized
+            - self._left_out(made)
+            + purposes * compactor.taken.order_tokens,
             len(made.history) + len(made.turn_prefix),
             requests=purposes,
         )

@@ -36,8 +36,8 @@ class Weighed:
         values = array("i", track.estimate)
         if weights is not None and profile.weights == "sent":
             self.measured = array("i", (weights[entry] for entry in track.entries))
-            found = zip(self.measured, track.estimate, strict=True)
-            values = array("i", (count if count >= 0 else guess for count, guess in found))
+            pairs = zip(self.measured, track.estimate, strict=True)
+            values = array("i", (count if count >= 0 else guess for count, guess in pairs))
         for at, kind in enumerate(track.kinds):
             if kind == Kind.COMPACTION:
                 values[at] = 0
@@ -58,7 +58,7 @@ class Weighed:
 
 
 class RunningContext:
-    """A context, and what its providers told of it."""
+    """A context, and what its providers reported of it."""
 
     def __init__(self, track: Track, profile: Profile, weighed: Weighed) -> None:
         self._track = track
@@ -78,13 +78,13 @@ class RunningContext:
         """Nothing was summarized, pruned or dropped."""
         self._reply = -1
         """The reply whose report counts."""
-        self._told = 0
+        self._reported = 0
         self._changed = False
         """It was pruned since the last report."""
         self._reshaped = False
         """A person's wishes changed it since the last report."""
         self.again = 0
-        """Tokens of what is told again right after the summary."""
+        """Tokens of what is repeated right after the summary."""
         self._notes: list[tuple[int, int]] = []
         """Of what is in it with less than it weighs, as pruned results are, or not at all: the
         position, and how much less it takes."""
@@ -94,7 +94,7 @@ class RunningContext:
 
     @property
     def counted(self) -> int:
-        """Tokens of its entries, whatever a provider told."""
+        """Tokens of its entries, whatever a provider reported."""
         apart = self.summary + self.again - self._less
         return apart + self._sums[self.end] - self._sums[self.start]
 
@@ -102,12 +102,12 @@ class RunningContext:
     def size(self) -> int:
         """The number that is tested."""
         if self._usage == "last-reply" and not self._changed and not self._reshaped:
-            return self._told if self._reply >= 0 else 0
+            return self._reported if self._reply >= 0 else 0
         if self._reply < 0 or self._reshaped:
             return self.counted
         if self._usage == "last-reply":
-            return self._told
-        return self._told + self._sums[self.end] - self._sums[self._reply + 1]
+            return self._reported
+        return self._reported + self._sums[self.end] - self._sums[self._reply + 1]
 
     @property
     def reply(self) -> int:
@@ -116,8 +116,8 @@ class RunningContext:
 
     @property
     def report(self) -> int:
-        """Tokens that were told with that reply."""
-        return self._told
+        """Tokens that were reported with that reply."""
+        return self._reported
 
     @property
     def messages(self) -> int:
@@ -127,17 +127,17 @@ class RunningContext:
     def upto(self, position: int) -> int:
         """Tokens of what lies before a position."""
         less = sum(each for at, each in self._notes if at < position)
-        told = self.summary + self.again
-        return told + self._weighed.between(self.start, max(position, self.start)) - less
+        summary = self.summary + self.again
+        return summary + self._weighed.between(self.start, max(position, self.start)) - less
 
     # what happens ------------------------------------------------------------------------------
 
-    def told(self, position: int, total: int) -> None:
+    def report_usage(self, position: int, total: int) -> None:
         """A reply brought a provider's report along."""
         if self._track.flags[position] & _FAILED:
             return
         if total >= (1 if self._usage == "since-compaction" else 0):
-            self._reply, self._told, self._reshaped = position, total, False
+            self._reply, self._reported, self._reshaped = position, total, False
 
     def compacted(self, first_kept: int, summary: int) -> None:
         """What is before a position gave way to a summary."""
@@ -158,29 +158,29 @@ class RunningContext:
 
     def pruned(self, results: Iterable[tuple[int, int]]) -> None:
         """Results gave way to notes: their positions, and what each note takes less."""
-        found = [one for one in results if one[0] >= self.start]
-        self._notes += found
-        self._less += sum(less for _position, less in found)
+        inserted = [result for result in results if result[0] >= self.start]
+        self._notes += inserted
+        self._less += sum(less for _position, less in inserted)
         self._reply, self._changed, self.is_whole = -1, True, False
 
     def shaped(self, again: int, less: Iterable[tuple[int, int]], changed: int) -> int:
-        """A person's wishes hold: ``again`` tokens are told again after the summary, and what
-        stands at some positions takes less, or nothing. ``changed``: the last position at which
-        such a wish changed what is told, or -1.
+        """The user's pins and omissions apply: ``again`` tokens are repeated after the summary, and
+        what stands at some positions takes less, or nothing. ``changed``: the last position at
+        which such an edit changed what is sent, or -1.
 
-        Returns how many tokens at the beginning are told as before; -1 for all.
+        Returns how many tokens at the beginning are unchanged; -1 for all.
         """
-        before, told = dict(self._notes), {at: each for at, each in less if at >= self.start}
-        apart = [at for at in before.keys() | told.keys() if before.get(at) != told.get(at)]
+        before, current = dict(self._notes), {at: each for at, each in less if at >= self.start}
+        apart = [at for at in before.keys() | current.keys() if before.get(at) != current.get(at)]
         same = self.upto(min(apart)) if apart else -1
         if again != self.again:
             same = self.summary
         self.again = again
-        self._notes = sorted(told.items())
-        self._less = sum(told.values())
+        self._notes = sorted(current.items())
+        self._less = sum(current.values())
         self.is_whole = self.is_whole and same < 0
         if self._usage == "last-reply":
-            # A pin that is told no longer takes its change along: the report counts again.
+            # The change of a pin that is no longer sent is gone: the report counts again.
             self._reshaped = changed > self._reply
         elif changed > self._reply:
             self._reply = -1
@@ -201,7 +201,7 @@ class Shaped(NamedTuple):
     pruned: frozenset[int]
     """The results that a note stands for."""
     same: int
-    """How many tokens at the beginning of the context are told as before; -1 for all."""
+    """How many tokens at the beginning of the context are unchanged; -1 for all."""
 
 
 def shape(
@@ -243,7 +243,7 @@ class Pruner:
         self._all = results
         self._policy = results.policy
         self._sums = list(accumulate(results.tokens, initial=0))
-        self._could_save = list(accumulate((max(0, one) for one in results.saves), initial=0))
+        self._could_save = list(accumulate((max(0, save) for save in results.saves), initial=0))
         self._apart: frozenset[int] = frozenset()
         """Rows of what is pinned or omitted."""
         self._notes: dict[int, int] = {}
@@ -295,8 +295,8 @@ class Pruner:
 
     def _rows(self, positions: Iterable[int]) -> list[int]:
         entries, track = self._all.entries, self._track.entries
-        found = ((self._row(at), track[at]) for at in positions)
-        return [row for row, entry in found if row < len(entries) and entries[row] == entry]
+        rows = ((self._row(at), track[at]) for at in positions)
+        return [row for row, entry in rows if row < len(entries) and entries[row] == entry]
 
     def _row(self, position: int) -> int:
         """The row of the first result from a position on."""

@@ -16,7 +16,7 @@ from explorer.compaction.automatic import run
 from explorer.compaction.background import BudgetedPrompts
 from explorer.compaction.profile.rules import Background, PromptBudget
 from explorer.prompting.agent_prompt import MessageBudget, message_budget, result_limit
-from explorer.prompting.summary_requests import Told, told_ahead, told_now
+from explorer.prompting.summary_requests import SummaryPart, part_ahead, part_before_request
 from explorer.prompting.turns import Conversation, Result, Round, Spoken, ToolUse, Turn
 from explorer.session.kinds import CONTEXT_KINDS, Flag, Kind
 
@@ -41,7 +41,7 @@ class _Pending:
 
     run: int
     last: int
-    """Position of the last entry that it tells of."""
+    """Position of the last entry that it summarizes."""
     planned: Planned
     ready_at: int
     """The request before which it is there."""
@@ -109,7 +109,7 @@ class Prompts:
         else:
             if not turns or turns[-1].rounds:
                 turns.append(Turn())
-            turns[-1].said.append(Spoken(at, "", values[at]))
+            turns[-1].messages.append(Spoken(at, "", values[at]))
 
     def _conversation(self) -> Conversation:
         """As ``explorer.prompting.turns.conversation`` tells it: rounds of nothing aside."""
@@ -134,10 +134,10 @@ class Prompts:
         return self._compactor.profile.enabled and not self._compactor.guards.resting
 
     ahead = True
-    """Nobody postpones anything."""
+    """Nothing is postponed in a simulation."""
 
     def machine_changed(self, now: machine.Machine) -> None:
-        """Nobody looks."""
+        """Progress is not shown."""
 
     # what is sent ------------------------------------------------------------------------------
 
@@ -182,22 +182,22 @@ class Prompts:
         return machine.Sent(self.budget.ratio(self._last), current.is_warm)
 
     def _summarize_now(self) -> bool:
-        told = told_now(self._conversation())
-        if told is None:
+        part = part_before_request(self._conversation())
+        if part is None:
             return False
-        found = self._asked_for(told, 0)
+        pending = self._asked_for(part, 0)
         why = f"{self._tokens():,} tokens do not fit the {self.budget.messages:,} of a prompt."
-        self._commit(found, "prompt", why)
+        self._commit(pending, "prompt", why)
         return True
 
     # a summary made ahead ----------------------------------------------------------------------
 
     def _start(self, number: int) -> None:
-        told = told_ahead(self._conversation())
-        if told is None:
+        part = part_ahead(self._conversation())
+        if part is None:
             self._prompts.step(machine.Failed(number, "No round is complete yet."))
         else:
-            self._pending = self._asked_for(told, number)
+            self._pending = self._asked_for(part, number)
 
     def _finish(self) -> None:
         """The summary that was begun is there."""
@@ -214,23 +214,23 @@ class Prompts:
 
     # summaries ---------------------------------------------------------------------------------
 
-    def _asked_for(self, told: Told, run: int) -> _Pending:
+    def _asked_for(self, part: SummaryPart, run: int) -> _Pending:
         compactor = self._compactor
         context, measure = compactor.context, compactor.measure
-        last = told.last_entry
+        last = part.last_entry
         upto = context.upto(last + 1)
         size, assumed = compactor.summary_size(context.summary, upto - context.summary, 0)
         asked = measure.prompt(upto) + compactor.taken.order_tokens
         meter, is_fork = compactor.meter, run > 0
         # A fork of the very prompt that goes out finds it in the cache.
-        cached = meter.held(asked, compactor.now_ms) if is_fork or meter.requests else 0
+        cached = meter.cached_tokens(asked, compactor.now_ms) if is_fork or meter.requests else 0
         messages = compactor.track.messages
         planned = Planned(
             size, assumed, asked, messages[last + 1] - messages[context.start], cached
         )
         return _Pending(run, last, planned, len(meter.requests) + compactor.taken.ready_after)
 
-    def _commit(self, found: _Pending, cause: Cause, why: str) -> None:
-        kept, turn = found.last + 1, self._compactor.track.turn
+    def _commit(self, pending: _Pending, cause: Cause, why: str) -> None:
+        kept, turn = pending.last + 1, self._compactor.track.turn
         is_split = 0 < kept < len(turn) and turn[kept - 1] == turn[kept]
-        self._compactor.commit(cause, why, found.planned, kept, turn[kept] if is_split else 0)
+        self._compactor.commit(cause, why, pending.planned, kept, turn[kept] if is_split else 0)

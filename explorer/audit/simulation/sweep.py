@@ -71,7 +71,8 @@ def keep_matters(policy: Policy) -> bool:
 
 
 def axes(policy: Policy, steps: int = STEPS) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The values of keep-recent and reserve to try, ascending; the policy's own are among them."""
+    """The values of keep-recent and reserve to try, ascending; the policy's values are among
+    them."""
     sizes = policy.settings
     window = sizes.context_window
     return (
@@ -80,14 +81,14 @@ def axes(policy: Policy, steps: int = STEPS) -> tuple[tuple[int, ...], tuple[int
     )
 
 
-def _axis(most: int, own: int, steps: int) -> tuple[int, ...]:
-    """Values whose ratios are equal, the nearest one replaced by the own."""
-    least = max(1, min(_LEAST, most // 10, own))
-    most = max(most, own, least + 1)
+def _axis(most: int, policy_value: int, steps: int) -> tuple[int, ...]:
+    """Values whose ratios are equal, the nearest one replaced by the policy's."""
+    least = max(1, min(_LEAST, most // 10, policy_value))
+    most = max(most, policy_value, least + 1)
     ratio = (most / least) ** (1 / max(1, steps - 1))
     values = {_rounded(least * ratio**at) for at in range(steps)}
-    nearest = min(values, key=lambda value: abs(value - own))
-    return tuple(sorted((values - {nearest}) | {own}))
+    nearest = min(values, key=lambda value: abs(value - policy_value))
+    return tuple(sorted((values - {nearest}) | {policy_value}))
 
 
 def _rounded(value: float) -> int:
@@ -109,14 +110,14 @@ def cells(
 ) -> Iterator[Cell]:
     """One cell after the other, by reserve, then by keep-recent. Raises Stopped."""
     for reserve in reserves:
-        found: Cell | None = None
+        cell: Cell | None = None
         for keep in keeps:
             # Where the profile does not cut by tokens, all of these are one walk.
-            if found is None or keep_matters(policy):
+            if cell is None or keep_matters(policy):
                 sizes = replace(policy.settings, keep_recent_tokens=keep, reserve_tokens=reserve)
                 tried = replace(policy, settings=sizes)
-                found = _cell(past, tried, assumptions, prices, cancelled)
-            yield replace(found, keep=keep)
+                cell = _cell(past, tried, assumptions, prices, cancelled)
+            yield replace(cell, keep=keep)
 
 
 def sweep(
@@ -130,7 +131,7 @@ def sweep(
     cancelled: Callable[[], bool] | None = None,
 ) -> Sweep:
     """Walk the session with every pair of sizes; see ``axes``. ``progress``: cells done and in all.
-    Raises Stopped when ``cancelled`` says so."""
+    Raises Stopped when ``cancelled`` returns True."""
     keeps, reserves = axes(policy, steps)
     found: list[Cell] = []
     total = len(keeps) * len(reserves)
@@ -149,19 +150,19 @@ def _cell(
     prices: Prices | None,
     cancelled: Callable[[], bool] | None,
 ) -> Cell:
-    found = simulate(
+    simulation = simulate(
         past.track.tree, past.track.leaf, policy,
         assumptions=assumptions, past=past, cancelled=cancelled,
     )  # fmt: skip
     return Cell(
         keep=policy.settings.keep_recent_tokens,
         reserve=policy.settings.reserve_tokens,
-        compactions=len(found.compactions),
-        prunes=len(found.prunes),
-        sent=found.sent + found.asked,
-        cached=found.cached,
-        cost=found.cost(prices).total if prices is not None else None,
-        largest=found.largest,
-        split_turns=found.split_turns,
-        too_large=found.too_large,
+        compactions=len(simulation.compactions),
+        prunes=len(simulation.prunes),
+        sent=simulation.sent + simulation.asked,
+        cached=simulation.cached,
+        cost=simulation.cost(prices).total if prices is not None else None,
+        largest=simulation.largest,
+        split_turns=simulation.split_turns,
+        too_large=simulation.too_large,
     )

@@ -1,4 +1,4 @@
-"""A recorded path as what happens along it: what was said, asked, given, and where turns end.
+"""A recorded path as events: messages, requests, results, and where turns end.
 
 Positions count along the track. It is read once and walked under any number of policies.
 """
@@ -26,9 +26,9 @@ _FAILED, _CALLS = int(Flag.ERROR | Flag.ABORTED), int(Flag.HAS_TOOL_CALL)
 _ABORTED = int(Flag.ABORTED)
 
 # What a position of the track is to the walk.
-PASSED, SAID, TOLD, ASKED, UNASKED = range(5)
-"""``SAID``: a person's message that is answered; ``TOLD``: another entry that is; ``ASKED``: a
-reply; ``UNASKED``: a reply after the end of its turn; ``PASSED``: all else."""
+PASSED, ANSWERED_USER, ANSWERED_OTHER, ASKED, UNASKED = range(5)
+"""``ANSWERED_USER``: a user message that is answered; ``ANSWERED_OTHER``: another entry that is;
+``ASKED``: a reply; ``UNASKED``: a reply after the end of its turn; ``PASSED``: all else."""
 
 
 _Value = TypeVar("_Value")
@@ -163,25 +163,25 @@ def _named(
 ) -> dict[str, int]:
     names = {name for facts in shapes.values() for name, _tokens in facts.entries}
     names.update(name for facts in shapes.values() for name in facts.lifts)
-    found = ((name, where.get(tree.index_of(name), -1)) for name in names)
-    return {name: position for name, position in found if position >= 0}
+    named = ((name, where.get(tree.index_of(name), -1)) for name in names)
+    return {name: position for name, position in named if position >= 0}
 
 
 def _shaping(kinds: bytes, shapes: Mapping[int, ShapeFacts]) -> frozenset[int]:
-    found = set(shapes)
+    entries = set(shapes)
     for shape in shapes:
         for at in range(shape + 1, len(kinds)):
             if kinds[at] == Kind.ASSISTANT:
                 break
             if kinds[at] == Kind.TOOL_RESULT:
-                found.add(at)
-    return frozenset(found)
+                entries.add(at)
+    return frozenset(entries)
 
 
 def _unlooked(acts: bytes) -> bytes:
     found, looked = bytearray(len(acts)), False
     for at, act in enumerate(acts):
-        if act in (SAID, TOLD):
+        if act in (ANSWERED_USER, ANSWERED_OTHER):
             looked = True
         elif act == ASKED:
             found[at], looked = not looked, False
@@ -200,7 +200,7 @@ def _acts(kinds: bytes, flags: Sequence[int]) -> tuple[bytes, bytes]:
             opening, last, over = at, -1, False
         elif kind == Kind.ASSISTANT and not flags[at] & _FAILED:
             if opening >= 0:
-                acts[opening] = SAID if kinds[opening] == Kind.USER else TOLD
+                acts[opening] = ANSWERED_USER if kinds[opening] == Kind.USER else ANSWERED_OTHER
                 opening = -1
             acts[at] = UNASKED if over else ASKED
             last = at
@@ -223,6 +223,6 @@ def _changed(tree: SessionTree, leaf: int) -> int:
     kinds, columns = tree.columns.kind, tree.columns
     marked = selector({Kind.COMPACTION, Kind.RESET_BOUNDARY})
     path = tree.path(leaf)
-    found = path.select(kinds, marked)[:1]
-    found += [at for rare in (columns.prunes, columns.shapes) for at in rare if at in path]
-    return min(found, default=len(kinds))
+    first = path.select(kinds, marked)[:1]
+    first += [at for rare in (columns.prunes, columns.shapes) for at in rare if at in path]
+    return min(first, default=len(kinds))

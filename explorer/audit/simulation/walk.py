@@ -9,7 +9,7 @@ from explorer.audit.simulation.recorded_path import Past, past_of
 from explorer.audit.simulation.result import Mark, Simulation
 from explorer.audit.simulation.simulated_compactor import SimulatedCompactor
 from explorer.audit.simulation.simulated_prompts import Prompts
-from explorer.audit.simulation.track import ASKED, SAID, TOLD, UNASKED
+from explorer.audit.simulation.track import ANSWERED_OTHER, ANSWERED_USER, ASKED, UNASKED
 from explorer.compaction.triggers import limits_of
 from explorer.session.kinds import Flag, Kind
 from explorer.session.tree import SessionTree
@@ -77,7 +77,7 @@ class _Walk:
         """What happens at one position."""
         track, compactor, prompts = self._past.track, self._compactor, self._prompts
         act, kind = track.acts[at], track.kinds[at]
-        if act == SAID:
+        if act == ANSWERED_USER:
             compactor.person_spoke()
             compactor.before_message()
         elif act == ASKED:
@@ -89,7 +89,7 @@ class _Walk:
         compactor.context.end = at + 1
         if at in track.shaping:
             compactor.shape()
-        if act == TOLD:
+        if act == ANSWERED_OTHER:
             compactor.before_message()
         elif kind == Kind.RESET_BOUNDARY:
             compactor.reset()
@@ -111,7 +111,7 @@ class _Walk:
         self._went_out(at, prompt, mark)
 
     def _prompt(self, at: int, limit: int | None = None) -> tuple[int, int]:
-        """Tokens of the prompt as a provider counts it, and what is to be said of it. ``limit``:
+        """Tokens of the prompt as a provider counts it, and its marks. ``limit``:
         to how many tokens its messages were shortened, None for not at all."""
         track, compactor = self._past.track, self._compactor
         context, entry = compactor.context, track.entries[at]
@@ -121,9 +121,9 @@ class _Walk:
             return known.prompt, mark | _EXACT
         if context.is_whole and entry < track.changed:
             # The provider was sent this very context then.
-            told = track.usage[at] - compactor.weighed.values[at]
-            if told > 0:
-                return told, mark | _EXACT
+            overhead = track.usage[at] - compactor.weighed.values[at]
+            if overhead > 0:
+                return overhead, mark | _EXACT
         return compactor.measure.prompt(context.counted if limit is None else limit), mark
 
     def _went_out(self, at: int, prompt: int, mark: int) -> None:

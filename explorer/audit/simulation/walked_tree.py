@@ -1,6 +1,6 @@
 """A tree of a walk: the track as far as it was walked, and what the policy added to it.
 
-The engine's own functions look at it as at any session. The recorded session is not touched.
+The engine's functions work on it as on any session. The recorded session is not touched.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class MadeCompaction(NamedTuple):
     position: int
     """Where it stands: before the entry there."""
     kept: int
-    """From where entries are kept; its own position where none is."""
+    """The first kept position; the compaction's position where none is kept."""
     summary: int
     """Tokens."""
     user_tokens: int
@@ -74,7 +74,7 @@ class _Chain(SessionTree):
         columns.parent = array("i", range(-1, count - 1))
         self.columns = columns
         self.named: dict[str, int] = {}
-        """The entries that another one names; nobody asks for any other by its id."""
+        """The entries that another one names; no other is looked up by its id."""
         self.notes: dict[int, dict[int, PrunedResult]] = {}
         self._source, self._entries = source, entries
         self._run = array("i", bytes(4 * count))
@@ -113,8 +113,8 @@ class Overlay:
         """Of the positions from ``start`` to before ``end``, what is before them left away.
 
         ``weights``: the token column by position, where a tokenizer counted. ``usage``: what
-        providers told in this walk, by position. ``besides``: positions before ``start`` that are
-        looked at all the same.
+        providers reported in this walk, by position. ``besides``: positions before ``start`` that
+        are looked at all the same.
         """
         self.track = track
         self._start, self._end = start, end
@@ -144,9 +144,9 @@ class Overlay:
     def entry_of(self, position: int) -> int:
         """The entry here of a position, or -1."""
         if not self._start <= position < self._end:
-            found = bisect_left(self._besides, position)
-            is_there = found < len(self._besides) and self._besides[found] == position
-            return found if is_there else -1
+            index = bisect_left(self._besides, position)
+            is_there = index < len(self._besides) and self._besides[index] == position
+            return index if is_there else -1
         newer = bisect_right(self._places, position)
         return len(self._besides) + position - self._start + newer
 
@@ -225,7 +225,7 @@ class Overlay:
             }
 
     def _tell_shapes(self) -> None:
-        """What a person shaped, and the names by which that tells of entries."""
+        """The user's edits, and the ids by which they name entries."""
         tree, ids = self.tree, self.track.tree.columns.ids
         for position, facts in self.track.shapes.items():
             if (entry := self.entry_of(position)) >= 0:

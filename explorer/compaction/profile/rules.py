@@ -22,8 +22,8 @@ class Profile:
     keep_rounds: int = 1
     """Rounds to keep, where a cut is counted in rounds."""
     keep_user_tokens: int = 0
-    """Of what is summarized, so many tokens of the user's own messages, the newest first, are told
-    again word for word (C8); 0: none."""
+    """Of what is summarized, so many tokens of the user messages, the newest first, are
+    repeated word for word (C8); 0: none."""
     reserve_tokens: int = 16_384
     reserve_floor_percent: int = 0
     """The reserve is at least this share of the window, in per cent (B18)."""
@@ -114,7 +114,7 @@ class Pruning:
     minimum_savings: int = 20_000
     """Nothing is pruned when less than this would be saved."""
     protected_tools: tuple[str, ...] = ("skill", "read")
-    """Results of these tools are never pruned; ``*`` and ``?`` stand for any letters."""
+    """Results of these tools are never pruned; ``*`` and ``?`` are wildcards."""
     superseded_first: bool = False
     """A read of a file that was read, or changed, again later goes first."""
     useless: bool = False

@@ -14,7 +14,7 @@ PROFILES: dict[str, Profile] = {
         "explorer",
         "Session Explorer (corrected)",
         pruning=Pruning(
-            # What a read protects is told by whether it is current, not by the tool's name.
+            # A read is protected when it is current, whatever the tool's name.
             protected_tools=("skill",),
             superseded_first=True,
             useless=True,
@@ -129,4 +129,4 @@ VARIANTS: dict[str, Profile] = {
 """Documented variants: what a system's document says where its code does something else."""
 
 BASES: dict[str, Profile] = PROFILES | VARIANTS
-"""All that came with the program; a profile of one's own starts from one of them."""
+"""All that came with the program; a user's profile starts from one of them."""

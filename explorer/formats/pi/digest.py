@@ -2,7 +2,7 @@
 
 The shapes that nearly all lines have are read here in one pass over their blocks; whatever looks
 different in any way goes through ``describe`` and ``estimate_entry``, which say what is right.
-Plain data comes out, so that this can be done in a process of its own.
+Plain data comes out, so that this can be done in a separate process.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Digest(NamedTuple):
     and ``rare`` are by place in the columns."""
 
     others: list[int]
-    """Positions of the lines that only a patient reader can judge, ascending."""
+    """Indices of the lines that need the slow parser, ascending."""
     columns: tuple[Row, ...]
     """Ids, parents' ids (None for a root), then the columns of a ``Row``; empty when all lines
     are others."""

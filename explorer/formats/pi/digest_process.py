@@ -1,4 +1,4 @@
-"""Understanding a file's lines in a process of its own.
+"""Understanding a file's lines in a separate process.
 
 That takes the parsing off the lock under which the window and the database's writer run, and puts
 a second core to use. Both read the file, in the same pieces; only what was understood passes from
@@ -69,12 +69,12 @@ class DigestProcess:
         ours = [str(Path(__file__).parents[2]), str(Path(orjson.__file__).parents[1])]
         path = json.dumps([*ours, *(one for one in sys.path if one and one not in ours)])
         try:
-            with place.open("rb", buffering=0) as its_own:
-                if _state(its_own) != self._state:
+            with place.open("rb", buffering=0) as child_file:
+                if _state(child_file) != self._state:
                     raise DigestLost("the file is being replaced")
                 self._process = subprocess.Popen(
                     [sys.executable, "-I", "-S", "-c", _START, path],
-                    stdin=its_own,
+                    stdin=child_file,
                     stdout=subprocess.PIPE,
                     stderr=subprocess.DEVNULL,
                     env=os.environ | _KEEP_MEMORY,
@@ -118,16 +118,16 @@ class DigestProcess:
         return Digest(others, columns, ops, pickle.loads(rare), count)
 
     def _read(self, output: IO[bytes], size: int) -> bytes:
-        found = output.read(size)
-        if len(found) < size:
+        block = output.read(size)
+        if len(block) < size:
             raise DigestLost(f"the process that parsed it ended with {self._process.wait()}")
-        return found
+        return block
 
 
 def _state(file: FileIO) -> tuple[int, int, int]:
     """What tells whether an open file is the one that was read, as it was then."""
-    found = os.fstat(file.fileno())
-    return found.st_dev, found.st_ino, found.st_mtime_ns
+    status = os.fstat(file.fileno())
+    return status.st_dev, status.st_ino, status.st_mtime_ns
 
 
 def serve() -> None:
@@ -138,10 +138,17 @@ def serve() -> None:
     with open(0, "rb", buffering=0) as file, open(1, "wb", buffering=0) as output:
         try:
             for piece in compress(pieces(file), map(is_apart, count())):
-                one = digest(piece.lines)
-                rare = pickle.dumps(one.rare)
-                found = (piece.end, one.columns, rare, one.others, one.ops, one.characters)
-                content = marshal.dumps(found)
+                digested = digest(piece.lines)
+                rare = pickle.dumps(digested.rare)
+                answer = (
+                    piece.end,
+                    digested.columns,
+                    rare,
+                    digested.others,
+                    digested.ops,
+                    digested.characters,
+                )
+                content = marshal.dumps(answer)
                 _write(output, _LENGTH.pack(len(content)) + content)
         except BrokenPipeError:
             return

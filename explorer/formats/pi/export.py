@@ -129,7 +129,8 @@ class ExportError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class LeafMark:
-    """Where an agent shall go on, and the id and time of the entry that says so if need be."""
+    """Where an agent shall go on, and the id and time of an entry that marks it, where one is
+    needed."""
 
     leaf_id: str
     """Id of the leaf; empty for before the first entry."""
@@ -175,7 +176,7 @@ def export_session(
     The file appears whole or not at all; an existing one keeps its permissions, a new one is
     readable by its owner alone. ``progress`` gets the number of entries written.
 
-    Raises ExportError when a version 1 file would have to hold entries or a leaf of its own,
+    Raises ExportError when a version 1 file would have to contain new entries or a moved leaf,
     ReadCancelled, OSError.
     """
     target = Path(out)
@@ -319,12 +320,12 @@ def made_header(header: SessionHeader) -> dict[str, Any]:
 
 def shape_note(read_over: dict[str, int]) -> str:
     """What a person should know of a file with pins, omissions and rules of kept messages."""
-    found = [
+    counts = [
         f"{number:,} {_entries_of(SHAPE_TYPES[name], number)}" for name, number in read_over.items()
     ]
     return (
-        f"{', '.join(found)}: Session Explorer follows them when it reads the file; pi and oh-my-pi"
-        " read over them and see the context without."
+        f"{', '.join(counts)}: Session Explorer follows them when it reads the file; "
+        "pi and oh-my-pi read over them and see the context without."
     )
 
 

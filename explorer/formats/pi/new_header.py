@@ -47,8 +47,8 @@ def new_header(cwd: str, time_ms: float, random: Random, parent_session: str = "
 
 
 def fork_header(header: SessionHeader, path: str, time_ms: float, random: Random) -> SessionHeader:
-    """The header of a fork: the origin's, unknown fields included, with an id and a time of its
-    own, and the origin's file as its parent, or where there is none the origin's id."""
+    """The header of a fork: the origin's, unknown fields included, with a new id and
+    time, and the origin's file as its parent, or where there is none the origin's id."""
     parent = path or header.session_id
     version = VERSION if header.version == 1 else header.version
     line: Mapping[str, Any] = {}
@@ -56,13 +56,13 @@ def fork_header(header: SessionHeader, path: str, time_ms: float, random: Random
         value = parse_exactly(header.raw.encode("utf-8", "surrogatepass"))
         line = value if isinstance(value, dict) else {}
     session_id = session_uuid(time_ms, random)
-    own = {
+    required = {
         "version": version,
         "id": session_id,
         "timestamp": iso_time(time_ms),
         "parentSession": parent,
     }
-    raw = dumps({**(line or made_header(header)), **own})
+    raw = dumps({**(line or made_header(header)), **required})
     return replace(
         header, session_id=session_id, version=version, time_ms=time_ms, parent_session=parent,
         raw=raw,

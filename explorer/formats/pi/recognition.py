@@ -178,8 +178,10 @@ def find_sessions(home: Path, format_name: FormatName) -> Iterator[FoundSession]
     What cannot be read (permissions, a file that vanished meanwhile) is passed over: the person
     did not ask for it by name.
     """
-    found = [look_at(path, format_name) for path in _session_files(home / HOMES[format_name])]
-    yield from sorted((one for one in found if one is not None), key=lambda one: -one.modified_ms)
+    sessions = [look_at(path, format_name) for path in _session_files(home / HOMES[format_name])]
+    yield from sorted(
+        (one for one in sessions if one is not None), key=lambda one: -one.modified_ms
+    )
 
 
 def head_format(path: Path, head: bytes) -> FormatName | None:

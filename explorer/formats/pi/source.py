@@ -39,7 +39,7 @@ from explorer.session.records import Aside, EntryBatch, EntryRecord, Problem, Re
 from explorer.tokens.estimate import estimate_entry
 
 APART_BYTES = 4 << 20
-"""From this size on a file is understood in a process of its own."""
+"""From this size on a file is understood in a separate process."""
 _SHORT = 100
 """Sound entries between others that are put together with them."""
 T = TypeVar("T")
@@ -55,7 +55,7 @@ def open_source(
     """Open a session file of pi (versions 1 to 3) or oh-my-pi.
 
     ``progress`` and ``cancelled`` are called from the thread that reads, about once per MB.
-    ``apart`` says whether a process of its own understands the lines, None: when that is quicker.
+    ``apart`` says whether a separate process understands the lines, None: chosen by size.
     Raises FormatError when the file is no session, OSError when it cannot be read.
     """
     place = Path(path)
@@ -305,14 +305,14 @@ class FileSource:
 
     def _ids_ahead(self) -> set[str]:
         """The ids of all entries from the current line on."""
-        found: set[str] = set()
+        ids: set[str] = set()
         number = 0
         with self._place.open("rb", buffering=0) as file:
             for lines, _ in line_groups(file):
                 unread = lines[max(0, self._line - number) :]
-                found.update(map(_id_of, unread))
+                ids.update(map(_id_of, unread))
                 number += len(lines)
-        return found
+        return ids
 
 
 def _moved(by_place: dict[int, T], place: int, count: int) -> dict[int, T]:

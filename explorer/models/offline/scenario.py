@@ -43,7 +43,7 @@ class Expectation:
     has: re.Pattern[str] | None
     lacks: re.Pattern[str] | None
     otherwise: str
-    """The passage that is said instead."""
+    """The passage that replaces it."""
 
     def fits(self, result: str) -> bool:
         """Whether a result is what the script was written for."""
@@ -90,13 +90,13 @@ class Scenario:
     """Settings of the sandbox as a project: small sizes, so that a short run grows too long."""
     turns: tuple[ScriptedTurn, ...]
     passages: Mapping[str, str]
-    """What is said where something came out differently, by name."""
+    """The replies for results that differ from the script, by name."""
     unread: str
-    """Said before the script goes on where the person wrote something else than it offers."""
+    """The text before the script goes on where the user wrote something that it does not offer."""
     waits: str
-    """Said when the agent is told to go on although the turn is over."""
+    """The reply to a continue message after the end of the turn."""
     end: str
-    """Said when the script is over."""
+    """The reply after the end of the script."""
 
     @property
     def model(self) -> str:
@@ -126,7 +126,7 @@ def scenarios() -> tuple[Scenario, ...]:
 
 def scenario_of(model: str) -> Scenario | None:
     """The scenario that a model plays; None when there is none of that name."""
-    return next((one for one in scenarios() if one.model == model), None)
+    return next((scenario for scenario in scenarios() if scenario.model == model), None)
 
 
 def _name(file: Traversable) -> str:
@@ -243,25 +243,25 @@ class _Reader:
         return value
 
     def _list(self, value: Mapping[str, Any], key: str, where: str) -> Sequence[Any]:
-        found = value.get(key)
-        if not isinstance(found, list) or not found:
+        value_list = value.get(key)
+        if not isinstance(value_list, list) or not value_list:
             raise self.wrong(where, f"needs a list {key!r}")
-        return found
+        return value_list
 
     def _text(self, value: Mapping[str, Any], key: str, where: str, needed: bool = True) -> str:
-        found = value.get(key, "")
-        if isinstance(found, list) and all(isinstance(one, str) for one in found):
-            found = "\n".join(found)
-        if not isinstance(found, str) or (needed and not found.strip()):
+        text = value.get(key, "")
+        if isinstance(text, list) and all(isinstance(one, str) for one in text):
+            text = "\n".join(text)
+        if not isinstance(text, str) or (needed and not text.strip()):
             raise self.wrong(where, f"needs a text {key!r}")
-        return found
+        return text
 
     def _texts(self, top: Mapping[str, Any], key: str) -> dict[str, str]:
         value = self._object(top.get(key, {}), key)
         return {name: self._text(value, name, key) for name in value}
 
     def _number(self, top: Mapping[str, Any], key: str) -> float:
-        found = top.get(key)
-        if isinstance(found, bool) or not isinstance(found, int | float) or found <= 0:
+        number = top.get(key)
+        if isinstance(number, bool) or not isinstance(number, int | float) or number <= 0:
             raise self.wrong("the file", f"needs a number {key!r} above 0")
-        return found
+        return number

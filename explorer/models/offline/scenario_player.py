@@ -32,12 +32,12 @@ _NAP_S = 0.02
 
 @dataclass(frozen=True, slots=True)
 class Next:
-    """What is to be said now: a reply of the script, or one text."""
+    """What to send now: a reply of the script, or one text."""
 
     turn: int = -1
     reply: int = -1
     text: str = ""
-    """Said instead of a reply, or before it."""
+    """Text instead of a reply, or before it."""
 
     @property
     def is_reply(self) -> bool:
@@ -53,7 +53,7 @@ class _Played:
     turn: int
     reply: int
     passage: bool = False
-    """Not the reply itself, but what was said because of what it gave."""
+    """Not the reply itself, but the text that followed its results."""
 
 
 def call_id(scenario: Scenario, turn: int, reply: int, call: int) -> str:
@@ -119,7 +119,7 @@ def _last_played(scenario: Scenario, messages: Sequence[ChatMessage]) -> _Played
     for at, message in enumerate(messages):
         if message.role != "assistant":
             continue
-        named = [found for call in message.tool_calls if (found := ids.fullmatch(call.id))]
+        named = [match for call in message.tool_calls if (match := ids.fullmatch(call.id))]
         if named and _exists(scenario, int(named[0][1]), int(named[0][2])):
             last = _Played(at, int(named[0][1]), int(named[0][2]))
         elif not message.tool_calls:
@@ -132,7 +132,7 @@ def _exists(scenario: Scenario, turn: int, reply: int) -> bool:
 
 
 def _by_text(scenario: Scenario, text: str, at: int, last: _Played | None) -> _Played | None:
-    if last is not None and text in [one.strip() for one in scenario.passages.values()]:
+    if last is not None and text in [passage.strip() for passage in scenario.passages.values()]:
         return _Played(at, last.turn, last.reply, passage=True)
     if last is not None and text == scenario.waits.strip():
         return _Played(at, last.turn, last.reply, last.passage)

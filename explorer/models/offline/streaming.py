@@ -47,7 +47,7 @@ def send_end(
 ) -> None:
     """Send the usage by the estimate and the finish.
 
-    ``source``: ``provider`` where the model is an agent. Its own count is the estimate then, and
+    ``source``: ``provider`` where the model is an agent. Its count is the estimate then, and
     is stored with its replies, as rules need it that go by the provider's count.
     """
     given = sum(_given(message) for message in request.messages)

@@ -73,7 +73,7 @@ class Confirmation:
         self._question: Question | None = None
         self._answer: asyncio.Future[Answer] | None = None
         self.attended = False
-        """A user is there to answer; otherwise nobody is asked."""
+        """Whether a user can be asked."""
 
     @property
     def question(self) -> Question | None:

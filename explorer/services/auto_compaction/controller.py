@@ -204,11 +204,11 @@ class AutomaticCompaction:
         compacted (A10). One recovery per message of the user."""
         last = LastReply(model, reply.outcome, reply.read_tokens)
         steps = self._automatic(model).make_room(last)
-        found = await self._run(steps, model, cancel, reply.entry)
-        if found.held_by is None:
-            return Room(found.done, found.problem)
-        was_tried = reply.outcome == "overflow" and found.held_by == "recovered"
-        return Room(False, f"{FAILED_WORDS['overflow']}: {found.problem}" if was_tried else "")
+        outcome = await self._run(steps, model, cancel, reply.entry)
+        if outcome.blocked_by is None:
+            return Room(outcome.done, outcome.problem)
+        was_tried = reply.outcome == "overflow" and outcome.blocked_by == "recovered"
+        return Room(False, f"{FAILED_WORDS['overflow']}: {outcome.problem}" if was_tried else "")
 
     async def after_turn(
         self, model: str, end: Literal["went-well", "failed", "stopped"], finished: bool,
@@ -216,7 +216,7 @@ class AutomaticCompaction:
     ) -> bool:  # fmt: skip
         """Look at the context after a turn; returns whether the agent is to be prompted to go on.
 
-        ``finished``: the turn came to its own end, rather than to a limit.
+        ``finished``: the turn ended normally rather than at a limit.
         """
         requested, self._requested = self._requested, None
         if requested is not None:
@@ -297,7 +297,8 @@ class AutomaticCompaction:
         return True
 
     def _prune_was_undone(self) -> bool:
-        """The last automatic prune holds no longer, although nobody left its branch."""
+        """Forget the last automatic prune: it is no longer in force, although its branch was not
+        left."""
         document = self._document
         path = document.tree.path(document.leaf)
         if self._last_prune < 0 or self._last_prune not in path:

@@ -68,7 +68,7 @@ class StoredGuards:
         before = {"last": self._stored["last"]} if "last" in self._stored else {}
         stored: dict[str, Any] = dict(before if last is None else last)
         if self._now.resting:
-            stored |= {"reason": self._now.reason, "held": self._now.held}
+            stored |= {"reason": self._now.reason, "held": self._now.paused}
         if stored != self._stored:
             self._stored = stored
             self._document.choose(SETTING, stored or None)
@@ -119,7 +119,7 @@ class WatchedDocument:
 
 
 def _parse(stored: dict[str, Any]) -> Guards:
-    reason, held = stored.get("reason"), stored.get("held")
-    if not isinstance(reason, str) or not isinstance(held, bool):
+    reason, paused = stored.get("reason"), stored.get("held")
+    if not isinstance(reason, str) or not isinstance(paused, bool):
         return Guards()
-    return Guards(failures=0 if held else MOST_FAILURES, reason=reason, held=held)
+    return Guards(failures=0 if paused else MOST_FAILURES, reason=reason, paused=paused)

@@ -9,7 +9,7 @@ from explorer.agent.context_port import Outgoing
 from explorer.compaction.messages import entry_to_llm, with_notes
 from explorer.compaction.profile import Profile
 from explorer.compaction.profile.rules import PromptBudget
-from explorer.compaction.quirks import QuirkFacts, quirks_of, told_to_keep_going, with_quirks
+from explorer.compaction.quirks import QuirkFacts, continue_reminder, quirks_of, with_quirks
 from explorer.models.client import (
     ChatMessage,
     ContentPart,
@@ -22,7 +22,7 @@ from explorer.models.client import (
 from explorer.prompting.agent_prompt import AgentPrompt, MessageBudget, message_budget, result_limit
 from explorer.prompting.elements import Element
 from explorer.prompting.rendering import Rendering, render
-from explorer.prompting.turns import Conversation, PromptMessage, Said, Thinking
+from explorer.prompting.turns import Conversation, PromptMessage, SourceMessage, Thinking
 from explorer.prompting.turns import conversation as as_conversation
 from explorer.services.document import Document
 from explorer.session.context import sent_tokens
@@ -111,7 +111,7 @@ def prepare_prompt(
     taken = tool_tokens(document, outgoing.tools, profile)
     conversation = read_conversation(document, profile, leaf)
     concerned = {quirk.rule for quirk in quirks_of(outgoing.model, "conversation")}
-    reminder = words.keep_going if told_to_keep_going in concerned else ""
+    reminder = words.keep_going if continue_reminder in concerned else ""
     prompt = AgentPrompt(
         outgoing.system,
         count,
@@ -135,7 +135,7 @@ def read_conversation(
     weights = document.weights_for(profile)
     estimates = tree.columns.estimate
     templates = document.templates.worded(profile)
-    found: list[Said] = []
+    found: list[SourceMessage] = []
     for at, entry in zip(
         context.messages,
         with_notes(document.payloads.entries, context.pruned, context.again)(context.messages),
@@ -146,7 +146,7 @@ def read_conversation(
         if message is None:
             continue
         tokens = estimates[at] if weights is None or weights[at] < 0 else weights[at]
-        found.append(Said(at, message, sent_tokens(context, at, tokens), is_summary))
+        found.append(SourceMessage(at, message, sent_tokens(context, at, tokens), is_summary))
     return as_conversation(found)
 
 

@@ -30,7 +30,7 @@ from explorer.compaction.profile.rules import Background
 from explorer.models.client import Cancelled, CancelToken, ChatMessage, ModelError
 from explorer.models.events import done_or_cancelled
 from explorer.prompting.rendering import BudgetExceededError, Rendering
-from explorer.prompting.summary_requests import told_ahead, told_now
+from explorer.prompting.summary_requests import part_ahead, part_before_request
 from explorer.services.agent import outgoing_of
 from explorer.services.auto_compaction.confirmation import (
     Answer,
@@ -299,7 +299,7 @@ class PromptGate:
         problem = "It was stopped."
         prepared, rendering = self.prepared, self.rendering
         assert prepared is not None and rendering is not None
-        part = told_ahead(prepared.conversation)
+        part = part_ahead(prepared.conversation)
         try:
             if part is None:
                 problem = "No round is complete yet that a summary could be attached to."
@@ -417,7 +417,7 @@ class PromptGate:
     ) -> int:
         """Summarize and commit while the user waits (A45, A49, A50); the compaction entry."""
         document, rules = self._document, self._rules()
-        part = told_now(prepared.conversation)
+        part = part_before_request(prepared.conversation)
         if part is None:
             raise ValueError("There is nothing before the current round that could be summarized.")
         tokens, window = document.counted_size(rules.profile), prepared.budget.window

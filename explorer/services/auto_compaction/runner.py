@@ -150,13 +150,13 @@ class CompactionRunner:
         self._cancel = inner
         try:
             watched = WatchedDocument(document, lambda: rules, self._guards, model)
-            found = await run_async(Automatic(watched).compaction(trigger), perform)
-            if found.done:
+            outcome = await run_async(Automatic(watched).compaction(trigger), perform)
+            if outcome.done:
                 after = document.counted_size(rules.profile)
                 ended = replace(ended, entry=attempt.entry, tokens_after=after)
                 self._guards.note_step(attempt.entry if trigger in AUTOMATIC else -1)
             else:
-                ended = replace(ended, problem=_failed(trigger, found.problem))
+                ended = replace(ended, problem=_failed(trigger, outcome.problem))
         except Cancelled:
             ended = replace(ended, cancelled=True)
             if trigger in AUTOMATIC and not cancel.cancelled:

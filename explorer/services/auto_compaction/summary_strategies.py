@@ -31,7 +31,7 @@ from explorer.models.client import (
 from explorer.prompting.agent_prompt import message_budget
 from explorer.prompting.elements import Element
 from explorer.prompting.rendering import BudgetExceededError, Rendering, render
-from explorer.prompting.summary_requests import SimpleRecord, Told, full_request
+from explorer.prompting.summary_requests import SimpleRecord, SummaryPart, full_request
 from explorer.prompting.turns import PromptMessage
 from explorer.services.auto_compaction.prompt import CopilotWords, PreparedPrompt, chat_message
 from explorer.services.changes import SummaryText
@@ -102,7 +102,7 @@ class SummarizedPrompt:
         strategy = Strategy("full", request, needs_tags=True)
         return self._summary((strategy,), rendering.tokens, "", facts)
 
-    def at_once(self, part: Told, instructions: str, facts: dict[str, Any]) -> PromptSummary:
+    def at_once(self, part: SummaryPart, instructions: str, facts: dict[str, Any]) -> PromptSummary:
         """The full request for a part of the conversation and, where it fails, the simple one; or
         the one that the policy forces. ``facts``: see ``ahead``."""
         policy, words, prepared = self._policy, self.words, self.prepared
@@ -133,7 +133,7 @@ class SummarizedPrompt:
         strategies = {"full": Strategy("full", full), "simple": Strategy("simple", simple)}
         names = ("full", "simple") if policy.mode == "auto" else (policy.mode,)
         replaced = sum(one.tokens for one in conversation.all_rounds()) + sum(
-            spoken.tokens for turn in conversation.turns for spoken in turn.said
+            spoken.tokens for turn in conversation.turns for spoken in turn.messages
         )
         chosen = tuple(strategies[name] for name in names)
         return self._summary(chosen, replaced, instructions, facts)
@@ -301,7 +301,7 @@ async def _first_good(
             document.hub.publish(SummaryText(document.key, "history", "", restart=True))
             answer = await complete(document.client, request, cancel, on_text)
         except ModelError as error:
-            problem = error.told
+            problem = error.sentence
             log.append(replace(attempt, problem=problem, kind=error.kind))
             continue
         except (Cancelled, asyncio.CancelledError):

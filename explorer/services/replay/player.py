@@ -1,4 +1,4 @@
-"""A replay of a recorded session in a new session, through the agent's own loop.
+"""A replay of a recorded session in a new session, through the agent's loop.
 
 The model and the tools answer with what was recorded; compactions are decided anew.
 """
@@ -366,7 +366,7 @@ class Player:
         return ""
 
     async def _copy(self, entry: int, on_event: Callable[[TurnEvent], None]) -> None:
-        """Copy an entry; a pin or an omission names the entries that stand for its own."""
+        """Copy an entry; a pin or an omission names the copies of its entries."""
         body = self.play.copied(entry)
         shape = self.play.document.tree.columns.shapes.get(entry)
         if shape is not None:
@@ -387,7 +387,7 @@ class Player:
         self._entry_map.played(played, path[path.position(before) + 1 :].indices())
 
     async def _take_over(self, scene: Scene, on_event: Callable[[TurnEvent], None]) -> None:
-        """Replies that nobody asked for, since the one before was an end, are taken over as they
+        """Replies without a request, since the one before was an end, are taken over as they
         are, with their results."""
         unasked = scene.replies[len(scene.replies) - self._answers.left :]
         self._answers.load(())

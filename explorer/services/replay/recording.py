@@ -1,4 +1,4 @@
-"""A recorded session as it is replayed: what was said, answered, and given by the tools; and which
+"""A recorded session as it is replayed: its messages, replies and tool results; and which
 entry of the replay stands for which of the recording."""
 
 from __future__ import annotations
@@ -67,13 +67,13 @@ class Recorded:
 
     def replies(self, steps: Sequence[Step]) -> list[AssistantMessage]:
         """The replies of some steps."""
-        found = (self.body(step.entry) for step in steps)
-        return [body for body in found if isinstance(body, AssistantMessage)]
+        bodies = (self.body(step.entry) for step in steps)
+        return [body for body in bodies if isinstance(body, AssistantMessage)]
 
     def answers(self, reply: int) -> dict[str, ToolResultMessage]:
         """The results of a reply's calls by the id of the call."""
-        found = (self.body(entry) for entry in self.results.get(reply, ()))
-        return {body.call_id: body for body in found if isinstance(body, ToolResultMessage)}
+        bodies = (self.body(entry) for entry in self.results.get(reply, ()))
+        return {body.call_id: body for body in bodies if isinstance(body, ToolResultMessage)}
 
 
 def recorded(document: Document, leaf: int | None = None) -> Recorded:

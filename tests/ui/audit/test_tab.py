@@ -268,7 +268,7 @@ def test_a_sum_says_what_is_not_in_it() -> None:
 )
 def test_how_each_figure_is_known(known: Known, provenance: Provenance) -> None:
     assert known.provenance is provenance
-    assert known.told.endswith(".")
+    assert known.basis.endswith(".")
 
 
 def test_what_its_own_agent_pruned_is_unreadable() -> None:

@@ -13,7 +13,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QLabel, QScrollArea, QWidget
 
 from explorer.audit.ledger import LedgerVerdict
-from explorer.audit.losses import Gravity, LossKind, Repair
+from explorer.audit.losses import LossKind, Repair, Severity
 from explorer.session.edit_entries import PIN_TYPE
 from explorer.session.entries import CustomData
 from tests.ui.window.house import House
@@ -289,7 +289,7 @@ async def test_a_pin_brings_back_what_was_lost(house: House, tmp_path: Path) -> 
     assert _ledger(live).verdict(_ledger(live).row(2)) is LedgerVerdict.PINNED
     found = live.session.audit.overview
     assert found is not None
-    assert not [one for one in found.losses if one.gravity is Gravity.LOST]
+    assert not [one for one in found.losses if one.severity is Severity.LOST]
     assert "neither kept nor" not in live.window.audit.headline.text()
     setup, focus = live.window.compaction.setup, live.receiver()
     assert live.tab == "compaction" and setup.shaping.isAncestorOf(focus)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from explorer.audit.losses import Gravity
+from explorer.audit.losses import Severity
 from explorer.compaction.profile import PROFILES, Settings
 from explorer.session.entries import UserMessage
 from explorer.session.kinds import Kind
@@ -178,7 +178,7 @@ async def test_what_a_compaction_by_itself_lost_is_said_where_it_is_told(
     await live.until(lambda: "neither kept nor summarized" in live.words(panel), "the loss")
     told = live.session.audit.overview
     assert told is not None
-    (loss,) = (one for one in told.losses if one.at == entry and one.gravity is Gravity.LOST)
+    (loss,) = (one for one in told.losses if one.at == entry and one.severity is Severity.LOST)
     notice = panel.notice.notice
     assert notice is not None and notice.todo.endswith("The tab Audit tells more.")
     assert f"{len(loss.entries)} entries" in notice.todo and loss.title.lower() in notice.todo

@@ -71,7 +71,7 @@ async def test_a_copy_is_changed_and_the_preview_follows_at_once(house: House) -
     live.type("4000\n", to=row.field)
     await live.until(lambda: live.partition.cut > before, "the other cut")
     assert live.session.state.settings.keep_recent_tokens == 4_000
-    assert ProfileFiles().shelf().own["mine"].profile.keep_recent_tokens == 4_000
+    assert ProfileFiles().shelf().user_profiles["mine"].profile.keep_recent_tokens == 4_000
     choice = dialog.page.rules.row("boundary").choice
     assert choice is not None
     live.choose(choice, "corrected")
@@ -91,12 +91,12 @@ async def test_what_cannot_be_is_said_and_not_taken(house: House) -> None:
     live.type("many\n", to=row.field)
     await live.settle()
     assert "whole number" in row.problem.text() and row.problem.isVisible()
-    assert ProfileFiles().shelf().own["mine"].profile.keep_recent_tokens == 20_000
+    assert ProfileFiles().shelf().user_profiles["mine"].profile.keep_recent_tokens == 20_000
     row.field.selectAll()
     live.type("7,500\n", to=row.field)
     await live.settle()
     assert not row.problem.isVisible()
-    assert ProfileFiles().shelf().own["mine"].profile.keep_recent_tokens == 7_500
+    assert ProfileFiles().shelf().user_profiles["mine"].profile.keep_recent_tokens == 7_500
     live.keys("Esc", to=dialog)
     await live.back()
 
@@ -113,11 +113,11 @@ async def test_a_profile_is_renamed_and_taken_away(house: House) -> None:
     live.type("For long sessions\n", to=box)
     await live.until(lambda: "✓ For long sessions" in titles(dialog), "the name")
     assert live.session.state.profile.title == "For long sessions"
-    assert list(ProfileFiles().shelf().own) == ["for-long-sessions"]
+    assert list(ProfileFiles().shelf().user_profiles) == ["for-long-sessions"]
     live.press_button("Delete", dialog)
     box_asked = await live.dialog(QMessageBox)
     live.press_button("Delete", box_asked)
-    await live.until(lambda: not ProfileFiles().shelf().own, "its end")
+    await live.until(lambda: not ProfileFiles().shelf().user_profiles, "its end")
     assert live.session.state.profile.name == "pi", "what it started from goes on"
     live.keys("Esc", to=dialog)
     await live.back()
@@ -134,14 +134,16 @@ async def test_a_profile_goes_to_a_file_and_comes_back(house: House, tmp_path: P
     assert read_file(file).profile.title == "Mine"
     live.press_button("Import", dialog)
     await name_file(live, file)
-    await live.until(lambda: "mine-2" in ProfileFiles().shelf().own, "the second of the name")
+    await live.until(
+        lambda: "mine-2" in ProfileFiles().shelf().user_profiles, "the second of the name"
+    )
     data = json.loads(file.read_text())
     data["profile"] |= {"name": "from-mara", "title": "Mara's", "keep_rounds": 4}
     file.write_text(json.dumps(data))
     drop(dialog, file)
     await live.until(lambda: "Mara's" in titles(dialog), "the dropped one")
     assert dialog.page.title.text() == "Mara's"
-    assert ProfileFiles().shelf().own["from-mara"].profile.keep_rounds == 4
+    assert ProfileFiles().shelf().user_profiles["from-mara"].profile.keep_rounds == 4
     file.write_text('{"kind": "something else"}')
     drop(dialog, file)
     await live.settle()
@@ -191,5 +193,5 @@ async def test_the_rules_of_a_session_are_kept_as_a_profile(house: House) -> Non
     box.selectAll()
     live.type("Kept\n", to=box)
     await live.until(lambda: live.session.state.profile.name == "kept", "the profile")
-    assert ProfileFiles().shelf().own["kept"].profile.oversized_tail == "first-cut"
+    assert ProfileFiles().shelf().user_profiles["kept"].profile.oversized_tail == "first-cut"
     assert panel.rules.title.text() == "Kept"

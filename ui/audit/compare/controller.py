@@ -290,7 +290,10 @@ class CompareDraftsController(QObject):
         shown = self._preview(wish)
         if shown is None or not is_possible(shown):
             return -1, 0
-        return shown.tokens_told + REQUEST_WORDS, shown.tokens_after_estimate - shown.tokens_kept
+        return (
+            shown.tokens_summarized + REQUEST_WORDS,
+            shown.tokens_after_estimate - shown.tokens_kept,
+        )
 
     def try_another(self, wish: Wish) -> None:
         """Make a draft beside those that there are; only ever after a click."""

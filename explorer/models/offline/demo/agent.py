@@ -50,7 +50,7 @@ _ABILITIES = {
     "edit": "replace `A` by `B` in a file",
     "bash": "run a command or the tests",
 }
-_SMALL_TALK = re.compile(
+_GREETING = re.compile(
     r"^\W*(?:hi|hello|hey|thanks?|ok(?:ay)?|yes|no|great|nice|cool|perfect|good|fine|sure)\b"
     r"[\w\s,]{0,30}\W*$",
     re.IGNORECASE,
@@ -104,9 +104,9 @@ def _next_reply(work: Work, situation: Situation) -> Reply:
     start = 0
     try:
         reply = next(work)
-        while (found := _round_of(reply.wants, situation.rounds, start)) >= 0:
-            start = found + 1
-            reply = work.send(situation.rounds[found].results)
+        while (done := _round_of(reply.wants, situation.rounds, start)) >= 0:
+            start = done + 1
+            reply = work.send(situation.rounds[done].results)
     except StopIteration as end:
         return Reply("", "Nothing is left to do." if situation.is_over else str(end.value))
     return reply
@@ -143,7 +143,7 @@ def _work_on(situation: Situation, cancelled: IsCancelled) -> Work:
 
 
 def _help(situation: Situation) -> str:
-    if _SMALL_TALK.match(situation.question):
+    if _GREETING.match(situation.question):
         return "Tell me what to look at: a file to read, a word to search for."
     can = [words for tool, words in _ABILITIES.items() if tool in situation.tools]
     return _HELP.format(tools=f" {', '.join(can)}, and" if can else "")
@@ -250,10 +250,10 @@ def _unique_edit(text: str, places: re.Pattern[str], new: str) -> tuple[str, str
 
     It is the span from the first place to the last, grown by whole lines until it is unique.
     """
-    found = list(places.finditer(text))
-    if not found:
+    matches = list(places.finditer(text))
+    if not matches:
         return None
-    start, end = found[0].start(), found[-1].end()
+    start, end = matches[0].start(), matches[-1].end()
     while text.count(text[start:end]) > 1:
         start = text.rfind("\n", 0, max(0, start - 1)) + 1
         after = text.find("\n", end + 1)

@@ -78,8 +78,8 @@ def limits_in(texts: Sequence[str]) -> Limits:
     for sentence in _sentences(texts):
         if _NO_TEST_CHANGES.search(sentence):
             tests = sentence
-        elif found := _PROTECTED_PATH.search(sentence):
-            paths.append((found["path"], sentence))
+        elif match := _PROTECTED_PATH.search(sentence):
+            paths.append((match["path"], sentence))
         elif _NO_CHANGES.search(sentence):
             changes = sentence
         if _NO_COMMANDS.search(sentence):
@@ -90,7 +90,7 @@ def limits_in(texts: Sequence[str]) -> Limits:
 def _sentences(texts: Sequence[str]) -> Iterator[str]:
     for text in texts:
         for line in text.splitlines():
-            # A path has dots inside, a sentence ends with one before a space.
+            # A path contains dots, a sentence ends with one before a space.
             parts = (part.strip(" -*>\t") for part in re.split(r"(?<=[.!?;])\s+", line))
             yield from filter(None, parts)
 
@@ -227,8 +227,8 @@ def recall_answer(
         return None
     for words, kinds, title in _TOPICS:
         if re.search(rf"\b(?:{words})\b", question, re.IGNORECASE):
-            found = recall(earlier, kinds, cancelled)
-            if not found:
+            recalled = recall(earlier, kinds, cancelled)
+            if not recalled:
                 return f"{title}: nothing in this conversation says."
-            return "\n".join([f"{title}:", "", *(f"- {line}" for line in found[:_SHOWN_LINES])])
+            return "\n".join([f"{title}:", "", *(f"- {line}" for line in recalled[:_SHOWN_LINES])])
     return None

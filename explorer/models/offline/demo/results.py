@@ -25,8 +25,8 @@ _SHOWN_CHARACTERS = 4000
 
 def exit_code(result: str) -> int:
     """The exit status that the end of a command's result names; 0 where it names none."""
-    found = _EXIT.findall(result[-400:])
-    return int(found[-1]) if found else 0
+    codes = _EXIT.findall(result[-400:])
+    return int(codes[-1]) if codes else 0
 
 
 def was_refused(result: str) -> bool:
@@ -58,7 +58,7 @@ def report(want: WantedCall, result: str) -> str:
 
 
 def fenced(text: str) -> str:
-    """A text as a Markdown code block, with a fence longer than any inside it."""
+    """A text as a Markdown code block, with a fence longer than any in it."""
     fence = "```"
     while fence in text:
         fence += "`"

@@ -154,9 +154,9 @@ def _step(part: str) -> Step | None:
     return _look(part)
 
 
-def _quoted(found: re.Match[str], name: str) -> str:
+def _quoted(match: re.Match[str], name: str) -> str:
     """The text of the groups that ``_text(name)`` made."""
-    groups = found.groupdict()
+    groups = match.groupdict()
     return next((text for end in "fbdsw" if (text := groups[name + end]) is not None), "")
 
 

@@ -15,7 +15,8 @@ __all__ = ["answer", "summarize"]
 
 
 def answer(request: ModelRequest, emit: Emit, cancelled: IsCancelled) -> None:
-    """Summarize, or mend a summary, and stream the text; nothing more once `cancelled` says so."""
+    """Summarize, or mend a summary, and stream the text; nothing more once `cancelled` returns
+    True."""
     text = mend(request) if is_mending(request) else summarize(request, cancelled)
     if not cancelled() and send_text(text, emit, cancelled):
         send_end(request, text, "stop", emit)

@@ -97,9 +97,9 @@ def read_facts(speaker: Speaker, texts: Sequence[str]) -> list[EntryFacts]:
     return [table.entry(index) for index in range(len(entries))]
 
 
-def exact_facts(found: EntryFacts) -> tuple[Mention, ...]:
+def exact_facts(facts: EntryFacts) -> tuple[Mention, ...]:
     """The exact facts among what a text states."""
-    return tuple(one for one in found.items if one.kind in EXACT_KINDS)
+    return tuple(item for item in facts.items if item.kind in EXACT_KINDS)
 
 
 _TORN = re.compile(r"[\\(\[{,]$")
@@ -185,11 +185,11 @@ class Focus:
         low, failing = line.lower(), bool(self.wishes) and is_failure(line)
         for wish in self.wishes:
             if Kind.ERROR in wish.sorts:
-                found = failing
+                mentioned = failing
             else:
                 words = [wish.phrase] if wish.phrase else wish.about
-                found = bool(words) and all(word in low for word in words)
-            if found:
+                mentioned = bool(words) and all(word in low for word in words)
+            if mentioned:
                 return True
         return False
 

@@ -71,7 +71,7 @@ _EXPLAINS = re.compile(
     r"bottleneck|only when)\b",
     re.IGNORECASE,
 )
-_TALK = re.compile(
+_FILLER = re.compile(
     r"^\W*(?:perfect|great|excellent|good|hm+|oh|oops|wait|sorry|interesting|"
     r"you['’]?re (?:\w+ )?right|thanks?|thank you|sounds good|take your time)\b",
     re.IGNORECASE,
@@ -150,7 +150,7 @@ class Record:
 
     def _add_request(self, text: str, age: float) -> None:
         """The sentences of what was the latest request before, each with the kind of its words."""
-        parts = [one.text for one in sentences(text, [])]
+        parts = [sentence.text for sentence in sentences(text, [])]
         for part, found in zip(parts, read_facts(Speaker.USER, parts), strict=True):
             kinds = [STATEMENTS[kind] for kind in kinds_of(part, by_user=True)]
             kind = kinds[0] if kinds else Kind.FACT
@@ -172,30 +172,32 @@ class Record:
                     self._add(_latest_text(blocks, index), Kind.LATEST, Speaker.USER, age)
                 self._add_block(block, found, age, is_last=index == last)
 
-    def _add_block(self, block: Block, found: EntryFacts, age: float, *, is_last: bool) -> None:
+    def _add_block(self, block: Block, facts: EntryFacts, age: float, *, is_last: bool) -> None:
         if block.speaker is Speaker.COMMAND:
             self._add_calls(block.text, age)
             return
         if block.speaker is Speaker.RESULT:
             operation = self._pending.pop(0) if self._pending else Operation("")
-            self._add_result(block.text, found, operation, age)
+            self._add_result(block.text, facts, operation, age)
             return
         self._pending.clear()
         if block.speaker is Speaker.SUMMARY:
             self.add_summary(block.text, age)
         elif block.speaker in (Speaker.USER, Speaker.ASSISTANT):
-            self._add_prose(block, found, age, is_last=is_last)
+            self._add_prose(block, facts, age, is_last=is_last)
 
     def _add_prose(self, block: Block, found: EntryFacts, age: float, *, is_last: bool) -> None:
         """Sentences that state something, failures that were pasted, commands in code blocks."""
-        errors = [one for one in found.items if one.kind is FactKind.ERROR]
-        for one in errors[:_MOST_ERRORS]:
-            self._add(one.text[:_LONGEST], Kind.ERROR, block.speaker, age, (one,))
+        errors = [item for item in found.items if item.kind is FactKind.ERROR]
+        for error in errors[:_MOST_ERRORS]:
+            self._add(error.text[:_LONGEST], Kind.ERROR, block.speaker, age, (error,))
         for command in _commands_in_code(block.text, found):
             self._add(command.text, Kind.COMMAND, block.speaker, age, (command,))
         for sentence, mentions in _stated(block.text, found):
-            facts = [one for one in mentions if one.kind in EXACT_KINDS]
-            stated = [STATEMENTS[one.kind] for one in mentions if one.kind in STATEMENTS]
+            facts = [mention for mention in mentions if mention.kind in EXACT_KINDS]
+            stated = [
+                STATEMENTS[mention.kind] for mention in mentions if mention.kind in STATEMENTS
+            ]
             if block.speaker is Speaker.USER:
                 kind = _user_kind(sentence, stated, facts)
             else:
@@ -246,7 +248,7 @@ class Record:
                 operation.item.kind = Kind.FILE
             return
         done = self._add_success(lines, operation, age)
-        exact = [one for one in exact_facts(found) if one.kind is not FactKind.ERROR]
+        exact = [fact for fact in exact_facts(found) if fact.kind is not FactKind.ERROR]
         for line in dict.fromkeys(_line_at(text, one) for one in exact):
             if len(line) <= _LONGEST and line not in done and not is_torn(line):
                 facts = [one for one in exact if one.text in line]
@@ -265,56 +267,60 @@ class Record:
 
     def _add_rules(self, text: str, age: float) -> None:
         """The rules in a file that was written for agents."""
-        for one in read_facts(Speaker.USER, [text])[0].items:
-            if one.kind is FactKind.CONSTRAINT:
-                self._add(one.text, Kind.CONSTRAINT, Speaker.RESULT, age)
+        for item in read_facts(Speaker.USER, [text])[0].items:
+            if item.kind is FactKind.CONSTRAINT:
+                self._add(item.text, Kind.CONSTRAINT, Speaker.RESULT, age)
 
 
 def _whole_sentences(text: str, skip: list[tuple[int, int]]) -> list[Sentence]:
     """The sentences of a text, those that were split at a semicolon, a dash or a comma as one."""
     found: list[Sentence] = []
-    for one in sentences(text, skip):
+    for sentence in sentences(text, skip):
         before = found[-1] if found else None
         if before and before.end - before.start < _LONGEST and before.text[-1] not in ".!?…:":
-            between = text[before.end : one.start]
+            between = text[before.end : sentence.start]
             if between.strip(" ,;-–—\t") in _JOINTS and len(between) < _LONGEST_JOINT:
-                found[-1] = before._replace(text=text[before.start : one.end], end=one.end)
+                found[-1] = before._replace(
+                    text=text[before.start : sentence.end], end=sentence.end
+                )
                 continue
-        found.append(one)
+        found.append(sentence)
     return found
 
 
-def _stated(text: str, found: EntryFacts) -> Iterator[tuple[Sentence, list[Mention]]]:
+def _stated(text: str, facts: EntryFacts) -> Iterator[tuple[Sentence, list[Mention]]]:
     """The sentences of a text outside its code and its failures, each with what it states; the
     rows of a table as words, each cell after the head of its column."""
     wide = wide_places(text)
-    mentions = sorted(found.items, key=lambda one: one.start)
-    starts = [one.start for one in mentions]
-    errors = [one for one in mentions if one.kind is FactKind.ERROR]
+    mentions = sorted(facts.items, key=lambda item: item.start)
+    starts = [mention.start for mention in mentions]
+    errors = [mention for mention in mentions if mention.kind is FactKind.ERROR]
     heads: list[str] = []
-    for one in _whole_sentences(text, [(start, end) for start, end, _ in fences(text)]):
-        start, end = units(one.start, wide), units(one.end, wide)
+    for sentence in _whole_sentences(text, [(start, end) for start, end, _ in fences(text)]):
+        start, end = units(sentence.start, wide), units(sentence.end, wide)
         if any(error.start <= start and end <= error.end for error in errors):
             continue
         stated = mentions[bisect_left(starts, start) : bisect_left(starts, end)]
-        if not one.text.startswith("|"):
+        if not sentence.text.startswith("|"):
             heads = []
-            yield one, stated
+            yield sentence, stated
             continue
-        row = [cell.strip(" *") for cell in one.text.strip("| ").split("|")]
-        if heads and any(letter.isalnum() for letter in one.text):
+        row = [cell.strip(" *") for cell in sentence.text.strip("| ").split("|")]
+        if heads and any(letter.isalnum() for letter in sentence.text):
             cells = zip([*heads, *[""] * len(row)], row, strict=False)
             words = ", ".join(f"{head} {cell}".strip() for head, cell in cells)
-            yield one._replace(text=words, section=_TABLE), stated
+            yield sentence._replace(text=words, section=_TABLE), stated
         heads = heads or row
 
 
-def _commands_in_code(text: str, found: EntryFacts) -> list[Mention]:
+def _commands_in_code(text: str, facts: EntryFacts) -> list[Mention]:
     """The commands in the code blocks of a text."""
     wide = wide_places(text)
     code = [(units(start, wide), units(end, wide)) for start, end, _ in fences(text)]
-    commands = [one for one in found.items if one.kind is FactKind.COMMAND]
-    return [one for one in commands if any(start <= one.start < end for start, end in code)]
+    commands = [item for item in facts.items if item.kind is FactKind.COMMAND]
+    return [
+        command for command in commands if any(start <= command.start < end for start, end in code)
+    ]
 
 
 def _facts_of(blocks: Sequence[Block]) -> list[EntryFacts]:
@@ -328,21 +334,26 @@ def _facts_of(blocks: Sequence[Block]) -> list[EntryFacts]:
     return found
 
 
-def _user_kind(one: Sentence, stated: Sequence[Kind], facts: Sequence[Mention]) -> Kind | None:
+def _user_kind(sentence: Sentence, stated: Sequence[Kind], facts: Sequence[Mention]) -> Kind | None:
     if stated:
         return min(stated, key=list(STATEMENTS.values()).index)
     if facts:
         return Kind.FACT
-    is_told = len(terms(one.text)) >= _FEW_WORDS and not _TALK.match(one.text)
-    return Kind.FACT if is_told else None
+    is_fact = len(terms(sentence.text)) >= _FEW_WORDS and not _FILLER.match(sentence.text)
+    return Kind.FACT if is_fact else None
 
 
 def _assistant_kind(
-    one: Sentence, stated: Sequence[Kind], facts: Sequence[Mention], age: float, *, is_last: bool
+    sentence: Sentence,
+    stated: Sequence[Kind],
+    facts: Sequence[Mention],
+    age: float,
+    *,
+    is_last: bool,
 ) -> Kind | None:
     """What a sentence of the assistant is; None for one that only accompanies the work."""
-    text = one.text
-    if one.box in ("x", "X"):
+    text = sentence.text
+    if sentence.box in ("x", "X"):
         return Kind.DONE
     if is_question(text):
         return Kind.NEXT if is_last and len(terms(text)) > 1 else None
@@ -354,12 +365,12 @@ def _assistant_kind(
         return Kind.DOING if is_last and text[-1] != ":" else None
     if Kind.NEXT in stated:
         return Kind.NEXT if age <= _LATE else None
-    if not facts and (_TALK.match(text) or text.endswith(":")):
+    if not facts and (_FILLER.match(text) or text.endswith(":")):
         return None
     if _REPORTS.search(text):
         return Kind.DONE
     is_rule = not _STANDING.isdisjoint(kinds_of(text, by_user=True))
-    lasts = facts or is_rule or one.section == _TABLE or _EXPLAINS.search(text)
+    lasts = facts or is_rule or sentence.section == _TABLE or _EXPLAINS.search(text)
     return Kind.FACT if lasts else None
 
 
@@ -403,11 +414,13 @@ def _latest_text(blocks: Sequence[Block], index: int) -> str:
     text = blocks[index].text
     for start, end, _ in reversed(fences(text)):
         text = f"{text[:start]} {text[end:]}"
-    parts = [one.text for one in sentences(text, []) if not is_failure(one.text)]
+    parts = [sentence.text for sentence in sentences(text, []) if not is_failure(sentence.text)]
     request = " ".join(" ".join(parts).split()) or " ".join(text.split())
     before = blocks[index - 1] if index else blocks[index]
     if len(terms(request)) < _SHORT_ANSWER and before.speaker is Speaker.ASSISTANT:
-        asked = [one.text for one in sentences(before.text, []) if is_question(one.text)]
+        asked = [
+            sentence.text for sentence in sentences(before.text, []) if is_question(sentence.text)
+        ]
         if asked and len(asked[-1]) <= _LONGEST:
             request = f"{request} ({ANSWER_TO}{asked[-1]})"
     return request[:_LATEST_LIMIT]

@@ -83,7 +83,7 @@ def _put_right(body: str, found: _Found) -> str:
     if found.lacking == "lost":
         return body if found.text in body else _added(body, found)
     known = found.lacking in ("changed", "overruled") and found.stated and found.text
-    # Said twice, it is not known which one is wrong.
+    # Of a text that occurs twice it is not known which one is wrong.
     if known and body.count(found.stated) == 1:
         return body.replace(found.stated, found.text)
     return body
@@ -141,5 +141,5 @@ def _is_numbered(lines: Sequence[str]) -> bool:
 
 def _heading(line: str, numbered: bool) -> str:
     """The words of a heading; empty for a line that is none."""
-    found = (_NUMBERED if numbered else _MARKED).match(line)
-    return "" if found is None else next(words for words in found.groups() if words).strip(" *:")
+    match = (_NUMBERED if numbered else _MARKED).match(line)
+    return "" if match is None else next(words for words in match.groups() if words).strip(" *:")

@@ -253,17 +253,17 @@ def _cut(text: str, tag: str) -> tuple[str, str]:
     """What stands in the first `<tag>` element at the start of a line, and the text without it."""
     opening = re.compile(rf"<{tag}>[ \t]*\n?")
     start = 0 if text.startswith(f"<{tag}>") else text.find(f"\n<{tag}>") + 1
-    found = opening.match(text, start)
-    if found is None:
+    match = opening.match(text, start)
+    if match is None:
         return "", text
     # From the end: what closes it stands near there, and a long text is not searched through.
-    end = text.rfind(f"\n</{tag}>", found.end() - 1)
+    end = text.rfind(f"\n</{tag}>", match.end() - 1)
     if end < 0:
-        loose = text.find(f"</{tag}>", found.end())
+        loose = text.find(f"</{tag}>", match.end())
         if loose < 0:
-            return text[found.end() :], text[:start]
-        return text[found.end() : loose], text[:start] + text[loose + len(tag) + 3 :]
-    body = text[found.end() : end]
+            return text[match.end() :], text[:start]
+        return text[match.end() : loose], text[:start] + text[loose + len(tag) + 3 :]
+    body = text[match.end() : end]
     return body.strip("\n"), text[:start] + text[end + len(tag) + 4 :]
 
 
@@ -284,5 +284,5 @@ def _spoken(messages: tuple[ChatMessage, ...]) -> list[Block]:
 
 
 def _focus(instructions: str, context: str) -> str:
-    found = [one["text"] for form in _FOCUS for one in form.finditer(instructions)]
-    return "\n".join(part for part in (context, *found) if part.strip())
+    focus_texts = [one["text"] for form in _FOCUS for one in form.finditer(instructions)]
+    return "\n".join(part for part in (context, *focus_texts) if part.strip())

@@ -228,7 +228,9 @@ def _line_items(section: Section, line: str) -> list[tuple[Kind, str]]:
         return [(kind, part) for part in list_parts(rest)]
     if kind is not None:
         return [(kind, rest)]
-    parts = [line] if len(line) <= _LONG_LINE else [one.text for one in sentences(line, [])]
+    parts = (
+        [line] if len(line) <= _LONG_LINE else [sentence.text for sentence in sentences(line, [])]
+    )
     return [(_KINDS[section], part) for part in parts]
 
 

@@ -242,7 +242,7 @@ class Selection:
         return float(self._worth(item) / (_size(item, text) + 14) ** _DENSITY)
 
     def _worth(self, item: Item) -> float:
-        new = {one.key: _EXACT[one.kind] for one in item.facts if one.key not in self._covered}
+        new = {fact.key: _EXACT[fact.kind] for fact in item.facts if fact.key not in self._covered}
         if item.facts and not new and item.kind in _NEEDS_FACTS and not stands(item):
             return item.worth * (0.0 if item.kind in LISTED else _REPEATED)
         return item.worth + (0.0 if item.minor else min(_MOST_EXACT, sum(new.values())))

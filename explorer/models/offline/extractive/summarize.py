@@ -76,14 +76,14 @@ def recall(
 ) -> list[str]:
     """What messages say of some kinds, in their order, without what was changed since."""
     material = read_request(ModelRequest("", (*messages, ChatMessage("user", ""))))
-    found = [item for item in gather(material, Focus(), cancelled) if item.kind in kinds]
-    return list(dict.fromkeys(item.text for item in found))
+    recalled = [item for item in gather(material, Focus(), cancelled) if item.kind in kinds]
+    return list(dict.fromkeys(item.text for item in recalled))
 
 
 def budget_tokens(asked: int | None, source: int) -> int:
     """Tokens to spend: what was asked for, but not most of the source (E16).
 
-    A source of a few sentences may take its own size and the headings: it has nothing to spare.
+    A source of a few sentences may take its own size and the headings: it cannot be shortened.
     """
     most = max(int(source * _CEILING), min(_SMALLEST, source + _HEADINGS))
     if asked is None:
@@ -239,7 +239,7 @@ def compose(
 def _within(budget: int, template: Template, choices: Sequence[Choice], *, tight: bool) -> str:
     """The text without what is worth least, until it fits."""
     text = render(template, choices, tight=tight)
-    left = sorted(choices, key=lambda one: (-one.worth, one.item.order))
+    left = sorted(choices, key=lambda choice: (-choice.worth, choice.item.order))
     while (over := estimate_text(text) - budget) > 0 and len(left) > 1:
         freed = 0
         while freed < over * 4 and len(left) > 1:
@@ -251,7 +251,7 @@ def _within(budget: int, template: Template, choices: Sequence[Choice], *, tight
 
 def latest_wordings(latest: Item, limit: int) -> list[str]:
     """The latest request whole where the limit (UTF-16 units) allows, and only what it asks."""
-    parts = [one.text for one in sentences(latest.text, [])] or [latest.text]
+    parts = [sentence.text for sentence in sentences(latest.text, [])] or [latest.text]
     asks = [part for part in parts if kinds_of(part, by_user=True)] or parts
     whole, short = _up_to(parts, limit), _up_to(asks, max(120, limit // 2))
     return [whole, short] if len(short) < len(whole) else [whole]
@@ -272,8 +272,8 @@ def _short(items: Sequence[Item]) -> str:
     """Two or three sentences in the first person (A25)."""
 
     def last(*kinds: Kind) -> str:
-        found = [item.text for item in items if item.kind in kinds]
-        return re.sub(r"[.!? ]+$", "", found[-1]) if found else ""
+        texts = [item.text for item in items if item.kind in kinds]
+        return re.sub(r"[.!? ]+$", "", texts[-1]) if texts else ""
 
     asked, done, ahead = last(Kind.LATEST), last(Kind.DONE), last(Kind.NEXT, Kind.DOING)
     lines = [f'I was asked: "{asked[:240]}".' if asked else "I read the conversation so far."]
