@@ -12,6 +12,7 @@ from explorer.session.entries import (
     CompactionSummary,
     Content,
     Entry,
+    FilesMessage,
     NoteMessage,
     ShellMessage,
     SummaryMessage,
@@ -76,6 +77,9 @@ def texts_of(entry: Entry) -> Iterator[Text]:
                 yield Text(Speaker.ERROR if body.exit_code else Speaker.RESULT, body.output)
         case NoteMessage():
             yield from _plain(body.content, Speaker.ASIDE)
+        case FilesMessage():
+            for number, file in enumerate(body.files):
+                yield Text(Speaker.ASIDE, f"{file.path}\n{file.content}".strip(), number)
 
 
 def _plain(content: Content, speaker: Speaker) -> Iterator[Text]:

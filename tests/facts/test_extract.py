@@ -313,14 +313,16 @@ def test_the_rules_of_an_earlier_summary_are_those_under_its_heading() -> None:
 
 @pytest.mark.parametrize(
     ("role", "words"),
-    [("fileMention", ["see src/app.py"]), ("hookMessage", ["see src/app.py"]), ("odd", [])],
+    [("fileMention", ["src/app.py\nx = 1"]), ("hookMessage", ["see src/app.py"]), ("odd", [])],
 )
 def test_words_of_programs_are_read_and_those_of_unknown_roles_are_not(
     role: str, words: list[str]
 ) -> None:
     content = [{"type": "text", "text": "see src/app.py"}]
-    entry = {"type": "message", "message": {"role": role, "content": content}}
-    assert [one.text for one in texts_of(entry)] == words
+    files = [{"path": "src/app.py", "content": "x = 1"}]
+    message = {"role": role, "content": content, "files": files}
+    entry = {"type": "message", "message": message}
+    assert [one.text for one in texts_of(read_entry(entry))] == words
 
 
 def test_words_deep_in_the_arguments_of_a_call_are_read() -> None:
