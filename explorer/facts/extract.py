@@ -9,14 +9,7 @@ from dataclasses import dataclass
 from explorer.facts.changes import RULES, Rule, mark_changed, old_value_mentions
 from explorer.facts.commands import command_lines, fences
 from explorer.facts.entry_texts import Speaker, Text, texts_of
-from explorer.facts.errors import (
-    LONGEST,
-    FailureCache,
-    error_lines,
-    error_lines_among,
-    is_cut,
-    whole_lines,
-)
+from explorer.facts.errors import LONGEST, error_lines, error_lines_among, is_cut, whole_lines
 from explorer.facts.fact import Fact, FactKind, Facts, Mention, Span
 from explorer.facts.figures import Figure, figure, figures, named_versions, value_key
 from explorer.facts.identifiers import Piece, WordCache
@@ -225,7 +218,6 @@ class _Reader:
 
     def __init__(self) -> None:
         self._words = WordCache()
-        self._lines = FailureCache()
 
     def entry(self, entry: Entry) -> EntryFacts:
         """The facts of one entry's JSON."""
@@ -281,15 +273,12 @@ class _Reader:
 
     def _output(self, text: Text, mentions: set[str]) -> list[Mention]:
         body = text.text
-        lines = body.split("\n")
-        distinct = set(lines)
-        mentions |= self._words.mentions(distinct)
-        failing = self._lines.failing(distinct)
+        mentions |= self._words.mentions((body,))
         found = [
             _mention(FactKind.ERROR, text, start, line, statement_key(line))
-            for start, line in error_lines(lines, failing, is_error=text.speaker is Speaker.ERROR)
+            for start, line in error_lines(body, is_error=text.speaker is Speaker.ERROR)
         ]
-        if len(body) < 4000 and len(lines) <= _SHORT_OUTPUT + 1:
+        if len(body) < 4000 and body.count("\n") <= _SHORT_OUTPUT:
             taken = Ranges((one.start, one.end) for one in found)
             found += _exact(text, self._words.pieces(body.split()), _IN_OUTPUT, taken)
         return found
@@ -315,7 +304,7 @@ class _Reader:
         """Failures pasted into a message, as whole lines or quoted inside one; with offsets."""
         whole = Ranges()
         if blocks or any(mark in body for mark in _LOG_MARKS):
-            for start, line in error_lines_among(_pasted_lines(body, blocks), self._lines):
+            for start, line in error_lines_among(_pasted_lines(body, blocks)):
                 whole.add(start, start + len(line))
                 yield start, line
         if any(word in body for word in _QUOTING):
