@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from explorer.facts.message import Message, Ranges
+from explorer.facts.message import Ranges
 from explorer.facts.words import word_set
 
 HEADS = word_set(
@@ -91,19 +91,15 @@ def is_command(text: str) -> bool:
     )
 
 
-def command_lines(
-    message: Message, blocks: list[tuple[int, int, str]]
-) -> Iterator[tuple[int, int]]:
+def command_lines(text: str, blocks: list[tuple[int, int, str]]) -> Iterator[tuple[int, int]]:
     """The ranges of command lines in a message, in characters; ``blocks``: its ``fences``."""
-    text = message.text
     inside = Ranges((start, end) for start, end, _ in blocks)
     for start, end, language in blocks:
         yield from _in_block(text, start, end, language in _SHELLS)
-    if "`" in text:
-        for match in _BACKTICKS.finditer(text):
-            if match.start() not in inside and is_command(match.group(1)):
-                yield match.start(1), match.end(1)
-    if not HEADS.isdisjoint(message.words):
+    for match in _BACKTICKS.finditer(text) if "`" in text else ():
+        if match.start() not in inside and is_command(match.group(1)):
+            yield match.start(1), match.end(1)
+    if not HEADS.isdisjoint(text.split()):
         yield from _in_prose(text, inside)
 
 

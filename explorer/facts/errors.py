@@ -159,15 +159,16 @@ def _whole_of(
 
 _WORDS = (
     "err", "fail", "fatal", "panic", "exception", "denied", "refused", "not found", "no ",
-    "expected", "timed out", "timeout", "abort", "out of memory", "undefined", "cannot",
-    "unable to", "could", "conflict", "invalid", "mismatch", "crash", "exit", "violat", "problem",
-    "does not", "is not", "exceeded", "duplicate", "missing", "exhausted", "declined", "already",
-    "unknown", "unsupported", "unrecognized", "undeclared", ", want", "severe", "***", "http",
-    "sigsegv", "offense", "halted", "went wrong", "status", "return", "connection", "backoff",
-    "race", "evicted", "caused by", "locked", "not responding", "division by", "segfault",
-    "segmentation", "core dumped", "deadlock", "broken pipe", "not permitted", "read-only",
-    "too many", "bail out", "option::unwrap", "interrupt", "stopiteration", "quitting from",
-    "has changed!", "rejected]", "timedout", "ebusy", "killed", "curl: (",
+    "expect", "timed out", "timeout", "abort", "out of memory", "undefined", "cannot", "unable to",
+    "could", "conflict", "invalid", "mismatch", "crash", "exit", "violat", "problem", "does not",
+    "is not", "exceeded", "duplicate", "missing", "exhausted", "declined", "already", "unknown",
+    "unsupported", "unrecognized", "undeclared", ", want", "severe", "***", "http", "sigsegv",
+    "offense", "halted", "went wrong", "status", "return", "connection", "backoff", "race",
+    "evicted", "caused by", "locked", "not responding", "division by", "segfault", "segmentation",
+    "core dumped", "deadlock", "broken pipe", "not permitted", "read-only", "too many", "bail out",
+    "option::unwrap", "interrupt", "stopiteration", "quitting from", "has changed!", "rejected]",
+    "timedout", "econn", "enoent", "eacces", "epipe", "eaddr", "eperm", "ebusy", "unhealthy",
+    "_test.go:", "not known", "sigabrt", "killed", "curl: (",
 )  # fmt: skip
 """A line with none of these in lower case, and without one of ``_SIGNS``, reports no failure."""
 _SIGNS = re.compile(
@@ -179,7 +180,7 @@ _MARKS = re.compile(
     ^\W*(?:\[?(?:[Ee]rror|[Ff]atal|[Pp]anic|err!|[Ff]ail(?:ed|ure)?)\b[]:!([\s-])
     | \b[A-Z]\w*(?:Error|Exception|Failure|Fault)\b(?!\s*\()
     | \bE(?:CONN|NOENT|ACCES|PIPE|ADDR|PERM|TIMEDOUT|BUSY)\w* | \bEXCEPTION_\w+
-    | \b(?:ERROR|FATAL|PANIC|SEVERE|FAILED|SIG(?:SEGV|ABRT|BUS|FPE|ILL))\b
+    | \b(?:ERROR|FATAL|PANIC|SEVERE|FAILED|SIG(?:SEGV|ABRT))\b
     | (?:^|[\w)]:\s)(?:fatal|panic|error):? | \bpanicked\s+at\b
     | \b(?:[Ee]rrors?|[Ff]ailures?)\b\s*(?:[:,![]|\((?!\))|-?\d) | \b[Ee]rror\.\s*$
     | \b[A-Z]\w+\sError\b(?=\s(?:in|at|on)\b|[:!]) | ^\W*(?:[Ee]rror\sin|Caused\sby)\s
@@ -208,7 +209,7 @@ _PHRASES = re.compile(
       import|access|remove|create|install|delete|load|start|locate|stat|execute|bind|apply|parse|
       assign|use|specify|lock|fork|determine|continue)
     | \bconnection\s+(?:refused|reset|closed) | \btimed\s?out
-    | \btime-?out\s*(?:$|[(:,]|expired|exceeded|after|reached)
+    | \btimeout\s*(?:$|[(:,]|expired|exceeded|after|reached)
     | \b(?:out\s+of\s+memory|segmentation\s+fault|core\s+dumped|deadlock\s+detected|broken\s+pipe|
       no\s+space\s+left|operation\s+not\s+permitted|too\s+many\s+open\s+files|already\s+in\s+use)
     | \bread-only\s+file\s?system | \bdatabase\s+is\s+locked | \bexecution\s+halted\b

@@ -5,25 +5,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
-from functools import cached_property
 
-_DIGITS = re.compile(r"\d+")
 _WIDE = re.compile(r"[\U00010000-\U0010ffff]")
-
-
-class Message:
-    """One text and its words, split once."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.words = frozenset(text.split())
-        """Its different words, punctuation included."""
-        self.lower_words = frozenset(map(str.lower, self.words))
-
-    @cached_property
-    def digits(self) -> list[int]:
-        """Where its runs of digits begin."""
-        return [found.start() for found in _DIGITS.finditer(self.text)]
 
 
 class Ranges:
@@ -60,15 +43,6 @@ class Ranges:
                 self._starts.append(start)
                 self._ends.append(end)
         self._merged = True
-
-
-def even_lower(text: str) -> str:
-    """The text in lower case with as many characters as before, so that offsets agree; the rare
-    letter whose lower case is two letters stays as it is."""
-    low = text.lower()
-    if len(low) == len(text):
-        return low
-    return "".join(one if len(one.lower()) != 1 else one.lower() for one in text)
 
 
 def wide_places(text: str) -> list[int]:
