@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from explorer.facts.message import Ranges
-from explorer.facts.words import word_set
+from explorer.facts.text import Ranges, word_set
 
 HEADS = word_set(
     """

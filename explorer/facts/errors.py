@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import accumulate, pairwise
 
-from explorer.facts.words import statement_key
+from explorer.facts.text import statement_key
 
 LONGEST = 600
 """Characters of a line that are kept; a longer one is data."""

@@ -6,18 +6,16 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from explorer.facts.changes import RULES, Rule, mark_changed, old_value_mentions
 from explorer.facts.commands import command_lines, fences
+from explorer.facts.comparison import RULES, Rule, mark_changed, old_value_mentions
 from explorer.facts.entry_texts import Speaker, Text, texts_of
 from explorer.facts.errors import LONGEST, error_lines, error_lines_among, is_cut, whole_lines
 from explorer.facts.fact import Fact, FactKind, Facts, Mention, Span
 from explorer.facts.figures import Figure, figure, figures, named_versions, value_key
 from explorer.facts.identifiers import Piece, exact_things, mention_keys
-from explorer.facts.message import Ranges, units, wide_places
 from explorer.facts.paths import path_key
-from explorer.facts.sentences import sentences
 from explorer.facts.statements import statements, statements_of_summary
-from explorer.facts.words import statement_key
+from explorer.facts.text import Ranges, sentences, statement_key, units, wide_places
 from explorer.session.entries import Entry
 from explorer.session.text import PROSE_LIMIT, as_prose
 

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from explorer.facts.message import Ranges
-from explorer.facts.words import any_of, stem, word_set
+from explorer.facts.text import Ranges, any_of, stem, word_set
 
 _NUMBER = re.compile(
     r"(?P<sign>[-−]?)[$€£]?(?P<digits>\d{1,3}(?:[,_' \u00a0\u202f]\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)"

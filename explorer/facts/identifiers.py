@@ -13,7 +13,7 @@ from typing import NamedTuple
 from explorer.facts.fact import FactKind
 from explorer.facts.figures import figure, value_key
 from explorer.facts.paths import EXTENSIONS, FILE_NAMES, LINE_SUFFIX, is_file, is_path, path_key
-from explorer.facts.words import word_set
+from explorer.facts.text import word_set
 
 
 class Piece(NamedTuple):

@@ -13,8 +13,7 @@ from enum import Flag, auto
 from functools import lru_cache
 
 from explorer.facts.fact import STATEMENT_KINDS, FactKind
-from explorer.facts.sentences import Sentence
-from explorer.facts.words import word_set
+from explorer.facts.text import Sentence, word_set
 
 CONSTRAINT, DECISION = FactKind.CONSTRAINT, FactKind.DECISION
 REQUEST, QUESTION, TODO = FactKind.REQUEST, FactKind.QUESTION, FactKind.TODO

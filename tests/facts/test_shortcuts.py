@@ -14,8 +14,7 @@ from explorer.facts import commands as command_module
 from explorer.facts import scan
 from explorer.facts.commands import HEADS
 from explorer.facts.errors import error_lines, is_failure
-from explorer.facts.message import Ranges, units, wide_places
-from explorer.facts.words import word_set
+from explorer.facts.text import Ranges, units, wide_places, word_set
 from tests.audit.texts import user
 
 _LOOSE = st.text("aAiIsSkKéİıſK0٣5 \t\n.,:;!?-–'’→$~(", max_size=60)
