@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
 
 from hypothesis import given, settings
@@ -10,9 +9,7 @@ from hypothesis import strategies as st
 
 from explorer.audit import summary_text
 from explorer.audit.gathered import Gathered
-from explorer.facts import commands as command_module
 from explorer.facts import scan
-from explorer.facts.commands import HEADS
 from explorer.facts.errors import error_lines, is_failure
 from explorer.facts.text import Ranges, units, wide_places, word_set
 from tests.audit.texts import user
@@ -42,39 +39,6 @@ def test_a_place_is_taken_when_any_stretch_holds_it(
     for start, end in stretches[1::2]:
         taken.add(start, end)
     assert (at in taken) == any(start <= at < end for start, end in stretches)
-
-
-@settings(max_examples=300)
-@given(_SAID)
-def test_a_command_ends_where_it_does_when_each_word_is_looked_at(text: str) -> None:
-    words = list(command_module._WORD.finditer(text))
-    runs = command_module._Runs(text, words)
-    for index, word in enumerate(words):
-        if word.group() in HEADS:
-            assert runs.command_end(index) == _command_end(words, index, text)
-
-
-def _command_end(words: list[re.Match[str]], index: int, text: str) -> int:
-    """The plain way: every word after the head, for every head anew."""
-    end = index + 1
-    while end < len(words):
-        argument = command_module._argument(words[end].group())
-        if "\n" in text[words[end - 1].end() : words[end].start()] or not argument.may_be:
-            break
-        end += 1
-        if argument.quote:
-            inside = range(end, min(end + 10, len(words)))
-            end = next((n + 1 for n in inside if argument.quote in words[n].group()), end)
-        elif argument.bare != words[end - 1].group():
-            break
-    arguments = [command_module._argument(word.group()) for word in words[index + 1 : end]]
-    telling = [number for number, argument in enumerate(arguments) if argument.is_telling]
-    if arguments and arguments[0].bare in command_module._SUBCOMMANDS:
-        telling.append(0)
-    is_english = words[index].group() in command_module._ALSO_ENGLISH
-    if not is_english and arguments and not telling and len(arguments) < 3:
-        return end
-    return index + 2 + max(telling) if telling else index
 
 
 @given(_SAID)
