@@ -96,14 +96,14 @@ def is_command(text: str) -> bool:
 
 def command_lines(text: str, blocks: list[tuple[int, int, str]]) -> Iterator[tuple[int, int]]:
     """The ranges of command lines in a message, in characters; ``blocks``: its ``fences``."""
-    inside = Ranges((start, end) for start, end, _ in blocks)
+    fenced = Ranges((start, end) for start, end, _ in blocks)
     for start, end, language in blocks:
         yield from _in_block(text, start, end, language in _SHELLS)
     for match in _BACKTICKS.finditer(text) if "`" in text else ():
-        if match.start() not in inside and is_command(match.group(1)):
+        if match.start() not in fenced and is_command(match.group(1)):
             yield match.start(1), match.end(1)
     if not HEADS.isdisjoint(text.split()):
-        yield from _in_prose(text, inside)
+        yield from _in_prose(text, fenced)
 
 
 def _in_block(text: str, start: int, end: int, is_shell: bool) -> Iterator[tuple[int, int]]:
@@ -120,13 +120,13 @@ def _in_block(text: str, start: int, end: int, is_shell: bool) -> Iterator[tuple
             yield begin, begin + len(body)
 
 
-def _in_prose(text: str, inside: Ranges) -> Iterator[tuple[int, int]]:
+def _in_prose(text: str, fenced: Ranges) -> Iterator[tuple[int, int]]:
     words = list(_WORD.finditer(text))
     stop = 0
     for index, word in enumerate(words):
         if index < stop or word.group() not in HEADS:
             continue
-        if word.start() in inside or text[max(0, word.start() - 1)] == "`":
+        if word.start() in fenced or text[max(0, word.start() - 1)] == "`":
             continue
         stop = _command_end(text, words, index)
         if stop > index + 1:

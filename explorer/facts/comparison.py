@@ -68,22 +68,22 @@ def wording(text: str) -> Wording:
 
 def compare(statement: str, line: str) -> Agreement:
     """What a line of a summary is to a statement."""
-    said, told = wording(statement), wording(line)
-    shared = [word for word in told.words if word in said.words]
-    enough = len(shared) >= _LEAST_SHARED or (shared and said.figures)
-    if not enough or len(shared) < ABOUT * len(said.words):
+    stated, given = wording(statement), wording(line)
+    shared = [word for word in given.words if word in stated.words]
+    enough = len(shared) >= _LEAST_SHARED or (shared and stated.figures)
+    if not enough or len(shared) < ABOUT * len(stated.words):
         return Agreement.DIFFERENT
-    is_one_thing = len(shared) == len(said.words) or len(shared) == len(told.words)
-    if _differ(said.figures, told.figures):
+    is_one_thing = len(shared) == len(stated.words) or len(shared) == len(given.words)
+    if _differ(stated.figures, given.figures):
         # "the read timeout" and "the write timeout" are two things.
         return Agreement.OTHER_VALUE if is_one_thing else Agreement.DIFFERENT
-    if {one.key for one in said.figures} != {one.key for one in told.figures}:
+    if {one.key for one in stated.figures} != {one.key for one in given.figures}:
         return Agreement.DIFFERENT
     # Words in another order may say the reverse: "replace A with B".
-    has_all = tuple(shared) == said.words
-    if not has_all or len(told.words) - len(shared) >= _MOST_OTHER * len(shared):
+    has_all = tuple(shared) == stated.words
+    if not has_all or len(given.words) - len(shared) >= _MOST_OTHER * len(shared):
         return Agreement.DIFFERENT
-    return Agreement.SAME if said.denies == told.denies else Agreement.OPPOSITE
+    return Agreement.SAME if stated.denies == given.denies else Agreement.OPPOSITE
 
 
 def shared_words(statement: str, line: str) -> tuple[str, ...]:
@@ -200,8 +200,8 @@ def mark_changed(rules: Sequence[Rule]) -> None:
     """Sets ``replaced_by`` of each rule that a later one changes; rules in order of time."""
     for number, new in enumerate(rules):
         earlier = rules[max(0, number - _LOOK_BACK) : number]
-        held = [one for one in earlier if not one.replaced_by and one.text != new.text]
-        old = _changed_by(new, held)
+        valid = [one for one in earlier if not one.replaced_by and one.text != new.text]
+        old = _changed_by(new, valid)
         if old is not None:
             old.replaced_by = new.text
 
@@ -222,11 +222,11 @@ def old_value_mentions(
             yield entry, mention, values[value.value]
 
 
-def _changed_by(new: Rule, held: Sequence[Rule]) -> Rule | None:
+def _changed_by(new: Rule, valid: Sequence[Rule]) -> Rule | None:
     """The earlier rule that a statement changes: the one with most words in common, the later of
     equals."""
     best, most = None, -1
-    for old in held:
+    for old in valid:
         shared = len(new.about & old.about)
         if shared >= most and (
             _lifts(new, old, shared) or _permits(new, old, shared) or _revalues(new, old, shared)

@@ -319,9 +319,9 @@ def is_failure(line: str) -> bool:
     if _DIAGNOSTIC.match(line):
         return True
     numbered = _NUMBERED.match(line)
-    said = line[numbered.end() :] if numbered else line
-    if _SOURCE.match(said):
+    rest = line[numbered.end() :] if numbered else line
+    if _SOURCE.match(rest):
         return False
-    if _CODE_END.search(said) and not _REPORT.search(line):
+    if _CODE_END.search(rest) and not _REPORT.search(line):
         return False
     return _MARKS.search(line) is not None or _PHRASES.search(line) is not None

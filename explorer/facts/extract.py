@@ -143,15 +143,15 @@ class FactTable:
         changed = [rule for rule in rules if rule.replaced_by]
         stale: dict[tuple[int, Mention], str] = {}
         for rule in changed:
-            said = rule.mentions[0]
-            inside = (
+            stated = rule.mentions[0]
+            amounts = (
                 one
                 for one in self.entry(rule.entry).items
                 if one.kind is FactKind.NUMBER
-                and one.block == said.block
-                and said.start <= one.start < said.end
+                and one.block == stated.block
+                and stated.start <= one.start < stated.end
             )
-            for mention in (*rule.mentions, *inside):
+            for mention in (*rule.mentions, *amounts):
                 stale[rule.entry, mention] = rule.replaced_by
         for index, mention, text in old_value_mentions(changed, self._figures(wanted)):
             stale[index, mention] = text
@@ -325,8 +325,8 @@ def _exact(
     """
     body = text.text
     found = []
-    for word, inside in pieces.items():
-        wanted = [piece for piece in inside if piece.kind in kinds]
+    for word, things in pieces.items():
+        wanted = [piece for piece in things if piece.kind in kinds]
         at = _word_offset(body, word, taken) if wanted else -1
         if at < 0:
             continue
@@ -365,12 +365,12 @@ def _versions_and_figures(text: Text, taken: Ranges, mentions: set[str]) -> Iter
         mentions.add(version)
         yield _mention(FactKind.VERSION, text, start, version, version, body[name:end])
     for start, end in figures(body, taken, by_user=text.speaker is Speaker.USER):
-        said = body[start:end]
-        value = figure(said)
+        stated = body[start:end]
+        value = figure(stated)
         if value is not None:
-            mentions.add(value_key(said))
+            mentions.add(value_key(stated))
             context = _context(body, start, end)
-            yield _mention(FactKind.NUMBER, text, start, said, value.key, context)
+            yield _mention(FactKind.NUMBER, text, start, stated, value.key, context)
 
 
 def _statements(text: Text, blocks: list[tuple[int, int]]) -> Iterator[Mention]:
@@ -380,19 +380,19 @@ def _statements(text: Text, blocks: list[tuple[int, int]]) -> Iterator[Mention]:
     else:
         kinds = statements(found, by_user=text.speaker is Speaker.USER)
     for kind, one in kinds:
-        said = text.text[one.start : one.end]
-        if not _is_log_line(said):
-            yield _mention(kind, text, one.start, said, statement_key(said))
+        stated = text.text[one.start : one.end]
+        if not _is_log_line(stated):
+            yield _mention(kind, text, one.start, stated, statement_key(stated))
 
 
 def _pasted_lines(body: str, blocks: list[tuple[int, int]]) -> list[tuple[int, str]]:
     """The lines in code blocks and those that look like a log's, with their offsets."""
     found = []
     at = 0
-    inside = Ranges(blocks)
+    fenced = Ranges(blocks)
     for line in body.split("\n"):
         bare = line[:LONGEST].strip()
-        if bare and (at + line.find(bare) in inside or _is_log_line(bare)):
+        if bare and (at + line.find(bare) in fenced or _is_log_line(bare)):
             found.append((at, line))
         at += len(line) + 1
     return found
