@@ -14,7 +14,7 @@ from explorer.facts import Fact, FactKind, Facts, FactTable, Mention, Span
 from explorer.facts.comparison import ABOUT, Agreement, compare, wording
 from explorer.facts.figures import Figure, figure, figures_in, value_key
 from explorer.facts.paths import base_name
-from explorer.facts.words import terms
+from explorer.facts.text import terms
 
 _DERIVED = 20
 """Whole figures up to this are often counts that the summarizer made itself."""

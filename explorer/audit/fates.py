@@ -13,7 +13,7 @@ from explorer.facts.comparison import ABOUT, Agreement, compare, shared_words, w
 from explorer.facts.errors import beginning, is_cut, listed_test
 from explorer.facts.figures import Figure, figure
 from explorer.facts.paths import base_name
-from explorer.facts.words import statement_key, stem, terms
+from explorer.facts.text import statement_key, stem, terms
 
 _CANCEL_EVERY = 512
 _BY_KEY = frozenset({FactKind.PATH, FactKind.SYMBOL, FactKind.VERSION, FactKind.URL, FactKind.HASH})

@@ -33,7 +33,7 @@ from explorer.audit.summary_text import SummaryText
 from explorer.compaction.validation import FREE, Form, section_counts
 from explorer.facts import Fact, FactKind, FactTable
 from explorer.facts.paths import base_name, path_key
-from explorer.facts.words import terms
+from explorer.facts.text import terms
 from explorer.tokens.estimate import estimate_text
 
 BANDS = 5

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from explorer.facts import FactKind, FactTable, Mention
 from explorer.facts.figures import Figure, figure
-from explorer.facts.words import terms_of_message
+from explorer.facts.text import terms_of_message
 
 
 class Gathered:

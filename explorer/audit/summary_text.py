@@ -15,10 +15,8 @@ from explorer.facts import FactKind, Mention
 from explorer.facts.entry_texts import Speaker
 from explorer.facts.extract import scan_text
 from explorer.facts.figures import Figure, figures_in
-from explorer.facts.message import units, wide_places
-from explorer.facts.sentences import sentences
 from explorer.facts.statements import denies_or_forbids
-from explorer.facts.words import terms
+from explorer.facts.text import sentences, terms, units, wide_places
 from explorer.session.text import as_prose
 
 _RUN = re.compile(r"\s+|[^\s`*_\"“”'‘’]+")

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from explorer.facts.message import Message, Ranges
-from explorer.facts.words import word_set
+from explorer.facts.text import Ranges, word_set
 
 HEADS = word_set(
     """
@@ -53,6 +52,10 @@ _ENDING = re.compile(r"[.,;:!?)\]]+$")
 _TELLING = re.compile(
     r"^[\W\d_]*+[^\W\d_].*[-/._=:@*]|^[^-/._=:@*$]*+[-/._=:@*$].*[^\W\d_]|^\.$|^-"
 )
+_MOST = 60
+"""Words of a command in prose; more are not looked at."""
+_QUOTED = 10
+"""Words after an opening quotation mark among which the closing one is looked for."""
 _STOP = word_set(
     """
     and or then to before after so because when if with for on is was are once which that but
@@ -91,20 +94,16 @@ def is_command(text: str) -> bool:
     )
 
 
-def command_lines(
-    message: Message, blocks: list[tuple[int, int, str]]
-) -> Iterator[tuple[int, int]]:
+def command_lines(text: str, blocks: list[tuple[int, int, str]]) -> Iterator[tuple[int, int]]:
     """The ranges of command lines in a message, in characters; ``blocks``: its ``fences``."""
-    text = message.text
-    inside = Ranges((start, end) for start, end, _ in blocks)
+    fenced = Ranges((start, end) for start, end, _ in blocks)
     for start, end, language in blocks:
         yield from _in_block(text, start, end, language in _SHELLS)
-    if "`" in text:
-        for match in _BACKTICKS.finditer(text):
-            if match.start() not in inside and is_command(match.group(1)):
-                yield match.start(1), match.end(1)
-    if not HEADS.isdisjoint(message.words):
-        yield from _in_prose(text, inside)
+    for match in _BACKTICKS.finditer(text) if "`" in text else ():
+        if match.start() not in fenced and is_command(match.group(1)):
+            yield match.start(1), match.end(1)
+    if not HEADS.isdisjoint(text.split()):
+        yield from _in_prose(text, fenced)
 
 
 def _in_block(text: str, start: int, end: int, is_shell: bool) -> Iterator[tuple[int, int]]:
@@ -121,19 +120,16 @@ def _in_block(text: str, start: int, end: int, is_shell: bool) -> Iterator[tuple
             yield begin, begin + len(body)
 
 
-def _in_prose(text: str, inside: Ranges) -> Iterator[tuple[int, int]]:
+def _in_prose(text: str, fenced: Ranges) -> Iterator[tuple[int, int]]:
     words = list(_WORD.finditer(text))
-    runs: _Runs | None = None
-    skip = 0
+    stop = 0
     for index, word in enumerate(words):
-        if index < skip or word.group() not in HEADS:
+        if index < stop or word.group() not in HEADS:
             continue
-        if word.start() in inside or text[max(0, word.start() - 1)] == "`":
+        if word.start() in fenced or text[max(0, word.start() - 1)] == "`":
             continue
-        runs = runs or _Runs(text, words)
-        stop = runs.command_end(index)
+        stop = _command_end(text, words, index)
         if stop > index + 1:
-            skip = stop
             end = words[stop - 1].end()
             yield word.start(), end - len(_closing(text[word.start() : end]))
 
@@ -159,59 +155,27 @@ def _argument(word: str) -> _Argument:
     return _Argument(bare, may_be, _TELLING.search(bare) is not None, quote)
 
 
-class _Runs:
-    """The words of a message as possible arguments; each run of them is measured once."""
-
-    def __init__(self, text: str, words: list[re.Match[str]]) -> None:
-        self._text = text
-        self._words = words
-        self._arguments = [_argument(word.group()) for word in words]
-        self._ends: dict[int, int] = {}
-        self._last_telling: list[int] = []
-        last = -1
-        for number, argument in enumerate(self._arguments):
-            last = number if argument.is_telling else last
-            self._last_telling.append(last)
-
-    def command_end(self, head: int) -> int:
-        """Index of the first word after the command that starts at word ``head``; ``head`` itself
-        if none does."""
-        end = self._run_end(head + 1)
-        last = self._last_telling[end - 1]
-        if last > head:
-            return last + 1
-        if end == head + 1:
-            return head
-        if self._arguments[head + 1].bare in _SUBCOMMANDS:
-            return head + 2
-        is_short = end - head - 1 < 3
-        return end if is_short and self._words[head].group() not in _ALSO_ENGLISH else head
-
-    def _run_end(self, at: int) -> int:
-        passed = []
-        while at not in self._ends:
-            passed.append(at)
-            if at >= len(self._words) or not self._goes_on(at):
-                self._ends[at] = at
-                break
-            argument = self._arguments[at]
-            after = at + 1
-            if argument.quote:
-                after = self._after_quote(after, argument.quote)
-            elif argument.bare != self._words[at].group():
-                self._ends[at] = after
-                break
-            at = after
-        end = self._ends[at]
-        self._ends.update(dict.fromkeys(passed, end))
-        return end
-
-    def _goes_on(self, at: int) -> bool:
-        gap = self._text[self._words[at - 1].end() : self._words[at].start()]
-        return self._arguments[at].may_be and "\n" not in gap
-
-    def _after_quote(self, at: int, quote: str) -> int:
-        for number in range(at, min(at + 10, len(self._words))):
-            if quote in self._words[number].group():
-                return number + 1
-        return at
+def _command_end(text: str, words: list[re.Match[str]], head: int) -> int:
+    """Index of the first word after the command that starts at word ``head``; ``head`` itself if
+    none does."""
+    end = head + 1
+    most = min(len(words), head + _MOST)
+    while end < most and "\n" not in text[words[end - 1].end() : words[end].start()]:
+        argument = _argument(words[end].group())
+        if not argument.may_be:
+            break
+        end += 1
+        if argument.quote:
+            rest = range(end, min(end + _QUOTED, len(words)))
+            end = next((at + 1 for at in rest if argument.quote in words[at].group()), end)
+        elif argument.bare != words[end - 1].group():
+            break
+    telling = [at for at in range(head + 1, end) if _argument(words[at].group()).is_telling]
+    if telling:
+        return telling[-1] + 1
+    if end == head + 1:
+        return head
+    if _argument(words[head + 1].group()).bare in _SUBCOMMANDS:
+        return head + 2
+    is_short = end - head - 1 < 3
+    return end if is_short and words[head].group() not in _ALSO_ENGLISH else head

@@ -1,100 +1,70 @@
-"""Lines of output that report a failure: recognising them, whole or cut off by a tool."""
+"""Lines of output that report a failure: recognising them, whole or cut off by a tool.
+
+A line reports a failure when it has a mark that tools print (``_MARKS``) or a phrase of a message
+(``_PHRASES``), unless it counts no failures, or is a line of a program, a log of changes or a
+stack (``is_failure``).
+"""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import pairwise
+from functools import lru_cache
+from itertools import accumulate, pairwise
 
-from explorer.facts.message import even_lower
-from explorer.facts.words import any_of, statement_key
+from explorer.facts.text import statement_key
 
 LONGEST = 600
 """Characters of a line that are kept; a longer one is data."""
 MOST = 40
 """Failures of one output that are kept, half of them from its end."""
-_KNOWN = 8192
-"""Lines that are cached."""
 
 _PLACE_ALONE = re.compile(r"\bpanicked at \S+:\d+:\d+:\s*$")
 """The first line of a failure whose message is the next."""
 
 
-class FailureCache:
-    """Which lines report a failure. One instance per scan: outputs repeat their lines."""
+def error_lines(text: str, *, is_error: bool = False) -> list[tuple[int, str]]:
+    """The lines of an output that report a failure, each stripped and cut at ``LONGEST``
+    characters, with its offset in characters.
 
-    __slots__ = ("_known",)
-
-    def __init__(self) -> None:
-        self._known: dict[str, str] = {}
-
-    def failing(self, lines: set[str]) -> dict[str, str]:
-        """The lines that report a failure, each stripped and cut at 600 characters."""
-        known = self._known
-        fresh = lines.difference(known)
-        found = {line: bare for line in lines - fresh if (bare := known[line])}
-        if fresh:
-            new = _failing(fresh)
-            if len(known) + len(fresh) > _KNOWN:
-                known.clear()
-            for line in fresh:
-                if len(line) <= LONGEST:
-                    known[line] = new.get(line, "")
-            found |= new
-        return found
-
-
-def error_lines(
-    lines: Sequence[str], failing: Mapping[str, str], *, is_error: bool = False
-) -> list[tuple[int, str]]:
-    """The lines of an output that report a failure, each with its offset in characters.
-
-    ``failing``: see ``FailureCache.failing``. ``is_error``: the output is that of a failed call;
-    if no line reports a failure, its first and last lines are returned.
+    ``is_error``: the output is that of a failed call; if no line reports a failure, its first and
+    last lines are returned.
     """
-    failing = _with_messages(lines, failing)
+    lines = text.split("\n")
+    failing = _failing(lines)
     if not failing:
-        text = "\n".join(lines) if is_error else ""
-        return _ends(text) if text.strip() else []
-    found: list[tuple[int, str]] = []
-    start = after = 0
-    for number, bare in _first_and_last(
-        [(number, failing[line]) for number, line in enumerate(lines) if line in failing]
-    ):
-        start += sum(map(len, lines[after:number])) + number - after
-        after = number
-        found.append((start + lines[number].find(bare), bare))
-    return found
+        return _ends(text) if is_error else []
+    starts = accumulate((len(line) + 1 for line in lines), initial=0)
+    return _first_and_last(zip(starts, lines, strict=False), failing)
 
 
-def error_lines_among(
-    lines: Sequence[tuple[int, str]], known: FailureCache
-) -> list[tuple[int, str]]:
+def error_lines_among(lines: Sequence[tuple[int, str]]) -> list[tuple[int, str]]:
     """The same for single lines, given with their offsets."""
-    found_failing = known.failing({line for _, line in lines})
-    failing = _with_messages([line for _, line in lines], found_failing)
+    return _first_and_last(lines, _failing([line for _, line in lines]))
+
+
+def _failing(lines: Sequence[str]) -> dict[str, str]:
+    """The lines that report a failure, each with what is kept of it; after one that names only
+    the place of a panic, the next line with its message."""
+    failing = {line: bare for line in set(lines) if (bare := _failure(line[:LONGEST]))}
+    if any(map(_PLACE_ALONE.search, failing)):
+        for line, after in pairwise(lines):
+            if line in failing and _PLACE_ALONE.search(line) and (bare := after[:LONGEST].strip()):
+                failing.setdefault(after, bare)
+    return failing
+
+
+def _first_and_last(
+    lines: Iterable[tuple[int, str]], failing: Mapping[str, str]
+) -> list[tuple[int, str]]:
+    """The failing lines with their offsets, each once; of more than ``MOST`` the first and the
+    last."""
     found = [
         (start + line.find(failing[line]), failing[line])
         for start, line in lines
         if line in failing
     ]
-    return _first_and_last(found)
-
-
-def _with_messages(lines: Sequence[str], failing: Mapping[str, str]) -> Mapping[str, str]:
-    """Adds the message on the line after one that names only the place of a panic."""
-    if not any(_PLACE_ALONE.search(line) for line in failing):
-        return failing
-    found_failing = dict(failing)
-    for line, after in pairwise(lines):
-        if line in failing and (bare := after[:LONGEST].strip()) and _PLACE_ALONE.search(line):
-            found_failing.setdefault(after, bare)
-    return found_failing
-
-
-def _first_and_last(found: list[tuple[int, str]]) -> list[tuple[int, str]]:
-    """Each line once; of more than ``MOST`` the first and the last."""
     if len(found) > MOST:
         found = [*found[: MOST // 2], *found[-(MOST - MOST // 2) :]]
     first: dict[str, int] = {}
@@ -103,31 +73,20 @@ def _first_and_last(found: list[tuple[int, str]]) -> list[tuple[int, str]]:
     return [(start, line) for line, start in first.items()]
 
 
-def _failing(lines: Iterable[str]) -> dict[str, str]:
-    # A line break before the first line, so that a word may begin with one.
-    text = "\n" + "\n".join(lines)
-    low = even_lower(text)
-    starts: set[int] = set()
-    for word in _WORDS if not text.isascii() else _ASCII_WORDS:
-        at = low.find(word)
-        while at >= 0:
-            inside = at + len(word) - 1
-            starts.add(low.rfind("\n", 0, inside))
-            # One hit is enough for a line; go on at the break before the next one.
-            at = low.find("\n", inside)
-            at = low.find(word, at) if at >= 0 else -1
-    found = {}
-    for start in starts:
-        end = text.find("\n", start + 1)
-        line = text[start + 1 : end if end >= 0 else len(text)]
-        head = line[:LONGEST]
-        bare = head.strip()
-        if len(bare) >= 4 and is_failure(head):
-            found[line] = bare
-    return found
+@lru_cache(maxsize=8192)
+def _failure(line: str) -> str:
+    """The line without blanks around it when it reports a failure, else nothing. Cached: outputs
+    repeat their lines."""
+    low = line.lower()
+    if not any(word in low for word in _WORDS) and not _SIGNS.match(line):
+        return ""
+    bare = line.strip()
+    return bare if len(bare) >= 4 and is_failure(line) else ""
 
 
 def _ends(text: str) -> list[tuple[int, str]]:
+    if not text.strip():
+        return []
     first = text.lstrip()
     start = len(text) - len(first)
     head = first.split("\n", 1)[0][:LONGEST].rstrip()
@@ -199,226 +158,99 @@ def _whole_of(
 
 
 _WORDS = (
-    "error", "fail", "fatal", "panic", "exception", "traceback", "denied", "refused", "not found",
-    "no such", "timed out", "timeout", "abort", "segfault", "segmentation", "out of memory",
-    "undefined", "cannot", "unable to", "unresolved", "killed", "conflict", "econn", "enoent",
-    "expected", "unhandled", "\ne  ", "\ne: ", "\n! ", "***", "err!", "sqlstate", "back-off",
-    ", want", "invalid", "mismatch", "deadlock", "severe", "crash", "exit code", "exit status",
-    "oom", "http", "[rejected]", "could not", "couldn't", "exited", "offense", "violation",
-    "problem", "halted", "connection closed", "does not", "no matching", "[emerg]",
-    "sigsegv", "interrupt", "stopiteration", "went wrong", "imagepull", "evicted",
-    "quitting from", "no rule to", "=[error", "level=", "\"level\"", "status=5", "rspec ./",
-    "division by", ".py:", ".go:", ".rb:", ".ts:", ".js:", "has changed!", "(error)", "err_",
-    "_test.go:", "not ok", "data race", "race detected", "no more hosts", "unauthorized",
-    "forbidden", "unavailable", "too many", "bad gateway", "internal server", "bad request", "x509",
-    "exceeded", "broken pipe", "no space", "insufficient", "duplicate", "missing", "overflow",
-    "violat", "certificate", "unexpected", "no required", "bail out", "no pages", "\ne 0:", "✕",
-    "✖",
-    "unwrap()", "already exists", "return code", "curl: (", "non-2xx", "exhausted", "declined",
-    "status 4", "status 5", "status: 4", "status: 5", "status=4", "status code 4", "status code 5",
-    "signal:", "cancelled", "uncaught", "] 5", "expecting", "should return",
-    "expect(", "●", "×", "✗", "✘", "in use", "not responding", "not permitted", "unknown", "locked",
-    "no module", "unsupported", "incompatible", "undeclared", "not declared", "\nx ", "\n  x ",
-    "err=\"", "]: use ", "assert", "read-only", "busy", "unrecognized", "disk full", "zsh: ",
-    "would reformat", "template found",
+    "err", "fail", "fatal", "panic", "exception", "denied", "refused", "not found", "no ",
+    "expect", "timed out", "timeout", "abort", "out of memory", "undefined", "cannot", "unable to",
+    "could", "conflict", "invalid", "mismatch", "crash", "exit", "violat", "problem", "does not",
+    "is not", "exceeded", "duplicate", "missing", "exhausted", "declined", "already", "unknown",
+    "unsupported", "unrecognized", "undeclared", ", want", "severe", "***", "http", "sigsegv",
+    "offense", "halted", "went wrong", "status", "return", "connection", "backoff", "race",
+    "evicted", "caused by", "locked", "not responding", "division by", "segfault", "segmentation",
+    "core dumped", "deadlock", "broken pipe", "not permitted", "read-only", "too many", "bail out",
+    "option::unwrap", "interrupt", "stopiteration", "quitting from", "has changed!", "rejected]",
+    "timedout", "econn", "enoent", "eacces", "epipe", "eaddr", "eperm", "ebusy", "unhealthy",
+    "_test.go:", "not known", "sigabrt", "killed", "curl: (",
 )  # fmt: skip
-"""A line with none of these, in lower case after a line break, reports no failure."""
-_ASCII_WORDS = tuple(word for word in _WORDS if word.isascii())
-"""The same for a text in ASCII."""
-_STRONG = any_of(
-    r"^\W*(?:\[?(?:[Ee]rror|[Ff]atal|[Pp]anic|err!|[Cc]ritical|[Ff]ail(?:ed|"
-    r"ure)?)\b[\]:!(\[\s-])",
-    r"^FAIL$",
-    r"^E\s{2,}",
-    r"\bFAILURE\b",
-    r"\b[A-Z]\w*(?:Error|Exception|Failure|Fault)\b(?!\s*\()",
-    r"\b(?:E(?:CONN|NOENT|ACCES|PIPE|ADDR|PERM|TIMEDOUT|BUSY)\w*)",
-    r"\berror\s*(?:\[\w+\]|[A-Z]{1,4}\d+)?:\s",
-    r"\b(?:ERROR|FATAL|PANIC|CRITICAL)\b",
-    r"(?:^|[\w)]:\s)(?:fatal|panic|error):?",
-    r"\bpanicked\s+at\b",
-    r"\bFAILED\b",
-    r"^\s*-{2,3}\s*FAIL\b",
-    r"\b(?:[Ee]rrors?|[Ff]ailures?)\b\s*(?:[:,![]|\((?!\))|-?\d)",
-    r"\bSEVERE\b",
-    r"\bfailed\s*(?:$|[*:.!(]|\d)",
-    r"^\W*e:\s",
-    r"\b[Ss]egfault\b",
-    r"^\s*●\s.*›",
-    r"\bexpect\(received\)",
-    r"\[rejected\]",
-    r"\*{3}\s?Failed",
-    r"^\s*[✗✘×❌✕✖]\s",
-    r"^!\s+\S",
-    r"\bSQLSTATE\b",
-    r"^[\w.-]*:?\s*\*\*\*\s",
-    r"\bnpm\s+ERR!",
-    r"^\W*Failure/Error:",
-    r"\bBUILD\s+FAILED\b",
-    r"^FAIL\b",
-    r"\bEXCEPTION_\w+",
-    r"\bFAIL\b(?!\s*[=:]?\s*0\b)",
-    r"^\s+\w+_test\.go:\d+:\s.*\b(?:expected|want|got|unexpected|differs?|wrong|should|not|nil)\b",
-    r"^not\sok\s\d",
-    r"\bDATA\sRACE\b|\brace\sdetected\b",
-    r"\bEncountered\san\serror\b|^\s*(?:Runtime|Database|Compilation|Parsing|Dependency)\sError\b",
-    r"\bNO\sMORE\sHOSTS\b|^Bail\sout!|^No\spages\sof\soutput",
-    r"\b(?:4\d\d|50\d)\s(?:Bad|Unauthorized|Forbidden|Not\sFound|Method|Request|Conflict|Gone|"
-    r"Payload|Too\sMany|Unprocessable|Internal|Not\sImplemented|Service|Gateway)",
-    r"[{,]\s*\"error\":\s*(?:\"[^\"]|\{|true)",
-    r"^E\s\d+:\d\d:",
-    r"^curl:\s\(\d+\)",
-    r"\bCANCELLED\b|\bDUE\sTO\sTIME\sLIMIT\b",
-    r"\b\w+_exception:\s",
-    r"\bUncaught\b",
-    r"\(signal:\s\d+",
-    r"^\s{1,4}\d+\s{2,}\S+\s.*\b(?:should\sreturn|expects|has\sno|not\sfound|cannot|does\snot)\b",
-    r"\|\s+ERROR\s+\|",
-    r"^(?:LaTeX|Package\s\w+)\sWarning:.*\bundefined\b",
-    r"^(?:FAILURES|ERRORS)!",
-    r"\b[Ee]rror\.\s*$",
-    r"\((?:Failed|SEGFAULT|Timeout|Not\sRun|Subprocess\saborted)\)\s*$",
-    r"\b[A-Z]\w+\sError\b(?=\s(?:in|at|on)\b|[:!])",
-    r"^\W*(?:[Ee]rror\sin\s|Caused\sby\s)",
-    r"\b(?:CrashLoopBackOff|ImagePullBackOff|ErrImagePull|OOMKilled|Evicted|InvalidImageName|"
-    r"CreateContainer\w*Error)\b",
-    r"\bWarning\s+(?:Failed|BackOff|Unhealthy|Evicted)\w*",
-    r"\[(?:emerg|alert|crit)\]",
-    r"^\W*\(error\)\s",
-    r"\blevel=(?:error|fatal|panic|critical)\b",
-    r"\"level\":\s?\"(?:error|fatal|panic|critical)\"",
-    r"\bSIG(?:SEGV|ABRT|BUS|FPE|ILL)\b",
-    r"^(?:\w+\.)*(?:StopIteration|KeyboardInterrupt|SystemExit|GeneratorExit)\b",
-    r"^Killed\b",
-    r"^\s*ERR_[A-Z_]+\b",
-    r"^Quitting\sfrom\slines",
-    r"^rspec\s\./\S+:\d+",
-    r"\bHAS\sCHANGED!",
-    r"\berr(?:or)?=\"(?!(?:nil|none|null|0)?\")",
-    r"^\s{0,4}X\s[\w\"(]",
-    r"^[a-z][\w-]*\[[a-z][\w-]*\]:\s[A-Z]",
-    r"^\S+: .*\bfailed,\s",
-    r"\s-\s(?:CRITICAL|ERROR|FATAL)\s-\s",
-    r"^=+\s[A-Z]?[\w\s]*\b[Ee]rror\sin\b",
-    r"^\s*[\w .-]+\.{8,}\s?Failed\s*$",
-    r"^[\w./-]+\.\w+:\d+:\sFailure\s*$",
-    r"^\w*sh:\s(?:\d+:\s)?killed\b",
-    r"^would\sreformat\s\S",
-    r"^==\d+==\s(?:Invalid|Conditional\sjump|Use\sof\suninit)",
-    r"\b[A-Z]{3,}_FAILED_[A-Z_]+\b",
-    r"\w\[\d+\]:\s(?:fatal|error|panic)\b",
+"""A line with none of these in lower case, and without one of ``_SIGNS``, reports no failure."""
+_SIGNS = re.compile(
+    r"\s*(?:[EX!]\s|[●✗✘×❌✕✖])|\W*e:\s|[a-z][\w-]*\[[a-z]|\s*[\w./\\-]+\.\w{1,6}:\d+:\d"
 )
-_PHRASE = any_of(
-    r"\bpermission\s+denied",
-    r"\baccess\s+denied",
-    r"\bno\s+such\s+\w+",
-    r"\bcommand\s+not\s+found",
-    r"\bcannot\s+(?:open|find|read|write|connect|resolve|allocate|import|access|remove|create|"
-    r"install|delete|load|start|locate|stat|execute|bind|apply|parse|assign|use|specify|lock|fork|"
-    r"determine)",
-    r"\bconnection\s+(?:refused|reset|closed|timed\s+out)",
-    r"\btimed\s?out",
-    r"\btime-?out\s*(?:$|[(:,]|expired|exceeded|after|reached)",
-    r"\bout\s+of\s+memory",
-    r"\bsegmentation\s+fault",
-    r"\bcore\s+dumped",
-    r"\bundefined\s+reference",
-    r"\bundeclared\s+identifier",
-    r"\bunresolved\s+(?:reference|import|external)",
-    r"\bassertion\s+.{0,30}failed",
-    r"\bcould(?:\s+not|n['’]t)\s+\w+",
-    r"\bundefined\s+(?:variable|array\s+key|index|offset|property|method|function|class|constant|"
-    r"symbol)",
-    r"\bfailures?\s+(?:while|in)\b",
-    r"\bcertificate\s+(?:signed\s+by\s+unknown|verify|verification|has\s+expired|is\s+not)",
-    r"\b(?:deadline|quota|limit|timeout|size|depth|capacity)\s+exceeded|\bexceeded\s+(?:its|the|"
-    r"quota|"
-    r"maximum|limit)",
-    r"\bbroken\s+pipe|\bno\s+space\s+left|\bdeadly\s+signal|\bwith\s+overflow\b",
-    r"\binsufficient\s+(?:privileges?|permissions?|cpu|memory|funds|space|rights)",
-    r"\bduplicate\s+(?:key|entry|column|symbol|class|definition|declaration)",
-    r"\bviolates?\s|\bviolation\s+of\b",
-    r"\bmissing\s+(?:required|argument|field|dependency|module|file|return|script|column|key|`)",
-    r"\b(?:was|were|is|are)\s+not\s+found\b|\bno\s+required\s+module\b",
-    r"\bexpected\b.{1,60}\bactual\b",
-    r"\bmismatch(?:ed)?\b|\balready\s+exists\b|\bexhausted\b|\bdeclined\b|\bnot\s+found\b",
-    r"\b(?:seconds?|size|time|minutes)\s+exceeded\b|\bstack\s+overflow|\boverflowed\s+its\s+stack",
-    r"\breturn(?:ed)?\s+(?:code|status)\s+[1-9]|\bnon-2xx\b.*[1-9]",
-    r"\bstatus(?:\s+code)?\s*[=:]?\s*(?:4\d\d|50\d)\b",
-    r"`option::unwrap\(\)`|`result::unwrap\(\)`",
-    r"\bexecution\s+halted\b|\baborted!?\s*$|\bwent\s+wrong\b|\bcannot\s+continue\b",
-    r"\bno\s+(?:rule\s+to\s+make|matching\s+(?:version|distribution|package|manifest|function))",
-    r"\bdoes\s+not\s+(?:exist|satisfy|compile)\b",
-    r"\bdivision\s+by\s+(?:zero|0)\b",
-    r"\berrors?\s+(?:occurred|while|during|detected)\b",
-    r"\btreated\s+as\s+errors\b",
-    r"\b(?:merge|build|job|step|task|upgrade|update|solving|compilation|verification|deployment|"
-    r"installation|request|command|migration|lint)\s+failed\b",
-    r"\bfailed\s+(?:because|due|after|while)\b",
-    r"\bundefined:\s\w",
-    r"\bsymbol\(s\)\s+not\s+found|:\s+(?:command\s+)?not\s+found\b",
-    r"\b(?:failed|failures?|failing|unreachable|errors?)\s*[:=]\s*[1-9]",
-    r"\b[1-9]\d*\s+(?:offenses?|violations?|problems?)\b",
-    r"^\s*problem\s+\d+\s*$",
-    r"\brequires\s+.{2,60}\s(?:but|->)\s",
-    r"\bstatus[=:]\s?5\d\d\b",
-    r"\bunable\s+to\s+\w+",
-    r"\bfailed\s+(?:to|with|in|for|at)\b",
-    r"\bexited\s+with\s+(?:exit\s+)?(?:code|status|non-?zero\s+status)[:\s]+[1-9]",
-    r"\bexit\s+(?:code|status):?\s+[1-9]",
-    r"\bkilled\s+process",
-    r"\bmerge\s+conflict",
-    r"\bdeadlock\s+detected",
-    r"\bbuild\s+stopped",
-    r"\bunhandled\s+(?:rejection|exception|promise)",
-    r"\b(?:\d+\s+)?(?:tests?|suites?|files?)\s+.{0,20}\b[1-9]\d*\s+fail(?:ed|ures?)",
-    r"\b[1-9]\d*\s+(?:failed|failing|failures?|errors?)\b(?!\s*[:=]\s*0)",
-    r"\babort(?:ing|\s+status)",
-    r"\bis\s+not\s+(?:a\s+member\s+of|defined|recognized|assignable)",
-    r"\bmismatched\s+types",
-    r"\bwas\s+not\s+in\s+a\s+correct\s+format",
-    r"\bunexpected\s+(?:token|eof|end|keyword|indent)",
-    r"\binvalid\s+(?:syntax|argument|credentials)",
-    r"\bsyntax\s+error",
-    r"\bback-?off\s+restarting",
-    r"\bis\s+undefined\b",
-    r"\boom-?killed",
-    r"\bhttp(?:/\d\S*)?\s+[45]\d\d\b",
-    r"\bnpm\s+error",
-    r"\bbuild\s+as\s+failure",
-    r"\bcrash(?:ed|ing|es)?\b(?!\s*(?:report|log|dump))",
-    r"\bfailed\s+asserting",
-    r"\bfailures:\s*[1-9]",
-    r"\btests?\s+failed\s+out",
-    r"\bexited,?\s+(?:with\s+)?(?:code|status)[=:\s]+(?!0\b)",
-    r"\bfailed\s*\(",
-    r"\b\S+\s*=\s*.{1,60},\s+want\b",
-    r"\b(?:got|was|received)\s+.{1,40},\s+(?:want|expected)\b",
-    r"\bexpected\s+.{1,60}\s+(?:but\s+)?(?:got|found|to\s+(?:be|equal|match|contain|have)|"
-    r"received)\b",
-    r"\b(?:tests?\s+(?:is|are|was|were)\s+failing|failing\s+tests)\b|\bconfigured\s+to\s+fail\b",
-    r"\bis\s+not\s+(?:expected|allowed|permitted|responding|a\s+char\s+boundary)\s*(?:here|in|on|"
-    r"at|"
-    r"for|by|to|[.;:,]|$)",
-    r"\bduplicate\s+(?:row|value|id|name|definition|identifier)s?\b",
-    r"\bno\s+(?!issues?|problems?|changes?|errors?|warnings?|vuln|"
-    r"conflicts?)[\w-]+(?:\s[\w-]+){0,2}\s"
-    r"found\s+(?:at|in|for|matching|under)\b",
-    r"\b(?:address|port|resource|device|file|name)\s+(?:is\s+)?(?:already\s+in\s+use|"
-    r"or\s+resource\s+"
-    r"busy)\b|\bresource\s+busy\b",
-    r"\boperation\s+not\s+permitted|\bread-only\s+file\s?system|\btoo\s+many\s+open\s+files|"
-    r"\bargument\s+list\s+too\s+long|\bdisk\s+full\b",
-    r"\b(?:unknown|unrecognized|unsupported|invalid|undeclared)\s+(?:flag|option|command|"
-    r"arguments?|"
-    r"directive|name|property|value|identifier|parameter|subcommand|read|reference|class\s+file)\b"
-    r"(?=\s*[:'\"`$(]|\s+(?:--|for|in|of|name|\S+$)|\s*$)",
-    r"\bname\s+or\s+service\s+not\s+known|\bwas\s+refused\b|\bnot\s+responding\b|"
-    r"\bno\s+module\s+named\b|\bdatabase\s+is\s+locked|\bfailure\b\s*$",
-    r"\bhas\s+not\s+been\s+declared\b|\bnot\s+declared\s+in\b|\bassert\s+failed:|"
-    r"\boverflowed\s+by\b",
-    flags=re.IGNORECASE,
+"""Marks of a failure at the beginning of a line, and the place that a linter names."""
+_MARKS = re.compile(
+    r"""
+    ^\W*(?:\[?(?:[Ee]rror|[Ff]atal|[Pp]anic|err!|[Ff]ail(?:ed|ure)?)\b[]:!([\s-])
+    | \b[A-Z]\w*(?:Error|Exception|Failure|Fault)\b(?!\s*\()
+    | \bE(?:CONN|NOENT|ACCES|PIPE|ADDR|PERM|TIMEDOUT|BUSY)\w* | \bEXCEPTION_\w+
+    | \b(?:ERROR|FATAL|PANIC|SEVERE|FAILED|SIG(?:SEGV|ABRT))\b
+    | (?:^|[\w)]:\s)(?:fatal|panic|error):? | \bpanicked\s+at\b
+    | \b(?:[Ee]rrors?|[Ff]ailures?)\b\s*(?:[:,![]|\((?!\))|-?\d) | \b[Ee]rror\.\s*$
+    | \b[A-Z]\w+\sError\b(?=\s(?:in|at|on)\b|[:!]) | ^\W*(?:[Ee]rror\sin|Caused\sby)\s
+    | ^\s*(?:Runtime|Database|Compilation|Parsing|Dependency)\sError\b
+    | \bEncountered\san\serror\b | ^=+\s[A-Z]?[\w\s]*\b[Ee]rror\sin\b
+    | [{,]\s*"error":\s*(?:"[^"]|\{|true) | \berr(?:or)?="(?!(?:nil|none|null|0)?")
+    | \bFAIL\b(?!\s*[=:]?\s*0\b) | \bfailed\s*(?:$|[*:.!(]|\d) | ^\S+:\s.*\bfailed,\s
+    | \*{3}\s?Failed | \((?:Failed|SEGFAULT|Timeout|Not\sRun|Subprocess\saborted)\)\s*$
+    | ^E\s{2,} | ^\W*e:\s | ^!\s+\S | ^\s{0,4}X\s[\w"(] | ^\s*[✗✘×❌✕✖]\s | ^\s*●\s.*›
+    | ^[\w.-]*:?\s*\*\*\*\s | ^\W*\(error\)\s | ^(?:FAILURES|ERRORS)! | \[rejected\]
+    | \bexpect\(received\) | \bDATA\sRACE\b | \brace\sdetected\b | \bHAS\sCHANGED!
+    | ^\s+\w+_test\.go:\d+:\s.*\b(?:expected|want|got|unexpected|differs?|wrong|should|not|nil)\b
+    | \bnpm\s+ERR! | ^curl:\s\(\d+\) | \bNO\sMORE\sHOSTS\b | ^Bail\sout! | ^No\spages\sof\soutput
+    | ^Quitting\sfrom\slines | ^[a-z][\w-]*\[[a-z][\w-]*\]:\s[A-Z] | \b[A-Z]{3,}_FAILED_[A-Z_]+\b
+    | \b(?:CrashLoop|ImagePull)BackOff\b | \b(?:OOMKilled|Evicted|InvalidImageName)\b
+    | \bErrImagePull\b | \bWarning\s+(?:Failed|BackOff|Unhealthy|Evicted)\w*
+    | ^(?:\w+\.)*(?:StopIteration|KeyboardInterrupt|SystemExit|GeneratorExit)\b
+    """,
+    re.VERBOSE,
 )
+"""What tools print before or around a failure; case counts."""
+_PHRASES = re.compile(
+    r"""
+    \b(?:permission|access)\s+denied | \bno\s+such\s+\w+ | \bunable\s+to\s+\w+
+    | \bcould(?:\s+not|n['’]t)\s+\w+ | \bcannot\s+(?:open|find|read|write|connect|resolve|allocate|
+      import|access|remove|create|install|delete|load|start|locate|stat|execute|bind|apply|parse|
+      assign|use|specify|lock|fork|determine|continue)
+    | \bconnection\s+(?:refused|reset|closed) | \btimed\s?out
+    | \btimeout\s*(?:$|[(:,]|expired|exceeded|after|reached)
+    | \b(?:out\s+of\s+memory|segmentation\s+fault|core\s+dumped|deadlock\s+detected|broken\s+pipe|
+      no\s+space\s+left|operation\s+not\s+permitted|too\s+many\s+open\s+files|already\s+in\s+use)
+    | \bread-only\s+file\s?system | \bdatabase\s+is\s+locked | \bexecution\s+halted\b
+    | \bundefined\s+(?:reference|variable|array\s+key|index|offset|property|method|function|class|
+      constant|symbol) | \bis\s+undefined\b | \bis\s+not\s+(?:a\s+member\s+of|defined|recognized|
+      assignable) | \bis\s+not\s+(?:expected|allowed|permitted|responding|a\s+char\s+boundary)\s*
+      (?:here|in|on|at|for|by|to|[.;:,]|$)
+    | \b(?:deadline|quota|limit|timeout|size|depth|capacity)\s+exceeded
+    | \bexceeded\s+(?:its|the|quota|maximum|limit) | \b(?:mismatch(?:ed)?|exhausted|declined)\b
+    | \balready\s+exists\b | \bnot\s+found\b | \bdoes\s+not\s+(?:exist|satisfy|compile)\b
+    | \bduplicate\s+(?:key|entry|column|symbol|class|definition|declaration)
+    | \bduplicate\s+(?:row|value|id|name|identifier)s?\b | \bviolates?\s | \bviolation\s+of\b
+    | \bmissing\s+(?:required|argument|field|dependency|module|file|return|script|column|key|`)
+    | \b(?:unknown|unrecognized|unsupported|invalid|undeclared)\s+(?:flag|option|command|arguments?|
+      directive|name|property|value|identifier|parameter|subcommand|read|reference|class\s+file)\b
+      (?=\s*[:'"`$(]|\s+(?:--|for|in|of|name|\S+$)|\s*$)
+    | \bunexpected\s+(?:token|eof|end|keyword|indent) | \bsyntax\s+error | \bmerge\s+conflict
+    | \bexpected\b.{1,60}\bactual\b | \bexpected\s+.{1,60}\s+(?:but\s+)?(?:got|found|received|
+      to\s+(?:be|equal|match|contain|have))\b | \b\S+\s*=\s*.{1,60},\s+want\b
+    | \b(?:got|was|received)\s+.{1,40},\s+(?:want|expected)\b | \bdivision\s+by\s+(?:zero|0)\b
+    | \breturn(?:ed)?\s+(?:code|status)\s+[1-9] | \bnon-2xx\b.*[1-9]
+    | `(?:option|result)::unwrap\(\)` | \bstatus(?:\s+code)?\s*[=:]?\s*(?:4\d\d|50\d)\b
+    | \bhttp(?:/\d\S*)?\s+[45]\d\d\b | \bnpm\s+error
+    | \bexit\s+(?:code|status):?\s+[1-9] | \bexited,?\s+(?:with\s+)?(?:code|status)[=:\s]+(?!0\b)
+    | \berrors?\s+(?:occurred|while|during|detected)\b | \btreated\s+as\s+errors\b
+    | \b(?:merge|build|job|step|task|upgrade|update|solving|compilation|verification|deployment|
+      installation|request|command|migration|lint)\s+failed\b | \bfailures?\s+(?:while|in)\b
+    | \bfailed\s+(?:to|with|in|for|at|because|due|after|while)\b | \bfailure\s*$
+    | \b(?:failed|failures?|failing|unreachable|errors?)\s*[:=]\s*[1-9]
+    | \b[1-9]\d*\s+(?:failed|failing|failures?|errors?)\b(?!\s*[:=]\s*0)
+    | \b[1-9]\d*\s+(?:offenses?|violations?|problems?)\b | ^\s*problem\s+\d+\s*$
+    | \btests?\s+(?:failed\s+out|(?:is|are|was|were)\s+failing\b) | \bfailing\s+tests\b
+    | \bconfigured\s+to\s+fail\b | \babort(?:ing|\s+status) | \baborted!?\s*$ | \bwent\s+wrong\b
+    | \bcrash(?:ed|ing|es)?\b(?!\s*(?:report|log|dump)) | \bname\s+or\s+service\s+not\s+known
+    | \bwas\s+refused\b | \bnot\s+responding\b | \bno\s+module\s+named\b
+    | \bno\s+(?!issues?|problems?|changes?|errors?|warnings?|vuln|conflicts?)[\w-]+(?:\s[\w-]+){0,2}
+      \sfound\s+(?:at|in|for|matching|under)\b
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+"""What messages of failures say, in any case."""
 _NO_FAILURES = re.compile(
     r"\b(?:0|no|zero|without)\s+(?:\w+\s+)?(?:errors?|failures?|failed|warnings?|problems?|"
     r"conflicts?)\b"
@@ -431,16 +263,21 @@ _SOME_FAILURES = re.compile(
     re.IGNORECASE,
 )
 """Counts of failures that are not nought."""
-_SOURCE = any_of(
-    r"^\s*(?:\d+\s*[:|→\t-]\s*)?(?:(?:import|from|use|using|include|require|def|class|fn|"
-    r"func|function|const|let|var|return|raise|throw|except|catch|if|elif|else|for|while|"
-    r"public|private|protected|static|async|export|assert|try|with|struct|enum|interface|"
-    r"type|impl|match|case|package|namespace|pub|self\.|this\.|console\.|logger?\.|"
-    r"print\w*\()\b|[\w.]+\s*=\s(?!.*,\s+want\b)|-\s+\w+:\s|[-dlrwx]{10}[.+@]?\s|//|/\*|"
-    r"\*\s|\#+\s|<!--|--\s(?!.*occurred)|\"[\w-]+\"\s*:|[\"']{3}|For\s+more\s+information|@\w+|\}|"
-    r"[+]\s*|"
-    r"-\s+\w+\s*[(=])",
+_SOURCE = re.compile(
+    r"""
+    \s*(?:\d+\s*[:|→\t-]\s*)?(?:
+      (?:import|from|use|using|include|require|def|class|fn|func|function|const|let|var|return|
+        raise|throw|except|catch|if|elif|else|for|while|public|private|protected|static|async|
+        export|assert|try|with|struct|enum|interface|type|impl|match|case|package|namespace|pub|
+        self\.|this\.|console\.|logger?\.|print\w*\()\b
+      | [\w.]+\s*=\s(?!.*,\s+want\b) | -\s+\w+:\s | [-dlrwx]{10}[.+@]?\s | // | /\* | \*\s | \#+\s
+      | <!-- | --\s(?!.*occurred) | "[\w-]+"\s*: | ["']{3} | For\s+more\s+information | @\w+ | \}
+      | [+]\s* | -\s+\w+\s*[(=]
+    )
+    """,
+    re.VERBOSE,
 )
+"""A line of a program, of a listing of files or of a difference."""
 _COMMIT = re.compile(
     r"^[\s*|]*(?:[0-9a-f]{7,40}\s+(?:\([^)]*\)\s+)?(?:fix|add|handle|test|merge|revert)\w*\b|"
     r"(?:fix|feat|chore|docs|refactor|test)(?:\([\w-]+\))?:\s)|^\s*[✓✔√]\s|"
@@ -482,9 +319,9 @@ def is_failure(line: str) -> bool:
     if _DIAGNOSTIC.match(line):
         return True
     numbered = _NUMBERED.match(line)
-    said = line[numbered.end() :] if numbered else line
-    if _SOURCE.match(said):
+    rest = line[numbered.end() :] if numbered else line
+    if _SOURCE.match(rest):
         return False
-    if _CODE_END.search(said) and not _REPORT.search(line):
+    if _CODE_END.search(rest) and not _REPORT.search(line):
         return False
-    return _STRONG.search(line) is not None or _PHRASE.search(line) is not None
+    return _MARKS.search(line) is not None or _PHRASES.search(line) is not None

@@ -6,25 +6,16 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from explorer.facts.changes import RULES, Rule, mark_changed, old_value_mentions
 from explorer.facts.commands import command_lines, fences
+from explorer.facts.comparison import RULES, Rule, mark_changed, old_value_mentions
 from explorer.facts.entry_texts import Speaker, Text, texts_of
-from explorer.facts.errors import (
-    LONGEST,
-    FailureCache,
-    error_lines,
-    error_lines_among,
-    is_cut,
-    whole_lines,
-)
+from explorer.facts.errors import LONGEST, error_lines, error_lines_among, is_cut, whole_lines
 from explorer.facts.fact import Fact, FactKind, Facts, Mention, Span
 from explorer.facts.figures import Figure, figure, figures, named_versions, value_key
-from explorer.facts.identifiers import Piece, WordCache
-from explorer.facts.message import Message, Ranges, units, wide_places
+from explorer.facts.identifiers import Piece, exact_things, mention_keys
 from explorer.facts.paths import path_key
-from explorer.facts.sentences import sentences
 from explorer.facts.statements import statements, statements_of_summary
-from explorer.facts.words import statement_key
+from explorer.facts.text import Ranges, sentences, statement_key, units, wide_places
 from explorer.session.entries import Entry
 from explorer.session.text import PROSE_LIMIT, as_prose
 
@@ -49,12 +40,12 @@ _QUOTED_FAILURE = re.compile(
     r"(?<![\w.])(?:(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception)|Error|fatal|panic): [^\n]{4,160}?"
     r"(?=\n|$|[.!?]\s|[\"”`]|\s(?:from|in|on|when|while|at)\sthe\s)"
 )
-_QUOTING = ("Error: ", "Exception: ", "fatal: ", "panic: ")
+_QUOTE_MARKS = ("Error: ", "Exception: ", "fatal: ", "panic: ")
 """A text without any of these has no ``_QUOTED_FAILURE``."""
 _LOG_MARKS = (
     "rror", "xception", "FAIL", "fatal", "panic", "Traceback", "] ", "ailed", "E/", "W/"
 )  # fmt: skip
-"""A text without any of these has no log lines outside code blocks."""
+"""A text without any of these has no failures outside code blocks."""
 _LOG_LINE = re.compile(
     r"(?P<sure>^\W*(?:\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|"
     r"Nov|Dec) +\d+ \d\d:|\[\s*\d+[.:]\d+|[A-Z]/\w+\(|at\s+[\w.$]+\(|\w+Error:|Error in \S+\(|"
@@ -152,15 +143,15 @@ class FactTable:
         changed = [rule for rule in rules if rule.replaced_by]
         stale: dict[tuple[int, Mention], str] = {}
         for rule in changed:
-            said = rule.mentions[0]
-            inside = (
+            stated = rule.mentions[0]
+            amounts = (
                 one
                 for one in self.entry(rule.entry).items
                 if one.kind is FactKind.NUMBER
-                and one.block == said.block
-                and said.start <= one.start < said.end
+                and one.block == stated.block
+                and stated.start <= one.start < stated.end
             )
-            for mention in (*rule.mentions, *inside):
+            for mention in (*rule.mentions, *amounts):
                 stale[rule.entry, mention] = rule.replaced_by
         for index, mention, text in old_value_mentions(changed, self._figures(wanted)):
             stale[index, mention] = text
@@ -193,13 +184,12 @@ def scan(
     if not missing:
         return table
     entries = dict(table._entries)
-    reader = _Reader()
     for at in range(0, len(missing), AT_ONCE):
         if cancelled():
             raise ScanCancelled
         part = missing[at : at + AT_ONCE]
         for index, entry in zip(part, read(part), strict=True):
-            entries[index] = reader.entry(entry)
+            entries[index] = _read(texts_of(entry))
         progress(at + len(part), len(missing))
     return FactTable(entries)
 
@@ -212,116 +202,108 @@ def extract(entries: Sequence[Entry]) -> Facts:
 
 def scan_text(text: str, speaker: Speaker) -> EntryFacts:
     """The facts of a text that is no entry, such as a draft of a summary."""
-    text = as_prose(text)
+    return _read([Text(speaker, text)])
+
+
+def _read(texts: Iterable[Text]) -> EntryFacts:
+    """The facts of the texts of one entry."""
+    items: list[Mention] = []
     mentions: set[str] = set()
-    message = Message(text)
-    found = _Reader().prose(Text(speaker, text), message, mentions)
-    items = tuple(_in_utf16(text, found))
-    return EntryFacts(items, frozenset(mentions), message.lower_words, speaker)
+    words: frozenset[str] = frozenset()
+    speaker: Speaker | None = None
+    for text in texts:
+        if text.speaker in _PROSE:
+            if len(text.text) > PROSE_LIMIT:
+                mentions |= mention_keys(exact_things(set(text.text.split())))
+            text = text._replace(text=as_prose(text.text))
+            different = frozenset(text.text.split())
+            words |= frozenset(map(str.lower, different))
+            speaker = text.speaker
+            found = _prose(text, different, mentions)
+        elif text.speaker in _OUTPUT:
+            found = _output(text, mentions)
+        else:
+            mentions |= mention_keys(exact_things(set(text.text.split())))
+            found = _argument(text)
+        items += _in_utf16(text.text, found)
+    if not (items or mentions or speaker):
+        return EMPTY
+    return EntryFacts(tuple(items), frozenset(mentions), words, speaker)
 
 
-class _Reader:
-    """Reads entries, with caches of the words and lines of one scan."""
+def _prose(text: Text, words: frozenset[str], mentions: set[str]) -> list[Mention]:
+    """The facts of prose in order; offsets in characters. ``words``: its different words. Adds to
+    ``mentions``."""
+    body = text.text
+    things = exact_things(words)
+    mentions |= mention_keys(things)
+    blocks = fences(body)
+    skip = [(start, end) for start, end, _ in blocks]
+    taken = Ranges(skip)
+    found: list[Mention] = []
+    for start, end in command_lines(body, blocks):
+        line = body[start:end]
+        found.append(_mention(FactKind.COMMAND, text, start, line, statement_key(line)))
+        taken.add(start, end)
+    if text.speaker is not Speaker.SUMMARY:
+        for start, line in _failures(body, skip):
+            found.append(_mention(FactKind.ERROR, text, start, line, statement_key(line)))
+            taken.add(start, start + len(line))
+    exact = _exact(text, things, _IN_PROSE, taken)
+    for one in exact:
+        taken.add(one.start, one.end)
+    found += exact
+    found += _versions_and_figures(text, taken, mentions)
+    found += _statements(text, skip)
+    found.sort(key=lambda one: one.start)
+    return found
 
-    def __init__(self) -> None:
-        self._words = WordCache()
-        self._lines = FailureCache()
 
-    def entry(self, entry: Entry) -> EntryFacts:
-        """The facts of one entry's JSON."""
-        items: list[Mention] = []
-        mentions: set[str] = set()
-        words: frozenset[str] = frozenset()
-        speaker: Speaker | None = None
-        for text in texts_of(entry):
-            if text.speaker in _PROSE:
-                if len(text.text) > PROSE_LIMIT:
-                    mentions |= self._words.mentions((text.text,))
-                text = text._replace(text=as_prose(text.text))
-                message = Message(text.text)
-                words |= message.lower_words
-                speaker = text.speaker
-                found = self.prose(text, message, mentions)
-            elif text.speaker in _OUTPUT:
-                found = self._output(text, mentions)
-            else:
-                mentions |= self._words.mentions(text.text.split("\n"))
-                found = self._argument(text)
-            items += _in_utf16(text.text, found)
-        if not (items or mentions or speaker):
-            return EMPTY
-        return EntryFacts(tuple(items), frozenset(mentions), words, speaker)
+def _output(text: Text, mentions: set[str]) -> list[Mention]:
+    """The failures that an output reports; of a short one also its exact things."""
+    body = text.text
+    things = exact_things(set(body.split()))
+    mentions |= mention_keys(things)
+    found = [
+        _mention(FactKind.ERROR, text, start, line, statement_key(line))
+        for start, line in error_lines(body, is_error=text.speaker is Speaker.ERROR)
+    ]
+    if len(body) < 4000 and body.count("\n") <= _SHORT_OUTPUT:
+        taken = Ranges((one.start, one.end) for one in found)
+        found += _exact(text, things, _IN_OUTPUT, taken)
+    return found
 
-    def prose(self, text: Text, message: Message, mentions: set[str]) -> list[Mention]:
-        """The facts of prose in order; offsets in characters. Adds to ``mentions``."""
-        body = text.text
-        pieces = self._words.pieces(message.words)
-        mentions |= self._words.mentions_of(pieces)
-        blocks = fences(body)
-        skip = [(start, end) for start, end, _ in blocks]
-        taken = Ranges(skip)
-        found: list[Mention] = []
-        for start, end in command_lines(message, blocks):
-            line = body[start:end]
-            found.append(_mention(FactKind.COMMAND, text, start, line, statement_key(line)))
-            taken.add(start, end)
-        if text.speaker is not Speaker.SUMMARY:
-            for start, line in self._failures(body, skip):
-                found.append(_mention(FactKind.ERROR, text, start, line, statement_key(line)))
-                taken.add(start, start + len(line))
-        exact = _exact(text, pieces, _IN_PROSE, taken)
-        for one in exact:
-            taken.add(one.start, one.end)
-        found += exact
-        if self._words.have_digits(message.words):
-            found += _versions_and_figures(text, message, taken, mentions)
-        found += _statements(text, skip)
-        found.sort(key=lambda one: one.start)
-        return found
 
-    def _output(self, text: Text, mentions: set[str]) -> list[Mention]:
-        body = text.text
-        lines = body.split("\n")
-        distinct = set(lines)
-        mentions |= self._words.mentions(distinct)
-        failing = self._lines.failing(distinct)
-        found = [
-            _mention(FactKind.ERROR, text, start, line, statement_key(line))
-            for start, line in error_lines(lines, failing, is_error=text.speaker is Speaker.ERROR)
-        ]
-        if len(body) < 4000 and len(lines) <= _SHORT_OUTPUT + 1:
-            taken = Ranges((one.start, one.end) for one in found)
-            found += _exact(text, self._words.pieces(body.split()), _IN_OUTPUT, taken)
-        return found
+def _argument(text: Text) -> list[Mention]:
+    """The command, the path or the address that a call's argument is."""
+    if text.speaker not in (Speaker.COMMAND, Speaker.PATH):
+        return []
+    body = text.text.strip()
+    if text.speaker is Speaker.COMMAND:
+        # Of a script the line that runs it.
+        body = body.partition("\n")[0]
+    if not body or (text.speaker is Speaker.PATH and (len(body) > 1000 or "\n" in body)):
+        return []
+    start = text.text.find(body)
+    if text.speaker is Speaker.COMMAND:
+        return [_mention(FactKind.COMMAND, text, start, body, statement_key(body))]
+    if "://" in body:
+        return _exact(text, exact_things(body.split()), {FactKind.URL}, Ranges())
+    return [_mention(FactKind.PATH, text, start, body, path_key(body))]
 
-    def _argument(self, text: Text) -> list[Mention]:
-        """The command, the path or the address that a call's argument is."""
-        if text.speaker not in (Speaker.COMMAND, Speaker.PATH):
-            return []
-        body = text.text.strip()
-        if text.speaker is Speaker.COMMAND:
-            # Of a script the line that runs it.
-            body = body.partition("\n")[0]
-        if not body or (text.speaker is Speaker.PATH and (len(body) > 1000 or "\n" in body)):
-            return []
-        start = text.text.find(body)
-        if text.speaker is Speaker.COMMAND:
-            return [_mention(FactKind.COMMAND, text, start, body, statement_key(body))]
-        if "://" in body:
-            return _exact(text, self._words.pieces(body.split()), {FactKind.URL}, Ranges())
-        return [_mention(FactKind.PATH, text, start, body, path_key(body))]
 
-    def _failures(self, body: str, blocks: list[tuple[int, int]]) -> Iterator[tuple[int, str]]:
-        """Failures pasted into a message, as whole lines or quoted inside one; with offsets."""
-        whole = Ranges()
-        if blocks or any(mark in body for mark in _LOG_MARKS):
-            for start, line in error_lines_among(_pasted_lines(body, blocks), self._lines):
-                whole.add(start, start + len(line))
-                yield start, line
-        if any(word in body for word in _QUOTING):
-            for match in _QUOTED_FAILURE.finditer(body):
-                if match.start() not in whole:
-                    yield match.start(), match.group()
+def _failures(body: str, blocks: list[tuple[int, int]]) -> Iterator[tuple[int, str]]:
+    """Failures pasted into a message, as whole lines or quoted inside one; with offsets."""
+    if not blocks and not any(mark in body for mark in _LOG_MARKS):
+        return
+    whole = Ranges()
+    for start, line in error_lines_among(_pasted_lines(body, blocks)):
+        whole.add(start, start + len(line))
+        yield start, line
+    if any(mark in body for mark in _QUOTE_MARKS):
+        for match in _QUOTED_FAILURE.finditer(body):
+            if match.start() not in whole:
+                yield match.start(), match.group()
 
 
 def _mention(
@@ -343,8 +325,8 @@ def _exact(
     """
     body = text.text
     found = []
-    for word, inside in pieces.items():
-        wanted = [piece for piece in inside if piece.kind in kinds]
+    for word, things in pieces.items():
+        wanted = [piece for piece in things if piece.kind in kinds]
         at = _word_offset(body, word, taken) if wanted else -1
         if at < 0:
             continue
@@ -375,22 +357,20 @@ def _context(body: str, start: int, end: int) -> str:
     return f"{before}\n{after}"
 
 
-def _versions_and_figures(
-    text: Text, message: Message, taken: Ranges, mentions: set[str]
-) -> Iterator[Mention]:
+def _versions_and_figures(text: Text, taken: Ranges, mentions: set[str]) -> Iterator[Mention]:
     body = text.text
-    for start, end, name in named_versions(message, taken):
+    for start, end, name in named_versions(body, taken):
         version = body[start:end]
         taken.add(name, end)
         mentions.add(version)
         yield _mention(FactKind.VERSION, text, start, version, version, body[name:end])
-    for start, end in figures(message, taken, by_user=text.speaker is Speaker.USER):
-        said = body[start:end]
-        value = figure(said)
+    for start, end in figures(body, taken, by_user=text.speaker is Speaker.USER):
+        stated = body[start:end]
+        value = figure(stated)
         if value is not None:
-            mentions.add(value_key(said))
+            mentions.add(value_key(stated))
             context = _context(body, start, end)
-            yield _mention(FactKind.NUMBER, text, start, said, value.key, context)
+            yield _mention(FactKind.NUMBER, text, start, stated, value.key, context)
 
 
 def _statements(text: Text, blocks: list[tuple[int, int]]) -> Iterator[Mention]:
@@ -400,19 +380,19 @@ def _statements(text: Text, blocks: list[tuple[int, int]]) -> Iterator[Mention]:
     else:
         kinds = statements(found, by_user=text.speaker is Speaker.USER)
     for kind, one in kinds:
-        said = text.text[one.start : one.end]
-        if not _is_log_line(said):
-            yield _mention(kind, text, one.start, said, statement_key(said))
+        stated = text.text[one.start : one.end]
+        if not _is_log_line(stated):
+            yield _mention(kind, text, one.start, stated, statement_key(stated))
 
 
 def _pasted_lines(body: str, blocks: list[tuple[int, int]]) -> list[tuple[int, str]]:
     """The lines in code blocks and those that look like a log's, with their offsets."""
     found = []
     at = 0
-    inside = Ranges(blocks)
+    fenced = Ranges(blocks)
     for line in body.split("\n"):
         bare = line[:LONGEST].strip()
-        if bare and (at + line.find(bare) in inside or _is_log_line(bare)):
+        if bare and (at + line.find(bare) in fenced or _is_log_line(bare)):
             found.append((at, line))
         at += len(line) + 1
     return found

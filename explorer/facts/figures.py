@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from explorer.facts.message import Message, Ranges
-from explorer.facts.words import any_of, stem, word_set
+from explorer.facts.text import Ranges, any_of, stem, word_set
 
 _NUMBER = re.compile(
     r"(?P<sign>[-−]?)[$€£]?(?P<digits>\d{1,3}(?:[,_' \u00a0\u202f]\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)"
@@ -75,6 +74,7 @@ def _with_unit(value: float, unit: str, rest: str) -> Figure:
 _BARE = re.compile(r"\d{1,3}(?:[,_' \u00a0\u202f]\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?")
 
 
+@lru_cache(maxsize=32768)
 def value_key(text: str) -> str:
     """The bare value of a figure's text, as it stands among the mentions."""
     digits = _BARE.search(text)
@@ -87,7 +87,6 @@ _FIGURE = re.compile(
     r"(?:\d{1,3}(?:[,'_]\d{3})+(?!\d)|\d{1,3}(?: \d{3})+(?![\d.])|\d+)(?:\.\d+)?(?:e[-+]?\d+)?"
     r"(?::1(?!\d))?(?P<unit>%|[€$£]|°[CF]?|[A-Za-zµμ]{1,6}(?:/[A-Za-z]+)?)?(?![\w/\\@]|[.:,-]\w)"
 )
-_SIGNS = "~≈<>≤≥±+-$€£"
 _UNIT = re.compile(
     r"[ \u00a0\u202f]*(?P<first>%|[€$£]|°[CF]?|[A-Za-zµμ][A-Za-zµμ-]*(?:/[A-Za-z]+)?)(?![\w(=/])"
 )
@@ -143,11 +142,10 @@ _LIST = re.compile(r"(?:^|\n)[ \t]*(?:[-*]\s+)?\d{1,3}$")
 _MORE = re.compile(r"\s(\d+)\s?(ms|s|sec|seconds|min|minutes|h)\b")
 
 
-def figures(message: Message, skip: Ranges, *, by_user: bool = False) -> Iterator[tuple[int, int]]:
+def figures(text: str, skip: Ranges, *, by_user: bool = False) -> Iterator[tuple[int, int]]:
     """Where figures stand that say how much or how many (characters), those in ``skip`` aside."""
-    text = message.text
     at = 0
-    for match in _candidates(message):
+    for match in _FIGURE.finditer(text):
         start, end = match.span()
         if start < at or start in skip:
             continue
@@ -167,23 +165,6 @@ def figures(message: Message, skip: Ranges, *, by_user: bool = False) -> Iterato
         if text[start] in "+-" and start and not text[start - 1].isspace():
             start += 1
         yield start, at
-
-
-def _candidates(message: Message) -> Iterator[re.Match[str]]:
-    """What the pattern finds, looked for where there are digits: it begins with them, or with a
-    sign before them, and reads all of them."""
-    text = message.text
-    done = 0
-    for at in message.digits:
-        if at < done:
-            continue
-        match = None
-        if at > done and text[at - 1] in _SIGNS:
-            match = _FIGURE.match(text, at - 1)
-        match = match or _FIGURE.match(text, at)
-        if match:
-            done = match.end()
-            yield match
 
 
 def _is_figured_word(word: str) -> bool:
@@ -251,7 +232,7 @@ _PRODUCTS = word_set(
 _COUNTS = word_set("http tls make go boot spark edge arch kernel express api unity argo ant")
 """Names that a bare whole number after them does not make a version."""
 _BEFORE = re.compile(r"([A-Za-z.][\w.+#-]*)\s+v?$")
-_VERSION_NUMBER = re.compile(r"\d+(?:\.\d+)*(?:\.x\b)?(?![\w.]*[\w%])")
+_VERSION_NUMBER = re.compile(r"\d(?:(?<=\s\d)|(?<=\sv\d))\d*(?:\.\d+)*(?:\.x\b)?(?![\w.]*[\w%])")
 _CONTEXT = re.compile(
     r"\b(?:version|releas\w+|upgrad\w+|updat\w+|downgrad\w+|msrv|bump\w*|tagg?\w*|deprecat\w+|"
     r"require\w*|compat\w*|support\w*|below|floor)\b",
@@ -268,29 +249,19 @@ _NEAR = 60
 """Characters before a number that tell whether it is a version."""
 
 
-def named_versions(message: Message, taken: Ranges) -> Iterator[tuple[int, int, int]]:
+def named_versions(text: str, taken: Ranges) -> Iterator[tuple[int, int, int]]:
     """Where such versions stand: their beginning and end, and the beginning of the name before
     (characters); those in ``taken`` aside."""
-    text = message.text
-    done = 0
-    for at in message.digits:
-        if at < done or not _after_blank(text, at) or at in taken:
+    for match in _VERSION_NUMBER.finditer(text):
+        at, done = match.span()
+        if at in taken:
             continue
-        match = _VERSION_NUMBER.match(text, at)
-        if match is None:
-            continue
-        done = match.end()
         before = text[max(0, at - _NEAR) : at]
         name = _BEFORE.search(before)
         if name is None:
             continue
         if _is_version(match.group(), before, name[1], text[done : done + 20]):
             yield at, done, at - len(before) + name.start(1)
-
-
-def _after_blank(text: str, at: int) -> bool:
-    before = text[at - 2 : at] if at > 1 else text[:at]
-    return before[-1:].isspace() or (before[-1:] == "v" and before[:1].isspace())
 
 
 def _is_version(number: str, before: str, name: str, after: str) -> bool:

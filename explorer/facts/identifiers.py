@@ -1,20 +1,19 @@
 """Exact things in single words: paths, URLs, versions, hashes, symbols, figures.
 
-A word is classified without its context, so each different word is classified once per scan.
-Long outputs repeat their words, which makes this faster than patterns over the whole text.
+A word is classified without its context, so that texts which repeat their words are read fast.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from itertools import chain
+from collections.abc import Collection, Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
 from explorer.facts.fact import FactKind
 from explorer.facts.figures import figure, value_key
 from explorer.facts.paths import EXTENSIONS, FILE_NAMES, LINE_SUFFIX, is_file, is_path, path_key
-from explorer.facts.words import word_set
+from explorer.facts.text import word_set
 
 
 class Piece(NamedTuple):
@@ -39,7 +38,6 @@ _HEX = re.compile(r"^(?:(?:sha\d+|md5)[:-])?[0-9a-f]{7,128}$", re.IGNORECASE)
 _UUID_LENGTH, _HEX_LENGTH = 36, 7
 """Characters: of a UUID exactly, of other digests at least."""
 _ASCII_DIGIT = re.compile(r"[0-9]")
-_DIGIT = re.compile(r"\d")
 _PIN = re.compile(r"[=<>@^]")
 _TICKET = re.compile(r"^(?:[A-Z][A-Z0-9]{1,9}-\d{1,6}|#\d{2,5}|GH-\d+)$")
 _NOT_TICKETS = re.compile(
@@ -81,68 +79,34 @@ _NOT_SYMBOLS = word_set(
 _LEAD = "([{<\"'“‘*~≈«→‘`"
 _TRAIL = ".,;:!?)]}>\"'”’*…»`"
 _MARKS = _LEAD + _TRAIL
+_LONGEST = 2000
+"""Characters of a word; a longer one is data."""
 _SPLIT = re.compile(r"[^\s\"'`<>()\[\]{},;|=&]+")
 
 
-class WordCache:
-    """The exact things of all words seen so far; one instance per scan."""
-
-    __slots__ = ("_known", "_mentions", "_numbered", "_plain")
-
-    def __init__(self) -> None:
-        self._known: dict[str, tuple[Piece, ...]] = {}
-        self._mentions: dict[str, tuple[str, ...]] = {}
-        self._plain: set[str] = set()
-        self._numbered: set[str] = set()
-
-    def pieces(self, words: Iterable[str]) -> dict[str, tuple[Piece, ...]]:
-        """The words that contain exact things, each with these things."""
-        known = self._known
-        return {word: known[word] for word in self._classified(words)}
-
-    def mentions(self, lines: Iterable[str]) -> set[str]:
-        """The keys of all exact things in some lines; for a figure its bare value, ``#1500``."""
-        return self.mentions_of(self._classified(" ".join(lines).split()))
-
-    def mentions_of(self, words: Iterable[str]) -> set[str]:
-        """The same for words that ``pieces`` returned."""
-        return set(chain.from_iterable(map(self._mentions.__getitem__, words)))
-
-    def have_digits(self, words: frozenset[str]) -> bool:
-        """Whether any of these words, classified before, has a digit."""
-        return not self._numbered.isdisjoint(words)
-
-    def _classified(self, words: Iterable[str]) -> set[str]:
-        """The words that contain exact things; new ones are classified and remembered."""
-        found = set(words).difference(self._plain)
-        for word in found.difference(self._known):
-            pieces = pieces_of(word)
-            if _DIGIT.search(word):
-                self._numbered.add(word)
-            if pieces:
-                self._known[word] = pieces
-                self._mentions[word] = tuple({_mention(piece) for piece in pieces})
-            else:
-                self._plain.add(word)
-                found.discard(word)
-        return found
+def exact_things(words: Collection[str]) -> dict[str, tuple[Piece, ...]]:
+    """The words that contain exact things, each with these things."""
+    return {word: pieces for word in words if len(word) <= _LONGEST and (pieces := pieces_of(word))}
 
 
-def _mention(piece: Piece) -> str:
-    return value_key(piece.text) if piece.kind is FactKind.NUMBER else piece.key
+def mention_keys(things: Mapping[str, tuple[Piece, ...]]) -> set[str]:
+    """The keys of what ``exact_things`` returned; for a figure its bare value, ``#1500``."""
+    return {
+        value_key(piece.text) if piece.kind is FactKind.NUMBER else piece.key
+        for pieces in things.values()
+        for piece in pieces
+    }
 
 
 _TELLING = re.compile(r"[\d/\\_.:$@#-]|[a-z][A-Z]|\w\(")
 
 
+@lru_cache(maxsize=65536)
 def pieces_of(word: str) -> tuple[Piece, ...]:
     """The exact things in one word, in order."""
     if _is_plain(word) and word.lower() not in FILE_NAMES:
         return ()
-    if len(word) > 2000 or (
-        _TELLING.search(word) is None and word.lower().strip(_MARKS) not in FILE_NAMES
-    ):
-        # A word of thousands of letters is data, not text.
+    if _TELLING.search(word) is None and word.lower().strip(_MARKS) not in FILE_NAMES:
         return ()
     if "://" in word or "www." in word:
         urls = tuple(_urls(word))

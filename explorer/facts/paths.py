@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from explorer.facts.words import word_set
+from explorer.facts.text import word_set
 
 EXTENSIONS = word_set(
     """

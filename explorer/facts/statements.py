@@ -13,8 +13,7 @@ from enum import Flag, auto
 from functools import lru_cache
 
 from explorer.facts.fact import STATEMENT_KINDS, FactKind
-from explorer.facts.sentences import Sentence
-from explorer.facts.words import word_set
+from explorer.facts.text import Sentence, word_set
 
 CONSTRAINT, DECISION = FactKind.CONSTRAINT, FactKind.DECISION
 REQUEST, QUESTION, TODO = FactKind.REQUEST, FactKind.QUESTION, FactKind.TODO
@@ -96,36 +95,27 @@ CUES = (
         r"(?!have\b|be (?:fine|ok|okay|enough|there|easy|done|possible|able))\w",
         r"\b(?:has|needs) to (?!do with|see|say)\w",
         r"\b(?:have|need) to (?:be|stay|remain|keep|work|run|support|pass|fit|comply|match)\b",
-        r"\bneeds? (?:my|an?|the) (?:\w+ )?(?:approval|review|ok|okay|permission|sign-?off)\b",
         r"{head}(?:keep (?!going|at it|me posted|trying|looking|working)|leave (?:the|my|our|"
         r"it|them|that|those|all|qq)\b(?!.*\b(?:later|open|for now)\b)|avoid|stick (?:to|with)|"
         r"respect|follow (?!up|me)|preserve|maintain|ensure|restrict|limit (?:it|them|the)|"
         r"treat) ?\w",
         r"\b(?:make|be) (?:very |absolutely )?(?:sure|certain)\b(?! (?:what|whether|if|why|"
         r"how))",
-        r"\b(?:keep|bear) in mind\b",
         r"\b(?:stays?|remains?)(?: (?:exactly|strictly|the way))* (?:as|alone|untouched|"
         r"unchanged|the same|in|on|at|under|below|within|public|private|stable|compatible|"
         r"green|where|out|off|[\w-]+-compatible)\b",
         r"\bstays?\W*$",
         r"{head}(?:stay|keep|steer) (?:\w+ )?(?:away|clear|out|off)\b",
         r"^nobody \w+s\b(?!.*\b(?:yet|any ?more|ever)\b)",
-        r"\b(?:untouched|unchanged)\b",
         r"\bhands off\b",
         r"\boff[- ]limits\b",
-        r"\bout of (?:bounds|scope)\b",
         r"\balone\W*$",
         r"{head}only (?!(?:one|two|three|some|few|then|happens|fails|now|when (?:it|the)|"
         r"\d)\b|the (?:one|first|problem))\w",
-        r"\b(?:may|can|must|are|is) only\b",
         r"\b[\w-]+ only\b(?=\W*$|,| with| in| for| from| via)",
-        r"\bonly (?:in|for|via|from|with|by|under|inside|as)\b",
-        r"\bonly (?:the )?[\w-]+ (?:may|goes|can|gets)\b",
-        r"\bexclusively\b",
         r"\bat (?:the )?(?:most|least)\b",
         r"\b(?:not?|never) (?:exceed|more than|longer than|bigger than|larger than|above|over|"
         r"less than|fewer than)\b",
-        r"\bexceed\b",
         r"\b(?:limited|up) to {number}",
         r"\b(?:let's|lets) say {number}",
         r"\bno (?:later|longer|smaller|bigger|more|less)(?: than\b|\W*$)",
@@ -135,30 +125,20 @@ CUES = (
         r"\bis the (?:limit|cap|ceiling|floor|line|maximum|minimum)\b",
         r"\d\S* (?:[a-z%/]+ )?(?:max|tops|at most|minimum)\b",
         r"\b(?:under|below|within) {number}",
-        r"\b(?:keep|stay|fit|finish|run|load|start)\b.{0,50}\binside {number}",
         r"\b(?:until|till|unless) (?:i|we|you|told|further)\b",
         r"\b(?:by|before|until) (?:mon|tues|wednes|thurs|fri|satur|sun)day\b",
-        r"\bbefore (?:you|any|every) .{0,40}\b(?:ask|check with|tell|show)\b",
         r"\bask (?:me|us)\b.{0,30}\b(?:first|before)\b",
         r"\bfrom (?:now|here|today) on\b",
-        r"\bgoing forward\b",
-        r"\bin (?:the )?future\b",
-        r"\bunder no circumstances\b",
         r"\bwhatever you do\b",
         r"(?:^|[:,] )(?:\w+ ){0,4}?(?:rules?|constraints?|requirements?|conditions?)(?: "
         r"\w+){0,2}?(?:\s?:|,| is\b| are\b)",
         r"\bimportant\b.*\bthat\b",
-        r"^important\b",
         r"\b(?:is|are) (?:a )?(?:must|requirement|required|important)\b",
         r"\b(?:i|we)(?:'d| would) (?:much |really )?(?:rather|prefer)\b",
         r"\b(?:i|we) prefer\b",
-        r"^prefer\b",
         r"\b(?:let's|please) (?:not|avoid|never)\b",
-        r"\bcompatible with\b",
         r"\b(?:backwards?|forwards?)[- ]compat",
-        r"\b(?:must|should|still|to|we) support\b",
         r"\b(?:each|every)(?: new)?(?: [\w-]+){1,3} (?:needs?|gets?|must|has to|should|goes)\b",
-        r"^all (?:new |the |our )?(?:[\w-]+ ){1,3}(?:need|get|must|have to|should|go)\b",
         r"{head}use (?!case|cases|of\b|it\b|that\b)(?!.*\b(?:instead|rather)\b)\S",
         r"\bin (?:plain |simple )?english\b",
         r"{head}(?:make|set|change|raise|lower|bump|increase|reduce|extend|cut) (?:that|it|this|"
@@ -171,8 +151,6 @@ CUES = (
         DECISION,
         By.BOTH,
         r"\b(?:decided|decision|settled|chose|chosen|opted)\b",
-        r"\b(?:we|i) (?:settle|decide|rejected)\b",
-        r"\bagreed (?:on|to|that)\b",
         r"{we} {choose}",
         r"\b(?:use[ds]?|using|make|made|store[ds]?|put|took|take|build|built|write|wrote|"
         r"return|returns|keep|go|went|do|load|split|replaced?|move[ds]?)\b.{2,80}\b(?:instead "
@@ -199,8 +177,6 @@ CUES = (
         r"allow|return|run|raise|host|deploy|write|pay|sell)\b",
         r"\b(?:let's|let us) (?:use|take|make (?:it|that|the)|store|call|name|limit|support|"
         r"set)\b",
-        r"\bi(?:'m| am) (?:fine|ok|okay|good|happy) with\b",
-        r"^[\w' -]{3,40} (?:is enough|wins|will do)\W*$",
         r"\bcan live with\b",
         r"^(?:(?:ok|okay|yes|fine|then|so),? )*[\w.+-]+(?: [\w.+-]+)? it is\W*$",
         r"^(?:(?:ok|okay|yes|fine|let's|go with|take|use|i'd take|i prefer),? )*(?:(?:option|"
@@ -228,11 +204,7 @@ CUES = (
         r"say|think))",
         r"\b(?:can|could) (?:we|i) (?:also |please )?(?:get|have|add|make|try|move|change|fix|"
         r"show|run|drop|use|put)\b",
-        r"\bwould you mind\b",
-        r"\bis it possible to\b",
         r"\bany chance\b",
-        r"\bhow about \w+ing\b",
-        r"\bwhy (?:don't|not) (?:you|we)\b",
         r"\b(?:i|we)(?:'d| would) (?:really |also )?(?:like|love|appreciate) (?!it\b)",
         r"\b(?:i|we) (?:really |also |now |still )?(?:want|need) (?:you|to|an?|the|this|that|"
         r"it|all|some|one|two|another|your)\b(?! (?:stay|remain|keep))",
@@ -251,9 +223,6 @@ CUES = (
         r"\b(?:try|run it|do it) again\b",
         r"\b(?:let's|lets) (?:also |just |now |then |first )*(?:see|try|add|fix|run|look|"
         r"write|test|start|check|do (?:it|that)|begin|continue|get|clean|refactor)\b",
-        r"\b(?:you|we) (?:should|need to|could|have to) (?:also |now |then |first )*(?:add|"
-        r"fix|write|test|check|update|remove|rename|move|look|run|document|refactor|"
-        r"investigate|handle)\b",
     ),
     # Open work: what is said to be left.
     Cue(
@@ -265,13 +234,10 @@ CUES = (
         r"^(?:still )?(?:open|left|remaining|for later|later) ?:",
         r"\bleft to do\b",
         r"\bopen (?:point|item|task|issue|question)s?\b",
-        r"\bremains to\b",
         r"\bremaining (?:work|tasks?|steps?)\b",
         r"\b(?:i|we|you|someone)(?:'ll| will|'d| should| must| need to| have to| could| "
         r"can)\b.{2,80}\b{later}",
-        r"^{later},? (?:i|we)(?:'ll| will| should| must| could| can)\b",
         r"\bfor (?:tomorrow|later|another day|next week)\b",
-        r"\brevisit\b",
         r"\b(?:come|get|circle) back to (?!you|work|me\b)",
         r"\b(?:is|are|has|have)(?:n't| not)(?: been)? (?:yet )?(?:tested|tried|checked|"
         r"verified|covered|documented|migrated|implemented|reviewed|updated)\b",
@@ -286,7 +252,6 @@ CUES = (
         By.AGENT,
         r"^next(?: steps?)? ?:(?= ?\S)",
         r"^next,? (?:i|we)(?:'ll| will| should)\b",
-        r"^as a next step\b",
     ),
 )
 
@@ -308,8 +273,6 @@ EXCEPTIONS = (
         DECISION,
         By.BOTH,
         r"\b(?:could|might|maybe|perhaps|whether|alternatively|either|if you)\b",
-        r"\bundecided\b",
-        r"\b(?:not|haven't) decided\b",
         r"\byou (?:decide|want|prefer)\b",
         r"\bwent (?:well|wrong|fine|through|down|up|back|away)\b",
         r"\b(?:instead of|rather than) (?:about |the )?\d",

@@ -21,7 +21,7 @@ from explorer.audit.findings import STATED_WRONGLY, SURVIVED, Fate
 from explorer.audit.summary_text import SummaryText
 from explorer.compaction.summary import footer
 from explorer.facts import FactKind, scan
-from explorer.facts.words import statement_key
+from explorer.facts.text import statement_key
 from explorer.models.offline.extractive import summarize
 from explorer.session.entries import Entry
 from explorer.session.file_tools import file_ops

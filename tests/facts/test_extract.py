@@ -14,8 +14,7 @@ from explorer.facts.commands import is_command
 from explorer.facts.entry_texts import texts_of
 from explorer.facts.figures import figure
 from explorer.facts.paths import path_key
-from explorer.facts.sentences import sentences
-from explorer.facts.words import stem
+from explorer.facts.text import sentences, stem
 from explorer.formats.pi.entries import read_entry
 from explorer.session.entries import AssistantMessage, Entry, TextBlock, ThinkingBlock
 from tests.audit.texts import assistant, call, compaction, conversation, result, user

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from explorer.facts.entry_texts import Speaker
-from explorer.facts.sentences import sentences
+from explorer.facts.text import sentences
 from explorer.models.offline.extractive import summarize
 from explorer.models.offline.extractive.items import Kind
 from explorer.models.offline.extractive.request import blocks_of, calls_of

@@ -6,7 +6,6 @@ import gc
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import orjson
 
@@ -16,6 +15,8 @@ from explorer.audit.gathered import Gathered
 from explorer.audit.recorded import recorded
 from explorer.facts import scan
 from explorer.formats import open_source
+from explorer.formats.pi.entries import read_entry
+from explorer.session.entries import Entry
 from explorer.session.tree import SessionTree
 
 ROUNDS = 3
@@ -30,8 +31,8 @@ def audit_all(session: str) -> dict[str, list[float]]:
             tree.append(record.entry_id, record.parent, record.facts, record.estimate)
     lines = Path(session).read_bytes().splitlines()[1:]
 
-    def read(wanted: Sequence[int]) -> list[dict[str, Any]]:
-        return [orjson.loads(lines[index]) for index in wanted]
+    def read(wanted: Sequence[int]) -> list[Entry]:
+        return [read_entry(orjson.loads(lines[index])) for index in wanted]
 
     gc.freeze()
     found: dict[str, list[float]] = {
@@ -48,7 +49,7 @@ def audit_all(session: str) -> dict[str, list[float]]:
         gathered, changes = Gathered(), ChangedFiles(tree)
         for compaction in tree.columns.compactions:
             of = recorded(tree, compaction, changes)
-            summary = read([compaction])[0]["summary"]
+            summary = orjson.loads(lines[compaction])["summary"]
             fidelity(
                 summary,
                 of.summarized,

@@ -12,7 +12,7 @@ from explorer.facts import EXACT_KINDS, FactKind, Mention, scan
 from explorer.facts.entry_texts import Speaker
 from explorer.facts.errors import is_failure
 from explorer.facts.extract import EntryFacts
-from explorer.facts.words import terms
+from explorer.facts.text import terms
 from explorer.session.entries import (
     AssistantMessage,
     Body,

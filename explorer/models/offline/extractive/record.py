@@ -12,10 +12,8 @@ from explorer.facts.commands import fences
 from explorer.facts.entry_texts import Speaker
 from explorer.facts.errors import is_failure
 from explorer.facts.extract import EntryFacts
-from explorer.facts.message import units, wide_places
-from explorer.facts.sentences import Sentence, sentences
 from explorer.facts.statements import is_question, kinds_of
-from explorer.facts.words import terms, word_set
+from explorer.facts.text import Sentence, sentences, terms, units, wide_places, word_set
 from explorer.models.offline.extractive.items import (
     STATEMENTS,
     Focus,

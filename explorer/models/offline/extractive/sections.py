@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from explorer.facts.errors import is_failure
-from explorer.facts.sentences import sentences
+from explorer.facts.text import sentences
 from explorer.models.offline.extractive.items import Kind
 
 _HEADING = re.compile(r"^[ \t]{0,3}(#{1,4})[ \t]+([^\n#].*?)[ \t]*#*[ \t]*$", re.MULTILINE)

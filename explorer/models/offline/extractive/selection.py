@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from explorer.facts import FactKind
 from explorer.facts.entry_texts import Speaker
-from explorer.facts.words import word_set
+from explorer.facts.text import word_set
 from explorer.models.offline.extractive.items import Focus, Item, Kind
 from explorer.models.offline.extractive.sections import LISTED, item_line, list_part
 from explorer.tokens.estimate import utf16_units

@@ -6,12 +6,11 @@ import re
 from collections.abc import Callable, Sequence
 
 from explorer.facts import FactKind, Mention
-from explorer.facts.changes import Rule, mark_changed
+from explorer.facts.comparison import Rule, mark_changed
 from explorer.facts.entry_texts import Speaker
 from explorer.facts.figures import figures_in
-from explorer.facts.sentences import sentences
 from explorer.facts.statements import is_question, kinds_of
-from explorer.facts.words import statement_key, terms
+from explorer.facts.text import sentences, statement_key, terms
 from explorer.models.offline.extractive.items import Focus, Item, Kind, focus_of
 from explorer.models.offline.extractive.record import Record
 from explorer.models.offline.extractive.rendering import is_asked_for, render

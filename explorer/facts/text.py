@@ -1,12 +1,129 @@
-"""Splitting prose into sentences and list items, each with its offsets and its heading."""
+"""What the readers of a text share: its words, ranges of it, its sentences with their offsets."""
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
-from explorer.facts.message import Ranges
 from explorer.session.text import LINE_LIMIT
+
+
+def word_set(text: str) -> frozenset[str]:
+    """The words of a text."""
+    return frozenset(text.split())
+
+
+def any_of(*patterns: str, flags: int = 0) -> re.Pattern[str]:
+    """One pattern that matches where any of these does."""
+    return re.compile("|".join(patterns), flags)
+
+
+STOP = word_set(
+    """
+    a about after again all also an and any are as at be because been before but by can could
+    did do does done for from had has have here how i if in into is it its just let like make
+    may me my now of off on one or our out please should so some such than that the their them
+    then there these they this to too up us use used using very was we were what when where
+    which while who will with would yes you your ok okay thanks not no never don't dont must
+    only always
+    """
+)
+_WORD = re.compile(r"[^\W\d_][\w'’]*|\d+(?:[.,]\d+)*", re.UNICODE)
+_ENDINGS = ("ations", "ation", "ings", "ing", "ied", "ies", "ed", "es", "s")
+
+
+@lru_cache(maxsize=65536)
+def stem(word: str) -> str:
+    """A word in lower case without its common English ending: retries, retried, retry."""
+    low = word.lower().replace("’", "'").removesuffix("'s")
+    if len(low) <= 3 or not low.isalpha():
+        return low
+    for ending in _ENDINGS:
+        if low.endswith(ending) and len(low) - len(ending) >= 3 and not low.endswith("ss"):
+            base = low[: -len(ending)]
+            if ending in ("ied", "ies"):
+                return base + "y"
+            if len(base) > 3 and base[-1] == base[-2] and base[-1] not in "lsz":
+                base = base[:-1]
+            return base.removesuffix("e") if len(base) > 3 else base
+    return low.removesuffix("e") if len(low) > 4 else low
+
+
+@lru_cache(maxsize=16384)
+def terms(text: str) -> frozenset[str]:
+    """The stems of a sentence's telling words, stop words left out, and its numbers."""
+    return terms_of_message(text)
+
+
+def terms_of_message(text: str) -> frozenset[str]:
+    """The same for a long text; not cached."""
+    return frozenset(
+        stem(word)
+        for word in _WORD.findall(text)
+        if word.lower() not in STOP and (len(word) > 1 or word.isdigit())
+    )
+
+
+_MARKS = re.compile(r"[`*_\"“”'‘’]+|(?<=\s)[-•]\s")
+
+
+@lru_cache(maxsize=4096)
+def statement_key(text: str) -> str:
+    """A sentence in lower case without emphasis, quotes and final punctuation, blanks collapsed."""
+    return " ".join(_MARKS.sub("", text).lower().split()).rstrip(".!?;:, ")
+
+
+_WIDE = re.compile(r"[\U00010000-\U0010ffff]")
+
+
+class Ranges:
+    """Ranges of a text that are already assigned; they may overlap. ``at in ranges``: whether one
+    contains an offset."""
+
+    __slots__ = ("_ends", "_merged", "_ranges", "_starts")
+
+    def __init__(self, ranges: Iterable[tuple[int, int]] = ()) -> None:
+        self._ranges = list(ranges)
+        self._merged = False
+        self._starts: list[int] = []
+        self._ends: list[int] = []
+
+    def add(self, start: int, end: int) -> None:
+        """Add one range, ``end`` exclusive."""
+        self._ranges.append((start, end))
+        self._merged = False
+
+    def __contains__(self, at: int) -> bool:
+        if not self._ranges:
+            return False
+        if not self._merged:
+            self._merge()
+        before = bisect_right(self._starts, at) - 1
+        return before >= 0 and at < self._ends[before]
+
+    def _merge(self) -> None:
+        self._starts, self._ends = [], []
+        for start, end in sorted(self._ranges):
+            if self._ends and start <= self._ends[-1]:
+                self._ends[-1] = max(self._ends[-1], end)
+            elif end > start:
+                self._starts.append(start)
+                self._ends.append(end)
+        self._merged = True
+
+
+def wide_places(text: str) -> list[int]:
+    """Offsets of the characters that take two UTF-16 units, ascending."""
+    return [] if text.isascii() else [found.start() for found in _WIDE.finditer(text)]
+
+
+def units(at: int, wide: Sequence[int]) -> int:
+    """An offset in characters as UTF-16 units; ``wide``: see ``wide_places``."""
+    return at + bisect_left(wide, at)
+
 
 _ITEM = re.compile(
     r"[ \t]*(?:>[ \t]*)*(?:[-*+•–]|\d{1,3}[.)])[ \t]+(?:\[(?P<box>[ xX~-])\][ \t]+)?"
@@ -32,7 +149,7 @@ _JOINT = re.compile(
 )
 """Where the second part of a sentence begins: ", but never ..."."""
 _ENDING = 12
-"""Characters before a point that tell whether it closes an abbreviation."""
+"""Characters before a point that show whether it closes an abbreviation."""
 _LONG = 60
 """Characters from which a line may go on in the next."""
 _SHORTEST_PART = 12
