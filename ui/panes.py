@@ -17,9 +17,9 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.compaction.profile import PROFILES
-from ui.agent.pane import AgentPane
 from ui.audit.tab import AuditTab
 from ui.compaction.panel import CompactionPanel
+from ui.conversation.pane import AgentPane
 from ui.copilot import PromptPage
 from ui.inspector.context import ContextPane
 from ui.inspector.entry import EntryPane

@@ -16,13 +16,13 @@ from explorer.services.document import Document
 from explorer.services.navigation import NavigationPlan
 from explorer.session.kinds import METADATA_KINDS
 from ui import theme
-from ui.agent.attachments import (
+from ui.app_state import AppState
+from ui.conversation.attachments import (
     Attachment,
     PictureRefused,
     from_bytes,
 )
-from ui.agent.pane import AgentPane
-from ui.app_state import AppState
+from ui.conversation.pane import AgentPane
 from ui.widgets.labels import ElidedLabel, LinkButton
 
 

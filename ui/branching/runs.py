@@ -35,13 +35,13 @@ from explorer.session.branch_difference import (
 )
 from explorer.session.text import call_title, first_line
 from ui import theme
-from ui.agent.controller import (
-    AgentController,
-)
 from ui.app_state import (
     AppState,
 )
 from ui.branching.difference import DifferenceController
+from ui.conversation.controller import (
+    AgentController,
+)
 from ui.map.navigation import (
     NavigationController,
 )

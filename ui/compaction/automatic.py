@@ -23,9 +23,9 @@ from explorer.services.changes import (
 from explorer.services.document import Document
 from explorer.services.draft_records import Draft
 from explorer.services.effective_rules import EffectiveRules
-from ui.agent.strips import StripState
 from ui.app_state import AppState
 from ui.compaction.automatic_bar import question_words
+from ui.conversation.strips import StripState
 from ui.widgets.figures import round_short, short
 
 TRIGGERS = {

@@ -16,8 +16,8 @@ from explorer.services.edits import NothingToUndo, Undone
 from explorer.session.entries import UserMessage, images_of, text_of
 from explorer.session.kinds import Kind
 from explorer.store.rows import StoreError
-from ui.agent.controller import AgentController
 from ui.app_state import AppState
+from ui.conversation.controller import AgentController
 from ui.widgets.figures import count, full
 from ui.widgets.notice import Notice
 

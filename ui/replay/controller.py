@@ -14,8 +14,8 @@ from explorer.services.effective_rules import EffectiveRules
 from explorer.services.replay.player import Pace, Played, Player, in_proportion
 from explorer.services.replay.recording import recorded
 from explorer.store.rows import StoreError
-from ui.agent.controller import AgentController
 from ui.app_state import AGENT_MODEL, AppState
+from ui.conversation.controller import AgentController
 from ui.library.controller import SessionsController
 from ui.replay.dialog import Choice, ReplayDialog
 from ui.replay.strip import ReplayStrip

@@ -29,9 +29,9 @@ from explorer.services.template_trials import (
 from explorer.store.rows import StoreError
 from explorer.template_catalogue import names_used_by
 from explorer.templates import PromptTemplates, TemplateError, TemplateState, Version
-from ui.agent.controller import AgentController
-from ui.agent.turns import today
 from ui.app_state import AppState
+from ui.conversation.controller import AgentController
+from ui.conversation.turns import today
 from ui.inspector.gather import Loader
 from ui.shell.dialogs import Role, confirm, present
 from ui.widgets.figures import count
