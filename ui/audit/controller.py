@@ -22,8 +22,8 @@ from ui.app_state import AppState
 from ui.audit.fidelity.control import FidelityController
 from ui.audit.tab import BRANCHES, NOW, AuditTab
 from ui.compaction.entry_edits import EntryEditsController
-from ui.inspector.gather import Loader
 from ui.map.navigation import NavigationController
+from ui.widgets.loader import Loader
 from ui.widgets.notice import Notice
 
 REST_MS = 150

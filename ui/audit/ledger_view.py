@@ -12,11 +12,11 @@ from explorer.audit.rules import rule_of
 from ui.audit.known import ProvenanceBadge
 from ui.audit.words import LEADS, MEANINGS, VERDICTS, sentence_case, texture
 from ui.compaction.words import entry_links
-from ui.inspector.gather import Loader
 from ui.theme import S4, S8, S12, S16, role_name
 from ui.widgets.entry_table import ENTRY, EntryCells, EntryModel, EntryTable, ReadLines
 from ui.widgets.figures import count, full
 from ui.widgets.labels import Caption, ClickLabel, Hairline
+from ui.widgets.loader import Loader
 from ui.widgets.panels import FoldButton, bare_column, row
 from ui.widgets.swatch import Legend, Share
 from ui.widgets.table import RIGHT, Column

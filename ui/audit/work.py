@@ -9,7 +9,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from explorer.facts import ScanCancelled
-from ui.inspector.gather import Loader
+from ui.widgets.loader import Loader
 
 Progress = Callable[[int, int], None]
 Job = Callable[[Callable[[], bool], Progress], Any]

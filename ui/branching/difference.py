@@ -33,7 +33,6 @@ from ui.app_state import (
     AppState,
 )
 from ui.branching.turns_table import Pair, TurnsTable, table_rows
-from ui.inspector.gather import Loader
 from ui.map.navigation import (
     NavigationController,
 )
@@ -46,6 +45,7 @@ from ui.widgets.comparison import (
 )
 from ui.widgets.dialogs import fit
 from ui.widgets.labels import Caption, Hairline
+from ui.widgets.loader import Loader
 from ui.widgets.marked import (
     MarkedText,
 )

@@ -30,11 +30,11 @@ from ui.compaction.words import (
     commit_words,
     leaving_words,
 )
-from ui.inspector.gather import Loader
 from ui.theme import S4, S8, S12, S16, bind_font, on_theme_changed, scaled, set_tone, ui_font
 from ui.widgets.figures import count, full, short
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, ElidedLabel, Hairline
+from ui.widgets.loader import Loader
 from ui.widgets.panels import bare_column, row, scroll_area
 from ui.widgets.plain_text import StreamView
 

@@ -22,11 +22,11 @@ from explorer.compaction.preparation import Preparation
 from explorer.compaction.requests import SummaryRequest
 from explorer.tokens.estimate import estimate_text
 from ui.compaction.ports import CompactionDocument
-from ui.inspector.gather import Loader
 from ui.theme import S8, S12, S16, set_tone
 from ui.widgets.dialogs import fit
 from ui.widgets.figures import full
 from ui.widgets.labels import Caption, LinkButton
+from ui.widgets.loader import Loader
 from ui.widgets.panels import CollapsibleSection, row
 from ui.widgets.plain_text import PlainTextView, split_lines
 

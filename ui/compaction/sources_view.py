@@ -11,11 +11,12 @@ from explorer.compaction.partition import Partition, Verdict
 from explorer.compaction.preparation import Preparation
 from explorer.session.entries import Entry
 from ui.compaction.ports import CompactionDocument
-from ui.inspector.gather import READ_ERRORS, Loader, is_large
+from ui.inspector.gather import is_large
 from ui.theme import S4, S12, role_name
 from ui.widgets.entry_table import ENTRY, EntryCells, EntryModel, EntryTable
 from ui.widgets.figures import count, full
 from ui.widgets.labels import Caption, LinkButton
+from ui.widgets.loader import READ_ERRORS, Loader
 from ui.widgets.message_blocks import blocks, words_of
 from ui.widgets.panels import bare_column, row
 from ui.widgets.plain_text import PlainTextView

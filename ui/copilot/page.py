@@ -32,11 +32,11 @@ from ui.copilot.prompt_model import (
     PromptRendering,
     render_to_budget,
 )
-from ui.inspector.gather import Loader
 from ui.theme import S4, S8, S12, bind_font, on_theme_changed, scaled, set_tone, small_font, ui_font
 from ui.widgets.figures import count, full, short
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, Hairline
+from ui.widgets.loader import Loader
 from ui.widgets.number_slider import NumberSlider
 from ui.widgets.panels import CollapsibleSection, EmptyState, bare_column, scroll_area, section
 

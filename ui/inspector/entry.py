@@ -25,9 +25,7 @@ from ui.audit.known import NOT_RECORDED, marked, spoken
 from ui.audit.verdict_line import VerdictLine
 from ui.inspector.block_views import CodeView, view_of
 from ui.inspector.gather import (
-    READ_ERRORS,
     Gathered,
-    Loader,
     gather,
     is_large,
     pretty,
@@ -58,6 +56,7 @@ from ui.theme import (
 )
 from ui.widgets.figures import full, moment
 from ui.widgets.labels import Caption, Hairline
+from ui.widgets.loader import READ_ERRORS, Loader
 from ui.widgets.notice import AddressStrip, Notice, NoticeStrip
 from ui.widgets.panels import EmptyState, row, scroll_area
 from ui.widgets.plain_text import PlainTextView

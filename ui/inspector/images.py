@@ -10,10 +10,10 @@ from PySide6.QtGui import QImage, QImageReader, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from explorer.session.entries import ImageBlock
-from ui.inspector.gather import Loader
 from ui.theme import S4
 from ui.widgets.figures import size
 from ui.widgets.labels import Caption
+from ui.widgets.loader import Loader
 
 MOST_BASE64 = 24 * 1024 * 1024
 """Characters of base64; more is not decoded."""

@@ -16,7 +16,6 @@ from PySide6.QtWidgets import (
 
 from explorer.compaction.profile import Profile
 from explorer.compaction.profile_comparison import Cause, ProfileOutcome
-from ui.inspector.gather import Loader
 from ui.profiles.strip import Scale, VerdictStrip
 from ui.theme import S4, S8, S12, S16, bind_font, mono_font, on_theme_changed, set_tone, ui_font
 from ui.widgets.choice import Choice
@@ -25,6 +24,7 @@ from ui.widgets.dialogs import fit
 from ui.widgets.figures import count, full, round_short, short
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, Hairline, LinkButton, RichLabel
+from ui.widgets.loader import Loader
 from ui.widgets.panels import bare_column, row
 from ui.widgets.swatch import Legend, Share
 

@@ -32,9 +32,9 @@ from explorer.templates import PromptTemplates, TemplateError, TemplateState, Ve
 from ui.app_state import AppState
 from ui.conversation.controller import AgentController
 from ui.conversation.turns import today
-from ui.inspector.gather import Loader
 from ui.shell.dialogs import Role, confirm, present
 from ui.widgets.figures import count
+from ui.widgets.loader import Loader
 from ui.widgets.notice import Notice
 from ui.workshop.dialog import WorkshopDialog
 

@@ -22,8 +22,8 @@ from ui.audit.fidelity.page import FidelityPage, ShownAudit, shown_audit
 from ui.audit.fidelity.words import ONE_KIND
 from ui.audit.tab import NOW
 from ui.audit.work import AuditWork, Job
-from ui.inspector.gather import Loader
 from ui.main_window import TABS
+from ui.widgets.loader import Loader
 
 LONGEST = 120
 """Characters of a finding that are told above the entry."""

@@ -19,8 +19,8 @@ from ui.audit.what_if.window import (
     WhatIfWindow,
     in_window,
 )
-from ui.inspector.gather import Loader
 from ui.shell.dialogs import present
+from ui.widgets.loader import Loader
 from ui.widgets.steps import StepRunner
 
 

@@ -20,12 +20,12 @@ from PySide6.QtWidgets import (
 from explorer.audit.simulation import Policy, Stopped
 from explorer.audit.simulation.sweep import Cell, Sweep
 from ui.audit.what_if.heat_map import FIGURES, HeatMap
-from ui.inspector.gather import Loader
 from ui.theme import S8, S12, S16, set_tone
 from ui.widgets.choice import Choice
 from ui.widgets.figures import full
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption
+from ui.widgets.loader import Loader
 from ui.widgets.panels import labelled, push_button
 
 BREATH_S = 0.002

@@ -26,13 +26,13 @@ from ui.audit.what_if.chart import Chart
 from ui.audit.what_if.lines import Drawing
 from ui.audit.what_if.sweep import MakeSweep, SweepPage
 from ui.audit.what_if.totals import LineLegend, TotalsTable
-from ui.inspector.gather import Loader
 from ui.theme import S4, S8, S12, S16, bind_font, set_tone, ui_font
 from ui.widgets.choice import Choice
 from ui.widgets.dialogs import fit
 from ui.widgets.figures import count, round_short
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, Hairline
+from ui.widgets.loader import Loader
 from ui.widgets.model_box import ModelBox
 from ui.widgets.panels import bare_column, labelled, push_button, scroll_area
 

@@ -11,7 +11,7 @@ from ui.conversation.view.calls import CallStates
 from ui.conversation.view.item_reader import ShownDocument, parts_of, read_item
 from ui.conversation.view.items import Snapshot
 from ui.conversation.view.parts import Code, Diff, Note, Part, Prose, Row
-from ui.inspector.gather import READ_ERRORS
+from ui.widgets.loader import READ_ERRORS
 
 _TOLD_MS = 60
 """Between two words of how far it is."""

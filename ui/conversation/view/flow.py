@@ -23,9 +23,9 @@ from ui.conversation.view.item_reader import (
     thinking_parts,
 )
 from ui.conversation.view.items import Heights, PathItems
-from ui.conversation.view.layout import Background, LaidItem, Pictures
+from ui.conversation.view.layout import LaidItem, Pictures
 from ui.conversation.view.parts import AGENT, Note, Part, Role, Row, Splitter, piece_part
-from ui.inspector.gather import READ_ERRORS
+from ui.widgets.loader import READ_ERRORS, Background
 from ui.widgets.message_blocks import CallBlock, call_block
 
 THINKING_SHOWN = 20_000

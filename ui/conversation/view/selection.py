@@ -13,7 +13,7 @@ from ui.conversation.view.flow import Flow
 from ui.conversation.view.item_reader import FIGURES, ShownDocument, parts_of, read_item
 from ui.conversation.view.items import Snapshot
 from ui.conversation.view.parts import Code, Note, Part, Row, markdown_of
-from ui.inspector.gather import READ_ERRORS
+from ui.widgets.loader import READ_ERRORS
 
 
 class Place(NamedTuple):

@@ -22,7 +22,6 @@ from ui.conversation.view.boxes import WHOLE, DocumentBox
 from ui.conversation.view.find import Hit
 from ui.conversation.view.flow import LIVE
 from ui.conversation.view.item_reader import FIGURES
-from ui.conversation.view.layout import Background
 from ui.conversation.view.parts import Row, markdown_of
 from ui.conversation.view.selection import (
     Place,
@@ -31,6 +30,7 @@ from ui.conversation.view.selection import (
     selected_words,
 )
 from ui.conversation.view.surface import Surface
+from ui.widgets.loader import Background
 
 Key, Mod = Qt.Key, Qt.KeyboardModifier
 
