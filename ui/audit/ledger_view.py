@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QModelIndex, QTimer, Signal
-from PySide6.QtWidgets import QLineEdit, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLineEdit, QSizePolicy, QWidget
 
 from explorer.audit.ledger import Ledger, LedgerVerdict
 from explorer.audit.rules import rule_of
@@ -17,7 +17,7 @@ from ui.widgets.entry_table import ENTRY, EntryCells, EntryModel, EntryTable, Re
 from ui.widgets.figures import count, full
 from ui.widgets.labels import Caption, ClickLabel, Hairline
 from ui.widgets.loader import Loader
-from ui.widgets.panels import FoldButton, bare_column, row
+from ui.widgets.panels import FoldButton, column_in, row
 from ui.widgets.swatch import Legend, Share
 from ui.widgets.table import RIGHT, Column
 
@@ -43,9 +43,7 @@ class RulePart(QWidget):
         self.lives.link.connect(self._followed)
         self.badge = ProvenanceBadge(self, "Verdict")
         self.basis = Caption(parent=self, wraps=True)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(S16, S8, S16, S12)
-        column.setSpacing(S4)
+        column = column_in(self, S4, (S16, S8, S16, S12))
         column.addWidget(self.rule)
         column.addWidget(self.lives)
         line = row(self.badge, self.basis)
@@ -185,14 +183,12 @@ class LedgerView(QWidget):
 
     def _lay_out(self) -> None:
         head = QWidget(self)
-        lines = QVBoxLayout(head)
-        lines.setContentsMargins(S16, S8, S16, S8)
-        lines.setSpacing(S4)
+        lines = column_in(head, S4, (S16, S8, S16, S8))
         line = row(self.search, self.fold)
         line.setStretchFactor(self.search, 1)
         lines.addWidget(self.legend)
         lines.addLayout(line)
-        column = bare_column(self, 0)
+        column = column_in(self, 0)
         column.addWidget(head)
         column.addWidget(self.table, 1)
         column.addWidget(self.nothing)

@@ -45,7 +45,7 @@ from ui.widgets.entry_table import ReadLines
 from ui.widgets.figures import full
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, Hairline
-from ui.widgets.panels import EmptyState, FoldButton, OnePage, bare_column, row
+from ui.widgets.panels import EmptyState, FoldButton, OnePage, column_in, row
 
 NARROW = 320
 """Width at a text scale of 100 % below which the moment has a line of its own."""
@@ -127,7 +127,7 @@ class AuditHead(QWidget):
         self._buttons.setLayout(row(self.fold, self.report, 1))
         self._first.addWidget(self._buttons)
         self._details = QWidget(self)
-        rest = bare_column(self._details, S8)
+        rest = column_in(self._details, S8)
         rest.addLayout(self._line("Ru&les of", self.rules))
         figures = row(self.figure, self.badge)
         figures.setStretchFactor(self.figure, 1)
@@ -201,8 +201,6 @@ class AuditTab(QWidget):
     """A ``Loss`` and a ``Repair``."""
     report_requested = Signal()
     """The audit as a file: of the moment that is chosen."""
-    page_shown = Signal(str)
-    """The title of the page that is shown now."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -224,7 +222,7 @@ class AuditTab(QWidget):
         self._whole = OnePage(self)
         self._whole.add(self.empty)
         self._whole.add(self._build())
-        column = bare_column(self)
+        column = column_in(self)
         column.addWidget(self._whole)
         for title, page in (
             (LEDGER, self.ledger), (LOSSES, self.losses), (SURVIVAL, self.strip),
@@ -247,7 +245,7 @@ class AuditTab(QWidget):
 
     def _build(self) -> QWidget:
         page = QWidget()
-        column = bare_column(page, 0)
+        column = column_in(page, 0)
         column.addWidget(self.head)
         column.addWidget(Hairline(parent=page))
         column.addWidget(self.pages, 1)
@@ -304,7 +302,6 @@ class AuditTab(QWidget):
     def _turn(self, at: int) -> None:
         self.bar.button(at).setChecked(True)
         self.pages.show_page(at)
-        self.page_shown.emit(self._titles[at])
 
     # what is shown -----------------------------------------------------------------------------
 

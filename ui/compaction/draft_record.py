@@ -10,12 +10,13 @@ from PySide6.QtWidgets import QGridLayout, QVBoxLayout, QWidget
 
 from explorer.extensions.records import records_of
 from explorer.models.catalogue import REMOTE
-from ui.compaction.ports import ShownDraft, SummaryCall
+from explorer.services.draft_records import Draft
+from explorer.services.summary_request import Attempt
 from ui.extensions.handler_calls import HandlerCallsView
 from ui.theme import S4, S8, S16
 from ui.widgets.figures import count, full
 from ui.widgets.labels import Caption
-from ui.widgets.panels import CollapsibleSection, bare_column
+from ui.widgets.panels import CollapsibleSection, column_in
 
 PURPOSES = {
     "history": "History",
@@ -56,7 +57,7 @@ def asker(model: str) -> str:
     return "the service of your own" if model == REMOTE else model
 
 
-def step(made: SummaryCall) -> Step:
+def step(made: Attempt) -> Step:
     """A call in words."""
     part = f", part {made.window}" if made.window else ""
     waited = f" after {made.waited_s:.1f} s" if made.waited_s >= 0.05 else ""
@@ -67,7 +68,7 @@ def step(made: SummaryCall) -> Step:
     return Step(what + waited, asker(made.model), " · ".join(took), made.problem)
 
 
-def headline(attempts: Sequence[SummaryCall], asked_of_extensions: int = 0) -> str:
+def headline(attempts: Sequence[Attempt], asked_of_extensions: int = 0) -> str:
     """All of it in a line, for where it is folded."""
     parts = [count(len(attempts), "call")] if attempts else []
     again = sum(each.why == "retry" for each in attempts)
@@ -121,12 +122,12 @@ class DraftRecordView(QWidget):
         column.addWidget(self.short)
         column.addWidget(self.did)
         self.section = CollapsibleSection("How it was made", self._inside, parent=self)
-        outer = bare_column(self)
+        outer = column_in(self)
         outer.addWidget(self.section)
         self.steps: tuple[Step, ...] = ()
         self._shown: object = None
 
-    def show_draft(self, draft: ShownDraft) -> None:
+    def show_draft(self, draft: Draft) -> None:
         """Show what is recorded with a draft; one without a record shows nothing."""
         if draft is self._shown:
             return

@@ -49,9 +49,9 @@ def happened(why: str, entry: int, before: int, after: int, undo: Callable[[], N
     )
 
 
-def not_stored(message: str, details: str) -> Notice:
+def not_stored(message: str) -> Notice:
     """The compaction could not be stored."""
-    return Notice("error", message, "The draft is still here.", "Try again.", details)
+    return Notice("error", message, "The draft is still here.", "Try again.")
 
 
 def undone(leaf: int) -> Notice:

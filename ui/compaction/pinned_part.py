@@ -12,7 +12,7 @@ from ui.theme import S4, S8, bind_icon
 from ui.widgets.figures import count, full, short
 from ui.widgets.labels import Caption, ElidedLabel, LinkButton
 from ui.widgets.number_slider import NumberSlider
-from ui.widgets.panels import bare_column, bare_row
+from ui.widgets.panels import column_in, row_in
 
 MOST_SHOWN = 6
 """Rows shown at once; the rest is behind a link."""
@@ -69,7 +69,7 @@ class ShapingPart(QWidget):
         line.setContentsMargins(0, 0, 0, 0)
         line.addWidget(self.taken, 1)
         line.addWidget(self.keep)
-        column = bare_column(self, S4)
+        column = column_in(self, S4)
         for part in (self.heading, self.list, self.more, self.budget):
             column.addWidget(part)
         column.addLayout(line)
@@ -148,7 +148,7 @@ class ShapingPart(QWidget):
 
     def _line(self, one: ShapedRow, text: str) -> QWidget:
         line = QWidget(self.list)
-        layout = bare_row(line, S8)
+        layout = row_in(line, S8)
         go = LinkButton(f"#{one.entry}", line)
         go.setToolTip(f"Show #{one.entry} on the map")
         go.clicked.connect(lambda: self.entry_requested.emit(one.entry))

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QWidget
 
 from explorer.compaction.profile import PROFILES, Profile
 from ui.profiles.rules import RuleList
 from ui.theme import S4, S8, S12, S16, bind_font, ui_font
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, LinkButton
-from ui.widgets.panels import bare_column, row, scroll_area
+from ui.widgets.panels import column_in, row, scroll_area
 
 
 class RulesPage(QWidget):
@@ -55,9 +55,7 @@ class RulesPage(QWidget):
         links = FlowLayout(across=S12, down=0)
         for link in (self.reset, self.keep, self.profiles):
             links.addWidget(link)
-        column = QVBoxLayout(body)
-        column.setContentsMargins(S16, S12, S16, S16)
-        column.setSpacing(S4)
+        column = column_in(body, S4, (S16, S12, S16, S16))
         column.addLayout(row(self.back, 1))
         column.addWidget(self.title)
         column.addWidget(intro)
@@ -65,7 +63,7 @@ class RulesPage(QWidget):
         column.addSpacing(S8)
         column.addWidget(self.rules)
         column.addStretch(1)
-        outer = bare_column(self)
+        outer = column_in(self)
         outer.addWidget(area)
 
     def show_profile(self, profile: Profile, own: Profile | None, corrected: Profile) -> None:

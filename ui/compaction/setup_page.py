@@ -10,9 +10,10 @@ from PySide6.QtWidgets import QScrollArea, QVBoxLayout, QWidget
 
 from explorer.compaction.partition import Partition
 from explorer.compaction.profile import Profile, Settings
+from explorer.models.catalogue import ModelInfo
+from explorer.services.document import Document
 from ui.compaction.ledger import LedgerModel, VerdictReason
 from ui.compaction.pinned_part import ShapingPart
-from ui.compaction.ports import CompactionDocument, ModelChoice
 from ui.compaction.setup_parts import BudgetPart, InstructionsBox, OutcomePart, RulesPart
 from ui.compaction.words import is_possible
 from ui.theme import S16, bind_font, on_theme_changed, scaled, set_tone, small_font
@@ -235,7 +236,7 @@ class SetupPage(QWidget):
         self._profile, self._settings = profile, settings
         self.following.show_settings(profile, settings, changed)
 
-    def set_models(self, models: list[ModelChoice], chosen: str) -> None:
+    def set_models(self, models: list[ModelInfo], chosen: str) -> None:
         """The models that can summarize."""
         self.outcome_part.set_models(models, chosen)
 
@@ -244,7 +245,7 @@ class SetupPage(QWidget):
         return self.outcome_part.chosen_model()
 
     def show_partition(
-        self, document: CompactionDocument, shown: Partition, by_hand: bool, at_leaf: bool
+        self, document: Document, shown: Partition, by_hand: bool, at_leaf: bool
     ) -> None:
         """Show what a compaction would do."""
         cut_moved = self.shown is None or self.shown.cut != shown.cut

@@ -27,7 +27,7 @@ from ui import theme
 from ui.widgets.choice import Choice
 from ui.widgets.flow import FlowLayout
 from ui.widgets.model_box import ModelBox
-from ui.widgets.panels import bare_row
+from ui.widgets.panels import row_in
 
 
 class Folding(NamedTuple):
@@ -250,7 +250,7 @@ class AgentBar(QWidget):
         )  # fmt: skip
         for part in (*self._line, self.state):
             choices.addWidget(part)
-        row = bare_row(self, theme.S8)
+        row = row_in(self, theme.S8)
         row.addLayout(choices, 1)
         self._right = (self.go_on, self.send, self.stop)
         for part in self._right:

@@ -17,7 +17,7 @@ from ui import theme
 from ui.widgets.figures import size
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption
-from ui.widgets.panels import bare_column
+from ui.widgets.panels import column_in
 
 LONGEST_SIDE = 2000
 """Pixels; providers scale what is larger down themselves, or refuse it."""
@@ -208,7 +208,7 @@ class ChipRow(QWidget):
         self._warning = Caption("", self, "comp")
         self._warning.setWordWrap(True)
         self._warning.hide()
-        column = bare_column(self, theme.S4)
+        column = column_in(self, theme.S4)
         column.addLayout(self._flow)
         column.addWidget(self._warning)
         self.hide()

@@ -51,7 +51,6 @@ def _expression(low: str) -> re.Pattern[str]:
 def best(
     typed: str,
     names: Sequence[str],
-    most: int = MOST_OFFERED,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> list[str]:
     """The names that fit best, the best first; nothing when it is cancelled meanwhile."""
@@ -63,7 +62,7 @@ def best(
         if points is not None:
             rated.append((points, name))
     rated.sort()
-    return [name for _, name in rated[:most]]
+    return [name for _, name in rated[:MOST_OFFERED]]
 
 
 WIDEST = 560

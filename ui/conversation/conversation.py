@@ -8,17 +8,18 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QLabel, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QToolButton, QWidget
 
 from explorer.agent.events import RoundStarted, ToolEnded, ToolOutput, ToolStarted, TurnEvent
 from explorer.models.client import Silence, TextDelta, ThinkingDelta, ToolCallReady
 from explorer.models.retry import Retry
+from explorer.services.document import Document
 from ui import theme
 from ui.conversation.view.find_bar import FindBar, FindController
-from ui.conversation.view.item_reader import ShownDocument
 from ui.conversation.view.selection import conversation_words
 from ui.conversation.view.view import ConversationView
 from ui.widgets.notice import AddressStrip
+from ui.widgets.panels import column_in
 
 FLUSH_MS = 33
 _WEB = ("http", "https")
@@ -53,9 +54,7 @@ class Conversation(QWidget):
         theme.bind_icon(self.end_button, "chevron-down", "accent")
         self.end_button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.end_button.hide()
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
+        column = column_in(self, 0)
         for part in (self.bar, self.address):
             column.addWidget(part)
         column.addWidget(self.view, 1)
@@ -80,7 +79,7 @@ class Conversation(QWidget):
 
     # what is shown -------------------------------------------------------------------------------
 
-    def show_document(self, document: ShownDocument | None) -> None:
+    def show_document(self, document: Document | None) -> None:
         """Show the active path of another session from its end, or nothing."""
         self._stop_gathering()
         view = self.view

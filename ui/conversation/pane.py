@@ -19,7 +19,7 @@ from ui.conversation.completion import Completion
 from ui.conversation.composer import Composer
 from ui.conversation.conversation import Conversation
 from ui.conversation.strips import AutomaticStrip, QueueStrip
-from ui.widgets.panels import bare_column
+from ui.widgets.panels import column_in
 
 TALL = 800
 """Pixels of the drawing from which on a window has room for some lines of the conversation,
@@ -75,7 +75,7 @@ class AgentPane(QWidget):
         below.setSpacing(theme.S8)
         for part in (self.card, self.chips, self.composer, self.bar):
             below.addWidget(part)
-        layout = bare_column(self, theme.S4)
+        layout = column_in(self, theme.S4)
         layout.addWidget(self.conversation, 1)
         layout.addWidget(self.automatic)
         layout.addWidget(self.queue)

@@ -23,7 +23,7 @@ from explorer.models.retry import Retry
 from ui import theme
 from ui.widgets.figures import count
 from ui.widgets.labels import Caption, ElidedLabel, LinkButton
-from ui.widgets.panels import bare_row
+from ui.widgets.panels import row_in
 
 _TICK_MS = 250
 
@@ -207,7 +207,7 @@ class QueueStrip(QFrame):
         back.setToolTip("Put this message back into the box; the agent does not get it")
         back.setAccessibleName(f"Take back: {text.text()[:60]}")
         back.clicked.connect(self._taker(one))
-        line = bare_row(row, theme.S8)
+        line = row_in(row, theme.S8)
         line.addWidget(when, 0, Qt.AlignmentFlag.AlignVCenter)
         line.addWidget(text, 1)
         line.addWidget(back)

@@ -11,7 +11,7 @@ from explorer.extensions.records import TITLES, HookRecord
 from ui.theme import S8, S16, set_tone
 from ui.widgets.figures import count
 from ui.widgets.labels import Caption
-from ui.widgets.panels import CollapsibleSection, bare_column
+from ui.widgets.panels import CollapsibleSection, column_in
 
 MOST_ROWS = 40
 """Calls that are shown one by one at most."""
@@ -42,7 +42,7 @@ class HandlerCallsView(QWidget):
         self._grid.setVerticalSpacing(0)
         self._grid.setColumnStretch(1, 1)
         self.section = CollapsibleSection("Extensions", self._rows, parent=self)
-        column = bare_column(self)
+        column = column_in(self)
         column.addWidget(self.section)
         self._shown: tuple[HookRecord, ...] | None = None
         self.show_records(())

@@ -19,19 +19,19 @@ from explorer.audit.provenance import (
 )
 from explorer.compaction.context_size import context_size
 from explorer.compaction.profile import PROFILES, Profile, Settings
+from explorer.services.document import Document
 from explorer.session.context import Context, context_at, sent_tokens
 from explorer.session.edit_entries import Reinserted
 from explorer.session.kinds import Flag, Kind, selector
 from explorer.session.tree import SessionTree
 from ui.audit.known import NOT_RECORDED, ProvenanceBadge, marked, reason, spoken
-from ui.inspector.ports import InspectedDocument
 from ui.theme import S4, S8, S12, S16, role_name
 from ui.theme.verdicts import PINNED, PRUNED
 from ui.widgets.entry_table import EntryCells, EntryModel, EntryTable
 from ui.widgets.figures import count, full, round_short, short
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, ElidedLabel, Hairline
-from ui.widgets.panels import EmptyState, row
+from ui.widgets.panels import EmptyState, column_in, row
 from ui.widgets.swatch import BudgetBar, Legend, Share, beyond_share
 from ui.widgets.table import RIGHT, Column
 
@@ -107,7 +107,7 @@ def shares_of(categories: bytes, tokens: Sequence[int]) -> list[Share]:
     ]
 
 
-def tokens_sent(document: InspectedDocument, context: Context) -> list[int]:
+def tokens_sent(document: Document, context: Context) -> list[int]:
     """Tokens of each message as it is sent: of the note where it is pruned, with the words before
     it where it is told again. By the tokenizer where it counted, else estimated."""
     entries, weights = context.messages, document.weights
@@ -172,7 +172,7 @@ class ContextModel(EntryModel[int]):
             ),
         )  # fmt: skip
 
-    def show_context(self, document: InspectedDocument, context: Context) -> None:
+    def show_context(self, document: Document, context: Context) -> None:
         """Show another context."""
         self.show(())
         self.use_session(document.tree, document.payloads.previews)
@@ -258,7 +258,7 @@ class ContextPane(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._document: InspectedDocument | None = None
+        self._document: Document | None = None
         self._index = -1
         self._own_request = -1
         self._window, self._reserve = 200_000, 16_384
@@ -285,8 +285,7 @@ class ContextPane(QWidget):
         self._views = QStackedWidget(self)
         self._views.addWidget(self.empty)
         self._views.addWidget(self._build())
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
+        column = column_in(self)
         column.addWidget(self._views)
 
     def _build(self) -> QWidget:
@@ -304,9 +303,7 @@ class ContextPane(QWidget):
         for badge in self.badges.values():
             flow.addWidget(badge)
         head.addLayout(flow)
-        column = QVBoxLayout(page)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
+        column = column_in(page, 0)
         column.addLayout(head)
         column.addWidget(Hairline(parent=page))
         column.addWidget(self.table, 1)
@@ -325,7 +322,7 @@ class ContextPane(QWidget):
         self._views.setCurrentIndex(0)
 
     def show_context(
-        self, document: InspectedDocument | None, index: int, settings: Settings | None = None
+        self, document: Document | None, index: int, settings: Settings | None = None
     ) -> None:
         """Show what the model sees at an entry; -1 or no document shows that there is nothing.
 
@@ -398,9 +395,7 @@ class ContextPane(QWidget):
         self.facts.setText(" · ".join(parts))
         self.facts.setAccessibleName(spoken(self.facts.text()))
 
-    def _show_known(
-        self, document: InspectedDocument, context: Context, size: Known, own: bool
-    ) -> None:
+    def _show_known(self, document: Document, context: Context, size: Known, own: bool) -> None:
         columns = document.tree.columns
         is_named = any(at in context.path for at in columns.thinking)
         known = {

@@ -7,7 +7,6 @@ from typing import Any
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
-    QHBoxLayout,
     QLabel,
     QLineEdit,
     QScrollArea,
@@ -48,6 +47,7 @@ from ui.theme import (
 from ui.widgets.choice import Choice
 from ui.widgets.figures import full
 from ui.widgets.labels import Caption, ElidedLabel, LinkButton
+from ui.widgets.panels import column_in, row_in
 from ui.widgets.panels import row as line_of
 
 SWITCHES = frozenset({"reasoning", "images", "tools"})
@@ -115,9 +115,7 @@ class FigureRow(QWidget):
         words.setSpacing(0)
         words.addWidget(self.title)
         words.addWidget(self.source)
-        line = QHBoxLayout(self)
-        line.setContentsMargins(0, S4, 0, S4)
-        line.setSpacing(S8)
+        line = row_in(self, S8, (0, S4, 0, S4))
         line.addLayout(words, 1)
         line.addWidget(self.field)
         line.addWidget(self.reset)
@@ -243,9 +241,7 @@ class ModelDetails(QScrollArea):
         self.figures = {figure: FigureRow(figure, body) for figure in FIGURES}
         self.reset = LinkButton("Take back all that &you say", body)
         self.reset.clicked.connect(lambda: self.reset_asked.emit(self._model))
-        column = QVBoxLayout(body)
-        column.setContentsMargins(S16, S8, S12, S12)
-        column.setSpacing(S4)
+        column = column_in(body, S4, (S16, S8, S12, S12))
         for part in (self.name, self.id, self.warning, self.key):
             column.addWidget(part)
         column.addSpacing(S4)

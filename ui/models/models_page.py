@@ -17,7 +17,7 @@ from ui.models.model_table import ModelRow, ModelsTable, rows_of
 from ui.theme import S8, S12, S16, scaled, set_tone
 from ui.widgets.figures import count
 from ui.widgets.labels import Caption, LinkButton
-from ui.widgets.panels import bare_column
+from ui.widgets.panels import column_in
 from ui.widgets.panels import row as line_of
 
 Start = Callable[[str, Coroutine[Any, Any, None]], object]
@@ -81,7 +81,7 @@ class ModelsPage(QWidget):
         self._show_none()
 
     def _lay_out(self) -> None:
-        inside = bare_column(self.left, S8)
+        inside = column_in(self.left, S8)
         inside.addWidget(self.table, 1)
         for part in (self.none, self.all, self.as_typed):
             part.setContentsMargins(S16, 0, S16, 0)
@@ -97,7 +97,7 @@ class ModelsPage(QWidget):
         head.setSpacing(S8)
         head.addWidget(self.search)
         head.addLayout(line_of(self.only, self.counted, 1, self.figures))
-        column = bare_column(self, S8)
+        column = column_in(self, S8)
         column.addLayout(head)
         column.addWidget(self.split, 1)
 

@@ -25,7 +25,7 @@ from ui.widgets.figures import count, full, round_short, short
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, Hairline, LinkButton, RichLabel
 from ui.widgets.loader import Loader
-from ui.widgets.panels import bare_column, row
+from ui.widgets.panels import column_in, row
 from ui.widgets.swatch import Legend, Share
 
 Cell = tuple[str, str, str]
@@ -140,7 +140,7 @@ class _Cell(QWidget):
         self.caption = Caption(caption, self)
         self.figure = QLabel(self)
         bind_font(self.figure, mono_font)
-        column = bare_column(self, 0)
+        column = column_in(self, 0)
         column.addWidget(self.caption)
         column.addWidget(self.figure)
 
@@ -186,7 +186,7 @@ class CompareCard(QWidget):
         self.why.setWordWrap(True)
         self.why.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.also = Caption(parent=self, wraps=True)
-        column = bare_column(self, S4)
+        column = column_in(self, S4)
         column.addLayout(row(self.title, self.in_force, self.use, 1, self.first_kept))
         column.addWidget(self.strip)
         column.addLayout(self._flow)
@@ -312,9 +312,7 @@ class CompareWindow(ComparisonWindow):
         body = QWidget(self)
         self.area = self.scrolling(body)
         # All of it scrolls: with large text the head would leave the strips no room.
-        content = QVBoxLayout(body)
-        content.setContentsMargins(S16, S12, S16, S12)
-        content.setSpacing(S8)
+        content = column_in(body, S8, (S16, S12, S16, S12))
         for part in (self.title, self.facts):
             content.addWidget(part)
         content.addLayout(self._with)

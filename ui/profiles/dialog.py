@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QListWidget,
     QListWidgetItem,
     QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -29,7 +28,7 @@ from ui.widgets.dialogs import TwoPaneDialog, fit
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption
 from ui.widgets.notice import Notice
-from ui.widgets.panels import bare_column, scroll_area
+from ui.widgets.panels import column_in, scroll_area
 
 
 class ProfilePage(QWidget):
@@ -58,14 +57,12 @@ class ProfilePage(QWidget):
         self.compared = Caption(parent=body, wraps=True)
         self.rules = RuleList(body)
         self.rules.changed.connect(self._changed)
-        column = QVBoxLayout(body)
-        column.setContentsMargins(S16, S12, S16, S16)
-        column.setSpacing(S8)
+        column = column_in(body, S8, (S16, S12, S16, S16))
         for part in (self.title, self.state, self.about, self.only, self.compared, self.rules):
             column.addWidget(part)
         column.addStretch(1)
         column.setSpacing(S4)
-        outer = bare_column(self)
+        outer = column_in(self)
         outer.addWidget(self.area)
 
     def show_profile(
@@ -173,9 +170,7 @@ class ProfilesDialog(TwoPaneDialog):
         left = QWidget(self)
         left.setProperty("surface", "panel")
         left.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        side = QVBoxLayout(left)
-        side.setContentsMargins(0, S8, 0, S12)
-        side.setSpacing(S8)
+        side = column_in(left, S8, (0, S8, 0, S12))
         side.addWidget(self.list, 1)
         hint = Caption("A profile's file can also be dropped here.", left, wraps=True)
         hint.setContentsMargins(S16, 0, S8, 0)

@@ -29,7 +29,7 @@ from ui.profiles.rule_words import (
 from ui.theme import S4, S8, bind_font, on_theme_changed, scaled, set_tone, ui_font
 from ui.widgets.choice import Choice
 from ui.widgets.labels import Caption, Hairline
-from ui.widgets.panels import CollapsibleSection, bare_column, row
+from ui.widgets.panels import CollapsibleSection, column_in, row
 
 WIDTHS = {"names": 240, "address": 320}
 """Of a field, at a text scale of 100 %; numbers are shorter."""
@@ -257,7 +257,7 @@ class RuleList(QWidget):
         self._only_differing = False
         self.groups: dict[str, RuleGroup] = {}
         self.folds: dict[str, CollapsibleSection] = {}
-        column = bare_column(self, S4)
+        column = column_in(self, S4)
         for at, group in enumerate(GROUPS):
             group_part = self.groups[group.title] = RuleGroup(group, self)
             group_part.changed.connect(self._took)

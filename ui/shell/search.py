@@ -29,7 +29,7 @@ from PySide6.QtWidgets import (
 
 from ui import theme
 from ui.widgets.figures import count
-from ui.widgets.panels import bare_row
+from ui.widgets.panels import row_in
 from ui.widgets.popup import Popup, PopupTable
 from ui.widgets.table import ROW, Column
 
@@ -74,7 +74,7 @@ class SearchBar(QWidget):
         self.everywhere.setCheckable(True)
         self.everywhere.setToolTip("Search all sessions instead of this one")
         self.everywhere.setAccessibleName("Search all sessions")
-        layout = bare_row(self, theme.S4)
+        layout = row_in(self, theme.S4)
         for widget in (self.box, self.count, self.previous, self.following, self.everywhere):
             layout.addWidget(widget)
         layout.setStretch(0, 1)

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 from explorer.session.text import legible
 from ui.theme import S4, S8, S16, bind_icon, icon_pixmap, on_theme_changed, scaled, set_tone
 from ui.widgets.labels import Caption, LinkButton
+from ui.widgets.panels import column_in
 from ui.widgets.plain_text import PlainTextView
 
 Level = Literal["error", "warning", "info", "done"]
@@ -170,9 +171,7 @@ class AddressStrip(QFrame):
             button.setAutoDefault(False)
             buttons.addWidget(button)
         buttons.addStretch(1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(S16, S8, S16, S8)
-        column.setSpacing(S4)
+        column = column_in(self, S4, (S16, S8, S16, S8))
         self._title = Caption("The text links to this address:", self)
         column.addWidget(self._title)
         column.addWidget(self._shown)

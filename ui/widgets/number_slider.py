@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from ui.theme import S8, mono_font, on_theme_changed
-from ui.widgets.panels import bare_row
+from ui.widgets.panels import row_in
 
 _STEPS = 1000
 
@@ -104,7 +104,7 @@ class NumberSlider(QWidget):
         name = label.replace("&", "")
         self.track.setAccessibleName(name)
         self.box.setAccessibleName(f"{name}, tokens")
-        row = bare_row(self, S8)
+        row = row_in(self, S8)
         row.addWidget(self.label)
         row.addWidget(self.track, 1)
         row.addWidget(self.box)

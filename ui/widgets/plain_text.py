@@ -260,8 +260,8 @@ class StreamView(PlainTextView):
 
     FLUSH_MS = 33
 
-    def __init__(self, parent: QWidget | None = None, *, mono: bool = False) -> None:
-        super().__init__(parent, mono=mono)
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent, mono=False)
         self._pending: list[str] = []
         self._flush = QTimer(self)
         self._flush.setInterval(self.FLUSH_MS)

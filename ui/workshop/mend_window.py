@@ -39,7 +39,7 @@ from ui.widgets.labels import Caption, Hairline, LinkButton
 from ui.widgets.marked import MarkedText
 from ui.widgets.model_box import ModelBox
 from ui.widgets.notice import Notice, NoticeStrip
-from ui.widgets.panels import bare_column, push_button, row
+from ui.widgets.panels import column_in, push_button, row
 from ui.widgets.plain_text import StreamView
 from ui.widgets.table import Column, Table, TableModel
 
@@ -99,7 +99,7 @@ class MendWindow(QDialog):
         head.setSpacing(S4)
         head.addWidget(self.title)
         head.addWidget(self.message)
-        column = bare_column(self, 0)
+        column = column_in(self, 0)
         column.addWidget(self.notice)
         column.addLayout(head)
         column.addWidget(self._pages, 1)
@@ -128,9 +128,7 @@ class MendWindow(QDialog):
         self.request = LinkButton("The exact re&quest ▸", page)
         self.request.clicked.connect(lambda: self.request_asked.emit(self.chosen_model()))
         self.cost = Caption(parent=page, wraps=True)
-        column = QVBoxLayout(page)
-        column.setContentsMargins(S16, 0, S16, S8)
-        column.setSpacing(S8)
+        column = column_in(page, S8, (S16, 0, S16, S8))
         column.addWidget(self.lacks, 1)
         column.addLayout(row(label, self.model, self.request, 1))
         column.addWidget(self.cost)
@@ -144,9 +142,7 @@ class MendWindow(QDialog):
         self.progress.setAccessibleName("Under way")
         self.stream = StreamView(page)
         self.stream.setAccessibleName("The mended summary, as it is written")
-        column = QVBoxLayout(page)
-        column.setContentsMargins(S16, 0, S16, S8)
-        column.setSpacing(S8)
+        column = column_in(page, S8, (S16, 0, S16, S8))
         column.addWidget(self.progress)
         column.addWidget(self.stream, 1)
         self._pages.addWidget(page)
@@ -164,7 +160,7 @@ class MendWindow(QDialog):
         self.split.setChildrenCollapsible(False)
         for words, view in (("As it is", self.before), ("Mended", self.after)):
             side = QWidget(self.split)
-            inner = bare_column(side, S4)
+            inner = column_in(side, S4)
             inner.addWidget(Caption(words, side))
             inner.addWidget(view, 1)
             self.split.addWidget(side)
@@ -184,8 +180,7 @@ class MendWindow(QDialog):
         whole.addWidget(self.facts)
         whole.setStretchFactor(0, 3)
         whole.setStretchFactor(1, 1)
-        column = QVBoxLayout(page)
-        column.setContentsMargins(S16, 0, S16, S8)
+        column = column_in(page, margins=(S16, 0, S16, S8))
         column.addWidget(whole)
         self._pages.addWidget(page)
 

@@ -35,7 +35,6 @@ from ui.branching.difference import (
     DifferenceController,
 )
 from ui.compaction.controller import CompactionController
-from ui.compaction.ports import ModelChoice
 from ui.compaction.words import (
     commit_words,
     leaving_words,
@@ -250,11 +249,7 @@ class CompareDraftsController(QObject):
     def _offer_models(self) -> None:
         if self.window is None or self._state.bench is None:
             return
-        models = [
-            ModelChoice(model.id, model.label, model.input_price, model.output_price)
-            for model in self._state.model_infos()
-            if not cannot_summarize(model.id)
-        ]
+        models = [model for model in self._state.model_infos() if not cannot_summarize(model.id)]
         self.window.trying.offer(models, FREE, self._state.profiles)
 
     def _follow_price(self) -> None:

@@ -21,9 +21,9 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.compaction.profile import Profile
+from explorer.models.catalogue import ModelInfo
 from ui.audit.compare.pages import CandidateFigures, DriftView, FactsTable, SectionsView
 from ui.audit.compare.subjects import Compared, Key, Subject
-from ui.compaction.ports import ModelChoice
 from ui.compaction.words import price_text
 from ui.theme import S4, S8, scaled
 from ui.widgets.choice import Choice
@@ -33,7 +33,7 @@ from ui.widgets.figures import count
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption
 from ui.widgets.model_box import ModelBox
-from ui.widgets.panels import bare_row, push_button, row
+from ui.widgets.panels import push_button, row, row_in
 from ui.widgets.steps import StepRunner
 
 SHORT = 15
@@ -63,7 +63,7 @@ class TryStrip(QWidget):
     def __init__(self, sizes: Sizes, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._sizes = sizes
-        self._models: dict[str, ModelChoice] = {}
+        self._models: dict[str, ModelInfo] = {}
         self.is_running = False
         self.profile = Choice(self)
         self.profile.setAccessibleName("Profile of the next draft")
@@ -90,7 +90,7 @@ class TryStrip(QWidget):
             flow.addWidget(part)
 
     def offer(
-        self, models: Sequence[ModelChoice], chosen: str, profiles: Mapping[str, Profile]
+        self, models: Sequence[ModelInfo], chosen: str, profiles: Mapping[str, Profile]
     ) -> None:
         """Offer models and profiles; what was chosen stays, a free model is chosen at first."""
         self._models = {model.id: model for model in models}
@@ -171,7 +171,7 @@ class CommitStrip(QWidget):
         )
         self.commit.clicked.connect(self._press)
         self.message = Caption("", self, wraps=True)
-        line = bare_row(self, S8)
+        line = row_in(self, S8)
         line.addWidget(self.taken)
         line.addWidget(self.commit)
         line.addWidget(self.message, 1)

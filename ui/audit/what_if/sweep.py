@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QProgressBar,
     QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -26,7 +25,7 @@ from ui.widgets.figures import full
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption
 from ui.widgets.loader import Loader
-from ui.widgets.panels import labelled, push_button
+from ui.widgets.panels import column_in, labelled, push_button
 
 BREATH_S = 0.002
 """Between two cells: the window's thread gets its turn."""
@@ -117,9 +116,7 @@ class SweepPage(QWidget):
         foot.addWidget(self.question, 1)
         for button in (self.yes, self.no, self.undo):
             foot.addWidget(button)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(S16, S12, S16, S12)
-        column.setSpacing(S8)
+        column = column_in(self, S8, (S16, S12, S16, S12))
         column.addWidget(head)
         column.addWidget(self.progress)
         column.addWidget(self.heat, 1)

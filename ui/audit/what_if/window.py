@@ -16,7 +16,6 @@ from PySide6.QtWidgets import (
     QSpinBox,
     QSplitter,
     QTabWidget,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -34,7 +33,7 @@ from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, Hairline
 from ui.widgets.loader import Loader
 from ui.widgets.model_box import ModelBox
-from ui.widgets.panels import bare_column, labelled, push_button, scroll_area
+from ui.widgets.panels import column_in, labelled, push_button, scroll_area
 
 LEAST_WINDOW, MOST_WINDOW = 2_000, 10_000_000
 
@@ -77,7 +76,7 @@ class WindowBox(QWidget):
         self.box = number("Context window of all walks", LEAST_WINDOW, MOST_WINDOW, self)
         self.box.valueChanged.connect(self.changed)
         self.box.setToolTip("Sizes shrink in proportion with a smaller window")
-        row = bare_column(self)
+        row = column_in(self)
         row.addWidget(labelled("&Window", self.box, self))
 
     def show_window(self, tokens: int) -> None:
@@ -115,7 +114,7 @@ class AddedRules(QWidget):
         keep, reserve = labelled("&Keep", self.keep, line), labelled("R&eserve", self.reserve, line)
         for part in (self.profile, keep, reserve, self.add, self.clear):
             row.addWidget(part)
-        column = bare_column(self)
+        column = column_in(self)
         column.addWidget(line)
 
     def show_profiles(self, profiles: Sequence[Profile], own: Policy) -> None:
@@ -269,9 +268,7 @@ class WhatIfWindow(QDialog):
         foot.setContentsMargins(S16, S8, S16, S12)
         for part in (close, self.window_box, cost):
             foot.addWidget(part)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, S12, 0, 0)
-        column.setSpacing(S8)
+        column = column_in(self, S8, (0, S12, 0, 0))
         for part in (self.title, self.facts):
             part.setContentsMargins(S16, 0, S16, 0)
             column.addWidget(part)
@@ -282,11 +279,11 @@ class WhatIfWindow(QDialog):
     def _over_time(self) -> QWidget:
         page = QWidget(self)
         upper, lower = QWidget(page), QWidget(page)
-        above = bare_column(upper, S8)
+        above = column_in(upper, S8)
         above.addWidget(self.legend)
         above.addWidget(self.chart, 1)
         above.addWidget(self.words)
-        below = bare_column(lower, S8)
+        below = column_in(lower, S8)
         below.addWidget(self.totals, 1)
         below.addWidget(self.added_rules)
         below.addWidget(self.note)
@@ -296,8 +293,7 @@ class WhatIfWindow(QDialog):
         split.addWidget(lower)
         split.setStretchFactor(0, 3)
         split.setStretchFactor(1, 2)
-        column = QVBoxLayout(page)
-        column.setContentsMargins(S16, S12, S16, S12)
+        column = column_in(page, margins=(S16, S12, S16, S12))
         column.addWidget(split)
         return page
 

@@ -7,8 +7,9 @@ import time
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from explorer.services.document import Document
 from ui.conversation.view.calls import CallStates
-from ui.conversation.view.item_reader import ShownDocument, parts_of, read_item
+from ui.conversation.view.item_reader import parts_of, read_item
 from ui.conversation.view.items import Snapshot
 from ui.conversation.view.parts import Code, Diff, Note, Part, Prose, Row
 from ui.widgets.loader import READ_ERRORS
@@ -132,7 +133,7 @@ class Search:
 
     def __init__(
         self,
-        document: ShownDocument,
+        document: Document,
         items: Snapshot,
         query: str,
         on_found: Callable[[Found], None],

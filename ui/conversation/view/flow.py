@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from PySide6.QtCore import QObject, Signal
 
 from explorer.models.client import ToolCall
+from explorer.services.document import Document
 from explorer.session.entries import ToolCallBlock
 from explorer.session.kinds import Kind
 from ui import theme
@@ -17,7 +18,6 @@ from ui.conversation.view.boxes import Inks
 from ui.conversation.view.calls import CallStates, call_parts
 from ui.conversation.view.item_reader import (
     ItemRead,
-    ShownDocument,
     parts_of,
     read_item,
     thinking_parts,
@@ -134,7 +134,7 @@ class Flow(QObject):
 
     def __init__(self, inks: Inks, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.document: ShownDocument | None = None
+        self.document: Document | None = None
         self.items = PathItems()
         self.heights = Heights()
         self.states = CallStates()
@@ -167,7 +167,7 @@ class Flow(QObject):
         item = self.items.item_of(entry)
         return item if item >= 0 and self.items.heads[item] == entry else -1
 
-    def show(self, document: ShownDocument | None) -> None:
+    def show(self, document: Document | None) -> None:
         """Take another session, or none."""
         self.document = document
         self.items.clear()
@@ -380,9 +380,7 @@ class Flow(QObject):
         self.changed.emit()
 
 
-def _with_entry(
-    document: ShownDocument, entry: int, results: list[int], states: CallStates
-) -> ItemRead:
+def _with_entry(document: Document, entry: int, results: list[int], states: CallStates) -> ItemRead:
     """The item with its large entry, its large results still left out."""
     whole = read_item(document, entry, [], states, whole=True)
     rest = read_item(document, entry, results, states)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from explorer.audit.provenance import (
     NO_MODEL,
@@ -17,7 +17,8 @@ from explorer.audit.provenance import (
     time_known,
     usage_known,
 )
-from explorer.compaction.profile import PROFILES, Profile
+from explorer.compaction.profile import PROFILES
+from explorer.services.document import Document
 from explorer.session.describe import describe
 from explorer.session.entries import (
     AssistantMessage,
@@ -34,9 +35,7 @@ from explorer.session.entries import (
     TokenUsage,
 )
 from explorer.session.kinds import Flag, Kind
-from explorer.session.payloads import Payloads
 from explorer.session.text import summary_line
-from explorer.session.tree import SessionTree
 from ui.audit.known import NOT_RECORDED, reason
 from ui.conversation.view.calls import Answer, CallStates, call_parts
 from ui.conversation.view.parts import (
@@ -345,32 +344,7 @@ READ_AT_ONCE = 256 * 1024
 """Bytes of an entry that are read while the window waits; larger ones are read in a thread."""
 
 
-class ShownDocument(Protocol):
-    """What the conversation needs of an opened session."""
-
-    @property
-    def tree(self) -> SessionTree:
-        """The tree; it grows while the document is open."""
-
-    @property
-    def payloads(self) -> Payloads:
-        """The entries; read from any thread."""
-
-    @property
-    def leaf(self) -> int:
-        """The entry at the end of the active path, or -1."""
-
-    def previews(self, indices: Sequence[int]) -> list[str]:
-        """First lines of entries."""
-
-    def made_here(self, index: int) -> bool:
-        """Whether this program recorded an entry; what a file brought, it did not."""
-
-    def weights_for(self, profile: Profile) -> Sequence[int] | None:
-        """Tokens per entry by a tokenizer; None while the estimate stands in."""
-
-
-def _is_large(document: ShownDocument, entry: int) -> bool:
+def _is_large(document: Document, entry: int) -> bool:
     if not document.tree.columns.flags[entry] & Flag.LARGE:
         return False
     size: Any = getattr(document.payloads, "size", None)
@@ -378,7 +352,7 @@ def _is_large(document: ShownDocument, entry: int) -> bool:
 
 
 def read_item(
-    document: ShownDocument,
+    document: Document,
     entry: int,
     results: Sequence[int],
     states: CallStates,
@@ -428,7 +402,7 @@ def _named(entry: Entry, answers: list[Answer]) -> list[Answer]:
     return found
 
 
-def _sizes(document: ShownDocument, entry: int, kind: Kind) -> tuple[int, int] | None:
+def _sizes(document: Document, entry: int, kind: Kind) -> tuple[int, int] | None:
     if kind is not Kind.COMPACTION:
         return None
     try:

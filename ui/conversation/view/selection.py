@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple
 
+from explorer.services.document import Document
 from ui.conversation.view.boxes import WHOLE
 from ui.conversation.view.calls import CallStates
 from ui.conversation.view.find import shown_words
 from ui.conversation.view.flow import Flow
-from ui.conversation.view.item_reader import FIGURES, ShownDocument, parts_of, read_item
+from ui.conversation.view.item_reader import FIGURES, parts_of, read_item
 from ui.conversation.view.items import Snapshot
 from ui.conversation.view.parts import Code, Note, Part, Row, markdown_of
 from ui.widgets.loader import READ_ERRORS
@@ -127,7 +128,7 @@ def item_markdown(parts: Sequence[Part]) -> str:
     return f"**{role.name}**\n\n{text}"
 
 
-def conversation_markdown(document: ShownDocument, items: Snapshot, first: int, end: int) -> str:
+def conversation_markdown(document: Document, items: Snapshot, first: int, end: int) -> str:
     """The conversation as Markdown; belongs to a thread. What cannot be read is named."""
     found = []
     for at in range(first, end):
