@@ -165,7 +165,7 @@ class LedgerView(QWidget):
         self._rest.timeout.connect(self._choose)
         self.search.textChanged.connect(lambda _text: self._rest.start())
         self._found = Loader(self)
-        self._found.loaded.connect(self._searched)
+        self._found.loaded.connect(self._settle)
         self.model = LedgerModel(self)
         self.table = EntryTable(
             self.model, "Entries with their verdicts", self, LEAST_ROWS, outlines_losses=True
@@ -253,9 +253,6 @@ class LedgerView(QWidget):
             self._settle(rows)
             return
         self._found.load(lambda: _matching(ledger, rows, text, previews))
-
-    def _searched(self, rows: list[int]) -> None:
-        self._settle(rows)
 
     def _settle(self, rows: Sequence[int]) -> None:
         if rows != self.model.rows:

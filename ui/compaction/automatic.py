@@ -303,14 +303,10 @@ class AutomaticController(QObject):
             model,
             fallbacks=tuple(fallbacks),
             enabled=self.is_on(document),
-            summary_models=self._for_prompts,
+            summary_models=self._state.models_for,
             auto_continue=profile.auto_continue,
             ask_first=self.asks_first(document),
         )
-
-    def _for_prompts(self, model: str) -> tuple[str, ...]:
-        """Whom the session or the settings name for conversations with a model; else itself."""
-        return self._state.models_for(model)
 
     # choices of a session ------------------------------------------------------------------------
 

@@ -222,7 +222,7 @@ class ApprovalCard(QFrame):
         self.details.setChecked(False)
         self._fold()
         self.show()
-        self._rearm()
+        self._arming.start()
 
     def set_narrow(self, narrow: bool) -> None:
         """Whether there is room for the question and the ways to answer it alone."""
@@ -298,12 +298,9 @@ class ApprovalCard(QFrame):
         """Whether a key answers now."""
         return self.request is not None and not self._arming.isActive()
 
-    def _rearm(self) -> None:
-        self._arming.start()
-
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)
-        self._rearm()
+        self._arming.start()
         self._hint()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
@@ -338,7 +335,7 @@ class ApprovalCard(QFrame):
         if event.text().isprintable() and event.text():
             self.typed_outside.emit(event)
         else:
-            self._rearm()
+            self._arming.start()
             super().keyPressEvent(event)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -347,7 +344,7 @@ class ApprovalCard(QFrame):
             key = Key(event.key())
             if key in (*_ENTER, Key.Key_Space) and not event.modifiers():
                 if not self.is_armed:
-                    self._rearm()
+                    self._arming.start()
                     return True
                 if key in _ENTER and isinstance(watched, QPushButton):
                     watched.click()

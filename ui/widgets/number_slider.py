@@ -110,7 +110,7 @@ class NumberSlider(QWidget):
         row.addWidget(self.box)
         self.track.valueChanged.connect(self._dragged)
         self.track.stepped.connect(self._stepped)
-        self.box.valueChanged.connect(self._typed)
+        self.box.valueChanged.connect(self._take)
         self.setFocusProxy(self.track)
         on_theme_changed(self._restyle)
         self._restyle()
@@ -184,9 +184,6 @@ class NumberSlider(QWidget):
         step = self.step(self._value if steps > 0 else self._value - 1)
         base = self._value // step if steps > 0 else -(-self._value // step)
         self._take((base + steps) * step)
-
-    def _typed(self, value: int) -> None:
-        self._take(value)
 
     def _take(self, value: int, *, keep_track: bool = False) -> None:
         value = max(self._minimum, min(value, self._maximum))

@@ -72,7 +72,7 @@ class CompareDraftsController(QObject):
         self._work.failed.connect(self._failed)
         self._work.stopped.connect(self._stopped)
         branches.summaries_requested.connect(self.compare_branch_summaries)
-        fidelity.compare_asked.connect(self._compare_with)
+        fidelity.compare_asked.connect(self.compare)
         state.window.compaction.audit_asked.connect(self._asked_of_draft)
         state.document_changed.connect(self._other_document)
         state.models_changed.connect(self._offer_models)
@@ -161,9 +161,6 @@ class CompareDraftsController(QObject):
         window.trying.stop_asked.connect(self.stop)
         self._work.progressed.connect(window.show_progress)
         self._present(window, self._wanted)
-
-    def _compare_with(self, key: Key | None) -> None:
-        self.compare(key)
 
     def _asked_of_draft(self, what: str) -> None:
         if what == "fidelity":

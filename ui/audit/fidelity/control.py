@@ -106,7 +106,7 @@ class FidelityController(QObject):
         self._wanted: Key | None = None
         self._asked: tuple[Key, str] | None = None
         self._work = AuditWork(self)
-        self._work.done.connect(self._done)
+        self._work.done.connect(self.page.show_audit)
         self._work.failed.connect(self._failed)
         self._work.stopped.connect(self._stopped)
         self._work.progressed.connect(self.page.show_progress)
@@ -240,9 +240,6 @@ class FidelityController(QObject):
             return shown_audit(audit(cancelled, progress), generations)
 
         return job
-
-    def _done(self, shown: ShownAudit) -> None:
-        self.page.show_audit(shown)
 
     def _failed(self, message: str) -> None:
         self._asked = None

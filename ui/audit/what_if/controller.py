@@ -53,7 +53,7 @@ class WhatIfController(QObject):
 
     def _built(self, view: WhatIfWindow) -> None:
         self._view = view
-        view.entry_requested.connect(self._select)
+        view.entry_requested.connect(self._state.select)
         view.use_asked.connect(self._use)
         view.undo_asked.connect(self._undo)
         view.window_changed.connect(self._other_window)
@@ -135,9 +135,6 @@ class WhatIfController(QObject):
     def _other_window(self, tokens: int) -> None:
         self._window = tokens
         self._show()
-
-    def _select(self, entry: int) -> None:
-        self._state.select(entry)
 
     # prices ------------------------------------------------------------------------------------
 

@@ -212,7 +212,7 @@ class Flow(QObject):
     def _live_stored(self, entry: int) -> None:
         """The arriving reply is an entry now: what was opened in it stays open."""
         self._opened |= {(entry, key) for at, key in self._opened if at == LIVE}
-        self._drop_live()
+        self.end_live()
 
     # the arriving reply -------------------------------------------------------------------------
 
@@ -224,10 +224,7 @@ class Flow(QObject):
         return self.live
 
     def end_live(self) -> None:
-        """What was arriving is void."""
-        self._drop_live()
-
-    def _drop_live(self) -> None:
+        """Drop the reply that was arriving."""
         if self.live is not None:
             self.live = None
             self.heights.truncate(len(self.items))
