@@ -228,14 +228,6 @@ class LedgerView(QWidget):
         self.fold.setChecked(shows)
         self.legend.setVisible(shows)
 
-    def only(self, verdict: LedgerVerdict) -> None:
-        """Show the rows of one verdict, where there are any."""
-        self.search.clear()
-        try:
-            self.legend.item(str(int(verdict))).setChecked(True)
-        except KeyError:
-            self.legend.clear_filter()
-
     # choosing ------------------------------------------------------------------------------------
 
     def _choose(self) -> None:

@@ -16,11 +16,16 @@ from explorer.services.summary_request import DraftFailed, Order
 from explorer.store.rows import StoreError
 from ui.app_state import SUMMARY_MODEL, AppState
 from ui.compaction.automatic import AutomaticController
-from ui.compaction.entry_edits import TAKEN_BACK
 from ui.compaction.words import is_possible
 
 MOST_WAITING = 5
 """Drafts of earlier that are shown again at most."""
+
+TAKEN_BACK = {
+    "pin": "What was said about pins was taken back",
+    "omit": "What was said about omissions was taken back",
+    "keep-user-messages": "The rule about your own messages was taken back",
+}
 
 
 class CompactionController(QObject):

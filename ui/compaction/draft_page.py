@@ -191,7 +191,6 @@ class DraftPage(QWidget):
     audit_asked = Signal(str)
     """``fidelity``: what the shown draft keeps and loses; ``compare``: it beside others; ``mend``:
     it checked, and mended where that is wanted."""
-    back_asked = Signal()
     entry_requested = Signal(int)
     drafts_changed = Signal()
     """A draft came, or went."""

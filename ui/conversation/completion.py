@@ -143,11 +143,6 @@ class Completion(QObject):
         return self._popup is not None and self._popup.isVisible()
 
     @property
-    def wanted(self) -> Wanted | None:
-        """What is being typed now."""
-        return self._wanted
-
-    @property
     def lines(self) -> list[str]:
         """What is offered now."""
         if self._popup is None or not self.is_open:

@@ -109,14 +109,6 @@ class Conversation(QWidget):
         self.view.flow.recount()
         self.view.place()
 
-    def append(self, first: int, count: int) -> None:
-        """Entries came in."""
-        self.refresh()
-
-    def clear(self) -> None:
-        """Show nothing."""
-        self.show_document(None)
-
     def set_placeholder(self, words: str) -> None:
         """What an empty conversation says."""
         self._hint.setText(words)
@@ -187,11 +179,6 @@ class Conversation(QWidget):
         """The person is asked whether a call may run, or has answered."""
         self.view.flow.states.waits(call_id, waiting)
         self._calls_changed = True
-        self._gather()
-
-    def feed(self, text: str) -> None:
-        """More of the reply that is arriving."""
-        self._words.append(text)
         self._gather()
 
     def _gather(self) -> None:

@@ -161,11 +161,6 @@ class AgentPane(QWidget):
         if self._document is not None:
             self.conversation.refresh()
 
-    def append(self, first: int, count: int) -> None:
-        """Entries came in while the conversation is shown at the leaf."""
-        if self._document is not None:
-            self.conversation.append(first, count)
-
     def recount(self) -> None:
         """Token counts of entries changed."""
         self.conversation.recount()

@@ -346,12 +346,6 @@ class ContextPane(QWidget):
         if self.model.rowCount():
             self.table.scrollToBottom()
 
-    def refresh(self) -> None:
-        """Count again, after a tokenizer did."""
-        if self._document is not None and self._index >= 0:
-            self._own_request = -1
-            self.show_context(self._document, self._index)
-
     def _refresh(self) -> None:
         document, context = self._document, self._context
         if document is None or context is None:

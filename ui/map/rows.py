@@ -91,11 +91,6 @@ TURN_START = bytes(
 """Translates categories into 1 where a turn may start (A18)."""
 
 
-def category(kind: int, flags: int) -> int:
-    """A reply that only calls tools counts as its calls, one that only thinks as thinking."""
-    return _REPLY[flags & 0xFF] if kind == Kind.ASSISTANT else KIND_CATEGORY[kind]
-
-
 def _reply(flags: int) -> Category:
     if flags & Flag.HAS_TEXT:
         return Category.ASSISTANT

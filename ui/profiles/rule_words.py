@@ -141,14 +141,6 @@ def from_typed(key: str, text: str) -> str:
     return text.strip()
 
 
-def differing(profile: Profile, base: Profile) -> list[str]:
-    """The rules in which two profiles differ; a policy that only one has counts as one."""
-    found: list[str] = []
-    for group in GROUPS:
-        found += differing_in(group, profile, base)
-    return found
-
-
 def differing_in(group: Group, profile: Profile, base: Profile) -> list[str]:
     """The rules of a group in which two profiles differ."""
     if group.policy:

@@ -6,21 +6,26 @@ import configparser
 import os
 import plistlib
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 _GTK = ("gtk-4.0/settings.ini", "gtk-3.0/settings.ini")
 _NO = ("0", "false", "no")
 
 
-def system_asks_for_less_motion() -> bool:
+def system_asks_for_less_motion(
+    platform: str = sys.platform,
+    home: Path | None = None,
+    environment: Mapping[str, str] = os.environ,
+) -> bool:
     """What the desktop's own settings say; False where they say nothing or cannot be read.
 
     On Windows Qt tells itself (``QApplication.isEffectEnabled``).
     """
-    home = Path.home()
-    if sys.platform == "darwin":
+    home = home or Path.home()
+    if platform == "darwin":
         return _asked_on_mac(home / "Library/Preferences/com.apple.universalaccess.plist")
-    config = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config")
+    config = Path(environment.get("XDG_CONFIG_HOME") or home / ".config")
     if any(_value(config / name, "Settings", "gtk-enable-animations") in _NO for name in _GTK):
         return True
     factor = _value(config / "kdeglobals", "KDE", "AnimationDurationFactor")

@@ -42,15 +42,6 @@ def verdict_title(verdict: int) -> str:
     return VERDICT_TITLES[verdict]
 
 
-def verdict_color(verdict: int) -> QColor:
-    """The opaque hue of a verdict, for text and lines beside its texture."""
-    now = theme()
-    hues = (
-        now.faint, now.comp, now.think, now.kept, now.line, now.dim, now.lost, now.kept, now.dim,
-    )  # fmt: skip
-    return hues[verdict]
-
-
 def verdict_brush(verdict: int, dpr: float = 0.0) -> QBrush:
     """The fill of a verdict. ``dpr``: device pixels per logical one (0: the application's).
 

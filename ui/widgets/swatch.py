@@ -160,11 +160,6 @@ class Legend(QWidget):
         """The checked share's key, or an empty text."""
         return next((key for key, item in self._items.items() if item.isChecked()), "")
 
-    def clear_filter(self) -> None:
-        """Uncheck, as a click on the checked item would."""
-        for item in self._items.values():
-            item.setChecked(False)
-
     def item(self, key: str) -> LegendItem:
         """The item of a share. Raises KeyError when it is not shown."""
         return self._items[key]

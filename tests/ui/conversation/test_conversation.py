@@ -575,7 +575,7 @@ def test_an_empty_conversation_says_what_to_do(talk: Conversation) -> None:
         assert talk._hint.height() < 3 * talk._hint.fontMetrics().lineSpacing()
     show(talk, long(5))
     assert not talk._hint.isVisible()
-    talk.clear()
+    talk.show_document(None)
     assert talk.view.flow.count == 0
 
 

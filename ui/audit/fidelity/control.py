@@ -11,7 +11,7 @@ from explorer.audit.excerpt import excerpt
 from explorer.audit.findings import Finding
 from explorer.audit.recorded import compactions_on_path
 from explorer.compaction.partition import Partition
-from explorer.services.changes import Change, EntriesAppended, LeafMoved
+from explorer.services.changes import LeafMoved
 from explorer.services.document import Document
 from explorer.services.draft_records import Draft
 from explorer.services.summary_audit import Audited, Auditor
@@ -122,12 +122,8 @@ class FidelityController(QObject):
         page.action_asked.connect(self._act)
         page.compare_asked.connect(lambda: self.compare_asked.emit(self._wanted))
         state.document_changed.connect(self._other_document)
+        state.bus.on_shown(LeafMoved, lambda _change: self.follow())
         state.window.compaction.drafts_changed.connect(self.follow)
-
-    def ready(self) -> None:
-        """The workbench is there."""
-        assert self._state.bench is not None
-        self._state.bench.subscribe(self._changed)
 
     def show_page(self) -> None:
         """Bring the page into sight."""
@@ -255,13 +251,6 @@ class FidelityController(QObject):
         self._places.forget()
         self.auditor()
         self.follow()
-
-    def _changed(self, change: Change) -> None:
-        document = self._state.document
-        if document is None or not isinstance(change, EntriesAppended | LeafMoved):
-            return
-        if change.key == document.key:
-            self.follow()
 
     # from a finding ------------------------------------------------------------------------------
 

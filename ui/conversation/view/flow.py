@@ -52,11 +52,6 @@ class LiveReply:
         self.waiting = ""
         """Why a call is made again, while that is waited for."""
 
-    @property
-    def empty(self) -> bool:
-        """Nothing has arrived."""
-        return not self._blocks and not self.waiting
-
     def add_text(self, text: str) -> None:
         if not self._blocks or not isinstance(self._blocks[-1], _Words):
             self._blocks.append(_Words())
