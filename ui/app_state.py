@@ -81,7 +81,7 @@ SUMMARY_MODEL, AGENT_MODEL = "summary_model", "agent_model"
 MODEL_KEYS = {SUMMARY_MODEL: "compaction.model", AGENT_MODEL: "agent.model"}
 
 REST_MS = 400
-"""How long a size must not change before it is kept with the session."""
+"""How long a size must not change before it is stored with the session."""
 
 BREATH_S = 0.005
 """Seconds between two pieces of work that each take some ms: long enough for Qt to handle keys and
@@ -154,11 +154,11 @@ class AppState(QObject):
 
     @property
     def ground(self) -> Ground:
-        """What a session's own choices stand on, as it stands now."""
+        """The settings below the choices of a session, as they are now."""
         return Ground(self.values, self.preferences.profile, self.profiles)
 
     def read_profiles(self) -> None:
-        """Take up the profiles of the person's own, as their files are now."""
+        """Take up the user's profiles, as their files are now."""
         self.profiles = ProfileFiles().shelf().profiles()
 
     def set_profile(self, name: str) -> None:
@@ -172,7 +172,7 @@ class AppState(QObject):
 
     def set_settings(self, settings: Settings) -> None:
         chosen = with_sizes(self.chosen, settings, self.ground)
-        # A slider passes through a hundred sizes; the one where it rests is kept.
+        # A slider passes through a hundred sizes; the one where it rests is stored.
         self._choose(chosen, rests=False)
 
     def choose_again(self, chosen: Chosen) -> None:
@@ -273,7 +273,7 @@ class AppState(QObject):
             self.document.choose("rules", kept)
 
     def _load_choices(self, document: Document) -> None:
-        """The rules kept with a session; one without follows the settings."""
+        """The rules stored with a session; one without follows the settings."""
         self.project = project_of(document.header.cwd)
         self.chosen = Chosen()
         choices = document.choices()
@@ -326,7 +326,7 @@ class AppState(QObject):
         missing = dict.fromkeys(name for name in named if name and name not in known)
         return [*listed, *(client.info(name) for name in missing)]
 
-    # what the person is told ----------------------------------------------------------------------
+    # messages to the user --------------------------------------------------------------------------
 
     def notice(self, level: str, what: str, kept: str = "", todo: str = "", **more: Any) -> None:
         """Tell the person; ``level`` is info, warning or error."""

@@ -1,4 +1,4 @@
-"""The page of branch summaries: what was left, what was told of it, what the new branch sees."""
+"""The page of branch summaries: what was left, what is summarized of it, what the branch sees."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ class BranchView(QWidget):
         self._show()
 
     def show_entry(self, entry: int) -> None:
-        """Follow a branch summary that was selected elsewhere."""
+        """Follow a branch summary that was selected in another view."""
         at = self.which.findData(entry)
         if at >= 0 and at != self.which.currentIndex():
             self.which.setCurrentIndex(at)

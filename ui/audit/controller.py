@@ -1,4 +1,4 @@
-"""The audit of the session shown, computed in a thread, and the ways from a loss to its repair."""
+"""The audit of the session shown, computed in a thread, and the repairs of a loss."""
 
 from __future__ import annotations
 
@@ -218,7 +218,7 @@ class AuditController(QObject):
     def _loaded(self, result: tuple[Document, Overview, float]) -> None:
         self._working = False
         document, found, took_ms = result
-        # While an agent works on a large session, not every entry is worth an audit of its own.
+        # While an agent works on a large session, not every entry is worth a separate audit.
         self._rest.setInterval(max(REST_MS, int(took_ms * RESTS)))
         if document is not self._state.document:
             return
@@ -294,7 +294,7 @@ class RepairController(QObject):
     # of a loss -----------------------------------------------------------------------------------
 
     def cut(self, loss: Loss) -> None:
-        """Preview the compaction where it was made, cut so that what was lost is kept."""
+        """Preview the compaction where it was made, cut so that what was lost stays in the tail."""
         if not self._preview(loss.at):
             return
         shown = self._state.window.compaction.partition
@@ -332,7 +332,7 @@ class RepairController(QObject):
         return position >= 0 and panel.cut == position
 
     def _recorded_cut(self, compaction: int) -> int:
-        """The position from which a compaction kept, on the path that is previewed; or -1."""
+        """The position of a compaction's first kept entry, on the path that is previewed; or -1."""
         document, shown = self._state.document, self._state.window.compaction.partition
         facts = document.tree.columns.compactions.get(compaction) if document is not None else None
         if document is None or shown is None or facts is None:
@@ -367,7 +367,7 @@ class RepairController(QObject):
             return
         kinds = document.tree.columns.kind
         messages = [e for e in loss.entries if kinds[e] in (Kind.USER, Kind.ASSISTANT)]
-        # What the person said is what a summary must not miss.
+        # What the user wrote is what a summary must not miss.
         messages.sort(key=lambda entry: (kinds[entry] != Kind.USER, entry))
         named = sorted(messages[:MOST_NAMED])
         lines = [line[:NAMED_UNITS] for line in document.previews(named) if line]
@@ -398,7 +398,7 @@ class RepairController(QObject):
 
     def instruct_finding(self, finding: Finding, audited: Audited) -> None:
         """One more line in the instructions, where the summary that lost it was made: a later one
-        is not told of it any more."""
+        is not notified any more."""
         panel = self._state.window.compaction
         if audited.entry >= 0:
             if not self._preview_as_it_was(audited.entry):
@@ -414,7 +414,7 @@ class RepairController(QObject):
         )  # fmt: skip
 
     def pin_finding(self, finding: Finding, audited: Audited) -> None:
-        """Keep the entry that said it last word for word."""
+        """Keep the last entry that states it word for word."""
         entry, purpose = finding.fact.last, _finding_purpose(finding, audited)
         self._entry_edits.pin(
             [entry],

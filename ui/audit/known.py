@@ -52,7 +52,7 @@ class ProvenanceBadge(QWidget):
     def __init__(
         self, parent: QWidget | None = None, of: str = "", *, labelled: bool = False
     ) -> None:
-        """``of``: what is told by the badge, for the tip, such as “Tokens before”; ``labelled``:
+        """``of``: what the badge describes, for the tip, such as “Tokens before”; ``labelled``:
         it stands before the word as well."""
         super().__init__(parent)
         self.known: Known | None = None

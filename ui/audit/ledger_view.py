@@ -23,7 +23,7 @@ from ui.widgets.table import RIGHT, Column
 
 ONE_FIGURE, TWO_FIGURES, RULE = 260, 320, 760
 """Widths of a table of the audit, in pixels at a text scale of 100 %, from which the words leave
-room for one figure, for two, and for the rule. The figures are told below the table too."""
+room for one figure, for two, and for the rule. The figures stand below the table too."""
 LEAST_ROWS = 4
 """Rows that are seen in the smallest window; the tab scrolls then."""
 SEARCH_REST_MS = 150
@@ -209,7 +209,7 @@ class LedgerView(QWidget):
         self._choose()
 
     def show_entry(self, entry: int) -> None:
-        """Choose an entry's row, as when it was selected elsewhere."""
+        """Choose an entry's row, as when it was selected in another view."""
         self._entry = entry
         at = self.model.row_of_entry(entry)
         selection = self.table.selectionModel()

@@ -1,4 +1,4 @@
-"""The page of losses: what was lost or put at risk, why, and the ways to mend it."""
+"""The page of losses: what was lost or put at risk, why, and the repairs."""
 
 from __future__ import annotations
 

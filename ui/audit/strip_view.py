@@ -93,7 +93,7 @@ class StripCanvas(QWidget):
         self._starts = array("d", [0.0, 1.0])
         self.lane, self.position = 0, 0
         self.selected = -1
-        """Position of the entry that is selected elsewhere, or -1."""
+        """Position of the entry that is selected in another view, or -1."""
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
         self.setAccessibleName("Survival of every entry, one lane per compaction")
@@ -343,7 +343,7 @@ class StripView(QWidget):
         self.area.verticalScrollBar().setValue(self.area.verticalScrollBar().maximum())
 
     def show_entry(self, entry: int) -> None:
-        """Mark an entry that was selected elsewhere."""
+        """Mark an entry that was selected in another view."""
         strip = self.canvas.strip
         position = strip.path.position(entry) if strip is not None and entry >= 0 else -1
         self.canvas.select(position)

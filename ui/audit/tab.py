@@ -48,7 +48,7 @@ from ui.widgets.labels import Caption, Hairline
 from ui.widgets.panels import EmptyState, FoldButton, OnePage, column_in, row
 
 NARROW = 320
-"""Width at a text scale of 100 % below which the moment has a line of its own."""
+"""Width at a text scale of 100 % below which the moment has a separate line."""
 
 
 class PageBar(QWidget):
@@ -86,7 +86,7 @@ class PageBar(QWidget):
 
 
 class AuditHead(QWidget):
-    """In a low window the moment alone, with a button for the rest; a loss is always told."""
+    """In a low window the moment alone, with a button for the rest; a loss is always shown."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -357,7 +357,7 @@ class AuditTab(QWidget):
             self.bar.button(at).setText(f"{title} ({full(number)})" if number else title)
 
     def show_entry(self, entry: int) -> None:
-        """Follow an entry that was selected elsewhere."""
+        """Follow an entry that was selected in another view."""
         if self.overview is not None:
             self.ledger.show_entry(entry)
             self.strip.show_entry(entry)

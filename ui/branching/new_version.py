@@ -169,7 +169,7 @@ class NewVersionController(QObject):
         self.strip.show()
 
     def cancel(self) -> None:
-        """The leaf goes back, and the box holds what it held before."""
+        """The leaf goes back, and the composer holds the text of before."""
         self._state.tasks.start("Going back", self._cancel())
 
     async def _cancel(self) -> None:

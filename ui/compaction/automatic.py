@@ -198,7 +198,7 @@ class AutomaticLine(QObject):
             self._offer(f"Compacted ({TRIGGERS[ended.trigger]}): {figures}.", ended.entry)
 
     def _has_news(self) -> bool:
-        """Something else is to be told that a person must see."""
+        """Show something else that the user must see."""
         document = self._state.document
         if document is None:
             return True

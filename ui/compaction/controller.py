@@ -85,7 +85,7 @@ class CompactionController(QObject):
                 panel.set_models(choices, chosen)
 
     def keep_edits(self) -> None:
-        """Texts of drafts that were not committed are kept as they are edited by now."""
+        """Store the texts of uncommitted drafts as they are edited by now."""
         document = self._shown
         if document is None:
             return
@@ -196,7 +196,7 @@ class CompactionController(QObject):
             self._state.state_changed.emit()
 
     def commit(self, draft: Draft, text: str, leaving: int | None = None) -> None:
-        """Store a draft. ``leaving``: the leaf that is left for it, as the person was told."""
+        """Store a draft. ``leaving``: the leaf that is left for it, as it was shown."""
         if self._automatic.settle_draft(draft, text):
             return
         if leaving is not None and self._state.agent_running:

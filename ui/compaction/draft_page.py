@@ -224,7 +224,7 @@ class DraftPage(QWidget):
         self.place_note = QLabel(self)
         self.place_note.setWordWrap(True)
         self.leaving: int | None = None
-        """The leaf that a commit would leave, as the person is told; None at the leaf."""
+        """The leaf that a commit would leave, as it is shown; None at the leaf."""
         self._make_buttons()
         self._pages = QStackedWidget(self)
         self._pages.addWidget(self.streaming)
@@ -435,7 +435,7 @@ class DraftPage(QWidget):
         self._show_facts(editable)
 
     def _count(self, editable: EditableDraft) -> None:
-        """Count the text, on a thread: a tokenizer may be at work elsewhere."""
+        """Count the text, on a thread: a tokenizer may be at work in another thread."""
         document, text, profile = self._document, editable.text, editable.shown.preparation.profile
         if document is not None:
             self._counter.load(lambda: (editable, text, document.count_text(text, profile)))
@@ -471,7 +471,7 @@ class DraftPage(QWidget):
         self.commit.setEnabled(not problem)
 
     def _show_place(self, editable: EditableDraft) -> None:
-        """A draft of another place takes the leaf there, which is said before."""
+        """A draft of another place moves the leaf there, which is announced before."""
         document, at = self._document, editable.shown.preparation.leaf
         if document is None:
             return

@@ -45,7 +45,7 @@ class ManualCut:
         self.position = None
 
     def follow(self, tree: SessionTree, leaf: int) -> None:
-        """It holds on where the path to another leaf goes on from its own, and nowhere else."""
+        """It holds on where the path to another leaf goes on from its leaf, and nowhere else."""
         if self.position is None or leaf == self._leaf:
             return
         if leaf < 0 or tree.path(leaf).position(self._leaf) < 0:
@@ -114,7 +114,7 @@ class CompactionPanel(QWidget):
     audit_asked = Signal(str)
     """``fidelity`` or ``compare``, of the draft that is shown."""
     keep_asked = Signal(object)
-    """Keep this ``Profile`` as one of the person's own."""
+    """Store this ``Profile`` as a user profile."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -241,7 +241,7 @@ class CompactionPanel(QWidget):
             self.refresh()
 
     def set_rules(self, profile: Profile, settings: Settings) -> None:
-        """Follow a profile and sizes that were chosen elsewhere."""
+        """Follow a profile and sizes that were chosen in another view."""
         if (profile, settings) == (self._profile, self._settings):
             return
         self._profile, self._settings = profile, settings
@@ -357,7 +357,7 @@ class CompactionPanel(QWidget):
         return self.setup.instructions.toPlainText().strip()
 
     def set_instructions(self, text: str) -> None:
-        """Put the session's own instructions into their box."""
+        """Show the session's instructions."""
         self.setup.instructions.setPlainText(text)
 
     def chosen_model(self) -> str:
@@ -399,7 +399,7 @@ class CompactionPanel(QWidget):
         self.draft.watch(model, list(purposes), told)
 
     def watched(self, notice: Notice | None) -> None:
-        """It is over; ``notice`` tells how, None where that is told elsewhere."""
+        """It is over; ``notice`` says how, None where another view says it."""
         self._end_draft(takes_focus=False)
         if notice is not None:
             self._tell(notice)

@@ -30,13 +30,13 @@ _ENDS = {"pinned": "unpin", "omitted": "take in"}
 
 
 class ShapingPart(QWidget):
-    """Shows rows; tells what is to end, and how much of the person's own messages to keep."""
+    """Shows rows; emits what is to end, and how much of the user's messages to keep."""
 
     entry_requested = Signal(int)
     unpin_asked = Signal(int)
     take_in_asked = Signal(int)
     budget_chosen = Signal(int)
-    """Tokens of the person's own messages that stay word for word; 0: none."""
+    """Tokens of the user's messages that stay word for word; 0: none."""
     summed = Signal(str)
     """All of it in a line."""
     emptied = Signal()

@@ -109,7 +109,7 @@ class RequestPage(QWidget):
         return characters - bisect_right(self._breaks, characters - 1)
 
     def source_at(self, offset: int) -> int:
-        """The entry that a place of the prompt came from, or -1 for our own words."""
+        """The entry that a place of the prompt came from, or -1 for words of the template."""
         at = bisect_right(self._starts, offset) - 1
         if at < 0 or offset >= self.request.sources[at].end:
             return -1

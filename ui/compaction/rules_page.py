@@ -14,13 +14,13 @@ from ui.widgets.panels import column_in, row, scroll_area
 
 
 class RulesPage(QWidget):
-    """One sentence and one control per rule; changes are the session's own."""
+    """One sentence and one control per rule; changes count for the session."""
 
     profile_changed = Signal(object)
     """A profile with one rule changed."""
     profiles_asked = Signal()
     keep_asked = Signal()
-    """Keep these rules as a profile of the person's own."""
+    """Store these rules as a user profile."""
     closed = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:

@@ -23,7 +23,7 @@ from ui.widgets.labels import ElidedLabel, Hairline, LinkButton
 from ui.widgets.panels import CollapsibleSection, row, section
 
 SETTLE_MS = 300
-"""How long a part is held in sight: texts wrap and strips come while the page is laid out."""
+"""How long a part stays in sight: texts wrap and strips come while the page is laid out."""
 
 
 class PartScroller(QObject):
@@ -261,7 +261,7 @@ class SetupPage(QWidget):
         self.outcome_part.show_partition(shown)
 
     def show_entry(self, entry: int) -> None:
-        """Follow an entry that was selected elsewhere; -1 for none."""
+        """Follow an entry that was selected in another view; -1 for none."""
         self.entry_why.show_entry(entry)
         shown = self.shown
         position = shown.path.position(entry) if shown is not None and entry >= 0 else -1
@@ -305,7 +305,7 @@ class SetupPage(QWidget):
         self.bring(self.instructions, self.instructions)
 
     def show_sizes(self) -> None:
-        """The sizes and the reason of the cut, with the keyboard on what is kept."""
+        """The sizes and the reason of the cut, with the keyboard on the tail to keep."""
         keeps = self.keep if self.keep.isVisibleTo(self) else self.rounds
         self.bring(self.following, keeps.track)
 

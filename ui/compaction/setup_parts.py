@@ -68,7 +68,7 @@ def shares_of(shown: Partition) -> list[Share]:
 
 
 class BudgetPart(QWidget):
-    """One count of the entries, everywhere in the panel; the provider's own beside it."""
+    """One count of the entries, everywhere in the panel; the provider's beside it."""
 
     filter_changed = Signal(str)
 
@@ -249,7 +249,7 @@ class RulesPart(QWidget):
 
     def show_prompts_changed(self, titles: Sequence[str]) -> None:
         """Say whether the profile's summaries are asked for in other words than it came with;
-        ``titles``: of the texts that are the person's own."""
+        ``titles``: of the texts that the user changed."""
         self.prompts.setText("Prompt changed ▸" if titles else "Prompts ▸")
         self.prompts.setToolTip(
             f"Not as this profile came: {', '.join(titles)}"

@@ -271,7 +271,7 @@ class AgentBar(QWidget):
             beside = [one for one in self._line if one is not self.models]
             taken = sum(one.sizeHint().width() + theme.S8 for one in beside if not one.isHidden())
             if not self._activity:
-                # An empty state takes its space too; what it tells has a line of its own.
+                # An empty state takes its space too; its words have a separate line.
                 taken += self.state.sizeHint().width() + theme.S8
             most = min(most, self._room() - taken)
         self.models.setMaximumWidth(max(theme.scaled(LEAST_MODEL), most))

@@ -1,6 +1,6 @@
 """What can be put in the place of what is being typed: commands after ``/``, files after ``@``.
 
-Files are found by some of the letters of their names, in order: ``rtry`` finds ``src/retry.py``.
+Files are found by some of the characters of their names, in order: ``rtry`` finds ``src/retry.py``.
 """
 
 from __future__ import annotations

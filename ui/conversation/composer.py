@@ -40,7 +40,7 @@ class Composer(QPlainTextEdit):
     typed = Signal()
     """The text or the place in it changed; see ``before_cursor``."""
     left = Signal()
-    """The keyboard went elsewhere."""
+    """The keyboard focus left."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -180,7 +180,7 @@ class Composer(QPlainTextEdit):
         return source.hasImage() or source.hasUrls() or super().canInsertFromMimeData(source)
 
     def insertFromMimeData(self, source: QMimeData) -> None:
-        """Files and pictures are told of; everything else is put in as plain text."""
+        """Files and pictures are announced; everything else is put in as plain text."""
         files = [url.toLocalFile() for url in source.urls() if url.isLocalFile()]
         if files:
             self.files_given.emit(files)

@@ -116,7 +116,7 @@ class AgentController(QObject):
         self.turns.stop()
 
     def keep_unsent(self) -> None:
-        """What stands in the box is kept with the session that it was written in."""
+        """The text of the composer is stored with the session that it was written in."""
         self.history.keep_unsent()
 
     def _document_changed(self) -> None:
@@ -236,7 +236,7 @@ class AgentController(QObject):
         self.turns.go_on()
 
     def go_on_pressed(self) -> None:
-        """The same, and the person is told where it cannot be."""
+        """The same, with a message where it cannot be."""
         try:
             self.go_on()
         except ValueError as error:
@@ -280,5 +280,5 @@ class AgentController(QObject):
         except SessionBusy as error:
             self._state.say(str(error))
         except (Cancelled, ValueError):
-            # What came of it was told as the change that ended it.
+            # The result was reported as the change that ended it.
             return

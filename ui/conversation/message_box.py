@@ -66,7 +66,7 @@ class HistoryController(QObject):
         del sent[:-MOST_HISTORY]
 
     def keep_unsent(self) -> None:
-        """What stands in the box is kept with the session that it was written in."""
+        """The text of the composer is stored with the session that it was written in."""
         if self._shown is not None:
             text = self._composer.toPlainText()
             self._shown.choose(UNSENT, text or None)

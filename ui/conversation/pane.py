@@ -32,7 +32,7 @@ WAITING = "waiting for you…"
 
 
 class AgentPane(QWidget):
-    """Talks to the window by signals only; the window runs the turn and reports back."""
+    """Tells the window by signals only; the window runs the turn and reports back."""
 
     send_requested = Signal(object, bool)
     """(``Prompt``, whether it is for after the turn that runs)"""
@@ -123,7 +123,7 @@ class AgentPane(QWidget):
         self.updateGeometry()
 
     def show_room(self) -> None:
-        """In a low window what was said last gives way to what is being done; in a narrow one a
+        """In a low window the last message gives way to what is being done; in a narrow one a
         question takes the place of what it leaves no room for."""
         tall = self.window().height() >= theme.scaled(TALL)
         self.conversation.setMinimumHeight(theme.scaled(LEAST if tall else 6))

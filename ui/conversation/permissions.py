@@ -14,7 +14,7 @@ from explorer.services.document import Document
 from ui.app_state import AppState
 
 CHOICE = "approval_mode"
-"""Under which a session keeps that its agent only reads. That everything is allowed is not kept:
+"""Under which a session keeps that its agent only reads. That everything is allowed is not stored:
 it holds until the session is closed."""
 _MODES: tuple[ApprovalMode, ...] = ("ask", "read-only", "yes")
 
@@ -39,7 +39,7 @@ class PermissionController(QObject):
         self._open: list[_Open] = []
         self._mode: ApprovalMode = "ask"
         self._confirmed = False
-        """Whether the person was told, for the session shown, what allowing everything means."""
+        """Whether the meaning of allowing everything was explained for the session shown."""
         self._shown: Document | None = None
         self.dialog: QMessageBox | None = None
         self._pane = pane = state.window.agent

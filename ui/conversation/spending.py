@@ -81,7 +81,7 @@ class SpendingController(QObject):
 
 def label_of(whole: Spent) -> tuple[str, str]:
     """The sum in words, and in fewer where there is little room. What is a sum over some of the
-    calls only has a mark, and what no call told says so."""
+    calls only has a mark, and what no call reported says so."""
     calls = whole.calls + whole.uncounted
     if not calls:
         return "0 tokens", "0"

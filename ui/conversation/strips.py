@@ -173,7 +173,7 @@ class QueueStrip(QFrame):
 
     @property
     def lines(self) -> list[str]:
-        """What is said of each message."""
+        """The line of each message."""
         return [row.accessibleName() for row in self._rows]
 
     def show_waiting(self, waiting: Sequence[Queued]) -> None:

@@ -30,11 +30,11 @@ ENDS = {
     "looping": ("warning", "Tell the agent what to do differently, or let it continue."),
     "failed": ("error", "Continue tries again; or choose another model."),
 }
-"""How loud it is told that a turn did not end well, and what to do."""
+"""The level of the notice when a turn did not end well, and what to do."""
 
 
 def today() -> str:
-    """The date as the agent is told it."""
+    """The date in the agent's prompt."""
     return date.today().isoformat()
 
 
@@ -58,7 +58,7 @@ class TurnController(QObject):
         self._cancel: CancelToken | None = None
         self._queue: MessageQueue | None = None
         self._failure: Notice | None = None
-        """What was told of the last turn that failed."""
+        """The notice on the last turn that failed."""
         self._then: Callable[[], None] = lambda: None
         """What is to follow once the session stands still."""
         self._thinking = thinking

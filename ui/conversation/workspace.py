@@ -134,7 +134,7 @@ class AlwaysAllowed:
         return tuple(dict.fromkeys((*patterns, *here)))
 
     def add(self, pattern: str) -> None:
-        """Keep one more in the person's own settings; tells the person where that fails."""
+        """Store one more in the user's settings; shows a notice where that fails."""
         patterns = list(self._state.live.values().get(KEY, ()))
         if pattern in patterns:
             return

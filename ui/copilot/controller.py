@@ -1,4 +1,4 @@
-"""The tab for a prompt that is kept within a budget, for profiles that do so."""
+"""The tab for a prompt within a budget, for profiles that do so."""
 
 from __future__ import annotations
 

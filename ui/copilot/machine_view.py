@@ -117,7 +117,7 @@ _TOLD = {
 
 
 class MachineView(QWidget):
-    """Four states and the ways between them. The lit one is filled and has a heavier outline."""
+    """Four states and their transitions. The lit one is filled and has a heavier outline."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

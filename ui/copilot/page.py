@@ -1,4 +1,4 @@
-"""The inspector's tab for a prompt that is kept within a budget."""
+"""The inspector's tab for a prompt within a budget."""
 
 from __future__ import annotations
 

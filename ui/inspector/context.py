@@ -109,7 +109,7 @@ def shares_of(categories: bytes, tokens: Sequence[int]) -> list[Share]:
 
 def tokens_sent(document: Document, context: Context) -> list[int]:
     """Tokens of each message as it is sent: of the note where it is pruned, with the words before
-    it where it is told again. By the tokenizer where it counted, else estimated."""
+    it where it is repeated. By the tokenizer where it counted, else estimated."""
     entries, weights = context.messages, document.weights
     counted = list(map(document.tree.columns.estimate.__getitem__, entries))
     if weights is not None:
@@ -310,7 +310,7 @@ class ContextPane(QWidget):
         return page
 
     def set_limits(self, window: int, reserve: int, profile: Profile | None = None) -> None:
-        """The context window and what is kept free of it, in tokens; and whose rules count."""
+        """The context window and what is reserved of it, in tokens; and whose rules count."""
         self._window, self._reserve = window, reserve
         self._profile = profile or self._profile
         self._refresh()

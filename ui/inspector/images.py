@@ -28,7 +28,7 @@ class PictureRefused(ValueError):
 
 
 def decode(block: ImageBlock) -> tuple[QImage, QSize, int]:
-    """The picture scaled down for showing, its own size, and its bytes.
+    """The picture scaled down for showing, its full size, and its bytes.
 
     Raises PictureRefused. Runs in any thread.
     """

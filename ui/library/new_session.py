@@ -1,4 +1,4 @@
-"""Beginning a session: an empty one, or a scripted run in a sandbox of its own."""
+"""Beginning a session: an empty one, or a scripted run in a separate sandbox."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class NewSessionController(QObject):
         self._state.say(f"A new session in {folder}")
 
     async def _create(self, folder: Path, name: str) -> Document | None:
-        """The session; None where it could not be stored, which is told."""
+        """The session; None where it could not be stored, which is reported."""
         assert self._state.bench is not None
         try:
             return await self._state.bench.create(folder, name)

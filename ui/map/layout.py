@@ -25,7 +25,7 @@ class Bridge(NamedTuple):
     summary: int
     origin: int
     in_lane: bool
-    """Whether the lane of the abandoned branch is kept free down to the summary."""
+    """Whether the lane of the abandoned branch stays free down to the summary."""
 
 
 class Skeleton:
@@ -390,7 +390,7 @@ class Sample(NamedTuple):
 
 
 BLOCK = 64
-"""Buckets that are worked out and kept together."""
+"""Buckets that are computed and cached together."""
 
 _KEPT_BLOCKS = 2_048
 

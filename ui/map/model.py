@@ -40,7 +40,7 @@ from ui.map.rows import KIND_CATEGORY, RowFilter, Rows, categories, counted, fil
 from ui.theme import role_name, verdict_title
 
 KEPT_LINES = 4_096
-"""First lines held; a session that is scrolled through stays this small."""
+"""First lines in the cache; a session that is scrolled through stays this small."""
 
 
 class TextCache:

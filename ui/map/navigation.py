@@ -253,7 +253,7 @@ class NavigationController(QObject):
 
     def edit_again(self, entry: int) -> None:
         """Write the message of a turn anew: its parent becomes the leaf, and what is sent then
-        goes beside it as a branch of its own. Nobody is asked: cancelling goes all the way back."""
+        goes beside it as a separate branch. Nobody is asked: cancelling goes all the way back."""
         message = self.message_of(entry)
         if message < 0:
             self._state.say("There is no message of yours here to edit.")

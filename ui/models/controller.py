@@ -42,7 +42,7 @@ class ModelsController(QObject):
         state.document_changed.connect(self._show_tips)
 
     def _ready(self) -> None:
-        """Follow what is said of models, wherever it is said."""
+        """Follow the figures that the user states of models."""
         assert self._state.bench is not None
         loop = asyncio.get_running_loop()
 

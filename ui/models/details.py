@@ -93,7 +93,7 @@ class FigureRow(QWidget):
     """Shows one figure; emits what the person says of it."""
 
     said = Signal(str, object)
-    """(figure, value); None takes back what was said."""
+    """(figure, value); None takes the user's figure back."""
 
     def __init__(self, figure: str, parent: QWidget) -> None:
         super().__init__(parent)
@@ -171,7 +171,7 @@ class FigureRow(QWidget):
         self.field.setModified(False)
         self._mark(False)
 
-    # what is said --------------------------------------------------------------------------------
+    # the user's figures --------------------------------------------------------------------------
 
     def _say(self, value: object) -> None:
         if isinstance(self.field, _Line):
@@ -209,9 +209,9 @@ class ModelDetails(QScrollArea):
     """One model. What is changed is emitted at once."""
 
     said = Signal(str, str, object)
-    """(model, figure, value); None takes back what was said."""
+    """(model, figure, value); None takes the user's figure back."""
     reset_asked = Signal(str)
-    """All that was said of a model is taken back."""
+    """All figures that the user stated of a model are taken back."""
     key_asked = Signal(str)
     """A key of this provider is to be set."""
 

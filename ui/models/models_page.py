@@ -28,7 +28,7 @@ DETAILS = 330
 
 
 class ModelsPage(QWidget):
-    """Lists the models of a client. What is said of one is written at once."""
+    """Lists the models of a client. What the user states of one is written at once."""
 
     chosen = Signal()
     """The marked model is to be taken."""
@@ -188,7 +188,7 @@ class ModelsPage(QWidget):
         self._shows_figures = not self._shows_figures
         self._share()
 
-    # what is said --------------------------------------------------------------------------------
+    # the user's figures --------------------------------------------------------------------------
 
     def _say(self, model: str, figure: str, value: object) -> None:
         before = self._client.user_models.override(model) or Override()

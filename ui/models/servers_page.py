@@ -113,7 +113,7 @@ class ServerPanel(QScrollArea):
         column.addStretch(0)
 
     def show_server(self, server: Server | None, added: bool) -> None:
-        """Show a server; ``added``: it is one of the person's own already."""
+        """Show a server; ``added``: the user added it already."""
         self._server, self._added = server, added
         self.nothing.setVisible(server is None)
         for part in (self.name, self.where, self.models):
@@ -379,7 +379,7 @@ class ServersPage(QWidget):
     async def _asked(
         self, what: str, work: Callable[[CancelToken], Awaitable[Result]]
     ) -> Result | None:
-        """What a server answered; None where it did not, which is told."""
+        """What a server answered; None where it did not, which is reported."""
         self.message.say("")
         try:
             answer = await self.busy.run(what, work)

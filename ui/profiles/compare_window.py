@@ -124,7 +124,7 @@ def why(
 
 
 def _marked(line: str, named: bool) -> str:
-    """Our own words as rich text, the name of a rule strong."""
+    """Trusted words as rich text, the name of a rule strong."""
     title, colon, rest = line.partition(": ")
     if not named or not rest:
         return html.escape(line, quote=False)

@@ -32,7 +32,7 @@ from ui.widgets.panels import column_in, scroll_area
 
 
 class ProfilePage(QWidget):
-    """Scrolls; ``profile_changed`` tells a profile of the person's own with a rule changed."""
+    """Scrolls; ``profile_changed`` tells a user profile with a rule changed."""
 
     profile_changed = Signal(object)
 
@@ -122,9 +122,9 @@ class ProfilesDialog(TwoPaneDialog):
     export_asked = Signal(str)
     import_asked = Signal()
     files_dropped = Signal(list)
-    """Paths of files that are to be kept as profiles."""
+    """Paths of files that are to become profiles."""
     profile_changed = Signal(object)
-    """A profile of the person's own with a rule changed."""
+    """A user profile with a rule changed."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("Profiles", parent)

@@ -78,7 +78,7 @@ GROUPS = (
 
 
 def rule_of(key: str) -> Switch | Size:
-    """What is said of a rule. Raises KeyError for a key that is none."""
+    """The description of a rule. Raises KeyError for a key that is none."""
     return SWITCHES.get(key) or POLICY_SWITCHES.get(key) or SIZES[key]
 
 

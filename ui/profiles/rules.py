@@ -137,7 +137,7 @@ class RuleRow(QWidget):
             self.changed.emit(with_value(self._profile, self.key, self.choice.itemData(at)))
 
     def _typed(self) -> None:
-        """Take what was typed; what cannot be is said and stays to be corrected."""
+        """Take what was typed; what cannot be is reported and stays to be corrected."""
         if self.field is None or self._profile is None or not self.field.isModified():
             return
         try:

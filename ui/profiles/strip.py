@@ -72,7 +72,7 @@ def scale_of(weights: Sequence[int], partitions: Sequence[Partition]) -> Scale:
 
 
 def _first_told(shown: Partition) -> int:
-    """The first position that is neither told by an earlier summary nor left out."""
+    """The first position that is neither covered by an earlier summary nor left out."""
     rest = bytes(shown.verdicts).lstrip(bytes([SUMMARIZED_EARLIER, NOT_SENT]))
     return len(shown.verdicts) - len(rest)
 

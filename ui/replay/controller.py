@@ -119,7 +119,7 @@ class ReplayController(QObject):
             self._forget_model(stage)
 
     def _forget_model(self, stage: Document) -> None:
-        """Whoever goes on in the session that was played talks to a model of their own."""
+        """Whoever goes on in the session that was played uses a model of their choice."""
         stage.choose(AGENT_MODEL, None)
         if self._state.document is stage:
             self._state.forget_model(AGENT_MODEL)

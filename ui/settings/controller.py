@@ -1,4 +1,4 @@
-"""The settings in the window: followed while it is open, told when wrong, changed in a dialog."""
+"""The settings in the window: followed while it is open, checked, and changed in a dialog."""
 
 from __future__ import annotations
 

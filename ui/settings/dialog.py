@@ -126,7 +126,7 @@ class SettingRow(QWidget):
 
 
 class SettingsDialog(Dialog):
-    """Shows every setting as it stands; ``refresh`` when something changed elsewhere."""
+    """Shows every setting as it stands; ``refresh`` when something else changed them."""
 
     def __init__(
         self, live: LiveSettings, ask: Ask, forget: Callable[[str], None], parent: QWidget
@@ -278,7 +278,7 @@ class SettingsDialog(Dialog):
         self._change(lambda: self._live.reset(name, self._project))
 
     def _change(self, change: Callable[[], None]) -> None:
-        """Write, and show what came of it; what could not be written is said above the list."""
+        """Write, and show what came of it; what could not be written is reported above the list."""
         try:
             change()
         except SettingsError as error:

@@ -80,7 +80,7 @@ class SwitchField(Field):
 
 
 class ChoiceField(Field):
-    """One of several words, each told by what it means."""
+    """One of several words, each with its meaning."""
 
     def __init__(self, key: Key, kind: OneOf, parent: QWidget) -> None:
         super().__init__(key, parent)

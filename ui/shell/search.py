@@ -91,7 +91,7 @@ class SearchBar(QWidget):
         self.show_position(0, 0)
 
     def set_roomy(self, roomy: bool) -> None:
-        """Say everything in words, or as short as it can be said."""
+        """Show all labels in full, or as short as possible."""
         self.everywhere.setText("All sessions" if roomy else "All")
         self.box.setMinimumWidth(theme.scaled(130))
 
@@ -175,7 +175,7 @@ class ResultTable(PopupTable):
 
 
 class ResultPopup(Popup):
-    """Hits of all sessions, under the box; closed by whoever goes elsewhere."""
+    """Hits of all sessions, under the box; closed when the focus leaves."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(ResultTable(parent), parent)

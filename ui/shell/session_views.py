@@ -169,7 +169,7 @@ class SessionViewsController(QObject):
         return f" · fork of “{origin.title or 'Untitled session'}”" if origin else " · a fork"
 
     def keep_map(self) -> None:
-        """What is folded and left out on the map is kept with its session."""
+        """What is folded and left out on the map is stored with its session."""
         document, pane = self._mapped, self._state.window.map
         if document is not None:
             ids = document.tree.columns.ids

@@ -2,7 +2,7 @@
 
 Kept is solid, to be summarized is hatched, the turn prefix is hatched the other way, summarized
 earlier is faded, not sent is empty, pruned is dotted, lost is outlined in the warning colour;
-pinned is kept in upright bars, omitted is crossed out.
+pinned has upright bars, omitted is crossed out.
 """
 
 from __future__ import annotations

@@ -60,7 +60,7 @@ class Dialog(QDialog):
             self.setModal(False)
 
     def button(self, text: str, tip: str = "") -> QPushButton:
-        """A button; Return elsewhere in the dialog does not press it."""
+        """A button; Return on another widget of the dialog does not press it."""
         return push_button(text, self, tip)
 
     def lay_out(self, head: QLayout | None, body: QWidget | QLayout, foot: QLayout) -> None:

@@ -1,4 +1,4 @@
-"""One strip for what went wrong or well: what happened, what was kept, what to do."""
+"""One strip for what went wrong or well: what happened, what is safe, what to do."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ _TINTS = {"error": "lost", "warning": "comp", "info": "accent", "done": "tool"}
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """What a person is told."""
+    """A message to the user."""
 
     level: Level
     what: str
     """What happened, in one sentence."""
     kept: str = ""
-    """What was kept, or that nothing changed."""
+    """What is safe, or that nothing changed."""
     todo: str = ""
     """What to do next."""
     details: str = ""
@@ -183,7 +183,7 @@ class AddressStrip(QFrame):
     ) -> None:
         """Show an address. One that is not of the web can be read and copied, not opened.
 
-        One that can be opened is shown as it is sent, letters of other scripts and marks that
+        One that can be opened is shown as it is sent, characters of other scripts and marks that
         turn the direction of writing encoded: what is read is where it leads.
         ``title`` and ``action``: other words for what it is and for the button that opens it.
         """

@@ -111,8 +111,8 @@ class FoldButton(QToolButton):
 
 
 class CollapsibleSection(QWidget):
-    """A heading that shows and hides what is below it. ``summary`` is told while it is shut; a
-    ``heading`` stands over parts that have titles of their own."""
+    """A heading that shows and hides what is below it. ``summary`` is shown while it is shut; a
+    ``heading`` stands over parts that have titles."""
 
     toggled = Signal(bool)
 

@@ -64,7 +64,7 @@ def displayed_at(text: str, at: int) -> int:
 
 
 class _Freer(QObject):
-    """Deletes long documents in threads of their own: that takes a tenth of a second."""
+    """Deletes long documents in separate threads: that takes a tenth of a second."""
 
     def __init__(self, app: QCoreApplication) -> None:
         super().__init__(app)

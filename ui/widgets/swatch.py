@@ -173,7 +173,7 @@ class BudgetBar(QWidget):
     """Shares in order from the left, the reserve at the right end, and the limit's tick.
 
     When the shares go beyond the window, the scale stretches so that all of them are seen, and the
-    tick stands inside the bar where the window ends.
+    tick stands within the bar where the window ends.
     """
 
     def __init__(self, parent: QWidget | None = None) -> None:

@@ -145,7 +145,7 @@ class TemplateList(QTreeWidget):
         bold = self.font()
         bold.setBold(True)
         for item in self._items.values():
-            # A sign or bold letters make no row higher.
+            # A sign or bold text make no row higher.
             item.setSizeHint(0, QSize(0, QFontMetrics(bold).height() + S4))
 
 

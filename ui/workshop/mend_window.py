@@ -217,7 +217,7 @@ class MendWindow(QDialog):
 
     @property
     def stays(self) -> str:
-        """What was kept, where nothing came of it."""
+        """What is unchanged where nothing came of it."""
         return f"{self._name[:1].upper()}{self._name[1:]} stays as it is."
 
     @property

@@ -99,7 +99,7 @@ class CompareDraftsController(QObject):
         return found + [stored_subject(document, entry) for entry in stored_summaries(document)]
 
     def compare(self, first: Key | None = None, checked: Sequence[Key] = ()) -> None:
-        """Open the window; ``first`` is checked, with what it is most likely held against, or
+        """Open the window; ``first`` is checked, with what it is most likely compared with, or
         with ``checked``."""
         document = self._state.document
         if document is None:

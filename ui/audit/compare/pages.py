@@ -326,7 +326,7 @@ UNKNOWN = "—"
 
 
 def cost_words(cost: float | None) -> str:
-    """Dollars as they are told."""
+    """Dollars as text."""
     if cost is None:
         return NOT_RECORDED
     if cost == 0:

@@ -41,7 +41,7 @@ class Key(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where a draft is committed, as the person is told."""
+    """Where a draft is committed, in words."""
 
     button: str = "Co&mmit"
     told: str = ""
@@ -158,7 +158,7 @@ def comparison_job(
     held: Mapping[int, DraftText],
     names: Mapping[Key, str],
 ) -> Job:
-    """Audits, candidates, and what each generation changed; ``held`` by the id of the draft."""
+    """Audits, candidates, and what each generation changed; ``drafts`` by the id of the draft."""
     tree, leaf = document.tree, document.leaf
 
     def candidate(

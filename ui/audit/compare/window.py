@@ -1,4 +1,4 @@
-"""Summaries of a session beside each other, in a window of their own."""
+"""Summaries of a session side by side, in a separate window."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from ui.widgets.panels import push_button, row, row_in
 from ui.widgets.steps import StepRunner
 
 SHORT = 15
-"""Letters of a list box: the strip is to take one line, or two with large text."""
+"""Characters of a list box: the strip is to take one line, or two with large text."""
 
 
 class Wish(NamedTuple):
@@ -157,7 +157,7 @@ class CommitStrip(QWidget):
     """One button; a box before it where there are several drafts."""
 
     commit_asked = Signal(object)
-    """The ``Subject`` that is to be committed, with its place as the person was told of it."""
+    """The ``Subject`` that is to be committed, with its place as it was shown."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -225,7 +225,7 @@ class CompareDraftsWindow(ComparisonWindow):
     """Return on a thing selects its source on the map. It can be used when ``building`` is done."""
 
     compare_asked = Signal(object, object)
-    """The keys that are checked, and the one of them that the others are held against."""
+    """The keys that are checked, and the one of them that the others are compared with."""
     commit_asked = Signal(object)
     """The ``Subject`` that is to be committed."""
     branches_asked = Signal(object)

@@ -165,7 +165,7 @@ class KindTable(QWidget):
             button.show()
 
     def check(self, kind: FactKind | None) -> None:
-        """Follow a choice that was made elsewhere."""
+        """Follow a choice that was made in another view."""
         for own, button in self.buttons.items():
             button.blockSignals(True)
             button.setChecked(own is kind)
@@ -190,7 +190,7 @@ class Point(NamedTuple):
 
 
 class _Chart(QWidget):
-    """Shares from 0 to 100 % in columns; the arrow keys go through them, one is told in words."""
+    """Shares from 0 to 100 % in columns; the arrow keys go through them, one is described."""
 
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -26,11 +26,11 @@ from ui.main_window import TABS
 from ui.widgets.loader import Loader
 
 LONGEST = 120
-"""Characters of a finding that are told above the entry."""
+"""Characters of a finding that are shown above the entry."""
 
 
 class SourcePlaces(QObject):
-    """Goes through the places of one finding at a time; the last one said comes first."""
+    """Goes through the places of one finding at a time; the last one comes first."""
 
     def __init__(self, state: AppState, back: Callable[[], None]) -> None:
         """``back`` brings the list of findings into sight, with the keyboard."""

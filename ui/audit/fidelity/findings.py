@@ -243,7 +243,7 @@ class _Delegate(QStyledItemDelegate):
 
 
 class FindingsView(QListView):
-    """Return shows where it was said, with Shift where the summary says it; on a heading it folds
+    """Return shows its source, with Shift where the summary says it; on a heading it folds
     the group."""
 
     source_requested = Signal(object, int)
@@ -431,7 +431,7 @@ class FindingPart(QWidget):
                 widget.hide()
                 widget.deleteLater()
         self.links = []
-        # The entry that said it last comes first: it is the one that counts.
+        # The last entry that states it comes first: it is the one that counts.
         sources = finding.fact.sources[::-1]
         for source in sources[:MOST_SOURCES]:
             link = LinkButton(f"#{source}", self._sources)

@@ -1,4 +1,4 @@
-"""The fidelity of one summary: what survives, what is lost, and where each thing was said."""
+"""The fidelity of one summary: what survives, what is lost, and the source of each fact."""
 
 from __future__ import annotations
 

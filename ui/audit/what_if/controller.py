@@ -139,7 +139,7 @@ class WhatIfController(QObject):
     # prices ------------------------------------------------------------------------------------
 
     def _show_models(self) -> None:
-        """Offer the models that the session was held with, and those that can be asked."""
+        """Offer the models that the session used, and those that can be asked."""
         bench, document = self._state.bench, self._state.document
         if bench is None or document is None:
             return

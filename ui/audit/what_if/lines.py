@@ -1,4 +1,4 @@
-"""Simulated runs as lines over the path of a session, and how lines are told apart."""
+"""Simulated runs as lines over the path of a session, and how lines differ."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ _OTHERS = (
 
 
 def stroke_of(key: str, number: int) -> Stroke:
-    """The look of a line. ``number``: which it is of those that are no system's own."""
+    """The look of a line. ``number``: which it is of those that are no system's."""
     return _STROKES.get(key) or _OTHERS[number % len(_OTHERS)]
 
 

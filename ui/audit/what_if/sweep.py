@@ -128,7 +128,7 @@ class SweepPage(QWidget):
     # what is shown -----------------------------------------------------------------------------
 
     def show_policies(self, policies: Sequence[Policy], in_force: Policy) -> None:
-        """The profiles to choose among, each with the sizes that are its own; the one in force is
+        """The profiles to choose among, each with its sizes; the one in force is
         marked on its map."""
         self._policies, self._in_force = list(policies), in_force
         chosen = self.profile.currentData() or in_force.profile.name
@@ -139,7 +139,7 @@ class SweepPage(QWidget):
         self._mark_in_force()
 
     def forget(self) -> None:
-        """Another session: what was swept is not its own."""
+        """Another session: forget what was swept."""
         self.cancel()
         self.sweep = None
         self._cell = None

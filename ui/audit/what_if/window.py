@@ -87,7 +87,7 @@ class WindowBox(QWidget):
 
 
 class AddedRules(QWidget):
-    """A profile and two sizes, drawn as a line of their own."""
+    """A profile and two sizes, drawn as a separate line."""
 
     added = Signal(object)
     """A ``Policy``."""
@@ -131,7 +131,7 @@ class AddedRules(QWidget):
             self._fill()
 
     def show_count(self, lines: int) -> None:
-        """How many lines of one's own there are."""
+        """Number of lines that the user drew."""
         self.clear.setVisible(lines > 0)
 
     def _fill(self) -> None:
@@ -333,7 +333,7 @@ class WhatIfWindow(QDialog):
         return self._prices
 
     def forget(self) -> None:
-        """Another session: nothing of what was drawn or swept is its own."""
+        """Another session: forget what was drawn and swept."""
         self._own.clear()
         self.added_rules.show_count(0)
         self.drawing = None

@@ -118,7 +118,7 @@ class Looks:
 
 
 class Box:
-    """A part at a width. Coordinates are the surface's; y counts from the box's own top."""
+    """A part at a width. Coordinates are the surface's; y counts from the top of the box."""
 
     height = 0.0
     is_stale = False

@@ -171,7 +171,7 @@ class Search:
             item = read_item(self._document, entry, results, CallStates(), whole=True)
             return hits_in(entry, parts_of(item, lambda _key: True), self._query)
         except READ_ERRORS:
-            # An entry that cannot be read is told where it is shown; it holds no words.
+            # An entry that cannot be read is reported where it is shown; it holds no words.
             return []
 
     def _may_hold(self, entries: Sequence[int]) -> bool:

@@ -214,7 +214,7 @@ class FindController(QObject):
         self._say()
 
     def _begin(self) -> None:
-        """Without a step of the person's own: the last place above the end of what is seen."""
+        """Without a step of the user: the last place above the end of what is seen."""
         seen = self._view.placed
         last = self._view.flow.entry(seen[-1].item) if seen else -1
         hit = self._found.hits.last_until(last if last >= 0 else sys.maxsize)

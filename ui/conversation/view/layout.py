@@ -33,7 +33,7 @@ from ui.widgets.plain_text import split_lines
 
 
 class CodeBox(DocumentBox):
-    """Code, an output or a diff on a panel of its own; long ones are several boxes in a row."""
+    """Code, an output or a diff on a panel; long ones are several boxes in a row."""
 
     def __init__(self, part: Code | Diff, inks: Inks) -> None:
         super().__init__(part, inks)
@@ -273,7 +273,7 @@ def _gap(part: Part, before: Part | None) -> float:
 
 
 def _below(part: Part) -> float:
-    """Space below the last part of an item: a user's message stands on a ground of its own."""
+    """Space below the last part of an item: a user's message stands on a coloured ground."""
     is_user = isinstance(part, Prose | Code | Picture) and part.by_user
     if isinstance(part, Row) and not part.is_mark:
         return 0

@@ -34,7 +34,7 @@ class Part:
     inset: bool = False
     """It was opened: it belongs to the row above it."""
     entry: int = -1
-    """The entry that it is of, where that is not the item's own."""
+    """The entry that it is of, where that is not the item's."""
 
     @property
     def words(self) -> str:
@@ -65,7 +65,7 @@ class Code(Part):
     closes: bool = True
     by_user: bool = False
     fenced: bool = True
-    """Written as a block of Markdown; else it is text of its own, such as a tool's output."""
+    """Written as a block of Markdown; else it is plain text, such as a tool's output."""
     coloured: bool = True
 
     @property
@@ -271,7 +271,7 @@ class Splitter:
         self._size += len(line) + 1
 
     def _breaks(self, line: str) -> bool:
-        """Whether a line after an empty one begins a piece of its own."""
+        """Whether a line after an empty one begins a new piece."""
         in_list = bool(_ITEM.match(self._prose[0]))
         goes_on = line[:2] in ("  ", " \t") or line[:1] == "\t" or bool(_ITEM.match(line))
         return not (in_list and goes_on) or self._size > PROSE_UNITS

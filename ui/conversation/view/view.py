@@ -1,4 +1,4 @@
-"""The conversation with its keyboard, its menu, and its ways to the clipboard."""
+"""The conversation with its keyboard, its menu, and what it copies."""
 
 from __future__ import annotations
 
