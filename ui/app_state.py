@@ -269,8 +269,8 @@ class AppState(QObject):
         """A session is opened again with the rules and sizes that were last chosen in it."""
         self._rest.stop()
         if self.document is not None:
-            kept = self.chosen.to_json() if self.chosen != Chosen() else None
-            self.document.choose("rules", kept)
+            safe = self.chosen.to_json() if self.chosen != Chosen() else None
+            self.document.choose("rules", safe)
 
     def _load_choices(self, document: Document) -> None:
         """The rules stored with a session; one without follows the settings."""
@@ -326,11 +326,11 @@ class AppState(QObject):
         missing = dict.fromkeys(name for name in named if name and name not in known)
         return [*listed, *(client.info(name) for name in missing)]
 
-    # messages to the user --------------------------------------------------------------------------
+    # messages to the user ------------------------------------------------------------------------
 
-    def notice(self, level: str, what: str, kept: str = "", todo: str = "", **more: Any) -> None:
+    def notice(self, level: str, what: str, safe: str = "", todo: str = "", **more: Any) -> None:
         """Tell the person; ``level`` is info, warning or error."""
-        self.window.notices.show_notice(Notice(level, what, kept, todo, **more))  # type: ignore[arg-type]
+        self.window.notices.show_notice(Notice(level, what, safe, todo, **more))  # type: ignore[arg-type]
 
     def say(self, text: str) -> None:
         """A passing word in the status bar."""
@@ -358,7 +358,7 @@ class PreferenceWriter(QObject):
         self._state = state
         self._preferences = preferences
         self._path = path
-        self._kept = deepcopy(preferences)
+        self._stored = deepcopy(preferences)
         self._timer = QTimer(self)
         self._timer.setInterval(LOOK_EVERY_MS)
         self._timer.timeout.connect(self._look)
@@ -369,9 +369,9 @@ class PreferenceWriter(QObject):
         self._timer.stop()
 
     def _look(self) -> None:
-        if self._preferences != self._kept:
-            self._kept = deepcopy(self._preferences)
-            self._state.tasks.start("Keeping what was chosen", self._keep(self._kept))
+        if self._preferences != self._stored:
+            self._stored = deepcopy(self._preferences)
+            self._state.tasks.start("Keeping what was chosen", self._keep(self._stored))
 
     async def _keep(self, values: Preferences) -> None:
         try:

@@ -48,7 +48,7 @@ class AuditController(QObject):
         self._to_tell = -1
         """A compaction that ended just now, or -1."""
         self._audited: Document | None = None
-        self._own: OwnAgent | None = None
+        self._recorded: OwnAgent | None = None
         """Whose rules the session shown was compacted by."""
         self._rest = QTimer(self)
         self._rest.setSingleShot(True)
@@ -104,7 +104,7 @@ class AuditController(QObject):
         self._verdict.show_verdict(None, -1)
         self._tab.clear()
         if document is not None:
-            self._own = recorded = recorded_rules(document)
+            self._recorded = recorded = recorded_rules(document)
             profiles = {name: BASES[name] for name in (*PROFILES, *OLDER)}
             self._tab.set_rules(profiles, recorded, "")
             self._rest.start()
@@ -183,9 +183,9 @@ class AuditController(QObject):
         """The rules that a session is judged by."""
         if self._rules:
             return BASES[self._rules]
-        if self._own is None or document is not self._audited:
+        if self._recorded is None or document is not self._audited:
             return recorded_rules(document).profile
-        return self._own.profile
+        return self._recorded.profile
 
     def _audit(self) -> None:
         document = self._state.document
@@ -249,7 +249,7 @@ NAMED_UNITS = 160
 """Characters of each."""
 LONGEST = 300
 """Characters of a finding that an instruction or a pin names."""
-TOLD = 80
+MOST_SHOWN = 80
 """Characters of it that the strip over the panel names."""
 NOTHING_YET = "Nothing is stored, and no model is asked, before you press Summarize."
 
@@ -424,8 +424,8 @@ class RepairController(QObject):
 
     # where it is shown ---------------------------------------------------------------------------
 
-    def _tell(self, what: str, kept: str, back: Callable[[], None]) -> None:
-        notice = Notice("info", what, kept, action="&Back to it", on_action=back)
+    def _tell(self, what: str, safe: str, back: Callable[[], None]) -> None:
+        notice = Notice("info", what, safe, action="&Back to it", on_action=back)
         self._state.window.compaction.show_notice(notice)
 
     def _show_losses(self) -> None:
@@ -467,5 +467,5 @@ def _purpose(loss: Loss) -> str:
 
 def _finding_purpose(finding: Finding, audited: Audited) -> str:
     text = " ".join(finding.fact.text.split())
-    short = text if len(text) <= TOLD else f"{text[:TOLD]}…"
+    short = text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"
     return f"To mend {audited.name}, which lost or changed “{short}”."

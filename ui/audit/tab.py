@@ -305,17 +305,19 @@ class AuditTab(QWidget):
 
     # what is shown -----------------------------------------------------------------------------
 
-    def set_rules(self, profiles: Mapping[str, Profile], own: OwnAgent, chosen: str) -> None:
-        """The rules that a session can be judged by; ``own`` are those of its own agent."""
+    def set_rules(
+        self, profiles: Mapping[str, Profile], agent_rules: OwnAgent, chosen: str
+    ) -> None:
+        """The rules that a session can be judged by; ``agent_rules``: those of its agent."""
         self.rules.clear()
-        is_sure = own.known.provenance is Provenance.EXACT
+        is_sure = agent_rules.known.provenance is Provenance.EXACT
         whose = "its own agent" if is_sure else "its own agent, inferred"
-        self.rules.addItem(f"{own.profile.title} ({whose})", "")
-        self.rules.setItemData(0, own.known.told, Qt.ItemDataRole.ToolTipRole)
-        self.rules.setToolTip(f"{self._rules_tip}\n{own.known.told}")
-        self.rules.setAccessibleDescription(own.known.told)
+        self.rules.addItem(f"{agent_rules.profile.title} ({whose})", "")
+        self.rules.setItemData(0, agent_rules.known.told, Qt.ItemDataRole.ToolTipRole)
+        self.rules.setToolTip(f"{self._rules_tip}\n{agent_rules.known.told}")
+        self.rules.setAccessibleDescription(agent_rules.known.told)
         for name, profile in profiles.items():
-            if name != own.profile.name:
+            if name != agent_rules.profile.name:
                 self.rules.addItem(profile.title, name)
         self.rules.setCurrentIndex(max(0, self.rules.findData(chosen)))
 

@@ -263,14 +263,14 @@ class AutomaticController(QObject):
 
     def of(self, document: Document) -> AutomaticCompaction:
         """What compacts a session by itself; the same for as long as the session is open."""
-        kept = self._by_session.get(document.key)
-        if kept is None or kept.document is not document:
-            if kept is not None:
-                kept.close()
-            kept = AutomaticCompaction(document, lambda: self.rules(document))
-            kept.confirmation.attended = True
-            self._by_session[document.key] = kept
-        return kept
+        known = self._by_session.get(document.key)
+        if known is None or known.document is not document:
+            if known is not None:
+                known.close()
+            known = AutomaticCompaction(document, lambda: self.rules(document))
+            known.confirmation.attended = True
+            self._by_session[document.key] = known
+        return known
 
     def now(self) -> AutomaticCompaction | None:
         """That of the session shown."""
@@ -323,9 +323,9 @@ class AutomaticController(QObject):
     def _session_choice(self, document: Document, name: str) -> bool | None:
         at = document.key, name
         if at not in self._chosen and at not in self._forgotten:
-            kept = document.choices().get(name)
-            if isinstance(kept, bool):
-                self._chosen[at] = kept
+            known = document.choices().get(name)
+            if isinstance(known, bool):
+                self._chosen[at] = known
             else:
                 self._forgotten.add(at)
         return self._chosen.get(at)

@@ -341,10 +341,10 @@ class DraftPage(QWidget):
         self._pages.setCurrentIndex(0)
         self.streaming.begin(model, purposes)
 
-    def watch(self, model: str, purposes: list[str], told: str) -> None:
+    def watch(self, model: str, purposes: list[str], message: str) -> None:
         """A draft is being made that was not ordered here."""
         self._pages.setCurrentIndex(0)
-        self.streaming.begin(model, purposes, told, takes_focus=False)
+        self.streaming.begin(model, purposes, message, takes_focus=False)
 
     def finish(
         self,

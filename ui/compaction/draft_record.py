@@ -179,23 +179,23 @@ class DraftRecordView(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._inside = QWidget(self)
-        self.origin = Caption(parent=self._inside, wraps=True)
-        self.short = Caption(parent=self._inside, wraps=True)
+        self._content = QWidget(self)
+        self.origin = Caption(parent=self._content, wraps=True)
+        self.short = Caption(parent=self._content, wraps=True)
         self.short.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.did = HandlerCallsView(self._inside)
+        self.did = HandlerCallsView(self._content)
         self._grid = QGridLayout()
         self._grid.setHorizontalSpacing(S8)
         self._grid.setVerticalSpacing(0)
         self._grid.setColumnStretch(0, 1)
-        column = QVBoxLayout(self._inside)
+        column = QVBoxLayout(self._content)
         column.setContentsMargins(S16, 0, 0, 0)
         column.setSpacing(S4)
         column.addWidget(self.origin)
         column.addLayout(self._grid)
         column.addWidget(self.short)
         column.addWidget(self.did)
-        self.section = CollapsibleSection("How it was made", self._inside, parent=self)
+        self.section = CollapsibleSection("How it was made", self._content, parent=self)
         outer = column_in(self)
         outer.addWidget(self.section)
         self.steps: tuple[Step, ...] = ()
@@ -236,11 +236,11 @@ class DraftRecordView(QWidget):
             self._line(at, f"and {count(len(self.steps) - MOST_STEPS, 'more call')}", "")
 
     def _line(self, at: int, words: str, took: str, tone: str = "dim") -> None:
-        caption = Caption(words, self._inside, tone=tone, wraps=True)
+        caption = Caption(words, self._content, tone=tone, wraps=True)
         caption.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._grid.addWidget(caption, at, 0, Qt.AlignmentFlag.AlignTop)
         if took:
-            figure = Caption(took, self._inside)
+            figure = Caption(took, self._content)
             self._grid.addWidget(
                 figure, at, 1, Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignRight
             )

@@ -392,11 +392,11 @@ class CompactionPanel(QWidget):
         self._pages.setCurrentWidget(self.draft)
         self.draft.begin(self.setup.chosen_model(), list(purposes))
 
-    def watch(self, model: str, purposes: Sequence[str], told: str) -> None:
+    def watch(self, model: str, purposes: Sequence[str], message: str) -> None:
         """A summary is on its way that nobody ordered here; the keyboard stays where it is."""
         self.notice.dismiss()
         self._pages.setCurrentWidget(self.draft)
-        self.draft.watch(model, list(purposes), told)
+        self.draft.watch(model, list(purposes), message)
 
     def watched(self, notice: Notice | None) -> None:
         """It is over; ``notice`` says how, None where another view says it."""

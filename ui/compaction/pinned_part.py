@@ -16,8 +16,8 @@ from ui.widgets.panels import column_in, row_in
 
 MOST_SHOWN = 6
 """Rows shown at once; the rest is behind a link."""
-MOST_KEPT = 200_000
-_TOLD = {
+MOST_TOKENS = 200_000
+_HOW = {
     "in place": "where it stands",
     "again": "again, after the summary",
     "not": "not told",
@@ -54,7 +54,7 @@ class ShapingPart(QWidget):
         self._column.setSpacing(0)
         self.more = LinkButton(parent=self)
         self.more.clicked.connect(self._toggle)
-        self.budget = NumberSlider("&Own messages", 0, MOST_KEPT, self)
+        self.budget = NumberSlider("&Own messages", 0, MOST_TOKENS, self)
         self.budget.setToolTip(
             "Tokens of your own messages that stay word for word after a summary, the newest"
             " first; 0 keeps none. It is a rule of this session, and goes before the profile's."
@@ -155,7 +155,7 @@ class ShapingPart(QWidget):
         bind_icon(go, "omit" if one.how == "omitted" else "pin")
         what = ElidedLabel(text, line)
         tokens = Caption(f"{full(one.tokens)}", line)
-        tokens.setToolTip(f"{full(one.tokens)} tokens, told {_TOLD[one.told]}")
+        tokens.setToolTip(f"{full(one.tokens)} tokens, told {_HOW[one.told]}")
         for part in (go, what, tokens):
             layout.addWidget(part, 1 if part is what else 0)
         go.setAccessibleName(f"#{one.entry}, {one.how}, {full(one.tokens)} tokens: {text}")
@@ -173,13 +173,13 @@ class ShapingPart(QWidget):
         self._tell_budget()
 
     def _tell_budget(self) -> None:
-        kept = [row for row in self._rows if row.how == "kept"]
+        by_rule = [row for row in self._rows if row.how == "kept"]
         tokens = self.budget.value()
         is_new = tokens != self._rule
         sentence = "Your own messages are summarized like all others."
         if self._rule:
-            taken = sum(row.tokens for row in kept)
-            most, number = short(self._rule), f"{len(kept):,}"
+            taken = sum(row.tokens for row in by_rule)
+            most, number = short(self._rule), f"{len(by_rule):,}"
             sentence = f"Up to {most} tokens: {number} told again, {short(taken)}."
         self.taken.setText(sentence)
         self.keep.setVisible(is_new)

@@ -48,7 +48,7 @@ FOLDED = 500
 """Columns after which a line of a diff goes on in the next."""
 
 HINT_HERE = "Enter allows once, 4 denies"
-HINT_ELSEWHERE = "Alt+O allows once, Alt+D denies"
+HINT_UNFOCUSED = "Alt+O allows once, Alt+D denies"
 
 Key = Qt.Key
 _ENTER = (Key.Key_Return, Key.Key_Enter)
@@ -310,7 +310,7 @@ class ApprovalCard(QFrame):
     def _hint(self) -> None:
         """How many questions wait, and which keys answer now."""
         count = f"1 of {self._waiting} questions   " if self._waiting > 1 else ""
-        keys = HINT_HERE if self.hasFocus() else HINT_ELSEWHERE
+        keys = HINT_HERE if self.hasFocus() else HINT_UNFOCUSED
         self._more.setText(count + keys)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

@@ -36,9 +36,9 @@ def score(typed: str, name: str) -> int | None:
         return 1_000 + base.index(low) + len(name)
     if low in folded:
         return 2_000 + folded.index(low) + len(name)
-    letters = _expression(low)
+    pattern = _expression(low)
     for place, points in ((base, 3_000), (folded, 4_000)):
-        if found := letters.search(place):
+        if found := pattern.search(place):
             return points + 4 * (found.end() - found.start() - len(low)) + len(name)
     return None
 

@@ -122,8 +122,8 @@ class AgentController(QObject):
     def _document_changed(self) -> None:
         if self.history.document_changed():
             document = self._state.document
-            kept = document.choices().get(THINKING) if document is not None else None
-            self._thinking = as_level(kept) or "off"
+            stored = document.choices().get(THINKING) if document is not None else None
+            self._thinking = as_level(stored) or "off"
             self._show_models()
         self._pane.show_document(self._state.document)
         self._offer_going_on()

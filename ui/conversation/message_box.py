@@ -89,8 +89,8 @@ class HistoryController(QObject):
         if document is self._state.document:
             self._composer.put_back(text)
         elif text:
-            kept = document.choices().get(UNSENT)
-            document.choose(UNSENT, f"{text}\n\n{kept}" if isinstance(kept, str) else text)
+            stored = document.choices().get(UNSENT)
+            document.choose(UNSENT, f"{text}\n\n{stored}" if isinstance(stored, str) else text)
 
     def _leaf_moved(self, change: LeafMoved) -> None:
         """A leaf that only grew by an entry leaves the messages above it as they were."""
@@ -205,7 +205,7 @@ class AttachmentController(QObject):
         sessions: list[str] = []
         composer = self._state.window.agent.composer
         for path in (Path(name) for name in names):
-            relative = _inside(path, root)
+            relative = _relative_to(path, root)
             if is_picture(path):
                 self._add(path.name, _file_reader(path))
             elif relative:
@@ -233,7 +233,7 @@ class AttachmentController(QObject):
         self._state.notice("warning", what, "Nothing was added to the message.", todo)
 
 
-def _inside(path: Path, root: Path | None) -> str:
+def _relative_to(path: Path, root: Path | None) -> str:
     """The path below the agent's folder; empty where it does not lie there."""
     if root is None:
         return ""

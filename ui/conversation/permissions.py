@@ -60,8 +60,8 @@ class PermissionController(QObject):
         if document is self._shown:
             return
         self._shown, self._confirmed = document, False
-        kept = document.choices().get(CHOICE) if document is not None else None
-        self._set("read-only" if kept == "read-only" else "ask")
+        stored = document.choices().get(CHOICE) if document is not None else None
+        self._set("read-only" if stored == "read-only" else "ask")
 
     def choose(self, mode: str) -> None:
         """The person chose a mode; to allow everything is asked back once per session."""

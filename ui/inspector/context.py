@@ -260,7 +260,7 @@ class ContextPane(QWidget):
         super().__init__(parent)
         self._document: Document | None = None
         self._index = -1
-        self._own_request = -1
+        self._request = -1
         self._window, self._reserve = 200_000, 16_384
         self._profile: Profile = PROFILES["explorer"]
         self._context: Context | None = None
@@ -329,13 +329,13 @@ class ContextPane(QWidget):
         An entry that was asked for by a click in this list only selects its row: the context that
         a person is reading does not shrink under the pointer.
         """
-        own, self._own_request = self._own_request, -1
+        asked, self._request = self._request, -1
         if settings is not None:
             self._window, self._reserve = settings.context_window, settings.reserve_tokens
         if document is None or index < 0:
             self.clear()
             return
-        if document is self._document and index == own:
+        if document is self._document and index == asked:
             self.table.selectRow(self.model.row_of_entry(index))
             return
         self._document, self._index = document, index
@@ -360,24 +360,26 @@ class ContextPane(QWidget):
             shares.insert(0, beyond_share(size.tokens - summed))
         self.bar.set_budget(shares, self._window, self._reserve)
         self.legend.set_shares(shares)
-        own = document.made_here(self._index)
+        is_ours = document.made_here(self._index)
         known = context_known(size.source)
-        taken = short(size.tokens) if own else marked(short(size.tokens), known)
+        taken = short(size.tokens) if is_ours else marked(short(size.tokens), known)
         self.title.setText(
             f"Context at #{self._index}, {taken} of {round_short(self._window)} "
             f"tokens ({size.source})"
         )
         self.title.setAccessibleName(spoken(self.title.text()))
-        self._show_known(document, context, known, own)
+        self._show_known(document, context, known, is_ours)
         self.reserve.setText(f"reserve {short(self._reserve)}")
         by = "tokenizer" if document.weights is not None else "estimate"
         parts = [count(len(context.messages), "message")]
         if summed != size.tokens:
-            figure = full(summed) if own else marked(full(summed), weight_known(by == "tokenizer"))
+            figure = full(summed)
+            if not is_ours:
+                figure = marked(figure, weight_known(by == "tokenizer"))
             parts.append(f"entries {figure} ({by})")
         if context.model:
             parts.append(context.model)
-        elif not own:
+        elif not is_ours:
             parts.append(f"model {NOT_RECORDED}")
         parts.append(f"thinking {context.thinking_level}")
         if context.compaction >= 0:
@@ -389,21 +391,21 @@ class ContextPane(QWidget):
         self.facts.setText(" · ".join(parts))
         self.facts.setAccessibleName(spoken(self.facts.text()))
 
-    def _show_known(self, document: Document, context: Context, size: Known, own: bool) -> None:
+    def _show_known(self, document: Document, context: Context, size: Known, is_ours: bool) -> None:
         columns = document.tree.columns
         is_named = any(at in context.path for at in columns.thinking)
         known = {
             "size": size,
-            "window": window_known(own),
+            "window": window_known(is_ours),
             "model": context_model_known(bool(context.model)),
             "thinking": thinking_known(is_named),
         }
         for name, badge in self.badges.items():
-            if own:
+            if is_ours:
                 badge.set_known(None)
             else:
                 badge.set_unless_exact(known[name])
 
     def _chosen(self, entry: int) -> None:
-        self._own_request = entry
+        self._request = entry
         self.entry_requested.emit(entry)

@@ -172,10 +172,10 @@ class EntryHeader(QWidget):
 
     @staticmethod
     def _facts(document: Document, index: int) -> list[str]:
-        columns, own = document.tree.columns, document.made_here(index)
+        columns, is_ours = document.tree.columns, document.made_here(index)
         tokens, source = entry_tokens(document, index)
         counted = weight_known(source == "tokenizer")
-        figure = full(tokens) if own else marked(full(tokens), counted)
+        figure = full(tokens) if is_ours else marked(full(tokens), counted)
         parts = [
             moment(columns.time[index]) or f"time {NOT_RECORDED}", f"{figure} tokens ({source})"
         ]  # fmt: skip
@@ -183,7 +183,7 @@ class EntryHeader(QWidget):
             parts.append(f"context {full(columns.usage[index])} (provider)")
         if columns.model[index]:
             parts.append(columns.models[columns.model[index]])
-        elif columns.kind[index] == Kind.ASSISTANT and not own:
+        elif columns.kind[index] == Kind.ASSISTANT and not is_ours:
             parts.append(f"model {NOT_RECORDED}")
         return [*parts, f"id {columns.ids[index]}"]
 

@@ -392,7 +392,7 @@ class Sample(NamedTuple):
 BLOCK = 64
 """Buckets that are computed and cached together."""
 
-_KEPT_BLOCKS = 2_048
+_MOST_BLOCKS = 2_048
 
 
 def bucket_rows(rows_per_pixel: float) -> int:
@@ -438,7 +438,7 @@ class Samples:
     def _block(self, number: int, step: int) -> list[Sample]:
         found = self._blocks.get((step, number))
         if found is None:
-            if len(self._blocks) >= _KEPT_BLOCKS:
+            if len(self._blocks) >= _MOST_BLOCKS:
                 self._blocks.clear()
             found = self._blocks[step, number] = self._work_out(number, step)
         return found

@@ -74,14 +74,14 @@ KIND_CATEGORY = bytes(
     for value in range(256)
 )
 
-_KEPT_BY = {
+_SHOWN_BY = {
     RowFilter.NO_TOOLS: frozenset(Category) - {Category.CALL, Category.RESULT, Category.SHELL},
     RowFilter.USER_ONLY: frozenset({Category.USER}),
     RowFilter.COMPACTIONS: frozenset({Category.COMPACTION}),
 }
 _SELECT = {
-    choice: bytes(1 if value in kept else 0 for value in range(256))
-    for choice, kept in _KEPT_BY.items()
+    choice: bytes(1 if value in shown else 0 for value in range(256))
+    for choice, shown in _SHOWN_BY.items()
 }
 
 TURN_START = bytes(

@@ -92,7 +92,7 @@ class _Line(QLineEdit):
 class FigureRow(QWidget):
     """Shows one figure; emits what the person says of it."""
 
-    said = Signal(str, object)
+    stated = Signal(str, object)
     """(figure, value); None takes the user's figure back."""
 
     def __init__(self, figure: str, parent: QWidget) -> None:
@@ -177,7 +177,7 @@ class FigureRow(QWidget):
         if isinstance(self.field, _Line):
             self.field.setModified(False)
             self._mark(False)
-        self.said.emit(self.figure, value)
+        self.stated.emit(self.figure, value)
 
     def _typed(self) -> None:
         """What was typed is taken when the field is left, or by Return; empty takes it back."""
@@ -208,7 +208,7 @@ class FigureRow(QWidget):
 class ModelDetails(QScrollArea):
     """One model. What is changed is emitted at once."""
 
-    said = Signal(str, str, object)
+    stated = Signal(str, str, object)
     """(model, figure, value); None takes the user's figure back."""
     reset_asked = Signal(str)
     """All figures that the user stated of a model are taken back."""
@@ -246,7 +246,7 @@ class ModelDetails(QScrollArea):
             column.addWidget(part)
         column.addSpacing(S4)
         for figure in self.figures.values():
-            figure.said.connect(self._said)
+            figure.stated.connect(self._stated)
             column.addWidget(figure)
         column.addWidget(self.note)
         column.addLayout(line_of(self.reset, 1))
@@ -254,8 +254,8 @@ class ModelDetails(QScrollArea):
         self.body = body
         self.show_model(None, None, 0)
 
-    def _said(self, figure: str, value: object) -> None:
-        self.said.emit(self._model, figure, value)
+    def _stated(self, figure: str, value: object) -> None:
+        self.stated.emit(self._model, figure, value)
 
     def show_model(self, row: ModelRow | None, others: ModelInfo | None, context: int) -> None:
         """Show a model; ``others``: what is known apart from what the person says of it."""

@@ -72,7 +72,7 @@ class ModelsPage(QWidget):
         self.as_typed.clicked.connect(lambda: self.typed_chosen.emit(self.typed))
         self.counted = Caption(parent=self)
         self.details = ModelDetails(self.split)
-        self.details.said.connect(self._say)
+        self.details.stated.connect(self._say)
         self.details.reset_asked.connect(self._reset)
         self.details.key_asked.connect(self.key_asked)
         self.figures = LinkButton("&Figures ▸", self)
@@ -81,11 +81,11 @@ class ModelsPage(QWidget):
         self._show_none()
 
     def _lay_out(self) -> None:
-        inside = column_in(self.left, S8)
-        inside.addWidget(self.table, 1)
+        column = column_in(self.left, S8)
+        column.addWidget(self.table, 1)
         for part in (self.none, self.all, self.as_typed):
             part.setContentsMargins(S16, 0, S16, 0)
-            inside.addWidget(part)
+            column.addWidget(part)
         self.split.setChildrenCollapsible(False)
         self.split.addWidget(self.left)
         self.split.addWidget(self.details)

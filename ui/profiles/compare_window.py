@@ -384,8 +384,8 @@ class CompareWindow(ComparisonWindow):
     def show_in_force(self, name: str) -> None:
         """Another profile is the one that the session follows."""
         self._in_force = name
-        for own, card in self.cards.items():
-            card.show_in_force(own == name)
+        for key, card in self.cards.items():
+            card.show_in_force(key == name)
 
     # why ---------------------------------------------------------------------------------------
 
@@ -403,8 +403,8 @@ class CompareWindow(ComparisonWindow):
         name = reference.profile.name
         self._reasons.load(lambda: (found, name, self._find_causes(found, name)))
 
-    def _show_causes(self, told: tuple[Compared, str, Mapping[str, Sequence[Cause]]]) -> None:
-        found, name, causes = told
+    def _show_causes(self, shown: tuple[Compared, str, Mapping[str, Sequence[Cause]]]) -> None:
+        found, name, causes = shown
         reference = self._reference()
         if found is not self._compared or reference is None or reference.profile.name != name:
             return

@@ -288,9 +288,9 @@ class ProfilesController(QObject):
                 name = found.profile.name
                 if self.shelf.get(name) is not None:
                     name = self._free_name(name)
-                kept = self._files.take_in(path, name=name)
-                taken.append(kept.profile.name)
-                return f"“{kept.profile.title}” was taken in."
+                added = self._files.take_in(path, name=name)
+                taken.append(added.profile.name)
+                return f"“{added.profile.title}” was taken in."
 
             if self._try(keep) and taken and self._dialog is not None:
                 self._dialog.select(taken[0])

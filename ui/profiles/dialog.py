@@ -40,7 +40,7 @@ class ProfilePage(QWidget):
         super().__init__(parent)
         self._profile: Profile | None = None
         self._base: Profile | None = None
-        self._own: OwnProfile | None = None
+        self._stored: OwnProfile | None = None
         self.area = scroll_area(self, takes_focus=True)
         body = QWidget(self.area)
         self.area.setWidget(body)
@@ -70,7 +70,7 @@ class ProfilePage(QWidget):
     ) -> None:
         """Show a profile beside ``base``; one that came with the program cannot be changed."""
         is_other = self._profile is None or profile.name != self._profile.name
-        self._profile, self._base, self._own = profile, base, user_profile
+        self._profile, self._base, self._stored = profile, base, user_profile
         self.title.setText(profile.title)
         if user_profile is None:
             self.state.setText("Came with the program and stays as it is. Copy it to change it.")
@@ -98,7 +98,7 @@ class ProfilePage(QWidget):
             self.rules.show_profile(
                 self._profile,
                 self._base,
-                read_only=self._own is None,
+                read_only=self._stored is None,
                 only_differing=self.only.isChecked() and self._base is not None,
             )
 

@@ -28,8 +28,8 @@ class Group(NamedTuple):
 
 def _policy(title: str, policy: str) -> Group:
     """All rules of a policy, in the order in which they are explained."""
-    told = (*SIZES, *POLICY_SWITCHES)
-    return Group(title, tuple(key for key in told if key.startswith(f"{policy}.")), policy)
+    explained = (*SIZES, *POLICY_SWITCHES)
+    return Group(title, tuple(key for key in explained if key.startswith(f"{policy}.")), policy)
 
 
 GROUPS = (
@@ -95,8 +95,8 @@ def with_value(profile: Profile, key: str, value: Any) -> Profile:
     policy, _, inner = key.partition(".")
     if not inner:
         return replace(profile, **{key: value})
-    held = getattr(profile, policy) or POLICIES[policy].default
-    changes: dict[str, Any] = {policy: replace(held, **{inner: value})}
+    current = getattr(profile, policy) or POLICIES[policy].default
+    changes: dict[str, Any] = {policy: replace(current, **{inner: value})}
     return replace(profile, **changes)
 
 

@@ -239,8 +239,8 @@ class RuleGroup(QWidget):
             return
         profile, base, _, _ = self._shown
         policy = self.group.policy
-        kept = getattr(base, policy) if base is not None else None
-        changes: dict[str, Any] = {policy: (kept or POLICIES[policy].default) if on else None}
+        former = getattr(base, policy) if base is not None else None
+        changes: dict[str, Any] = {policy: (former or POLICIES[policy].default) if on else None}
         self.changed.emit(replace(profile, **changes))
 
 

@@ -37,7 +37,7 @@ class Notice:
     level: Level
     what: str
     """What happened, in one sentence."""
-    kept: str = ""
+    safe: str = ""
     """What is safe, or that nothing changed."""
     todo: str = ""
     """What to do next."""
@@ -105,7 +105,7 @@ class NoticeStrip(QFrame):
         self.notice = notice
         self._what.setText(notice.what)
         set_tone(self._what, "lost" if notice.level == "error" else "")
-        rest = " ".join(part for part in (notice.kept, notice.todo) if part)
+        rest = " ".join(part for part in (notice.safe, notice.todo) if part)
         self._rest.setText(rest)
         self._rest.setVisible(bool(rest))
         self._act.setText(notice.action)
@@ -139,7 +139,7 @@ class NoticeStrip(QFrame):
 
     def _copy_details(self) -> None:
         if self.notice is not None:
-            parts = (self.notice.what, self.notice.kept, self.notice.todo, self.notice.details)
+            parts = (self.notice.what, self.notice.safe, self.notice.todo, self.notice.details)
             QGuiApplication.clipboard().setText("\n".join(part for part in parts if part))
 
     def keyPressEvent(self, event: QKeyEvent, /) -> None:

@@ -221,7 +221,7 @@ class MendWindow(QDialog):
         return f"{self._name[:1].upper()}{self._name[1:]} stays as it is."
 
     @property
-    def _kept(self) -> str:
+    def _unchanged(self) -> str:
         if self._name.startswith("compaction"):
             return f"{self.stays} What you take is a draft of the same entries, to be committed."
         return f"{self.stays[:-1]} until you take the other."
@@ -273,7 +273,7 @@ class MendWindow(QDialog):
         """The request is on its way."""
         self.notice.dismiss()
         self.title.setText(f"{model} is asked to mend it")
-        self.message.setText(self._kept)
+        self.message.setText(self._unchanged)
         self.stream.begin()
         self._show_page(1, self.stop)
         self.stop.setFocus()
@@ -283,7 +283,7 @@ class MendWindow(QDialog):
         self.stream.finish()
         self.notice.show_notice(notice)
         self.title.setText("Not mended")
-        self.message.setText(self._kept)
+        self.message.setText(self._unchanged)
         self._show_page(0, self.mend, self.done_button)
         self.mend.setFocus()
 
@@ -296,7 +296,7 @@ class MendWindow(QDialog):
             f"{count(gained, 'thing')} regained, {gone:,} lost by it: "
             f"{share_text(before.fidelity.survival)} → {share_text(after.fidelity.survival)}"
         )
-        self.message.setText(f"{facts}. {self._kept}")
+        self.message.setText(f"{facts}. {self._unchanged}")
         mine, theirs = word_differences(before.text, mended.draft.summary)
         self.before.show_pieces(mine, "Empty")
         self.after.show_pieces(theirs, "Empty")

@@ -141,7 +141,7 @@ async def test_a_model_is_asked_only_by_a_click_that_names_the_price(
     assert held[0][1].preparation.leaf == live.document.tree.columns.parent[197]
     await whole(live, window)
     assert window.commit.text().replace("&", "") == "Go to #196 and commit draft 1"
-    assert "The 85 entries since #196 stay" in window.committing.told.text()
+    assert "The 85 entries since #196 stay" in window.committing.message.text()
     leaf = live.document.leaf
     live.click(window.commit)
     await live.until(lambda: live.document.leaf > leaf, "the compaction")

@@ -244,7 +244,7 @@ class SectionsView(QWidget):
             block.stack(self._is_narrow())
 
 
-ELSEWHERE = "made elsewhere"
+MADE_BY_OTHERS = "made elsewhere"
 NOTHING = "What one of them keeps, every other one keeps too: nothing was won or lost."
 
 
@@ -265,7 +265,7 @@ def fate_words(row: FactRow, at: int, reference: int) -> str:
     """How a fact fares in a candidate, with a sign of who won it."""
     fate = row.fates[at]
     if fate is None:
-        words = "not stated" if row.is_wrong else ELSEWHERE
+        words = "not stated" if row.is_wrong else MADE_BY_OTHERS
     else:
         words = FATE_TITLES[fate]
     if at == reference:

@@ -184,8 +184,8 @@ class CommitStrip(QWidget):
         self.taken.clear()
         for code, one in self._drafts.items():
             self.taken.addItem(one.name, code)
-        kept = self.taken.findData(before) if before is not None else -1
-        self.taken.setCurrentIndex(kept if kept >= 0 else self.taken.count() - 1)
+        row = self.taken.findData(before) if before is not None else -1
+        self.taken.setCurrentIndex(row if row >= 0 else self.taken.count() - 1)
         self.taken.blockSignals(False)
         self.taken.setVisible(len(self._drafts) > 1)
         self._follow()
@@ -203,8 +203,8 @@ class CommitStrip(QWidget):
             return
         name = f" {one.name}" if len(self._drafts) == 1 else ""
         self.commit.setText(f"{one.place.button}{name}")
-        self.message.setText(one.place.told)
-        self.commit.setAccessibleDescription(one.place.told)
+        self.message.setText(one.place.words)
+        self.commit.setAccessibleDescription(one.place.words)
 
     def _press(self) -> None:
         if (one := self.chosen()) is not None:

@@ -166,9 +166,9 @@ class KindTable(QWidget):
 
     def check(self, kind: FactKind | None) -> None:
         """Follow a choice that was made in another view."""
-        for own, button in self.buttons.items():
+        for each, button in self.buttons.items():
             button.blockSignals(True)
-            button.setChecked(own is kind)
+            button.setChecked(each is kind)
             button.blockSignals(False)
             button.update()
 
@@ -310,11 +310,11 @@ class RecencyChart(_Chart):
             inner = column.adjusted(S4, 0, -S4, 0)
             high = inner.height() * point.share
             lost = QRectF(inner.left(), inner.top(), inner.width(), inner.height() - high)
-            kept = QRectF(inner.left(), inner.bottom() - high, inner.width(), high)
+            filled = QRectF(inner.left(), inner.bottom() - high, inner.width(), high)
             if lost.height() > 1:
                 paint_verdict(painter, lost, LOST)
-            if kept.height() > 1:
-                paint_verdict(painter, kept, TO_SUMMARIZE)
+            if filled.height() > 1:
+                paint_verdict(painter, filled, TO_SUMMARIZE)
             words = percent(point.share)
             wide = self.fontMetrics().horizontalAdvance(words)
             if wide > inner.width():

@@ -117,12 +117,12 @@ class AddedRules(QWidget):
         column = column_in(self)
         column.addWidget(line)
 
-    def show_profiles(self, profiles: Sequence[Profile], own: Policy) -> None:
+    def show_profiles(self, profiles: Sequence[Profile], in_force: Policy) -> None:
         """Offer these profiles, the one in force first chosen."""
-        fresh = not self._profiles or self._window != own.settings.context_window
+        fresh = not self._profiles or self._window != in_force.settings.context_window
         self._profiles = list(profiles)
-        self._window = own.settings.context_window
-        chosen = self.profile.currentData() or own.profile.name
+        self._window = in_force.settings.context_window
+        chosen = self.profile.currentData() or in_force.profile.name
         self.profile.clear()
         for profile in profiles:
             self.profile.addItem(profile.title, profile.name)
@@ -187,7 +187,7 @@ class WhatIfWindow(QDialog):
         self.setWindowTitle("What if")
         self.setModal(False)
         self._walk = walk
-        self._own: list[Policy] = []
+        self._added: list[Policy] = []
         self._policies: tuple[tuple[str, Policy], ...] = ()
         self._window = 0
         self._prices: Prices | None = None
@@ -334,25 +334,25 @@ class WhatIfWindow(QDialog):
 
     def forget(self) -> None:
         """Another session: forget what was drawn and swept."""
-        self._own.clear()
+        self._added.clear()
         self.added_rules.show_count(0)
         self.drawing = None
         self.sweep.forget()
 
     def _ask(self) -> None:
-        added = tuple((f"own {number}", policy) for number, policy in enumerate(self._own))
+        added = tuple((f"own {number}", policy) for number, policy in enumerate(self._added))
         question = Question((*self._policies, *added), self._window)
         walk = self._walk
         self._loader.load(lambda: walk(question))
 
     def _add(self, policy: Policy) -> None:
-        if policy not in self._own:
-            self._own.append(policy)
-            self.added_rules.show_count(len(self._own))
+        if policy not in self._added:
+            self._added.append(policy)
+            self.added_rules.show_count(len(self._added))
             self._ask()
 
     def _clear(self) -> None:
-        self._own.clear()
+        self._added.clear()
         self.added_rules.show_count(0)
         self._ask()
 

@@ -165,7 +165,7 @@ class _ListAccess(QAccessibleInterface):
         self._parts.clear()
 
 
-_kept: list[_ListAccess] = []
+_alive: list[_ListAccess] = []
 """Qt asks for an interface once and keeps it; nobody else holds it."""
 
 
@@ -173,11 +173,11 @@ def _made(_name: str, found: Any) -> QAccessibleInterface | None:
     if not isinstance(found, Surface):
         return None
     access = _ListAccess(found)
-    _kept.append(access)
+    _alive.append(access)
 
     def gone() -> None:
         access.drop()
-        _kept.remove(access)
+        _alive.remove(access)
 
     found.destroyed.connect(gone)
     return access

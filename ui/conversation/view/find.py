@@ -14,7 +14,7 @@ from ui.conversation.view.items import Snapshot
 from ui.conversation.view.parts import Code, Diff, Note, Part, Prose, Row
 from ui.widgets.loader import READ_ERRORS
 
-_TOLD_MS = 60
+_REPORT_MS = 60
 """Between two words of how far it is."""
 _BREATH_S = 0.001
 _EVERY = 8
@@ -159,7 +159,7 @@ class Search:
                 found.add(hits)
             if number % _EVERY == 0:
                 time.sleep(_BREATH_S)
-            if (time.monotonic() - last) * 1000 > _TOLD_MS:
+            if (time.monotonic() - last) * 1000 > _REPORT_MS:
                 last = time.monotonic()
                 self._on_found(Found(found, number + 1, count))
         return Found(found, count, count)

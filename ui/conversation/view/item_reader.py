@@ -369,7 +369,7 @@ def read_item(
     missing = [at for at in (entry, *results) if at not in loaded]
     lines = dict(zip(missing, document.previews(missing), strict=True)) if missing else {}
     kind = Kind(columns.kind[entry])
-    own = document.made_here(entry)
+    made_here = document.made_here(entry)
     took = 0.0
     if len(results) == 1 and columns.time[entry] and columns.time[results[0]]:
         took = (columns.time[results[0]] - columns.time[entry]) / 1000
@@ -378,13 +378,13 @@ def read_item(
         answer = Answer.of(at, columns.flags[at], loaded.get(at), lines.get(at, ""))
         if at not in loaded:
             answer = replace(answer, tool=columns.tools[columns.tool[at]])
-        answers.append(replace(answer, took_s=took, took_known=elapsed_known(own)))
+        answers.append(replace(answer, took_s=took, took_known=elapsed_known(made_here)))
     data = loaded.get(entry)
     if kind is Kind.ASSISTANT and data is not None:
         answers = _named(data, answers)
     return ItemRead(
         entry, kind, columns.flags[entry], data, lines.get(entry, ""), columns.time[entry],
-        tuple(answers), _sizes(document, entry, kind), states, own,
+        tuple(answers), _sizes(document, entry, kind), states, made_here,
     )  # fmt: skip
 
 

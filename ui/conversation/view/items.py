@@ -83,14 +83,14 @@ class Heights:
         return found
 
 
-_TOLD = CONTEXT_KINDS | {
+_ITEM_KINDS = CONTEXT_KINDS | {
     Kind.COMPACTION,
     Kind.MODEL_CHANGE,
     Kind.THINKING_LEVEL_CHANGE,
     Kind.RESET_BOUNDARY,
     Kind.CUSTOM,
 }
-_SHOWN = selector(_TOLD)
+_SHOWN = selector(_ITEM_KINDS)
 _RESULTS = selector({Kind.TOOL_RESULT})
 _HIDDEN_MAYBE = selector({Kind.CUSTOM_MESSAGE, Kind.CUSTOM_ROLE, Kind.CUSTOM})
 _NOT_COUNTED = bytes(value for value in range(256) if not _SHOWN[value])
@@ -175,7 +175,7 @@ class PathItems:
             first, end = found.start() - 1, found.end() - 1
             chosen[first:end] = b"\1" * (end - first)
         heads = list(compress(shown, chosen))
-        hidden = {at for at in new.select(columns.kind, _HIDDEN_MAYBE) if not _is_told(tree, at)}
+        hidden = {at for at in new.select(columns.kind, _HIDDEN_MAYBE) if not _is_shown(tree, at)}
         self.heads += [at for at in heads if at not in hidden] if hidden else heads
         if kinds:
             # Results that come later belong to what the last one belongs to.
@@ -203,7 +203,7 @@ class PathItems:
         return low - 1
 
 
-def _is_told(tree: SessionTree, at: int) -> bool:
+def _is_shown(tree: SessionTree, at: int) -> bool:
     flags = tree.columns.flags[at]
     if tree.columns.kind[at] == Kind.CUSTOM:
         return bool(flags & Flag.PRUNING)

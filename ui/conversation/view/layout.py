@@ -143,7 +143,7 @@ class CodeBox(DocumentBox):
             colour(self.document, self.document.begin(), part.text, part.language, part.path)
 
 
-_KEPT = 24
+_MOST_CACHED = 24
 _HIGHEST = 320
 """Height of a picture at most, at a text scale of 100 %."""
 
@@ -158,23 +158,23 @@ class Pictures(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._kept: OrderedDict[ImageBlock, Decoded | None] = OrderedDict()
+        self._cache: OrderedDict[ImageBlock, Decoded | None] = OrderedDict()
         self._background = Background(self)
         self._background.done.connect(self._done)
 
     def of(self, block: ImageBlock) -> Decoded | None:
         """A picture, or None while it is decoded; ``ready`` tells when to ask again."""
-        if block not in self._kept:
-            self._kept[block] = None
+        if block not in self._cache:
+            self._cache[block] = None
             self._background.run(block, lambda: _decode(block))
-            while len(self._kept) > _KEPT:
-                self._kept.popitem(last=False)
-        self._kept.move_to_end(block)
-        return self._kept[block]
+            while len(self._cache) > _MOST_CACHED:
+                self._cache.popitem(last=False)
+        self._cache.move_to_end(block)
+        return self._cache[block]
 
     def _done(self, block: ImageBlock, result: object) -> None:
         failed = QImage(), "The picture cannot be decoded."
-        self._kept[block] = result if isinstance(result, tuple) else failed
+        self._cache[block] = result if isinstance(result, tuple) else failed
         self.ready.emit()
 
 

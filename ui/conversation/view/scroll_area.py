@@ -57,7 +57,7 @@ class ScrolledFlow(QAbstractScrollArea):
         self.flow.changed.connect(self.place)
         self.placed: list[Placed] = []
         self.at_end = True
-        self._told_end = True
+        self._reported_end = True
         self._anchor = Anchor()
         self._syncing = False
         self._value = 0
@@ -156,8 +156,8 @@ class ScrolledFlow(QAbstractScrollArea):
         self._value = value
 
     def _tell_end(self) -> None:
-        if self.at_end != self._told_end:
-            self._told_end = self.at_end
+        if self.at_end != self._reported_end:
+            self._reported_end = self.at_end
             self.at_end_changed.emit(self.at_end)
 
     # moving -------------------------------------------------------------------------------------
