@@ -1,1 +1,1 @@
-"""The window. Talks to `explorer` through the workbench and the typed changes it returns."""
+"""The window. Uses `explorer` through the workbench and the typed changes it returns."""

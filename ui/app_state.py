@@ -81,7 +81,7 @@ SUMMARY_MODEL, AGENT_MODEL = "summary_model", "agent_model"
 MODEL_KEYS = {SUMMARY_MODEL: "compaction.model", AGENT_MODEL: "agent.model"}
 
 REST_MS = 400
-"""How long a size must not change before it is kept with the session."""
+"""How long a size must not change before it is stored with the session."""
 
 BREATH_S = 0.005
 """Seconds between two pieces of work that each take some ms: long enough for Qt to handle keys and
@@ -154,11 +154,11 @@ class AppState(QObject):
 
     @property
     def ground(self) -> Ground:
-        """What a session's own choices stand on, as it stands now."""
+        """The settings below the choices of a session, as they are now."""
         return Ground(self.values, self.preferences.profile, self.profiles)
 
     def read_profiles(self) -> None:
-        """Take up the profiles of the person's own, as their files are now."""
+        """Take up the user's profiles, as their files are now."""
         self.profiles = ProfileFiles().shelf().profiles()
 
     def set_profile(self, name: str) -> None:
@@ -172,7 +172,7 @@ class AppState(QObject):
 
     def set_settings(self, settings: Settings) -> None:
         chosen = with_sizes(self.chosen, settings, self.ground)
-        # A slider passes through a hundred sizes; the one where it rests is kept.
+        # A slider passes through a hundred sizes; the one where it rests is stored.
         self._choose(chosen, rests=False)
 
     def choose_again(self, chosen: Chosen) -> None:
@@ -269,11 +269,11 @@ class AppState(QObject):
         """A session is opened again with the rules and sizes that were last chosen in it."""
         self._rest.stop()
         if self.document is not None:
-            kept = self.chosen.to_json() if self.chosen != Chosen() else None
-            self.document.choose("rules", kept)
+            safe = self.chosen.to_json() if self.chosen != Chosen() else None
+            self.document.choose("rules", safe)
 
     def _load_choices(self, document: Document) -> None:
-        """The rules kept with a session; one without follows the settings."""
+        """The rules stored with a session; one without follows the settings."""
         self.project = project_of(document.header.cwd)
         self.chosen = Chosen()
         choices = document.choices()
@@ -326,11 +326,11 @@ class AppState(QObject):
         missing = dict.fromkeys(name for name in named if name and name not in known)
         return [*listed, *(client.info(name) for name in missing)]
 
-    # what the person is told ----------------------------------------------------------------------
+    # messages to the user ------------------------------------------------------------------------
 
-    def notice(self, level: str, what: str, kept: str = "", todo: str = "", **more: Any) -> None:
+    def notice(self, level: str, what: str, safe: str = "", todo: str = "", **more: Any) -> None:
         """Tell the person; ``level`` is info, warning or error."""
-        self.window.notices.show_notice(Notice(level, what, kept, todo, **more))  # type: ignore[arg-type]
+        self.window.notices.show_notice(Notice(level, what, safe, todo, **more))  # type: ignore[arg-type]
 
     def say(self, text: str) -> None:
         """A passing word in the status bar."""
@@ -358,7 +358,7 @@ class PreferenceWriter(QObject):
         self._state = state
         self._preferences = preferences
         self._path = path
-        self._kept = deepcopy(preferences)
+        self._stored = deepcopy(preferences)
         self._timer = QTimer(self)
         self._timer.setInterval(LOOK_EVERY_MS)
         self._timer.timeout.connect(self._look)
@@ -369,9 +369,9 @@ class PreferenceWriter(QObject):
         self._timer.stop()
 
     def _look(self) -> None:
-        if self._preferences != self._kept:
-            self._kept = deepcopy(self._preferences)
-            self._state.tasks.start("Keeping what was chosen", self._keep(self._kept))
+        if self._preferences != self._stored:
+            self._stored = deepcopy(self._preferences)
+            self._state.tasks.start("Keeping what was chosen", self._keep(self._stored))
 
     async def _keep(self, values: Preferences) -> None:
         try:

@@ -33,7 +33,7 @@ _ARENAS = 2
 def share_arenas() -> bool:
     """Let all threads take their memory from few places; whether this system can.
 
-    glibc gives each thread a place of its own, which keeps what was freed there: every session
+    glibc gives each thread an arena, which keeps what was freed there: every session
     that a worker thread loads would leave a hole behind.
     """
     if sys.platform != "linux":
@@ -46,7 +46,7 @@ LOOK_EVERY_MS = 250
 
 
 class Collector(QObject):
-    """Collects now and then on the thread that made it; elsewhere nothing is collected."""
+    """Collects now and then on the thread that made it; no other thread collects."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)

@@ -18,9 +18,9 @@ from ui.shell.skeleton_screen import SkeletonScreen
 if TYPE_CHECKING:  # these come after the first paint
     from PySide6.QtWidgets import QLabel, QStackedWidget, QTabWidget
 
-    from ui.agent.pane import AgentPane
     from ui.audit.tab import AuditTab
     from ui.compaction.panel import CompactionPanel
+    from ui.conversation.pane import AgentPane
     from ui.copilot import PromptPage
     from ui.inspector.context import ContextPane
     from ui.inspector.entry import EntryPane

@@ -17,9 +17,9 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.compaction.profile import PROFILES
-from ui.agent.pane import AgentPane
 from ui.audit.tab import AuditTab
 from ui.compaction.panel import CompactionPanel
+from ui.conversation.pane import AgentPane
 from ui.copilot import PromptPage
 from ui.inspector.context import ContextPane
 from ui.inspector.entry import EntryPane
@@ -32,7 +32,7 @@ from ui.shell.splitters import CalmSplitter, NarrowLayout
 from ui.shell.status_bar import ProgressArea, SpentLabel
 from ui.widgets.labels import Hairline
 from ui.widgets.notice import NoticeStrip
-from ui.widgets.panels import EmptyState, bare_column
+from ui.widgets.panels import EmptyState, column_in
 
 
 async def furnish(window: MainWindow) -> None:
@@ -140,7 +140,7 @@ def _lay_out(window: MainWindow) -> None:
     window.left.setSizes([840 - AGENT, AGENT])
     window.whole.setSizes([LIBRARY + middle, INSPECTOR])
     centre = QWidget(window)
-    layout = bare_column(centre, 0)
+    layout = column_in(centre, 0)
     for widget in (window.header, Hairline(parent=window), window.notices):
         layout.addWidget(widget)
     layout.addWidget(window.whole, 1)

@@ -17,7 +17,6 @@ from explorer.store import DamagedError, Store, StoreError
 from explorer.workbench import Workbench
 from ui import theme
 from ui.actions import ActionRegistry
-from ui.agent.controller import AgentController
 from ui.app_state import AppState, PreferenceWriter
 from ui.audit.compare.controller import CompareDraftsController
 from ui.audit.controller import AuditController, RepairController
@@ -35,6 +34,7 @@ from ui.compaction.automatic_progress import AutomaticProgressController
 from ui.compaction.automatic_undo import AutomaticUndoController
 from ui.compaction.controller import CompactionController
 from ui.compaction.entry_edits import EntryEditsController, PruningController
+from ui.conversation.controller import AgentController
 from ui.copilot.controller import PromptTabController
 from ui.extensions.controller import (
     ExtensionsController,

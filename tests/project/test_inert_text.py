@@ -23,7 +23,7 @@ ALLOWED = {
     "insertMarkdown": set[str](),
     "QTextBrowser": {MARKDOWN, *PAGES},
     # Opened after a press that follows the address being shown, and a folder of our own.
-    "openUrl": {"ui/inspector/entry.py", "ui/agent/conversation.py", "ui/audit/report.py"},
+    "openUrl": {"ui/inspector/entry.py", "ui/conversation/conversation.py", "ui/audit/report.py"},
     "QWhatsThis": set[str](),
     "setWhatsThis": set[str](),
     "QSystemTrayIcon": set[str](),

@@ -20,7 +20,7 @@ from explorer.store import Store
 from explorer.workbench import Workbench
 from tests.generated import write_session
 from tests.models.server import ChatServer
-from tests.ui.agent.view.talks import rich
+from tests.ui.conversation.view.talks import rich
 from tests.ui.window.running import RunningWindow, sample_path
 from ui import theme
 

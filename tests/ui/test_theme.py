@@ -125,22 +125,21 @@ def test_hatches_run_in_opposite_directions(app: QApplication) -> None:
 
 def test_role_of_a_reply_comes_from_what_it_holds() -> None:
     call_only = Flag.HAS_TOOL_CALL | Flag.HAS_THINKING
-    assert themes.role_glyph(Kind.ASSISTANT, Flag.HAS_TEXT) == "✦"
-    assert themes.role_glyph(Kind.ASSISTANT, Flag.HAS_TEXT | call_only) == "✦"
-    assert themes.role_glyph(Kind.ASSISTANT, call_only) == "⚙"
-    assert themes.role_glyph(Kind.ASSISTANT, Flag.HAS_THINKING) == "◌"
+    assert themes.role_icon(Kind.ASSISTANT, Flag.HAS_TEXT) == "assistant"
+    assert themes.role_icon(Kind.ASSISTANT, Flag.HAS_TEXT | call_only) == "assistant"
+    assert themes.role_icon(Kind.ASSISTANT, call_only) == "tool"
+    assert themes.role_icon(Kind.ASSISTANT, Flag.HAS_THINKING) == "thinking"
     assert themes.role_name(Kind.TOOL_RESULT, Flag.ERROR) == "tool result, failed"
     assert themes.role_icon(Kind.CUSTOM, Flag.PINNING) == "pin"
-    assert themes.role_color(Kind.TOOL_RESULT, Flag.ERROR) == themes.theme().lost
+    assert themes.role_token(Kind.TOOL_RESULT, Flag.ERROR) == "lost"
 
 
 def test_every_kind_has_a_look() -> None:
     for kind in Kind:
-        assert themes.role_glyph(kind)
         assert themes.role_icon(kind) in themes.ICON_NAMES
-        assert isinstance(themes.role_color(kind), QColor)
+        assert isinstance(getattr(themes.theme(), themes.role_token(kind)), QColor)
     main = [Kind.USER, Kind.ASSISTANT, Kind.TOOL_RESULT, Kind.BASH_EXECUTION, Kind.COMPACTION]
-    assert len({themes.role_glyph(kind) for kind in [*main, Kind.BRANCH_SUMMARY]}) == 6
+    assert len({themes.role_icon(kind) for kind in [*main, Kind.BRANCH_SUMMARY]}) == 6
 
 
 def test_every_icon_draws_something(app: QApplication) -> None:

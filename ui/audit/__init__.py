@@ -1,1 +1,1 @@
-"""Seeing what was kept and what was lost."""
+"""What compactions keep and what they lose."""

@@ -1,11 +1,11 @@
-"""The page of branch summaries: what was left, what was told of it, what the new branch sees."""
+"""The page of branch summaries: what was left, what is summarized of it, what the branch sees."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from explorer.audit.branch_audit import BranchAudit
 from explorer.compaction.partition import Verdict
@@ -18,7 +18,7 @@ from ui.widgets.choice import Choice
 from ui.widgets.entry_table import EntryCells, EntryModel, EntryTable, ReadLines
 from ui.widgets.figures import full
 from ui.widgets.labels import Caption, ClickLabel
-from ui.widgets.panels import EmptyState, OnePage, bare_column, row
+from ui.widgets.panels import EmptyState, OnePage, column_in, row
 from ui.widgets.table import RIGHT, Column
 
 
@@ -97,21 +97,19 @@ class BranchView(QWidget):
         self._pages = OnePage(self)
         self._pages.add(self.empty)
         self._pages.add(self._build())
-        column = bare_column(self)
+        column = column_in(self)
         column.addWidget(self._pages)
 
     def _build(self) -> QWidget:
         page = QWidget(self)
         head = QWidget(page)
-        lines = QVBoxLayout(head)
-        lines.setContentsMargins(S16, S8, S16, S8)
-        lines.setSpacing(S8)
+        lines = column_in(head, S8, (S16, S8, S16, S8))
         line = row(self.which, self.badge)
         line.setStretchFactor(self.which, 1)
         lines.addLayout(line)
         for part in (self.words, self.sees, self.basis):
             lines.addWidget(part)
-        column = bare_column(page, S4)
+        column = column_in(page, S4)
         column.addWidget(head)
         column.addWidget(self.table, 1)
         return page
@@ -133,7 +131,7 @@ class BranchView(QWidget):
         self._show()
 
     def show_entry(self, entry: int) -> None:
-        """Follow a branch summary that was selected elsewhere."""
+        """Follow a branch summary that was selected in another view."""
         at = self.which.findData(entry)
         if at >= 0 and at != self.which.currentIndex():
             self.which.setCurrentIndex(at)

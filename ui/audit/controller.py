@@ -1,4 +1,4 @@
-"""The audit of the session shown, computed in a thread, and the ways from a loss to its repair."""
+"""The audit of the session shown, computed in a thread, and the repairs of a loss."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from ui.app_state import AppState
 from ui.audit.fidelity.control import FidelityController
 from ui.audit.tab import BRANCHES, NOW, AuditTab
 from ui.compaction.entry_edits import EntryEditsController
-from ui.inspector.gather import Loader
 from ui.map.navigation import NavigationController
+from ui.widgets.loader import Loader
 from ui.widgets.notice import Notice
 
 REST_MS = 150
@@ -48,7 +48,7 @@ class AuditController(QObject):
         self._to_tell = -1
         """A compaction that ended just now, or -1."""
         self._audited: Document | None = None
-        self._own: OwnAgent | None = None
+        self._recorded: OwnAgent | None = None
         """Whose rules the session shown was compacted by."""
         self._rest = QTimer(self)
         self._rest.setSingleShot(True)
@@ -104,7 +104,7 @@ class AuditController(QObject):
         self._verdict.show_verdict(None, -1)
         self._tab.clear()
         if document is not None:
-            self._own = recorded = recorded_rules(document)
+            self._recorded = recorded = recorded_rules(document)
             profiles = {name: BASES[name] for name in (*PROFILES, *OLDER)}
             self._tab.set_rules(profiles, recorded, "")
             self._rest.start()
@@ -183,9 +183,9 @@ class AuditController(QObject):
         """The rules that a session is judged by."""
         if self._rules:
             return BASES[self._rules]
-        if self._own is None or document is not self._audited:
+        if self._recorded is None or document is not self._audited:
             return recorded_rules(document).profile
-        return self._own.profile
+        return self._recorded.profile
 
     def _audit(self) -> None:
         document = self._state.document
@@ -218,7 +218,7 @@ class AuditController(QObject):
     def _loaded(self, result: tuple[Document, Overview, float]) -> None:
         self._working = False
         document, found, took_ms = result
-        # While an agent works on a large session, not every entry is worth an audit of its own.
+        # While an agent works on a large session, not every entry is worth a separate audit.
         self._rest.setInterval(max(REST_MS, int(took_ms * RESTS)))
         if document is not self._state.document:
             return
@@ -249,7 +249,7 @@ NAMED_UNITS = 160
 """Characters of each."""
 LONGEST = 300
 """Characters of a finding that an instruction or a pin names."""
-TOLD = 80
+MOST_SHOWN = 80
 """Characters of it that the strip over the panel names."""
 NOTHING_YET = "Nothing is stored, and no model is asked, before you press Summarize."
 
@@ -294,7 +294,7 @@ class RepairController(QObject):
     # of a loss -----------------------------------------------------------------------------------
 
     def cut(self, loss: Loss) -> None:
-        """Preview the compaction where it was made, cut so that what was lost is kept."""
+        """Preview the compaction where it was made, cut so that what was lost stays in the tail."""
         if not self._preview(loss.at):
             return
         shown = self._state.window.compaction.partition
@@ -332,7 +332,7 @@ class RepairController(QObject):
         return position >= 0 and panel.cut == position
 
     def _recorded_cut(self, compaction: int) -> int:
-        """The position from which a compaction kept, on the path that is previewed; or -1."""
+        """The position of a compaction's first kept entry, on the path that is previewed; or -1."""
         document, shown = self._state.document, self._state.window.compaction.partition
         facts = document.tree.columns.compactions.get(compaction) if document is not None else None
         if document is None or shown is None or facts is None:
@@ -367,7 +367,7 @@ class RepairController(QObject):
             return
         kinds = document.tree.columns.kind
         messages = [e for e in loss.entries if kinds[e] in (Kind.USER, Kind.ASSISTANT)]
-        # What the person said is what a summary must not miss.
+        # What the user wrote is what a summary must not miss.
         messages.sort(key=lambda entry: (kinds[entry] != Kind.USER, entry))
         named = sorted(messages[:MOST_NAMED])
         lines = [line[:NAMED_UNITS] for line in document.previews(named) if line]
@@ -398,7 +398,7 @@ class RepairController(QObject):
 
     def instruct_finding(self, finding: Finding, audited: Audited) -> None:
         """One more line in the instructions, where the summary that lost it was made: a later one
-        is not told of it any more."""
+        is not notified any more."""
         panel = self._state.window.compaction
         if audited.entry >= 0:
             if not self._preview_as_it_was(audited.entry):
@@ -414,7 +414,7 @@ class RepairController(QObject):
         )  # fmt: skip
 
     def pin_finding(self, finding: Finding, audited: Audited) -> None:
-        """Keep the entry that said it last word for word."""
+        """Keep the last entry that states it word for word."""
         entry, purpose = finding.fact.last, _finding_purpose(finding, audited)
         self._entry_edits.pin(
             [entry],
@@ -424,8 +424,8 @@ class RepairController(QObject):
 
     # where it is shown ---------------------------------------------------------------------------
 
-    def _tell(self, what: str, kept: str, back: Callable[[], None]) -> None:
-        notice = Notice("info", what, kept, action="&Back to it", on_action=back)
+    def _tell(self, what: str, safe: str, back: Callable[[], None]) -> None:
+        notice = Notice("info", what, safe, action="&Back to it", on_action=back)
         self._state.window.compaction.show_notice(notice)
 
     def _show_losses(self) -> None:
@@ -467,5 +467,5 @@ def _purpose(loss: Loss) -> str:
 
 def _finding_purpose(finding: Finding, audited: Audited) -> str:
     text = " ".join(finding.fact.text.split())
-    short = text if len(text) <= TOLD else f"{text[:TOLD]}…"
+    short = text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"
     return f"To mend {audited.name}, which lost or changed “{short}”."

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 from explorer.audit.provenance import Known, Provenance
 from ui.theme import S4, icon_pixmap, on_theme_changed, scaled
 from ui.widgets.labels import Caption
-from ui.widgets.panels import bare_row
+from ui.widgets.panels import row_in
 
 MARK = "≈"
 """Before a figure that is worked out from what is recorded."""
@@ -52,7 +52,7 @@ class ProvenanceBadge(QWidget):
     def __init__(
         self, parent: QWidget | None = None, of: str = "", *, labelled: bool = False
     ) -> None:
-        """``of``: what is told by the badge, for the tip, such as “Tokens before”; ``labelled``:
+        """``of``: what the badge describes, for the tip, such as “Tokens before”; ``labelled``:
         it stands before the word as well."""
         super().__init__(parent)
         self.known: Known | None = None
@@ -60,7 +60,7 @@ class ProvenanceBadge(QWidget):
         self._labelled = labelled
         self._sign = QLabel(self)
         self.word = Caption(parent=self)
-        line = bare_row(self, S4)
+        line = row_in(self, S4)
         line.addWidget(self._sign)
         line.addWidget(self.word)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)

@@ -5,25 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QModelIndex, QTimer, Signal
-from PySide6.QtWidgets import QLineEdit, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLineEdit, QSizePolicy, QWidget
 
 from explorer.audit.ledger import Ledger, LedgerVerdict
 from explorer.audit.rules import rule_of
 from ui.audit.known import ProvenanceBadge
 from ui.audit.words import LEADS, MEANINGS, VERDICTS, sentence_case, texture
 from ui.compaction.words import entry_links
-from ui.inspector.gather import Loader
 from ui.theme import S4, S8, S12, S16, role_name
 from ui.widgets.entry_table import ENTRY, EntryCells, EntryModel, EntryTable, ReadLines
 from ui.widgets.figures import count, full
 from ui.widgets.labels import Caption, ClickLabel, Hairline
-from ui.widgets.panels import FoldButton, bare_column, row
+from ui.widgets.loader import Loader
+from ui.widgets.panels import FoldButton, column_in, row
 from ui.widgets.swatch import Legend, Share
 from ui.widgets.table import RIGHT, Column
 
 ONE_FIGURE, TWO_FIGURES, RULE = 260, 320, 760
 """Widths of a table of the audit, in pixels at a text scale of 100 %, from which the words leave
-room for one figure, for two, and for the rule. The figures are told below the table too."""
+room for one figure, for two, and for the rule. The figures stand below the table too."""
 LEAST_ROWS = 4
 """Rows that are seen in the smallest window; the tab scrolls then."""
 SEARCH_REST_MS = 150
@@ -43,9 +43,7 @@ class RulePart(QWidget):
         self.lives.link.connect(self._followed)
         self.badge = ProvenanceBadge(self, "Verdict")
         self.basis = Caption(parent=self, wraps=True)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(S16, S8, S16, S12)
-        column.setSpacing(S4)
+        column = column_in(self, S4, (S16, S8, S16, S12))
         column.addWidget(self.rule)
         column.addWidget(self.lives)
         line = row(self.badge, self.basis)
@@ -167,7 +165,7 @@ class LedgerView(QWidget):
         self._rest.timeout.connect(self._choose)
         self.search.textChanged.connect(lambda _text: self._rest.start())
         self._found = Loader(self)
-        self._found.loaded.connect(self._searched)
+        self._found.loaded.connect(self._settle)
         self.model = LedgerModel(self)
         self.table = EntryTable(
             self.model, "Entries with their verdicts", self, LEAST_ROWS, outlines_losses=True
@@ -185,14 +183,12 @@ class LedgerView(QWidget):
 
     def _lay_out(self) -> None:
         head = QWidget(self)
-        lines = QVBoxLayout(head)
-        lines.setContentsMargins(S16, S8, S16, S8)
-        lines.setSpacing(S4)
+        lines = column_in(head, S4, (S16, S8, S16, S8))
         line = row(self.search, self.fold)
         line.setStretchFactor(self.search, 1)
         lines.addWidget(self.legend)
         lines.addLayout(line)
-        column = bare_column(self, 0)
+        column = column_in(self, 0)
         column.addWidget(head)
         column.addWidget(self.table, 1)
         column.addWidget(self.nothing)
@@ -213,7 +209,7 @@ class LedgerView(QWidget):
         self._choose()
 
     def show_entry(self, entry: int) -> None:
-        """Choose an entry's row, as when it was selected elsewhere."""
+        """Choose an entry's row, as when it was selected in another view."""
         self._entry = entry
         at = self.model.row_of_entry(entry)
         selection = self.table.selectionModel()
@@ -232,14 +228,6 @@ class LedgerView(QWidget):
         self.fold.setChecked(shows)
         self.legend.setVisible(shows)
 
-    def only(self, verdict: LedgerVerdict) -> None:
-        """Show the rows of one verdict, where there are any."""
-        self.search.clear()
-        try:
-            self.legend.item(str(int(verdict))).setChecked(True)
-        except KeyError:
-            self.legend.clear_filter()
-
     # choosing ------------------------------------------------------------------------------------
 
     def _choose(self) -> None:
@@ -257,9 +245,6 @@ class LedgerView(QWidget):
             self._settle(rows)
             return
         self._found.load(lambda: _matching(ledger, rows, text, previews))
-
-    def _searched(self, rows: list[int]) -> None:
-        self._settle(rows)
 
     def _settle(self, rows: Sequence[int]) -> None:
         if rows != self.model.rows:

@@ -1,4 +1,4 @@
-"""The page of losses: what was lost or put at risk, why, and the ways to mend it."""
+"""The page of losses: what was lost or put at risk, why, and the repairs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QPushButton,
     QSizePolicy,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -25,7 +24,7 @@ from ui.widgets.entry_table import EntryCells, EntryModel, EntryTable
 from ui.widgets.figures import count, full
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, ClickLabel, Hairline
-from ui.widgets.panels import EmptyState, OnePage, bare_column, row
+from ui.widgets.panels import EmptyState, OnePage, column_in, row
 from ui.widgets.table import RIGHT, Column
 
 
@@ -96,9 +95,7 @@ class LossPart(QWidget):
         return button
 
     def _lay_out(self) -> None:
-        column = QVBoxLayout(self)
-        column.setContentsMargins(S16, S12, S16, S12)
-        column.setSpacing(S8)
+        column = column_in(self, S8, (S16, S12, S16, S12))
         column.addWidget(self.title)
         column.addWidget(self.cause)
         column.addWidget(self.prevention)
@@ -161,12 +158,12 @@ class LossesView(QWidget):
         self._pages = OnePage(self)
         self._pages.add(self.empty)
         self._pages.add(self._build())
-        column = bare_column(self)
+        column = column_in(self)
         column.addWidget(self._pages)
 
     def _build(self) -> QWidget:
         page = QWidget(self)
-        column = bare_column(page, 0)
+        column = column_in(page, 0)
         column.addWidget(self.summary)
         column.addWidget(self.table, 1)
         column.addWidget(Hairline(parent=page))

@@ -1,4 +1,4 @@
-"""The audit as a file: asked for, gathered and written in a thread, then told where it is."""
+"""The audit as a file: asked for, gathered and written in a thread, then announced."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FILTERS: dict[str, Form] = {
 }
 SHOW = "Show in &folder"
 STEP = 0.01
-"""Share of the whole that must be done before it is told again."""
+"""Share of the whole that must be done before the next progress report."""
 
 
 def show_folder(path: Path) -> None:

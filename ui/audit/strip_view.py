@@ -16,7 +16,7 @@ from PySide6.QtGui import (
     QPaintEvent,
     QPen,
 )
-from PySide6.QtWidgets import QScrollArea, QSizePolicy, QToolTip, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QScrollArea, QSizePolicy, QToolTip, QWidget
 
 from explorer.audit.generations import LOST_STATES, Run, State
 from explorer.audit.ledger import LedgerVerdict
@@ -35,6 +35,7 @@ from ui.theme import (
 )
 from ui.theme.verdicts import LOST, NOT_SENT
 from ui.widgets.labels import Caption
+from ui.widgets.panels import column_in
 from ui.widgets.swatch import Legend, Share
 
 LANE, GAP = 14, 5
@@ -92,7 +93,7 @@ class StripCanvas(QWidget):
         self._starts = array("d", [0.0, 1.0])
         self.lane, self.position = 0, 0
         self.selected = -1
-        """Position of the entry that is selected elsewhere, or -1."""
+        """Position of the entry that is selected in another view, or -1."""
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
         self.setAccessibleName("Survival of every entry, one lane per compaction")
@@ -329,9 +330,7 @@ class StripView(QWidget):
         self.words = Caption(parent=self, wraps=True)
         self.words.setMinimumHeight(scaled(48))
         self.words.setAlignment(Qt.AlignmentFlag.AlignTop)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(S16, S8, 0, S8)
-        column.setSpacing(S8)
+        column = column_in(self, S8, (S16, S8, 0, S8))
         for part in (self.intro, self.legend):
             column.addWidget(part)
         column.addWidget(self.area, 1)
@@ -344,7 +343,7 @@ class StripView(QWidget):
         self.area.verticalScrollBar().setValue(self.area.verticalScrollBar().maximum())
 
     def show_entry(self, entry: int) -> None:
-        """Mark an entry that was selected elsewhere."""
+        """Mark an entry that was selected in another view."""
         strip = self.canvas.strip
         position = strip.path.position(entry) if strip is not None and entry >= 0 else -1
         self.canvas.select(position)

@@ -45,10 +45,10 @@ from ui.widgets.entry_table import ReadLines
 from ui.widgets.figures import full
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, Hairline
-from ui.widgets.panels import EmptyState, FoldButton, OnePage, bare_column, row
+from ui.widgets.panels import EmptyState, FoldButton, OnePage, column_in, row
 
 NARROW = 320
-"""Width at a text scale of 100 % below which the moment has a line of its own."""
+"""Width at a text scale of 100 % below which the moment has a separate line."""
 
 
 class PageBar(QWidget):
@@ -86,7 +86,7 @@ class PageBar(QWidget):
 
 
 class AuditHead(QWidget):
-    """In a low window the moment alone, with a button for the rest; a loss is always told."""
+    """In a low window the moment alone, with a button for the rest; a loss is always shown."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -127,7 +127,7 @@ class AuditHead(QWidget):
         self._buttons.setLayout(row(self.fold, self.report, 1))
         self._first.addWidget(self._buttons)
         self._details = QWidget(self)
-        rest = bare_column(self._details, S8)
+        rest = column_in(self._details, S8)
         rest.addLayout(self._line("Ru&les of", self.rules))
         figures = row(self.figure, self.badge)
         figures.setStretchFactor(self.figure, 1)
@@ -201,8 +201,6 @@ class AuditTab(QWidget):
     """A ``Loss`` and a ``Repair``."""
     report_requested = Signal()
     """The audit as a file: of the moment that is chosen."""
-    page_shown = Signal(str)
-    """The title of the page that is shown now."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -224,7 +222,7 @@ class AuditTab(QWidget):
         self._whole = OnePage(self)
         self._whole.add(self.empty)
         self._whole.add(self._build())
-        column = bare_column(self)
+        column = column_in(self)
         column.addWidget(self._whole)
         for title, page in (
             (LEDGER, self.ledger), (LOSSES, self.losses), (SURVIVAL, self.strip),
@@ -247,7 +245,7 @@ class AuditTab(QWidget):
 
     def _build(self) -> QWidget:
         page = QWidget()
-        column = bare_column(page, 0)
+        column = column_in(page, 0)
         column.addWidget(self.head)
         column.addWidget(Hairline(parent=page))
         column.addWidget(self.pages, 1)
@@ -304,21 +302,22 @@ class AuditTab(QWidget):
     def _turn(self, at: int) -> None:
         self.bar.button(at).setChecked(True)
         self.pages.show_page(at)
-        self.page_shown.emit(self._titles[at])
 
     # what is shown -----------------------------------------------------------------------------
 
-    def set_rules(self, profiles: Mapping[str, Profile], own: OwnAgent, chosen: str) -> None:
-        """The rules that a session can be judged by; ``own`` are those of its own agent."""
+    def set_rules(
+        self, profiles: Mapping[str, Profile], agent_rules: OwnAgent, chosen: str
+    ) -> None:
+        """The rules that a session can be judged by; ``agent_rules``: those of its agent."""
         self.rules.clear()
-        is_sure = own.known.provenance is Provenance.EXACT
+        is_sure = agent_rules.known.provenance is Provenance.EXACT
         whose = "its own agent" if is_sure else "its own agent, inferred"
-        self.rules.addItem(f"{own.profile.title} ({whose})", "")
-        self.rules.setItemData(0, own.known.basis, Qt.ItemDataRole.ToolTipRole)
-        self.rules.setToolTip(f"{self._rules_tip}\n{own.known.basis}")
-        self.rules.setAccessibleDescription(own.known.basis)
+        self.rules.addItem(f"{agent_rules.profile.title} ({whose})", "")
+        self.rules.setItemData(0, agent_rules.known.basis, Qt.ItemDataRole.ToolTipRole)
+        self.rules.setToolTip(f"{self._rules_tip}\n{agent_rules.known.basis}")
+        self.rules.setAccessibleDescription(agent_rules.known.basis)
         for name, profile in profiles.items():
-            if name != own.profile.name:
+            if name != agent_rules.profile.name:
                 self.rules.addItem(profile.title, name)
         self.rules.setCurrentIndex(max(0, self.rules.findData(chosen)))
 
@@ -360,7 +359,7 @@ class AuditTab(QWidget):
             self.bar.button(at).setText(f"{title} ({full(number)})" if number else title)
 
     def show_entry(self, entry: int) -> None:
-        """Follow an entry that was selected elsewhere."""
+        """Follow an entry that was selected in another view."""
         if self.overview is not None:
             self.ledger.show_entry(entry)
             self.strip.show_entry(entry)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from explorer.audit.ledger import Ledger
 from explorer.audit.provenance import (
@@ -22,7 +22,7 @@ from ui.compaction.words import entry_links
 from ui.theme import S4, S12, S16, bind_font, small_font
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import ClickLabel
-from ui.widgets.panels import row
+from ui.widgets.panels import column_in, row
 
 
 class VerdictLine(QWidget):
@@ -37,9 +37,7 @@ class VerdictLine(QWidget):
         bind_font(self.words, small_font)
         self.words.link.connect(self._follow)
         self.badge = ProvenanceBadge(self, "Verdict")
-        column = QVBoxLayout(self)
-        column.setContentsMargins(S16, S4, S12, S4)
-        column.setSpacing(S4)
+        column = column_in(self, S4, (S16, S4, S12, S4))
         line = row(self.words, self.badge)
         line.setStretchFactor(self.words, 1)
         column.addLayout(line)

@@ -9,14 +9,14 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from explorer.facts import ScanCancelled
-from ui.inspector.gather import Loader
+from ui.widgets.loader import Loader
 
 Progress = Callable[[int, int], None]
 Job = Callable[[Callable[[], bool], Progress], Any]
-"""Takes what says whether it is to stop, and what is told of entries done and in all."""
+"""Takes a function that says whether to stop, and one that reports entries done and in all."""
 _STOPPED = object()
 STEP = 0.01
-"""Share of the whole that must be done before it is told again."""
+"""Share of the whole that must be done before the next progress report."""
 
 
 class AuditWork(QObject):

@@ -16,7 +16,6 @@ from PySide6.QtWidgets import (
     QPushButton,
     QSizePolicy,
     QTabWidget,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -33,7 +32,6 @@ from ui.app_state import (
     AppState,
 )
 from ui.branching.turns_table import Pair, TurnsTable, table_rows
-from ui.inspector.gather import Loader
 from ui.map.navigation import (
     NavigationController,
 )
@@ -46,10 +44,11 @@ from ui.widgets.comparison import (
 )
 from ui.widgets.dialogs import fit
 from ui.widgets.labels import Caption, Hairline
+from ui.widgets.loader import Loader
 from ui.widgets.marked import (
     MarkedText,
 )
-from ui.widgets.panels import row
+from ui.widgets.panels import column_in, row
 from ui.widgets.table import Column, Table, TableModel
 
 NARROW = 800
@@ -135,9 +134,7 @@ class DifferenceWindow(ComparisonWindow):
         self.left_answer = MarkedText("Final answer of the left branch", self)
         self.right_answer = MarkedText("Final answer of the right branch", self)
         overview = QWidget(self)
-        column = QVBoxLayout(overview)
-        column.setContentsMargins(0, S8, 0, 0)
-        column.setSpacing(S8)
+        column = column_in(overview, S8, (0, S8, 0, 0))
         column.addWidget(self.figures)
         column.addWidget(Hairline(parent=overview))
         answers = QGridLayout()

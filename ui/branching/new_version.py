@@ -16,13 +16,13 @@ from explorer.services.document import Document
 from explorer.services.navigation import NavigationPlan
 from explorer.session.kinds import METADATA_KINDS
 from ui import theme
-from ui.agent.attachments import (
+from ui.app_state import AppState
+from ui.conversation.attachments import (
     Attachment,
     PictureRefused,
     from_bytes,
 )
-from ui.agent.pane import AgentPane
-from ui.app_state import AppState
+from ui.conversation.pane import AgentPane
 from ui.widgets.labels import ElidedLabel, LinkButton
 
 
@@ -62,7 +62,7 @@ def decoded(pictures: Sequence[ImagePart]) -> tuple[tuple[Attachment, ...], list
     return tuple(found), refused
 
 
-KEPT_AS = "new_version"
+STORED_AS = "new_version"
 """The choice under which a session keeps that a message of it is being written anew."""
 
 
@@ -157,7 +157,7 @@ class NewVersionController(QObject):
         self._take(document, _Version(plan.target, back, document.leaf, before))
         ids = document.tree.columns.ids
         document.choose(
-            KEPT_AS,
+            STORED_AS,
             {"entry": ids[plan.target], "back": ids[back] if back >= 0 else "",
              "parent": ids[document.leaf] if document.leaf >= 0 else ""},
         )  # fmt: skip
@@ -169,7 +169,7 @@ class NewVersionController(QObject):
         self.strip.show()
 
     def cancel(self) -> None:
-        """The leaf goes back, and the box holds what it held before."""
+        """The leaf goes back, and the composer holds the text of before."""
         self._state.tasks.start("Going back", self._cancel())
 
     async def _cancel(self) -> None:
@@ -193,7 +193,7 @@ class NewVersionController(QObject):
         if self._now is not None:
             self._now = None
             if self._shown is not None:
-                self._shown.choose(KEPT_AS, None)
+                self._shown.choose(STORED_AS, None)
         self.strip.hide()
 
     def _changed(self, change: Change) -> None:
@@ -216,11 +216,12 @@ class NewVersionController(QObject):
             return
         self._shown, self._now = document, None
         self.strip.hide()
-        kept = document.choices().get(KEPT_AS) if document is not None else None
-        if document is None or not isinstance(kept, Mapping):
+        stored = document.choices().get(STORED_AS) if document is not None else None
+        if document is None or not isinstance(stored, Mapping):
             return
         entry, back, parent = (
-            document.tree.index_of(str(kept.get(name, ""))) for name in ("entry", "back", "parent")
+            document.tree.index_of(str(stored.get(name, "")))
+            for name in ("entry", "back", "parent")
         )
         if entry >= 0 and parent == document.leaf:
             self._take(document, _Version(entry, back, parent, UnsentMessage()))

@@ -1,4 +1,4 @@
-"""Several models answering one message: the question, their window, and their controller."""
+"""Several models that answer one message: the question, their window, and their controller."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ from explorer.session.branch_difference import (
 )
 from explorer.session.text import call_title, first_line
 from ui import theme
-from ui.agent.controller import (
-    AgentController,
-)
 from ui.app_state import (
     AppState,
 )
 from ui.branching.difference import DifferenceController
+from ui.conversation.controller import (
+    AgentController,
+)
 from ui.map.navigation import (
     NavigationController,
 )
@@ -419,7 +419,7 @@ class RunsController(QObject):
         return self.window is not None and not self.window.is_over
 
     def ask(self) -> None:
-        """Ask what to send to whom; while models are answering, show them instead."""
+        """Ask what to send to whom; while models answer, show them instead."""
         if self.window is not None and self.is_running:
             self._raise(self.window)
             return

@@ -185,17 +185,17 @@ class TurnsDelegate(QStyledItemDelegate):
         self, painter: QPainter, rect: QRectF, top: float, message: Message, same: bool
     ) -> None:
         now, body = theme(), QFontMetrics(self.body)
-        said = " ".join(message.text.split())
-        rows = [(said, self.body)] if said else []
+        words = " ".join(message.text.split())
+        rows = [(words, self.body)] if words else []
         rows += [(f"→ {call}", self.mono) for call in message.calls]
         if len(rows) > 2:
             rows[1:] = [(f"{rows[1][0]}  and {len(rows) - 2} more", rows[1][1])]
-        if len(rows) == 1 and body.horizontalAdvance(said) > rect.width():
+        if len(rows) == 1 and body.horizontalAdvance(words) > rect.width():
             flags = int(Qt.TextFlag.TextWordWrap)
             place = QRectF(rect.left(), top, rect.width(), 2 * body.lineSpacing())
             painter.setFont(self.body)
             painter.setPen(now.dim if same else now.ink)
-            painter.drawText(place, flags, _shortened(said, body, rect.width()))
+            painter.drawText(place, flags, _shortened(words, body, rect.width()))
             return
         for text, font in rows:
             metrics = QFontMetrics(font)

@@ -23,9 +23,9 @@ from explorer.services.changes import (
 from explorer.services.document import Document
 from explorer.services.draft_records import Draft
 from explorer.services.effective_rules import EffectiveRules
-from ui.agent.strips import StripState
 from ui.app_state import AppState
 from ui.compaction.automatic_bar import question_words
+from ui.conversation.strips import StripState
 from ui.widgets.figures import round_short, short
 
 TRIGGERS = {
@@ -198,7 +198,7 @@ class AutomaticLine(QObject):
             self._offer(f"Compacted ({TRIGGERS[ended.trigger]}): {figures}.", ended.entry)
 
     def _has_news(self) -> bool:
-        """Something else is to be told that a person must see."""
+        """Show something else that the user must see."""
         document = self._state.document
         if document is None:
             return True
@@ -263,14 +263,14 @@ class AutomaticController(QObject):
 
     def of(self, document: Document) -> AutomaticCompaction:
         """What compacts a session by itself; the same for as long as the session is open."""
-        kept = self._by_session.get(document.key)
-        if kept is None or kept.document is not document:
-            if kept is not None:
-                kept.close()
-            kept = AutomaticCompaction(document, lambda: self.rules(document))
-            kept.confirmation.attended = True
-            self._by_session[document.key] = kept
-        return kept
+        known = self._by_session.get(document.key)
+        if known is None or known.document is not document:
+            if known is not None:
+                known.close()
+            known = AutomaticCompaction(document, lambda: self.rules(document))
+            known.confirmation.attended = True
+            self._by_session[document.key] = known
+        return known
 
     def now(self) -> AutomaticCompaction | None:
         """That of the session shown."""
@@ -303,14 +303,10 @@ class AutomaticController(QObject):
             model,
             fallbacks=tuple(fallbacks),
             enabled=self.is_on(document),
-            summary_models=self._for_prompts,
+            summary_models=self._state.models_for,
             auto_continue=profile.auto_continue,
             ask_first=self.asks_first(document),
         )
-
-    def _for_prompts(self, model: str) -> tuple[str, ...]:
-        """Whom the session or the settings name for conversations with a model; else itself."""
-        return self._state.models_for(model)
 
     # choices of a session ------------------------------------------------------------------------
 
@@ -327,9 +323,9 @@ class AutomaticController(QObject):
     def _session_choice(self, document: Document, name: str) -> bool | None:
         at = document.key, name
         if at not in self._chosen and at not in self._forgotten:
-            kept = document.choices().get(name)
-            if isinstance(kept, bool):
-                self._chosen[at] = kept
+            known = document.choices().get(name)
+            if isinstance(known, bool):
+                self._chosen[at] = known
             else:
                 self._forgotten.add(at)
         return self._chosen.get(at)

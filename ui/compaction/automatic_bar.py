@@ -178,12 +178,12 @@ class AutomaticBar(QFrame):
         self.watch.hide()
         self.show()
 
-    def _name(self, told: QuestionWords) -> None:
-        self.compact.setText(told.compact)
-        self.compact.setToolTip(f"{told.compact_tip} (Ctrl+Alt+K)")
-        self.review.setText(told.review)
-        self.review.setToolTip(told.review_tip)
-        self.not_now.setToolTip(f"{told.not_now_tip} (Ctrl+Alt+N)")
+    def _name(self, words: QuestionWords) -> None:
+        self.compact.setText(words.compact)
+        self.compact.setToolTip(f"{words.compact_tip} (Ctrl+Alt+K)")
+        self.review.setText(words.review)
+        self.review.setToolTip(words.review_tip)
+        self.not_now.setToolTip(f"{words.not_now_tip} (Ctrl+Alt+N)")
         for button in (self.compact, self.review, self.not_now):
             button.setAccessibleDescription(button.toolTip())
 

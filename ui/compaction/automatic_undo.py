@@ -16,8 +16,8 @@ from explorer.services.edits import NothingToUndo, Undone
 from explorer.session.entries import UserMessage, images_of, text_of
 from explorer.session.kinds import Kind
 from explorer.store.rows import StoreError
-from ui.agent.controller import AgentController
 from ui.app_state import AppState
+from ui.conversation.controller import AgentController
 from ui.widgets.figures import count, full
 from ui.widgets.notice import Notice
 
@@ -131,7 +131,7 @@ class AutomaticUndoController(QObject):
             self._turns.go_on()
 
     async def _undone(self, document: Document, entry: int) -> Undone | None:
-        """What was undone; None where nothing could be, which is told."""
+        """What was undone; None where nothing could be, which is reported."""
         state = self._state
         try:
             if document.tree.kind(entry) is Kind.COMPACTION:
@@ -158,7 +158,7 @@ class AutomaticUndoController(QObject):
 
 
 def prompts_after(document: Document, entry: int) -> list[Prompt]:
-    """What a person said on the active path after an entry, in order."""
+    """The user's messages on the active path after an entry, in order."""
     path = document.tree.path(document.leaf)
     start = path.position(entry) + 1
     found: list[Prompt] = []

@@ -7,7 +7,7 @@ import asyncio
 from PySide6.QtCore import QObject
 
 from explorer.compaction.partition import Partition
-from explorer.models.catalogue import cannot_summarize
+from explorer.models.catalogue import ModelInfo, cannot_summarize
 from explorer.models.client import Cancelled, CancelToken
 from explorer.services.document import Document
 from explorer.services.draft_records import Draft
@@ -16,12 +16,16 @@ from explorer.services.summary_request import DraftFailed, Order
 from explorer.store.rows import StoreError
 from ui.app_state import SUMMARY_MODEL, AppState
 from ui.compaction.automatic import AutomaticController
-from ui.compaction.entry_edits import TAKEN_BACK
-from ui.compaction.ports import ModelChoice
 from ui.compaction.words import is_possible
 
 MOST_WAITING = 5
 """Drafts of earlier that are shown again at most."""
+
+TAKEN_BACK = {
+    "pin": "What was said about pins was taken back",
+    "omit": "What was said about omissions was taken back",
+    "keep-user-messages": "The rule about your own messages was taken back",
+}
 
 
 class CompactionController(QObject):
@@ -32,7 +36,7 @@ class CompactionController(QObject):
         self._state = state
         self._cancel: CancelToken | None = None
         self._shown: Document | None = None
-        self._offered: tuple[list[ModelChoice], str] = ([], "")
+        self._offered: tuple[list[ModelInfo], str] = ([], "")
         self._automatic = automatic
         self._panel, window = state.window.compaction, state.window
         panel = self._panel
@@ -74,18 +78,14 @@ class CompactionController(QObject):
         """Offer the models, with the one that is to be asked."""
         panel, state = self._panel, self._state
         if state.bench is not None:
-            choices = [
-                ModelChoice(model.id, model.label, model.input_price, model.output_price)
-                for model in state.model_infos()
-                if not cannot_summarize(model.id)
-            ]
+            choices = [model for model in state.model_infos() if not cannot_summarize(model.id)]
             chosen = state.summary_models()[0]
             if (choices, chosen) != self._offered:
                 self._offered = choices, chosen
                 panel.set_models(choices, chosen)
 
     def keep_edits(self) -> None:
-        """Texts of drafts that were not committed are kept as they are edited by now."""
+        """Store the texts of uncommitted drafts as they are edited by now."""
         document = self._shown
         if document is None:
             return
@@ -196,7 +196,7 @@ class CompactionController(QObject):
             self._state.state_changed.emit()
 
     def commit(self, draft: Draft, text: str, leaving: int | None = None) -> None:
-        """Store a draft. ``leaving``: the leaf that is left for it, as the person was told."""
+        """Store a draft. ``leaving``: the leaf that is left for it, as it was shown."""
         if self._automatic.settle_draft(draft, text):
             return
         if leaving is not None and self._state.agent_running:

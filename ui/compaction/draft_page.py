@@ -21,8 +21,9 @@ from PySide6.QtWidgets import (
 
 from explorer.compaction.partition import Partition
 from explorer.compaction.preparation import Preparation
+from explorer.services.document import Document
+from explorer.services.draft_records import Draft
 from ui.compaction.draft_record import DraftRecordView
-from ui.compaction.ports import CompactionDocument, ShownDraft
 from ui.compaction.request_window import PURPOSES
 from ui.compaction.sources_view import SourcesView
 from ui.compaction.words import (
@@ -30,12 +31,12 @@ from ui.compaction.words import (
     commit_words,
     leaving_words,
 )
-from ui.inspector.gather import Loader
 from ui.theme import S4, S8, S12, S16, bind_font, on_theme_changed, scaled, set_tone, ui_font
 from ui.widgets.figures import count, full, short
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, ElidedLabel, Hairline
-from ui.widgets.panels import bare_column, row, scroll_area
+from ui.widgets.loader import Loader
+from ui.widgets.panels import column_in, row, scroll_area
 from ui.widgets.plain_text import StreamView
 
 
@@ -43,13 +44,13 @@ from ui.widgets.plain_text import StreamView
 class EditableDraft:
     """A finished draft, what it was made from, and its text as it was edited."""
 
-    draft: ShownDraft
+    draft: Draft
     shown: Partition
     text: str
     tokens: int = -1
     """Of the text; -1 before they are counted."""
 
-    def renew(self, document: CompactionDocument) -> None:
+    def renew(self, document: Document) -> None:
         """Count what it was made from again, when another counter counts by now."""
         prepared = self.shown.preparation
         if not isinstance(prepared, Preparation):
@@ -100,9 +101,7 @@ class StreamingView(QWidget):
         self.tabs.setDocumentMode(True)
         line = row(self.title, self.cancel)
         line.setStretchFactor(self.title, 1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(S16, S12, S16, S12)
-        column.setSpacing(S8)
+        column = column_in(self, S8, (S16, S12, S16, S12))
         column.addLayout(line)
         column.addWidget(self.why)
         column.addWidget(self.progress)
@@ -192,7 +191,6 @@ class DraftPage(QWidget):
     audit_asked = Signal(str)
     """``fidelity``: what the shown draft keeps and loses; ``compare``: it beside others; ``mend``:
     it checked, and mended where that is wanted."""
-    back_asked = Signal()
     entry_requested = Signal(int)
     drafts_changed = Signal()
     """A draft came, or went."""
@@ -200,7 +198,7 @@ class DraftPage(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._drafts: list[EditableDraft] = []
-        self._document: CompactionDocument | None = None
+        self._document: Document | None = None
         self.streaming = StreamingView(self)
         self.streaming.cancel_asked.connect(self.cancel_asked)
         self._counter = Loader(self)
@@ -226,7 +224,7 @@ class DraftPage(QWidget):
         self.place_note = QLabel(self)
         self.place_note.setWordWrap(True)
         self.leaving: int | None = None
-        """The leaf that a commit would leave, as the person is told; None at the leaf."""
+        """The leaf that a commit would leave, as it is shown; None at the leaf."""
         self._make_buttons()
         self._pages = QStackedWidget(self)
         self._pages.addWidget(self.streaming)
@@ -235,12 +233,12 @@ class DraftPage(QWidget):
         self._area = area
         self._foot = self._build_foot()
         drafted = QWidget(self)
-        whole = bare_column(drafted, 0)
+        whole = column_in(drafted, 0)
         whole.addWidget(area, 1)
         whole.addWidget(Hairline(parent=drafted))
         whole.addWidget(self._foot)
         self._pages.addWidget(drafted)
-        outer = bare_column(self)
+        outer = column_in(self)
         outer.addWidget(self._pages)
         bind_font(self.sizes, lambda: ui_font(2))
         bind_font(self.editor, ui_font)
@@ -276,9 +274,7 @@ class DraftPage(QWidget):
     def _build(self) -> QWidget:
         page = QWidget(self)
         right = QWidget(page)
-        inner = QVBoxLayout(right)
-        inner.setContentsMargins(S16, S8, S16, S8)
-        inner.setSpacing(S4)
+        inner = column_in(right, S4, (S16, S8, S16, S8))
         caption = Caption(
             "Draft, yours to edit; nothing is stored before you commit", page, wraps=True
         )
@@ -298,7 +294,7 @@ class DraftPage(QWidget):
         below.setSpacing(S4)
         below.addWidget(self.facts)
         below.addWidget(self.made)
-        column = bare_column(page, 0)
+        column = column_in(page, 0)
         column.addWidget(self.tabs)
         column.addWidget(self.split, 1)
         column.addLayout(below)
@@ -307,9 +303,7 @@ class DraftPage(QWidget):
     def _build_foot(self) -> QWidget:
         """What stays in sight: what is freed, what is wrong, and what can be done."""
         foot = QWidget(self)
-        column = QVBoxLayout(foot)
-        column.setContentsMargins(S16, S4, S16, S12)
-        column.setSpacing(S4)
+        column = column_in(foot, S4, (S16, S4, S16, S12))
         column.addWidget(self.sizes)
         column.addWidget(self.place_note)
         column.addWidget(self.problem)
@@ -347,15 +341,15 @@ class DraftPage(QWidget):
         self._pages.setCurrentIndex(0)
         self.streaming.begin(model, purposes)
 
-    def watch(self, model: str, purposes: list[str], told: str) -> None:
+    def watch(self, model: str, purposes: list[str], message: str) -> None:
         """A draft is being made that was not ordered here."""
         self._pages.setCurrentIndex(0)
-        self.streaming.begin(model, purposes, told, takes_focus=False)
+        self.streaming.begin(model, purposes, message, takes_focus=False)
 
     def finish(
         self,
-        document: CompactionDocument,
-        draft: ShownDraft,
+        document: Document,
+        draft: Draft,
         shown: Partition,
         takes_focus: bool = True,
         text: str | None = None,
@@ -380,13 +374,13 @@ class DraftPage(QWidget):
         if takes_focus:
             self.editor.setFocus()
 
-    def drafts(self) -> list[tuple[ShownDraft, Partition, str]]:
+    def drafts(self) -> list[tuple[Draft, Partition, str]]:
         """The drafts that can be committed, in the order in which they were made, what each was
         made from, and their texts as they are edited by now."""
         return [(one.draft, one.shown, one.text) for one in self._drafts]
 
     @property
-    def current(self) -> ShownDraft | None:
+    def current(self) -> Draft | None:
         """The draft that is shown."""
         editable = self._current()
         return None if editable is None else editable.draft
@@ -441,7 +435,7 @@ class DraftPage(QWidget):
         self._show_facts(editable)
 
     def _count(self, editable: EditableDraft) -> None:
-        """Count the text, on a thread: a tokenizer may be at work elsewhere."""
+        """Count the text, on a thread: a tokenizer may be at work in another thread."""
         document, text, profile = self._document, editable.text, editable.shown.preparation.profile
         if document is not None:
             self._counter.load(lambda: (editable, text, document.count_text(text, profile)))
@@ -477,7 +471,7 @@ class DraftPage(QWidget):
         self.commit.setEnabled(not problem)
 
     def _show_place(self, editable: EditableDraft) -> None:
-        """A draft of another place takes the leaf there, which is said before."""
+        """A draft of another place moves the leaf there, which is announced before."""
         document, at = self._document, editable.shown.preparation.leaf
         if document is None:
             return

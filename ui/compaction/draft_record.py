@@ -8,14 +8,14 @@ from typing import Any, NamedTuple
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QVBoxLayout, QWidget
 
-from explorer.extensions.records import records_of
+from explorer.extensions.records import TITLES, HookRecord, records_of
 from explorer.models.catalogue import REMOTE
-from ui.compaction.ports import ShownDraft, SummaryCall
-from ui.extensions.handler_calls import HandlerCallsView
-from ui.theme import S4, S8, S16
+from explorer.services.draft_records import Draft
+from explorer.services.summary_request import Attempt
+from ui.theme import S4, S8, S16, set_tone
 from ui.widgets.figures import count, full
 from ui.widgets.labels import Caption
-from ui.widgets.panels import CollapsibleSection, bare_column
+from ui.widgets.panels import CollapsibleSection, column_in
 
 PURPOSES = {
     "history": "History",
@@ -56,7 +56,7 @@ def asker(model: str) -> str:
     return "the service of your own" if model == REMOTE else model
 
 
-def step(made: SummaryCall) -> Step:
+def step(made: Attempt) -> Step:
     """A call in words."""
     part = f", part {made.window}" if made.window else ""
     waited = f" after {made.waited_s:.1f} s" if made.waited_s >= 0.05 else ""
@@ -67,7 +67,7 @@ def step(made: SummaryCall) -> Step:
     return Step(what + waited, asker(made.model), " · ".join(took), made.problem)
 
 
-def headline(attempts: Sequence[SummaryCall], asked_of_extensions: int = 0) -> str:
+def headline(attempts: Sequence[Attempt], asked_of_extensions: int = 0) -> str:
     """All of it in a line, for where it is folded."""
     parts = [count(len(attempts), "call")] if attempts else []
     again = sum(each.why == "retry" for each in attempts)
@@ -95,6 +95,81 @@ def origin(facts: Mapping[str, Any]) -> str:
     return " ".join(word for word in words if word)
 
 
+MOST_ROWS = 40
+"""Calls that are shown one by one at most."""
+
+
+def summary_of(records: Sequence[HookRecord]) -> str:
+    """All of it in a line, what matters first."""
+    failed = [r for r in records if r.failed]
+    acted = [r for r in records if not r.failed and r.did != "nothing" and r.used]
+    parts = []
+    for number, word in ((len(failed), "failed"), (len(acted), "acted")):
+        if number:
+            parts.append(f"{number} {word}")
+    if not parts:
+        return f"Extensions: {count(len(records), 'call')}, nothing done"
+    return f"Extensions: {count(len(records), 'call')}, {', '.join(parts)}"
+
+
+class HandlerCallsView(QWidget):
+    """Shows nothing where no extension was asked; opens by itself when one failed."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._rows = QWidget(self)
+        self._grid = QGridLayout(self._rows)
+        self._grid.setContentsMargins(S16, 0, 0, 0)
+        self._grid.setHorizontalSpacing(S8)
+        self._grid.setVerticalSpacing(0)
+        self._grid.setColumnStretch(1, 1)
+        self.section = CollapsibleSection("Extensions", self._rows, parent=self)
+        column = column_in(self)
+        column.addWidget(self.section)
+        self._shown: tuple[HookRecord, ...] | None = None
+        self.show_records(())
+
+    def show_records(self, records: Sequence[HookRecord]) -> None:
+        """Show these calls, in the order in which they were made."""
+        if self._shown == tuple(records):
+            return
+        self._shown = tuple(records)
+        self.setVisible(bool(records))
+        while (item := self._grid.takeAt(0)) is not None:
+            if (widget := item.widget()) is not None:
+                widget.deleteLater()
+        self.section.set_title(summary_of(records))
+        for row, record in enumerate(records[:MOST_ROWS]):
+            self._add(row, record)
+        if len(records) > MOST_ROWS:
+            more = Caption(f"and {count(len(records) - MOST_ROWS, 'more call')}", self._rows)
+            self._grid.addWidget(more, MOST_ROWS, 0, 1, 3)
+        self.section.set_expanded(any(record.failed for record in records))
+
+    def lines(self) -> list[str]:
+        """The rows as they are read out."""
+        return [line_of(record) for record in self._shown or ()]
+
+    def _add(self, row: int, record: HookRecord) -> None:
+        tone = "lost" if record.failed else "dim"
+        name = Caption(record.extension, self._rows)
+        caption = Caption(
+            f"{TITLES.get(record.event, record.event)}: {record.sentence}", self._rows, wraps=True
+        )
+        caption.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        taken = Caption(f"{record.elapsed_ms:,.0f} ms", self._rows)
+        for at, label in enumerate((name, caption, taken)):
+            set_tone(label, tone)
+            label.setAccessibleName(line_of(record) if at == 0 else label.text())
+            self._grid.addWidget(label, row, at, Qt.AlignmentFlag.AlignTop)
+
+
+def line_of(record: HookRecord) -> str:
+    """A call in one line, for tool tips and readers."""
+    when = TITLES.get(record.event, record.event)
+    return f"{record.extension}, {when}: {record.sentence} ({record.elapsed_ms:,.0f} ms)"
+
+
 MOST_STEPS = 40
 """Calls that are shown one by one at most."""
 
@@ -104,29 +179,29 @@ class DraftRecordView(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._inside = QWidget(self)
-        self.origin = Caption(parent=self._inside, wraps=True)
-        self.short = Caption(parent=self._inside, wraps=True)
+        self._content = QWidget(self)
+        self.origin = Caption(parent=self._content, wraps=True)
+        self.short = Caption(parent=self._content, wraps=True)
         self.short.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.did = HandlerCallsView(self._inside)
+        self.did = HandlerCallsView(self._content)
         self._grid = QGridLayout()
         self._grid.setHorizontalSpacing(S8)
         self._grid.setVerticalSpacing(0)
         self._grid.setColumnStretch(0, 1)
-        column = QVBoxLayout(self._inside)
+        column = QVBoxLayout(self._content)
         column.setContentsMargins(S16, 0, 0, 0)
         column.setSpacing(S4)
         column.addWidget(self.origin)
         column.addLayout(self._grid)
         column.addWidget(self.short)
         column.addWidget(self.did)
-        self.section = CollapsibleSection("How it was made", self._inside, parent=self)
-        outer = bare_column(self)
+        self.section = CollapsibleSection("How it was made", self._content, parent=self)
+        outer = column_in(self)
         outer.addWidget(self.section)
         self.steps: tuple[Step, ...] = ()
         self._shown: object = None
 
-    def show_draft(self, draft: ShownDraft) -> None:
+    def show_draft(self, draft: Draft) -> None:
         """Show what is recorded with a draft; one without a record shows nothing."""
         if draft is self._shown:
             return
@@ -161,11 +236,11 @@ class DraftRecordView(QWidget):
             self._line(at, f"and {count(len(self.steps) - MOST_STEPS, 'more call')}", "")
 
     def _line(self, at: int, words: str, took: str, tone: str = "dim") -> None:
-        caption = Caption(words, self._inside, tone=tone, wraps=True)
+        caption = Caption(words, self._content, tone=tone, wraps=True)
         caption.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._grid.addWidget(caption, at, 0, Qt.AlignmentFlag.AlignTop)
         if took:
-            figure = Caption(took, self._inside)
+            figure = Caption(took, self._content)
             self._grid.addWidget(
                 figure, at, 1, Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignRight
             )

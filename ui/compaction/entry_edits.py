@@ -90,10 +90,6 @@ class EntryEditsController(QObject):
         """Keep the user's messages up to so many tokens; 0: none."""
         self._start("Keeping messages", lambda document: self._keep(document, tokens))
 
-    def undo(self, entry: int | None = None) -> None:
-        """Take back one of these entries, by default the latest."""
-        self._start("Undoing", lambda document: self._undo(document, entry))
-
     def up_to(self, entry: int) -> None:
         """Show the compaction that summarizes up to an entry, ready to be ordered."""
         state, document = self._state, self._state.document
@@ -244,17 +240,6 @@ class EntryEditsController(QObject):
             f"Your own messages are kept word for word through compactions, the newest first, up"
             f" to {full(tokens)} tokens; undo takes it back."
         )
-
-    async def _undo(self, document: Document, entry: int | None) -> str:
-        undone = await document.edits.undo_shaping(entry)
-        return f"{TAKEN_BACK[undone.kind]}; its entry stays in the session."
-
-
-TAKEN_BACK = {
-    "pin": "What was said about pins was taken back",
-    "omit": "What was said about omissions was taken back",
-    "keep-user-messages": "The rule about your own messages was taken back",
-}
 
 
 def _entries(made: Shaped) -> str:

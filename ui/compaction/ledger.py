@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import accumulate, compress
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from explorer.compaction.partition import Partition
 from explorer.session.tree import SessionTree
@@ -16,6 +16,7 @@ from ui.theme import S4, S16, bind_font, role_name, small_font, verdict_title
 from ui.widgets.entry_table import EntryCells, EntryModel, ReadLines
 from ui.widgets.figures import full
 from ui.widgets.labels import ClickLabel
+from ui.widgets.panels import column_in
 from ui.widgets.table import RIGHT, Column
 
 
@@ -115,8 +116,7 @@ class VerdictReason(QWidget):
         self.words = ClickLabel(self)
         bind_font(self.words, small_font)
         self.words.link.connect(self._follow)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(S16, S4, S16, S4)
+        column = column_in(self, margins=(S16, S4, S16, S4))
         column.addWidget(self.words)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         self.setAccessibleName("Why the selected entry is kept, summarized or left out")

@@ -29,13 +29,13 @@ def committed(
     before and after; ``left``: the leaf that was left for it, or -1."""
     before, after = tokens
     sizes = f": {short(before)} → {short(after)}" if before else ""
-    kept = "Everything that it tells of stays in the session."
+    safe = "Everything that it tells of stays in the session."
     if others > 0:
-        kept += f" {count(others, 'other draft')} put aside."
+        safe += f" {count(others, 'other draft')} put aside."
     what = f"Compacted as #{entry}{sizes}."
     if left >= 0:
-        kept += f" The session goes on from here; Undo comes back to #{left}."
-    return Notice("done", what, kept, "", action="&Undo", on_action=undo)
+        safe += f" The session goes on from here; Undo comes back to #{left}."
+    return Notice("done", what, safe, "", action="&Undo", on_action=undo)
 
 
 def happened(why: str, entry: int, before: int, after: int, undo: Callable[[], None]) -> Notice:
@@ -49,9 +49,9 @@ def happened(why: str, entry: int, before: int, after: int, undo: Callable[[], N
     )
 
 
-def not_stored(message: str, details: str) -> Notice:
+def not_stored(message: str) -> Notice:
     """The compaction could not be stored."""
-    return Notice("error", message, "The draft is still here.", "Try again.", details)
+    return Notice("error", message, "The draft is still here.", "Try again.")
 
 
 def undone(leaf: int) -> Notice:

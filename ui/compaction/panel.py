@@ -12,18 +12,20 @@ from explorer.compaction.partition import Partition
 from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import PROFILES, Profile, Settings
 from explorer.compaction.requests import purposes_of
+from explorer.models.catalogue import ModelInfo
+from explorer.services.document import Document
+from explorer.services.draft_records import Draft
 from explorer.services.edits import ShapedRow
 from explorer.session.tree import SessionTree
 from ui.compaction import notices
 from ui.compaction.automatic_bar import AutomaticBar
 from ui.compaction.draft_page import DraftPage
-from ui.compaction.ports import CompactionDocument, ModelChoice, ShownDraft
 from ui.compaction.request_window import RequestsPart, RequestWindow
 from ui.compaction.rules_page import RulesPage
 from ui.compaction.setup_page import SetupPage
 from ui.compaction.words import is_possible
 from ui.widgets.notice import Notice, NoticeStrip
-from ui.widgets.panels import EmptyState, bare_column
+from ui.widgets.panels import EmptyState, column_in
 
 
 class ManualCut:
@@ -43,7 +45,7 @@ class ManualCut:
         self.position = None
 
     def follow(self, tree: SessionTree, leaf: int) -> None:
-        """It holds on where the path to another leaf goes on from its own, and nowhere else."""
+        """It holds on where the path to another leaf goes on from its leaf, and nowhere else."""
         if self.position is None or leaf == self._leaf:
             return
         if leaf < 0 or tree.path(leaf).position(self._leaf) < 0:
@@ -112,11 +114,11 @@ class CompactionPanel(QWidget):
     audit_asked = Signal(str)
     """``fidelity`` or ``compare``, of the draft that is shown."""
     keep_asked = Signal(object)
-    """Keep this ``Profile`` as one of the person's own."""
+    """Store this ``Profile`` as a user profile."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._document: CompactionDocument | None = None
+        self._document: Document | None = None
         self._at: int | None = None
         self._cut = ManualCut()
         self._profile: Profile = PROFILES["explorer"]
@@ -135,7 +137,7 @@ class CompactionPanel(QWidget):
         )  # fmt: skip
         for page in (self.empty, self.setup):
             self._pages.addWidget(page)
-        column = bare_column(self, 0)
+        column = column_in(self, 0)
         column.addWidget(self.automatic)
         column.addWidget(self.notice)
         column.addWidget(self._pages, 1)
@@ -210,8 +212,8 @@ class CompactionPanel(QWidget):
         """What is shown."""
         return self._shown
 
-    def set_document(self, document: CompactionDocument | None, at: int | None = None) -> None:
-        """Preview a compaction of a document at an entry, by default at its leaf."""
+    def set_document(self, document: Document | None) -> None:
+        """Preview a compaction of a document at its leaf."""
         is_other = document is not self._document
         if is_other:
             if self._draft is not None:
@@ -220,7 +222,7 @@ class CompactionPanel(QWidget):
             self.notice.dismiss()
             self._cut.forget()
             self._drafted = None
-        self._document, self._at = document, at
+        self._document, self._at = document, None
         if document is None:
             self._shown = None
             self.setup.forget()
@@ -239,7 +241,7 @@ class CompactionPanel(QWidget):
             self.refresh()
 
     def set_rules(self, profile: Profile, settings: Settings) -> None:
-        """Follow a profile and sizes that were chosen elsewhere."""
+        """Follow a profile and sizes that were chosen in another view."""
         if (profile, settings) == (self._profile, self._settings):
             return
         self._profile, self._settings = profile, settings
@@ -274,10 +276,10 @@ class CompactionPanel(QWidget):
         self._cut.choose(position, -1 if self._document is None else self._leaf(self._document))
         self.refresh()
 
-    def _leaf(self, document: CompactionDocument) -> int:
+    def _leaf(self, document: Document) -> int:
         return document.leaf if self._at is None else self._at
 
-    def set_models(self, models: Sequence[ModelChoice], chosen: str = "") -> None:
+    def set_models(self, models: Sequence[ModelInfo], chosen: str = "") -> None:
         """The models that can write the summary."""
         self.setup.set_models(list(models), chosen)
         if self._shown is not None:
@@ -355,14 +357,14 @@ class CompactionPanel(QWidget):
         return self.setup.instructions.toPlainText().strip()
 
     def set_instructions(self, text: str) -> None:
-        """Put the session's own instructions into their box."""
+        """Show the session's instructions."""
         self.setup.instructions.setPlainText(text)
 
     def chosen_model(self) -> str:
         """The model that is to write the summary."""
         return self.setup.chosen_model()
 
-    def _requested(self) -> tuple[CompactionDocument | None, Partition | None, str, str]:
+    def _requested(self) -> tuple[Document | None, Partition | None, str, str]:
         """What a request would be built from."""
         return self._document, self._shown, self.instructions(), self.setup.chosen_model()
 
@@ -390,14 +392,14 @@ class CompactionPanel(QWidget):
         self._pages.setCurrentWidget(self.draft)
         self.draft.begin(self.setup.chosen_model(), list(purposes))
 
-    def watch(self, model: str, purposes: Sequence[str], told: str) -> None:
+    def watch(self, model: str, purposes: Sequence[str], message: str) -> None:
         """A summary is on its way that nobody ordered here; the keyboard stays where it is."""
         self.notice.dismiss()
         self._pages.setCurrentWidget(self.draft)
-        self.draft.watch(model, list(purposes), told)
+        self.draft.watch(model, list(purposes), message)
 
     def watched(self, notice: Notice | None) -> None:
-        """It is over; ``notice`` tells how, None where that is told elsewhere."""
+        """It is over; ``notice`` says how, None where another view says it."""
         self._end_draft(takes_focus=False)
         if notice is not None:
             self._tell(notice)
@@ -421,7 +423,7 @@ class CompactionPanel(QWidget):
 
     def draft_finished(
         self,
-        draft: ShownDraft,
+        draft: Draft,
         shown: Partition | None = None,
         takes_focus: bool = True,
         text: str | None = None,
@@ -457,17 +459,17 @@ class CompactionPanel(QWidget):
         """Drafts are there to be read, edited and committed."""
         return bool(self.drafts())
 
-    def drafts(self) -> list[tuple[ShownDraft, Partition, str]]:
+    def drafts(self) -> list[tuple[Draft, Partition, str]]:
         """The drafts that can be committed, in the order in which they were made, what each was
         made from, and their texts as they are edited by now."""
         return self._draft.drafts() if self._draft is not None else []
 
-    def texts(self) -> list[tuple[ShownDraft, str]]:
+    def texts(self) -> list[tuple[Draft, str]]:
         """The drafts with their texts as they are edited by now."""
         return [(draft, text) for draft, _, text in self.drafts()]
 
     @property
-    def current_draft(self) -> ShownDraft | None:
+    def current_draft(self) -> Draft | None:
         """The draft that is shown."""
         return self._draft.current if self._draft is not None else None
 
@@ -515,9 +517,9 @@ class CompactionPanel(QWidget):
     def _tell(self, notice: Notice) -> None:
         self.notice.show_of(notice, self._document.leaf if self._document is not None else -1)
 
-    def commit_failed(self, message: str, details: str = "") -> None:
+    def commit_failed(self, message: str) -> None:
         """The compaction could not be stored."""
-        self.notice.show_notice(notices.not_stored(message, details))
+        self.notice.show_notice(notices.not_stored(message))
 
     def undone(self, leaf: int) -> None:
         """The compaction was taken back."""

@@ -12,12 +12,12 @@ from ui.theme import S4, S8, bind_icon
 from ui.widgets.figures import count, full, short
 from ui.widgets.labels import Caption, ElidedLabel, LinkButton
 from ui.widgets.number_slider import NumberSlider
-from ui.widgets.panels import bare_column, bare_row
+from ui.widgets.panels import column_in, row_in
 
 MOST_SHOWN = 6
 """Rows shown at once; the rest is behind a link."""
-MOST_KEPT = 200_000
-_TOLD = {
+MOST_TOKENS = 200_000
+_HOW = {
     "in place": "where it stands",
     "again": "again, after the summary",
     "not": "not told",
@@ -30,13 +30,13 @@ _ENDS = {"pinned": "unpin", "omitted": "take in"}
 
 
 class ShapingPart(QWidget):
-    """Shows rows; tells what is to end, and how much of the person's own messages to keep."""
+    """Shows rows; emits what is to end, and how much of the user's messages to keep."""
 
     entry_requested = Signal(int)
     unpin_asked = Signal(int)
     take_in_asked = Signal(int)
     budget_chosen = Signal(int)
-    """Tokens of the person's own messages that stay word for word; 0: none."""
+    """Tokens of the user's messages that stay word for word; 0: none."""
     summed = Signal(str)
     """All of it in a line."""
     emptied = Signal()
@@ -54,7 +54,7 @@ class ShapingPart(QWidget):
         self._column.setSpacing(0)
         self.more = LinkButton(parent=self)
         self.more.clicked.connect(self._toggle)
-        self.budget = NumberSlider("&Own messages", 0, MOST_KEPT, self)
+        self.budget = NumberSlider("&Own messages", 0, MOST_TOKENS, self)
         self.budget.setToolTip(
             "Tokens of your own messages that stay word for word after a summary, the newest"
             " first; 0 keeps none. It is a rule of this session, and goes before the profile's."
@@ -69,7 +69,7 @@ class ShapingPart(QWidget):
         line.setContentsMargins(0, 0, 0, 0)
         line.addWidget(self.taken, 1)
         line.addWidget(self.keep)
-        column = bare_column(self, S4)
+        column = column_in(self, S4)
         for part in (self.heading, self.list, self.more, self.budget):
             column.addWidget(part)
         column.addLayout(line)
@@ -148,14 +148,14 @@ class ShapingPart(QWidget):
 
     def _line(self, one: ShapedRow, text: str) -> QWidget:
         line = QWidget(self.list)
-        layout = bare_row(line, S8)
+        layout = row_in(line, S8)
         go = LinkButton(f"#{one.entry}", line)
         go.setToolTip(f"Show #{one.entry} on the map")
         go.clicked.connect(lambda: self.entry_requested.emit(one.entry))
         bind_icon(go, "omit" if one.how == "omitted" else "pin")
         what = ElidedLabel(text, line)
         tokens = Caption(f"{full(one.tokens)}", line)
-        tokens.setToolTip(f"{full(one.tokens)} tokens, told {_TOLD[one.sent]}")
+        tokens.setToolTip(f"{full(one.tokens)} tokens, told {_HOW[one.sent]}")
         for part in (go, what, tokens):
             layout.addWidget(part, 1 if part is what else 0)
         go.setAccessibleName(f"#{one.entry}, {one.how}, {full(one.tokens)} tokens: {text}")
@@ -173,13 +173,13 @@ class ShapingPart(QWidget):
         self._tell_budget()
 
     def _tell_budget(self) -> None:
-        kept = [row for row in self._rows if row.how == "kept"]
+        by_rule = [row for row in self._rows if row.how == "kept"]
         tokens = self.budget.value()
         is_new = tokens != self._rule
         sentence = "Your own messages are summarized like all others."
         if self._rule:
-            taken = sum(row.tokens for row in kept)
-            most, number = short(self._rule), f"{len(kept):,}"
+            taken = sum(row.tokens for row in by_rule)
+            most, number = short(self._rule), f"{len(by_rule):,}"
             sentence = f"Up to {most} tokens: {number} told again, {short(taken)}."
         self.taken.setText(sentence)
         self.keep.setVisible(is_new)

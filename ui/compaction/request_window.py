@@ -13,21 +13,20 @@ from PySide6.QtWidgets import (
     QLabel,
     QPushButton,
     QTabWidget,
-    QVBoxLayout,
     QWidget,
 )
 
 from explorer.compaction.partition import Partition
 from explorer.compaction.preparation import Preparation
 from explorer.compaction.requests import SummaryRequest
+from explorer.services.document import Document
 from explorer.tokens.estimate import estimate_text
-from ui.compaction.ports import CompactionDocument
-from ui.inspector.gather import Loader
 from ui.theme import S8, S12, S16, set_tone
 from ui.widgets.dialogs import fit
 from ui.widgets.figures import full
 from ui.widgets.labels import Caption, LinkButton
-from ui.widgets.panels import CollapsibleSection, row
+from ui.widgets.loader import Loader
+from ui.widgets.panels import CollapsibleSection, column_in, row
 from ui.widgets.plain_text import PlainTextView, split_lines
 
 PURPOSES = {
@@ -88,9 +87,7 @@ class RequestPage(QWidget):
         for button in (copy, copy_system):
             button.setAutoDefault(False)
         fold = CollapsibleSection("System text", self.system, expanded=False, parent=self)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, S12, 0, 0)
-        column.setSpacing(S8)
+        column = column_in(self, S8, (0, S12, 0, 0))
         column.addWidget(self.facts)
         column.addWidget(fold)
         column.addWidget(self.prompt, 1)
@@ -112,7 +109,7 @@ class RequestPage(QWidget):
         return characters - bisect_right(self._breaks, characters - 1)
 
     def source_at(self, offset: int) -> int:
-        """The entry that a place of the prompt came from, or -1 for our own words."""
+        """The entry that a place of the prompt came from, or -1 for words of the template."""
         at = bisect_right(self._starts, offset) - 1
         if at < 0 or offset >= self.request.sources[at].end:
             return -1
@@ -158,8 +155,7 @@ class RequestWindow(QDialog):
         close = QPushButton("&Close", self)
         close.clicked.connect(self.close)
         close.setAutoDefault(False)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(S16, S12, S16, S12)
+        column = column_in(self, margins=(S16, S12, S16, S12))
         column.addWidget(self.state)
         column.addWidget(self.tabs, 1)
         foot = QHBoxLayout()
@@ -211,7 +207,7 @@ class RequestsPart(QObject):
     def __init__(
         self,
         parent: QWidget,
-        asked: Callable[[], tuple[CompactionDocument | None, Partition | None, str, str]],
+        asked: Callable[[], tuple[Document | None, Partition | None, str, str]],
     ) -> None:
         """``asked`` gives the document, what is previewed, the instructions and the model."""
         super().__init__(parent)

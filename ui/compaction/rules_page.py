@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QWidget
 
 from explorer.compaction.profile import PROFILES, Profile
 from ui.profiles.rules import RuleList
 from ui.theme import S4, S8, S12, S16, bind_font, ui_font
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, LinkButton
-from ui.widgets.panels import bare_column, row, scroll_area
+from ui.widgets.panels import column_in, row, scroll_area
 
 
 class RulesPage(QWidget):
-    """One sentence and one control per rule; changes are the session's own."""
+    """One sentence and one control per rule; changes count for the session."""
 
     profile_changed = Signal(object)
     """A profile with one rule changed."""
     profiles_asked = Signal()
     keep_asked = Signal()
-    """Keep these rules as a profile of the person's own."""
+    """Store these rules as a user profile."""
     closed = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._profile = PROFILES["explorer"]
-        self._own: Profile | None = None
+        self._stored: Profile | None = None
         self._corrected = PROFILES["explorer"]
         area = scroll_area(self, takes_focus=True)
         body = QWidget(area)
@@ -55,9 +55,7 @@ class RulesPage(QWidget):
         links = FlowLayout(across=S12, down=0)
         for link in (self.reset, self.keep, self.profiles):
             links.addWidget(link)
-        column = QVBoxLayout(body)
-        column.setContentsMargins(S16, S12, S16, S16)
-        column.setSpacing(S4)
+        column = column_in(body, S4, (S16, S12, S16, S16))
         column.addLayout(row(self.back, 1))
         column.addWidget(self.title)
         column.addWidget(intro)
@@ -65,23 +63,23 @@ class RulesPage(QWidget):
         column.addSpacing(S8)
         column.addWidget(self.rules)
         column.addStretch(1)
-        outer = bare_column(self)
+        outer = column_in(self)
         outer.addWidget(area)
 
-    def show_profile(self, profile: Profile, own: Profile | None, corrected: Profile) -> None:
-        """Show the rules in force. ``own``: as the profile of that name has them; beside each
+    def show_profile(self, profile: Profile, stored: Profile | None, corrected: Profile) -> None:
+        """Show the rules in force. ``stored``: as the profile of that name has them; beside each
         rule stands what ``corrected`` does instead, for the profile itself nothing."""
-        self._profile, self._own, self._corrected = profile, own, corrected
-        changed = own is not None and profile != own
+        self._profile, self._stored, self._corrected = profile, stored, corrected
+        changed = stored is not None and profile != stored
         self.title.setText(profile.title + (" (changed)" if changed else ""))
         self.reset.setVisible(changed)
         self.rules.show_profile(profile, corrected, read_only=False)
 
     def _changed(self, profile: Profile) -> None:
-        self.show_profile(profile, self._own, self._corrected)
+        self.show_profile(profile, self._stored, self._corrected)
         self.profile_changed.emit(profile)
 
     def _restore(self) -> None:
-        if self._own is not None:
-            self.show_profile(self._own, self._own, self._corrected)
-            self.profile_changed.emit(self._own)
+        if self._stored is not None:
+            self.show_profile(self._stored, self._stored, self._corrected)
+            self.profile_changed.emit(self._stored)

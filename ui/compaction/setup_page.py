@@ -10,9 +10,10 @@ from PySide6.QtWidgets import QScrollArea, QVBoxLayout, QWidget
 
 from explorer.compaction.partition import Partition
 from explorer.compaction.profile import Profile, Settings
+from explorer.models.catalogue import ModelInfo
+from explorer.services.document import Document
 from ui.compaction.ledger import LedgerModel, VerdictReason
 from ui.compaction.pinned_part import ShapingPart
-from ui.compaction.ports import CompactionDocument, ModelChoice
 from ui.compaction.setup_parts import BudgetPart, InstructionsBox, OutcomePart, RulesPart
 from ui.compaction.words import is_possible
 from ui.theme import S16, bind_font, on_theme_changed, scaled, set_tone, small_font
@@ -22,7 +23,7 @@ from ui.widgets.labels import ElidedLabel, Hairline, LinkButton
 from ui.widgets.panels import CollapsibleSection, row, section
 
 SETTLE_MS = 300
-"""How long a part is held in sight: texts wrap and strips come while the page is laid out."""
+"""How long a part stays in sight: texts wrap and strips come while the page is laid out."""
 
 
 class PartScroller(QObject):
@@ -235,7 +236,7 @@ class SetupPage(QWidget):
         self._profile, self._settings = profile, settings
         self.following.show_settings(profile, settings, changed)
 
-    def set_models(self, models: list[ModelChoice], chosen: str) -> None:
+    def set_models(self, models: list[ModelInfo], chosen: str) -> None:
         """The models that can summarize."""
         self.outcome_part.set_models(models, chosen)
 
@@ -244,7 +245,7 @@ class SetupPage(QWidget):
         return self.outcome_part.chosen_model()
 
     def show_partition(
-        self, document: CompactionDocument, shown: Partition, by_hand: bool, at_leaf: bool
+        self, document: Document, shown: Partition, by_hand: bool, at_leaf: bool
     ) -> None:
         """Show what a compaction would do."""
         cut_moved = self.shown is None or self.shown.cut != shown.cut
@@ -260,7 +261,7 @@ class SetupPage(QWidget):
         self.outcome_part.show_partition(shown)
 
     def show_entry(self, entry: int) -> None:
-        """Follow an entry that was selected elsewhere; -1 for none."""
+        """Follow an entry that was selected in another view; -1 for none."""
         self.entry_why.show_entry(entry)
         shown = self.shown
         position = shown.path.position(entry) if shown is not None and entry >= 0 else -1
@@ -304,7 +305,7 @@ class SetupPage(QWidget):
         self.bring(self.instructions, self.instructions)
 
     def show_sizes(self) -> None:
-        """The sizes and the reason of the cut, with the keyboard on what is kept."""
+        """The sizes and the reason of the cut, with the keyboard on the tail to keep."""
         keeps = self.keep if self.keep.isVisibleTo(self) else self.rounds
         self.bring(self.following, keeps.track)
 

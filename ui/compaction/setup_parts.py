@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QEvent, Signal
 from PySide6.QtGui import QTextCursor
-from PySide6.QtWidgets import QLabel, QPlainTextEdit, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QPlainTextEdit, QPushButton, QSizePolicy, QWidget
 
 from explorer.audit.provenance import context_known, weight_known
 from explorer.compaction.partition import Partition, Verdict
 from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.triggers import limit_of
+from explorer.models.catalogue import ModelInfo
 from ui.audit.known import ProvenanceBadge
-from ui.compaction.ports import ModelChoice
 from ui.compaction.words import (
     beyond_words,
     is_possible,
@@ -40,7 +40,7 @@ from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, ClickLabel, LinkButton, RichLabel
 from ui.widgets.model_box import ModelBox
 from ui.widgets.number_slider import NumberSlider
-from ui.widgets.panels import row
+from ui.widgets.panels import column_in, row
 from ui.widgets.swatch import BudgetBar, Legend, Share, beyond_share
 
 SHARES = (
@@ -68,7 +68,7 @@ def shares_of(shown: Partition) -> list[Share]:
 
 
 class BudgetPart(QWidget):
-    """One count of the entries, everywhere in the panel; the provider's own beside it."""
+    """One count of the entries, everywhere in the panel; the provider's beside it."""
 
     filter_changed = Signal(str)
 
@@ -86,9 +86,7 @@ class BudgetPart(QWidget):
         self.smaller = Caption(parent=self, wraps=True)
         self.smaller.hide()
         self._window, self._model_window = 0, 0
-        column = QVBoxLayout(self)
-        column.setContentsMargins(S16, S12, S16, S12)
-        column.setSpacing(S4)
+        column = column_in(self, S4, (S16, S12, S16, S12))
         line = row(self.heading, self.badge)
         line.setStretchFactor(self.heading, 1)
         column.addLayout(line)
@@ -195,9 +193,7 @@ class RulesPart(QWidget):
         self._align()
 
     def _lay_out(self) -> None:
-        column = QVBoxLayout(self)
-        column.setContentsMargins(S16, S12, S16, S12)
-        column.setSpacing(S4)
+        column = column_in(self, S4, (S16, S12, S16, S12))
         line = row(self._label, self.profile)
         line.setStretchFactor(self.profile, 1)
         links = FlowLayout(across=S12, down=0)
@@ -253,7 +249,7 @@ class RulesPart(QWidget):
 
     def show_prompts_changed(self, titles: Sequence[str]) -> None:
         """Say whether the profile's summaries are asked for in other words than it came with;
-        ``titles``: of the texts that are the person's own."""
+        ``titles``: of the texts that the user changed."""
         self.prompts.setText("Prompt changed ▸" if titles else "Prompts ▸")
         self.prompts.setToolTip(
             f"Not as this profile came: {', '.join(titles)}"
@@ -331,7 +327,7 @@ class OutcomePart(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._models: dict[str, ModelChoice] = {}
+        self._models: dict[str, ModelInfo] = {}
         self._shown: Partition | None = None
         self._request_tokens, self._answer_tokens = -1, 0
         self.caption = Caption("If you compact now", self, wraps=True)
@@ -346,9 +342,7 @@ class OutcomePart(QWidget):
         self.model.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.model.activated.connect(lambda at: self._model_chosen(self.model.itemData(at)))
         self.price = Caption(parent=self)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(S16, S8, S16, S12)
-        column.setSpacing(2)
+        column = column_in(self, 2, (S16, S8, S16, S12))
         column.addWidget(self.caption)
         column.addWidget(self.figures)
         column.addSpacing(S4)
@@ -363,7 +357,7 @@ class OutcomePart(QWidget):
         if self._shown is not None:
             self.show_partition(self._shown)
 
-    def set_models(self, models: list[ModelChoice], chosen: str) -> None:
+    def set_models(self, models: list[ModelInfo], chosen: str) -> None:
         """The models that can summarize."""
         self._models = {model.id: model for model in models}
         self.model.set_models([(model.id, model.label) for model in models], chosen)

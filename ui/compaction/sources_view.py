@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QModelIndex, Qt, Signal
-from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSplitter, QWidget
 
 from explorer.compaction.partition import Partition, Verdict
 from explorer.compaction.preparation import Preparation
+from explorer.services.document import Document
 from explorer.session.entries import Entry
-from ui.compaction.ports import CompactionDocument
-from ui.inspector.gather import READ_ERRORS, Loader, is_large
+from ui.inspector.gather import is_large
 from ui.theme import S4, S12, role_name
 from ui.widgets.entry_table import ENTRY, EntryCells, EntryModel, EntryTable
 from ui.widgets.figures import count, full
 from ui.widgets.labels import Caption, LinkButton
+from ui.widgets.loader import READ_ERRORS, Loader
 from ui.widgets.message_blocks import blocks, words_of
-from ui.widgets.panels import bare_column, row
+from ui.widgets.panels import column_in, row
 from ui.widgets.plain_text import PlainTextView
 from ui.widgets.table import RIGHT, Column
 
@@ -49,7 +50,7 @@ class SourcesModel(EntryModel[tuple[int, int]]):
 
     def show_sources(
         self,
-        document: CompactionDocument,
+        document: Document,
         entries: Sequence[tuple[int, int]],
         weigh: Callable[[int], int],
     ) -> None:
@@ -77,7 +78,7 @@ class SourcesView(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._document: CompactionDocument | None = None
+        self._document: Document | None = None
         self.model = SourcesModel(self)
         name = "Entries that the draft was made from"
         self.table = EntryTable(self.model, name, self)
@@ -91,9 +92,7 @@ class SourcesView(QWidget):
         self._reader.loaded.connect(self._show)
         self._reader.failed.connect(self._failed)
         below = QWidget(self)
-        column = QVBoxLayout(below)
-        column.setContentsMargins(S12, S4, S4, 0)
-        column.setSpacing(S4)
+        column = column_in(below, S4, (S12, S4, S4, 0))
         column.addLayout(row(self.caption, 1, self.go))
         column.addWidget(self.text, 1)
         self.split = QSplitter(Qt.Orientation.Vertical, self)
@@ -101,12 +100,12 @@ class SourcesView(QWidget):
         self.split.setHandleWidth(1)
         self.split.addWidget(self.table)
         self.split.addWidget(below)
-        outer = bare_column(self)
+        outer = column_in(self)
         outer.addWidget(self.split)
         self.table.setMinimumHeight(70)
         self.text.setMinimumHeight(40)
 
-    def show_sources(self, document: CompactionDocument, shown: Partition) -> None:
+    def show_sources(self, document: Document, shown: Partition) -> None:
         """The entries of the history and of the split turn's first part."""
         self._document = document
         entries: list[tuple[int, int]] = []

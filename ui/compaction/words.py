@@ -55,7 +55,7 @@ def reason_html(shown: Partition, by_hand: bool) -> str:
 
 
 def provider_words(shown: Partition) -> str:
-    """What the provider said of the same context, where it said something; else nothing."""
+    """What the provider reported of the same context; empty where it reported nothing."""
     reported, counted = shown.tokens_before, shown.context_estimate
     if not shown.preparation.tokens_source.startswith("provider") or reported == counted:
         return ""
@@ -103,7 +103,7 @@ def commit_words(at: int, leaf: int) -> str:
 
 
 def leaving_words(tree: SessionTree, at: int, leaf: int) -> str:
-    """What becomes of the leaf and of what was said since; empty for a draft of the leaf."""
+    """What becomes of the leaf and of the messages since; empty for a draft of the leaf."""
     if at == leaf or at < 0:
         return ""
     head = f"This draft is of #{at}, and the leaf is #{leaf}: the commit goes there."

@@ -1,4 +1,4 @@
-"""A prompt that is kept within a budget: its tree, what goes first, and the summary made ahead."""
+"""A prompt within a budget: its tree, what goes first, and the summary made ahead."""
 
 from ui.copilot.page import PromptPage
 

@@ -1,4 +1,4 @@
-"""The tab for a prompt that is kept within a budget, for profiles that do so."""
+"""The tab for a prompt within a budget, for profiles that do so."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from explorer.services.changes import (
     EntriesAppended,
     LeafMoved,
 )
-from ui.agent.controller import AgentController
-from ui.agent.turns import today
 from ui.app_state import AppState
+from ui.conversation.controller import AgentController
+from ui.conversation.turns import today
 from ui.main_window import TABS
 
 REST_MS = 120

@@ -108,7 +108,7 @@ _WORDS = {
     State.COMPLETED: "Ready",
     State.FAILED: "Failed",
 }
-_TOLD = {
+_TIPS = {
     State.IDLE: "Nothing is made ahead.",
     State.IN_PROGRESS: "A summary is being made ahead.",
     State.COMPLETED: "A summary is ready and waits for the next prompt.",
@@ -117,7 +117,7 @@ _TOLD = {
 
 
 class MachineView(QWidget):
-    """Four states and the ways between them. The lit one is filled and has a heavier outline."""
+    """Four states and their transitions. The lit one is filled and has a heavier outline."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -132,8 +132,8 @@ class MachineView(QWidget):
     def show_machine(self, machine: Machine) -> None:
         """Light another state."""
         self._machine = machine
-        self.setAccessibleDescription(f"{_WORDS[machine.state]}. {_TOLD[machine.state]}")
-        self.setToolTip(_TOLD[machine.state])
+        self.setAccessibleDescription(f"{_WORDS[machine.state]}. {_TIPS[machine.state]}")
+        self.setToolTip(_TIPS[machine.state])
         self.update()
 
     @property
@@ -175,7 +175,7 @@ class MachineView(QWidget):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         boxes = self._boxes()
         painter.setPen(QPen(now.dim, 1.2))
-        self._ways(painter, boxes)
+        self._transitions(painter, boxes)
         for state, box in boxes.items():
             lit = state is self._machine.state
             tone = now.lost if state is State.FAILED else now.accent
@@ -188,7 +188,7 @@ class MachineView(QWidget):
                 words = _WORDS[state]
             painter.drawText(box, Qt.AlignmentFlag.AlignCenter, words)
 
-    def _ways(self, painter: QPainter, boxes: dict[State, QRectF]) -> None:
+    def _transitions(self, painter: QPainter, boxes: dict[State, QRectF]) -> None:
         idle, busy = boxes[State.IDLE], boxes[State.IN_PROGRESS]
         ready, failed = boxes[State.COMPLETED], boxes[State.FAILED]
         middle = idle.center().y()

@@ -1,4 +1,4 @@
-"""The inspector's tab for a prompt that is kept within a budget."""
+"""The inspector's tab for a prompt within a budget."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ from ui.copilot.prompt_model import (
     PromptRendering,
     render_to_budget,
 )
-from ui.inspector.gather import Loader
 from ui.theme import S4, S8, S12, bind_font, on_theme_changed, scaled, set_tone, small_font, ui_font
 from ui.widgets.figures import count, full, short
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, Hairline
+from ui.widgets.loader import Loader
 from ui.widgets.number_slider import NumberSlider
-from ui.widgets.panels import CollapsibleSection, EmptyState, bare_column, scroll_area, section
+from ui.widgets.panels import CollapsibleSection, EmptyState, column_in, scroll_area, section
 
 
 class QuirksView(QWidget):
@@ -141,7 +141,7 @@ class PromptPage(QWidget):
         self._pages = QStackedWidget(self)
         self._pages.addWidget(self.empty)
         self._pages.addWidget(self._build())
-        column = bare_column(self)
+        column = column_in(self)
         column.addWidget(self._pages)
         on_theme_changed(self._restyle)
         self._restyle()
@@ -179,7 +179,7 @@ class PromptPage(QWidget):
 
     def _build(self) -> QWidget:
         page = self._content = QWidget(self)
-        column = bare_column(page, 0)
+        column = column_in(page, 0)
         ahead, lines = section(page)
         for widget in (self.gauge, self.states, self.note):
             lines.addWidget(widget)

@@ -50,7 +50,7 @@ class PromptRendering:
 def render_to_budget(
     prepared: PreparedPrompt, budget: int | None, keep_cached: bool
 ) -> PromptRendering:
-    """Render a prompt to a budget (None: its own), whether or not it fits."""
+    """Render a prompt to a budget (None: that of the prompt), whether or not it fits."""
     wanted = prepared.budget.messages if budget is None else budget
     elements = prepared.elements(keep_cached=keep_cached)
     try:

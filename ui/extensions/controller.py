@@ -1,4 +1,4 @@
-"""Extensions in the window: their page, and what a person is told when one fails."""
+"""Extensions in the window: their page, and the notice when one fails."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class ExtensionsController(QObject):
             )
 
     async def _tell_unloaded(self, extensions: Extensions, cwd: str) -> None:
-        """Say once what did not load, and that a project has extensions of its own."""
+        """Say once what did not load, and that a project has extensions."""
         rows, project = await asyncio.to_thread(_found, extensions, cwd)
         failed = [f"{row.name}: {row.problem}" for row in rows if row.problem is not None]
         new = [line for line in failed if line not in self._reported]

@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QPushButton,
     QSplitter,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -32,7 +31,7 @@ from ui.widgets.choice import Choice
 from ui.widgets.dialogs import Dialog, fit
 from ui.widgets.figures import count
 from ui.widgets.labels import Hairline, MessageLine
-from ui.widgets.panels import bare_column, row
+from ui.widgets.panels import column_in, row
 from ui.widgets.plain_text import PlainTextView
 from ui.widgets.table import Column, Table, TableModel
 
@@ -66,7 +65,7 @@ class TrustBox(QWidget):
         self.stop.clicked.connect(self._untrust)
         for button in (self.ask, self.sure, self.cancel, self.stop):
             button.setAutoDefault(False)
-        column = bare_column(self, S8)
+        column = column_in(self, S8)
         column.addWidget(Hairline(parent=self))
         column.addWidget(self.title)
         column.addWidget(self.text)
@@ -177,9 +176,7 @@ class ExtensionsPage(QWidget):
         self.split.addWidget(self.details)
         self.split.setStretchFactor(0, 3)
         self.split.setStretchFactor(1, 2)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(S16, S12, S16, S12)
-        column.setSpacing(S8)
+        column = column_in(self, S8, (S16, S12, S16, S12))
         column.addWidget(self.about)
         column.addWidget(self.trust)
         column.addWidget(self.split, 1)

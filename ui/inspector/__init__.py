@@ -2,6 +2,5 @@
 
 from ui.inspector.context import ContextPane
 from ui.inspector.entry import EntryPane
-from ui.inspector.ports import InspectedDocument
 
-__all__ = ["ContextPane", "EntryPane", "InspectedDocument"]
+__all__ = ["ContextPane", "EntryPane"]

@@ -48,7 +48,7 @@ from ui.widgets.message_blocks import (
     ResultBlock,
     shell_remarks,
 )
-from ui.widgets.panels import CollapsibleSection, row
+from ui.widgets.panels import CollapsibleSection, column_in, row
 from ui.widgets.plain_text import PlainTextView
 
 RESULT_HEIGHT = 420
@@ -144,8 +144,7 @@ class BlockView(QWidget):
         """A card around a view."""
         frame = QFrame(self)
         frame.setProperty("card", True)
-        column = QVBoxLayout(frame)
-        column.setContentsMargins(S8, S4, S4, S4)
+        column = column_in(frame, margins=(S8, S4, S4, S4))
         column.addWidget(inner)
         return frame
 

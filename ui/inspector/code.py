@@ -135,7 +135,7 @@ def _apply(
 def _between(
     found: list[QTextLayout.FormatRange], start: int, stop: int
 ) -> list[QTextLayout.FormatRange]:
-    """The ranges inside a stretch of the line, counted from its start."""
+    """The ranges within a stretch of the line, counted from its start."""
     if start == 0 and all(one.start + one.length <= stop for one in found):
         return found
     out: list[QTextLayout.FormatRange] = []

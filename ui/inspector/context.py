@@ -19,19 +19,19 @@ from explorer.audit.provenance import (
 )
 from explorer.compaction.context_size import context_size
 from explorer.compaction.profile import PROFILES, Profile, Settings
+from explorer.services.document import Document
 from explorer.session.context import Context, context_at, sent_tokens
 from explorer.session.edit_entries import Reinserted
 from explorer.session.kinds import Flag, Kind, selector
 from explorer.session.tree import SessionTree
 from ui.audit.known import NOT_RECORDED, ProvenanceBadge, marked, reason, spoken
-from ui.inspector.ports import InspectedDocument
 from ui.theme import S4, S8, S12, S16, role_name
 from ui.theme.verdicts import PINNED, PRUNED
 from ui.widgets.entry_table import EntryCells, EntryModel, EntryTable
 from ui.widgets.figures import count, full, round_short, short
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, ElidedLabel, Hairline
-from ui.widgets.panels import EmptyState, row
+from ui.widgets.panels import EmptyState, column_in, row
 from ui.widgets.swatch import BudgetBar, Legend, Share, beyond_share
 from ui.widgets.table import RIGHT, Column
 
@@ -107,9 +107,9 @@ def shares_of(categories: bytes, tokens: Sequence[int]) -> list[Share]:
     ]
 
 
-def tokens_sent(document: InspectedDocument, context: Context) -> list[int]:
+def tokens_sent(document: Document, context: Context) -> list[int]:
     """Tokens of each message as it is sent: of the note where it is pruned, with the words before
-    it where it is told again. By the tokenizer where it counted, else estimated."""
+    it where it is repeated. By the tokenizer where it counted, else estimated."""
     entries, weights = context.messages, document.weights
     counted = list(map(document.tree.columns.estimate.__getitem__, entries))
     if weights is not None:
@@ -172,7 +172,7 @@ class ContextModel(EntryModel[int]):
             ),
         )  # fmt: skip
 
-    def show_context(self, document: InspectedDocument, context: Context) -> None:
+    def show_context(self, document: Document, context: Context) -> None:
         """Show another context."""
         self.show(())
         self.use_session(document.tree, document.payloads.previews)
@@ -258,9 +258,9 @@ class ContextPane(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._document: InspectedDocument | None = None
+        self._document: Document | None = None
         self._index = -1
-        self._own_request = -1
+        self._request = -1
         self._window, self._reserve = 200_000, 16_384
         self._profile: Profile = PROFILES["explorer"]
         self._context: Context | None = None
@@ -285,8 +285,7 @@ class ContextPane(QWidget):
         self._views = QStackedWidget(self)
         self._views.addWidget(self.empty)
         self._views.addWidget(self._build())
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
+        column = column_in(self)
         column.addWidget(self._views)
 
     def _build(self) -> QWidget:
@@ -304,16 +303,14 @@ class ContextPane(QWidget):
         for badge in self.badges.values():
             flow.addWidget(badge)
         head.addLayout(flow)
-        column = QVBoxLayout(page)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
+        column = column_in(page, 0)
         column.addLayout(head)
         column.addWidget(Hairline(parent=page))
         column.addWidget(self.table, 1)
         return page
 
     def set_limits(self, window: int, reserve: int, profile: Profile | None = None) -> None:
-        """The context window and what is kept free of it, in tokens; and whose rules count."""
+        """The context window and what is reserved of it, in tokens; and whose rules count."""
         self._window, self._reserve = window, reserve
         self._profile = profile or self._profile
         self._refresh()
@@ -325,20 +322,20 @@ class ContextPane(QWidget):
         self._views.setCurrentIndex(0)
 
     def show_context(
-        self, document: InspectedDocument | None, index: int, settings: Settings | None = None
+        self, document: Document | None, index: int, settings: Settings | None = None
     ) -> None:
         """Show what the model sees at an entry; -1 or no document shows that there is nothing.
 
         An entry that was asked for by a click in this list only selects its row: the context that
         a person is reading does not shrink under the pointer.
         """
-        own, self._own_request = self._own_request, -1
+        asked, self._request = self._request, -1
         if settings is not None:
             self._window, self._reserve = settings.context_window, settings.reserve_tokens
         if document is None or index < 0:
             self.clear()
             return
-        if document is self._document and index == own:
+        if document is self._document and index == asked:
             self.table.selectRow(self.model.row_of_entry(index))
             return
         self._document, self._index = document, index
@@ -348,12 +345,6 @@ class ContextPane(QWidget):
         self._views.setCurrentIndex(1)
         if self.model.rowCount():
             self.table.scrollToBottom()
-
-    def refresh(self) -> None:
-        """Count again, after a tokenizer did."""
-        if self._document is not None and self._index >= 0:
-            self._own_request = -1
-            self.show_context(self._document, self._index)
 
     def _refresh(self) -> None:
         document, context = self._document, self._context
@@ -369,24 +360,26 @@ class ContextPane(QWidget):
             shares.insert(0, beyond_share(size.tokens - summed))
         self.bar.set_budget(shares, self._window, self._reserve)
         self.legend.set_shares(shares)
-        own = document.made_here(self._index)
+        is_ours = document.made_here(self._index)
         known = context_known(size.source)
-        taken = short(size.tokens) if own else marked(short(size.tokens), known)
+        taken = short(size.tokens) if is_ours else marked(short(size.tokens), known)
         self.title.setText(
             f"Context at #{self._index}, {taken} of {round_short(self._window)} "
             f"tokens ({size.source})"
         )
         self.title.setAccessibleName(spoken(self.title.text()))
-        self._show_known(document, context, known, own)
+        self._show_known(document, context, known, is_ours)
         self.reserve.setText(f"reserve {short(self._reserve)}")
         by = "tokenizer" if document.weights is not None else "estimate"
         parts = [count(len(context.messages), "message")]
         if summed != size.tokens:
-            figure = full(summed) if own else marked(full(summed), weight_known(by == "tokenizer"))
+            figure = full(summed)
+            if not is_ours:
+                figure = marked(figure, weight_known(by == "tokenizer"))
             parts.append(f"entries {figure} ({by})")
         if context.model:
             parts.append(context.model)
-        elif not own:
+        elif not is_ours:
             parts.append(f"model {NOT_RECORDED}")
         parts.append(f"thinking {context.thinking_level}")
         if context.compaction >= 0:
@@ -398,23 +391,21 @@ class ContextPane(QWidget):
         self.facts.setText(" · ".join(parts))
         self.facts.setAccessibleName(spoken(self.facts.text()))
 
-    def _show_known(
-        self, document: InspectedDocument, context: Context, size: Known, own: bool
-    ) -> None:
+    def _show_known(self, document: Document, context: Context, size: Known, is_ours: bool) -> None:
         columns = document.tree.columns
         is_named = any(at in context.path for at in columns.thinking)
         known = {
             "size": size,
-            "window": window_known(own),
+            "window": window_known(is_ours),
             "model": context_model_known(bool(context.model)),
             "thinking": thinking_known(is_named),
         }
         for name, badge in self.badges.items():
-            if own:
+            if is_ours:
                 badge.set_known(None)
             else:
                 badge.set_unless_exact(known[name])
 
     def _chosen(self, entry: int) -> None:
-        self._own_request = entry
+        self._request = entry
         self.entry_requested.emit(entry)

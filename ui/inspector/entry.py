@@ -13,21 +13,20 @@ from PySide6.QtWidgets import (
     QScrollArea,
     QStackedWidget,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from explorer.audit.excerpt import Quoted, quoted
 from explorer.audit.provenance import weight_known
 from explorer.facts.fact import Span
+from explorer.services.document import Document
 from explorer.session.kinds import Kind
 from ui.audit.known import NOT_RECORDED, marked, spoken
 from ui.audit.verdict_line import VerdictLine
 from ui.inspector.block_views import CodeView, view_of
 from ui.inspector.gather import (
-    READ_ERRORS,
     Gathered,
-    Loader,
+    entry_tokens,
     gather,
     is_large,
     pretty,
@@ -37,7 +36,6 @@ from ui.inspector.gather import (
     with_numbers,
 )
 from ui.inspector.place import PlaceMarker, PlaceStrip
-from ui.inspector.ports import InspectedDocument, entry_tokens
 from ui.theme import (
     S4,
     S8,
@@ -58,8 +56,9 @@ from ui.theme import (
 )
 from ui.widgets.figures import full, moment
 from ui.widgets.labels import Caption, Hairline
+from ui.widgets.loader import READ_ERRORS, Loader
 from ui.widgets.notice import AddressStrip, Notice, NoticeStrip
-from ui.widgets.panels import EmptyState, row, scroll_area
+from ui.widgets.panels import EmptyState, column_in, row, scroll_area
 from ui.widgets.plain_text import PlainTextView
 
 
@@ -127,9 +126,7 @@ class EntryHeader(QWidget):
         self._lines.addLayout(name, 0, 0)
         self._lines.addWidget(self._views, 0, 1)
         self._is_roomy = True
-        column = QVBoxLayout(self)
-        column.setContentsMargins(S16, S12, S12, S8)
-        column.setSpacing(S4)
+        column = column_in(self, S4, (S16, S12, S12, S8))
         column.addLayout(self._lines)
         column.addLayout(row(self.label, 1))
         column.addWidget(self.facts)
@@ -159,7 +156,7 @@ class EntryHeader(QWidget):
             else:
                 self._lines.addWidget(self._views, 1, 0, 1, 2, left)
 
-    def show_entry(self, document: InspectedDocument, index: int, label: str) -> None:
+    def show_entry(self, document: Document, index: int, label: str) -> None:
         """Show what the columns know; needs no payload."""
         columns = document.tree.columns
         self._kind, self._flags = columns.kind[index], columns.flags[index]
@@ -174,11 +171,11 @@ class EntryHeader(QWidget):
         self._restyle()
 
     @staticmethod
-    def _facts(document: InspectedDocument, index: int) -> list[str]:
-        columns, own = document.tree.columns, document.made_here(index)
+    def _facts(document: Document, index: int) -> list[str]:
+        columns, is_ours = document.tree.columns, document.made_here(index)
         tokens, source = entry_tokens(document, index)
         counted = weight_known(source == "tokenizer")
-        figure = full(tokens) if own else marked(full(tokens), counted)
+        figure = full(tokens) if is_ours else marked(full(tokens), counted)
         parts = [
             moment(columns.time[index]) or f"time {NOT_RECORDED}", f"{figure} tokens ({source})"
         ]  # fmt: skip
@@ -186,7 +183,7 @@ class EntryHeader(QWidget):
             parts.append(f"context {full(columns.usage[index])} (provider)")
         if columns.model[index]:
             parts.append(columns.models[columns.model[index]])
-        elif columns.kind[index] == Kind.ASSISTANT and not own:
+        elif columns.kind[index] == Kind.ASSISTANT and not is_ours:
             parts.append(f"model {NOT_RECORDED}")
         return [*parts, f"id {columns.ids[index]}"]
 
@@ -216,7 +213,7 @@ class EntryPane(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._document: InspectedDocument | None = None
+        self._document: Document | None = None
         self._index = -1
         self._gathered: Gathered | None = None
         self._raw_text = ""
@@ -255,9 +252,7 @@ class EntryPane(QWidget):
         self._raw_loader = Loader(self)
         self._raw_loader.loaded.connect(self._raw_loaded)
         self._raw_loader.failed.connect(self._failed)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
+        column = column_in(self, 0)
         self._line = Hairline(parent=self)
         for part in (
             self.place, self.header, self.verdict, self._line, self.notice, self.address,
@@ -292,7 +287,7 @@ class EntryPane(QWidget):
         self.notice.dismiss()
         self._views.setCurrentWidget(self.empty)
 
-    def show_entry(self, document: InspectedDocument | None, index: int) -> None:
+    def show_entry(self, document: Document | None, index: int) -> None:
         """Show an entry; -1 or no document shows that nothing is selected.
 
         Answers at once with what the columns know. A large payload is read in a thread, and its
@@ -350,7 +345,7 @@ class EntryPane(QWidget):
         else:
             self._show_rendered(self._document)
 
-    def _show_rendered(self, document: InspectedDocument) -> None:
+    def _show_rendered(self, document: Document) -> None:
         self._views.setCurrentWidget(self.area)
         if self._gathered is not None:
             return
@@ -393,9 +388,7 @@ class EntryPane(QWidget):
 
     def _fill(self, views: list[QWidget], content: QWidget | None = None) -> None:
         content = content or QWidget(self)
-        column = QVBoxLayout(content)
-        column.setContentsMargins(S16, S12, S12, S16)
-        column.setSpacing(S16)
+        column = column_in(content, S16, (S16, S12, S12, S16))
         for view in views:
             column.addWidget(view)
         column.addStretch(1)
@@ -408,7 +401,7 @@ class EntryPane(QWidget):
         self.area.setWidget(content)
         self.area.verticalScrollBar().setValue(0)
 
-    def _show_raw(self, document: InspectedDocument) -> None:
+    def _show_raw(self, document: Document) -> None:
         self._views.setCurrentWidget(self.raw)
         if self._raw_text:
             return

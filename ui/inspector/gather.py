@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import json
-import logging
 from dataclasses import dataclass, replace
-from typing import Any
 
-from PySide6.QtCore import QObject, QRunnable, QThreadPool, QTimer, Signal
-
+from explorer.services.document import Document
 from explorer.session.entries import Entry, ShellMessage, TextBlock
 from explorer.session.kinds import Flag, Kind
 from explorer.session.payloads import Payloads
 from explorer.session.tree import SessionTree
-from explorer.store.rows import StoreError
 from ui.widgets.message_blocks import (
     Block,
     Fact,
@@ -23,14 +19,16 @@ from ui.widgets.message_blocks import (
     words_of,
 )
 
-START_AFTER_MS = 15
-_log = logging.getLogger(__name__)
-
-READ_ERRORS = (OSError, ValueError, LookupError, RuntimeError, TypeError, StoreError)
-"""What reading a payload may raise where a file or the database is damaged or gone."""
-
 MOST_RELATED = 64
 """Results that are looked at behind a reply; no reply was seen with more calls."""
+
+
+def entry_tokens(document: Document, index: int) -> tuple[int, str]:
+    """Tokens of one entry and who counted them."""
+    weights = document.weights
+    if weights is not None and index < len(weights) and weights[index] >= 0:
+        return weights[index], "tokenizer"
+    return document.tree.columns.estimate[index], "estimate"
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,71 +165,3 @@ def pretty(payloads: Payloads, index: int) -> str:
         return json.dumps(json.loads(raw), ensure_ascii=False, indent=2)
     except (ValueError, RecursionError):
         return raw
-
-
-class _Signals(QObject):
-    done = Signal(int, object)
-    failed = Signal(int, str)
-
-
-class _Task(QRunnable):
-    def __init__(self, number: int, work: Any, signals: _Signals) -> None:
-        super().__init__()
-        self._number, self._work, self._signals = number, work, signals
-
-    def run(self) -> None:
-        failed, result = False, None
-        # Python's half of a task may outlive Qt's: it holds on to nothing of a session.
-        work, self._work = self._work, None
-        try:
-            result = work()
-        except READ_ERRORS as error:
-            failed, result = True, f"{type(error).__name__}: {error}"
-        except Exception as error:  # noqa: BLE001 - logged, and shown by who waits
-            # Nobody expected it, but who waits must not wait for ever.
-            _log.exception("what was asked for could not be made")
-            failed, result = True, f"{type(error).__name__}: {error}"
-        try:
-            (self._signals.failed if failed else self._signals.done).emit(self._number, result)
-        except RuntimeError:
-            return  # the pane was deleted meanwhile: nobody waits for it
-
-
-class Loader(QObject):
-    """Runs one piece of reading at a time for a pane; a newer one makes the older one's void."""
-
-    loaded = Signal(object)
-    failed = Signal(str)
-
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._number = 0
-        self._signals = _Signals(self)
-        self._signals.done.connect(self._done)
-        self._signals.failed.connect(self._failed)
-
-    def load(self, work: Any) -> None:
-        """Call ``work`` in a thread; ``loaded`` carries what it returns.
-
-        It starts a moment later, so that the window first paints what it knows: parsing a large
-        payload keeps the interpreter to itself.
-        """
-        self._number += 1
-        number = self._number
-        QTimer.singleShot(START_AFTER_MS, self, lambda: self._start(number, work))
-
-    def _start(self, number: int, work: Any) -> None:
-        if number == self._number:
-            QThreadPool.globalInstance().start(_Task(number, work, self._signals))
-
-    def forget(self) -> None:
-        """Whatever is under way is not wanted any more."""
-        self._number += 1
-
-    def _done(self, number: int, result: object) -> None:
-        if number == self._number:
-            self.loaded.emit(result)
-
-    def _failed(self, number: int, message: str) -> None:
-        if number == self._number:
-            self.failed.emit(message)

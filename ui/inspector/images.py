@@ -7,13 +7,14 @@ import binascii
 
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QSize, Qt
 from PySide6.QtGui import QImage, QImageReader, QPixmap, QResizeEvent
-from PySide6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from explorer.session.entries import ImageBlock
-from ui.inspector.gather import Loader
 from ui.theme import S4
 from ui.widgets.figures import size
 from ui.widgets.labels import Caption
+from ui.widgets.loader import Loader
+from ui.widgets.panels import column_in
 
 MOST_BASE64 = 24 * 1024 * 1024
 """Characters of base64; more is not decoded."""
@@ -27,7 +28,7 @@ class PictureRefused(ValueError):
 
 
 def decode(block: ImageBlock) -> tuple[QImage, QSize, int]:
-    """The picture scaled down for showing, its own size, and its bytes.
+    """The picture scaled down for showing, its full size, and its bytes.
 
     Raises PictureRefused. Runs in any thread.
     """
@@ -67,9 +68,7 @@ class PictureView(QWidget):
         self._picture = QLabel(self)
         self._picture.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.caption = Caption("Decoding the picture…", self, wraps=True)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(S4)
+        column = column_in(self, S4)
         column.addWidget(self._picture)
         column.addWidget(self.caption)
         self._mime = block.mime or "image"

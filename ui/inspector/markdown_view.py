@@ -1,7 +1,7 @@
 """Markdown of untrusted text: no network, no file, no script, and links only after a second look.
 
 Both the browser and its document refuse every resource: the document would otherwise open local
-files on its own where the browser gives it nothing.
+files where the browser gives it nothing.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ _WHOLE_LINE = re.compile(r"\s*(#{1,6}\s|\||```|~~~|-{3,}\s*$|={3,}\s*$)|\t| {4}"
 
 
 def keep_breaks(text: str) -> str:
-    """Line breaks inside a paragraph stay line breaks; Markdown alone would join the lines.
+    """Line breaks within a paragraph stay line breaks; Markdown alone would join the lines.
 
     Session text is often typed or printed line by line, and its lines mean something. Images
     without a description get one.
@@ -283,9 +283,9 @@ class _Restyle:
         """Box the lines of one fenced block; returns the block after them."""
         language = first.blockFormat().stringProperty(Property.BlockCodeLanguage)
         mono = mono_font()
-        letters = QTextCharFormat()
-        letters.setFontFamilies(mono.families())
-        letters.setProperty(Property.FontPointSize, mono.pointSizeF())
+        mono_format = QTextCharFormat()
+        mono_format.setFontFamilies(mono.families())
+        mono_format.setProperty(Property.FontPointSize, mono.pointSizeF())
         boxed = QTextBlockFormat()
         boxed.setBackground(self.now.panel)
         boxed.setNonBreakableLines(False)
@@ -301,7 +301,7 @@ class _Restyle:
             lines.append(block.text())
             cursor = QTextCursor(block)
             cursor.select(QTextCursor.SelectionType.BlockUnderCursor)
-            cursor.mergeCharFormat(letters)
+            cursor.mergeCharFormat(mono_format)
             cursor = QTextCursor(block)
             cursor.mergeBlockFormat(boxed)
             block = block.next()

@@ -74,11 +74,11 @@ class PlaceStrip(QFrame):
 
 
 _MARKUP = frozenset("*_`#>|[]()\\~-\u2028\u2029\ufffc\ufdd0\ufdd1")
-"""Letters that stand in Markdown's source and not where it is rendered, or the other way round."""
+"""Characters that stand in Markdown's source and not in its rendering, or the other way round."""
 
 
 def squeezed(text: str) -> tuple[str, list[int]]:
-    """A text without spaces and what may be markup, and where each of its letters stood."""
+    """A text without spaces and what may be markup, and where each of its characters stood."""
     at = [i for i, one in enumerate(text) if one not in _MARKUP and not one.isspace()]
     return "".join([text[i] for i in at]), at
 
@@ -178,7 +178,7 @@ class PlaceMarker:
         self._shown = None
 
     def reveal(self, area: QScrollArea | None) -> None:
-        """Bring what is marked into sight, in its own view and in the one around it."""
+        """Bring what is marked into sight, in its view and in the one around it."""
         if self._shown is None:
             return
         view, cursor, _ = self._shown

@@ -13,13 +13,13 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QTreeWidget,
     QTreeWidgetItem,
-    QVBoxLayout,
     QWidget,
 )
 
 from explorer.formats import FoundSession
 from ui import theme
 from ui.widgets.dialogs import fit
+from ui.widgets.panels import column_in
 
 
 class FoundDialog(QDialog):
@@ -30,8 +30,7 @@ class FoundDialog(QDialog):
     def __init__(self, found: Sequence[FoundSession], parent: QWidget) -> None:
         super().__init__(parent)
         self.setWindowTitle("Sessions on this computer")
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(theme.S16, theme.S16, theme.S16, theme.S12)
+        layout = column_in(self, margins=(theme.S16, theme.S16, theme.S16, theme.S12))
         self.summary = QLabel(self)
         self.summary.setWordWrap(True)
         layout.addWidget(self.summary)

@@ -1,4 +1,4 @@
-"""Beginning a session: an empty one, or a scripted run in a sandbox of its own."""
+"""Beginning a session: an empty one, or a scripted run in a separate sandbox."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from explorer.models.offline.scenario_player import next_message
 from explorer.services.document import Document
 from explorer.services.session_files import make_sandbox
 from explorer.store.rows import StoreError
-from ui.agent.controller import THINKING
-from ui.agent.message_box import UNSENT
-from ui.agent.workspace import WORKSPACE_CHOICE
 from ui.app_state import AGENT_MODEL, AppState
+from ui.conversation.controller import THINKING
+from ui.conversation.message_box import UNSENT
+from ui.conversation.workspace import WORKSPACE_CHOICE
 from ui.library.controller import SessionsController
 from ui.shell.dialogs import choose_folder
 from ui.widgets.notice import Notice
@@ -82,7 +82,7 @@ class NewSessionController(QObject):
         self._state.say(f"A new session in {folder}")
 
     async def _create(self, folder: Path, name: str) -> Document | None:
-        """The session; None where it could not be stored, which is told."""
+        """The session; None where it could not be stored, which is reported."""
         assert self._state.bench is not None
         try:
             return await self._state.bench.create(folder, name)

@@ -26,13 +26,13 @@ from PySide6.QtWidgets import (
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
-    QVBoxLayout,
     QWidget,
 )
 
 from explorer.store import SessionRow
 from ui import theme
 from ui.audit.known import NOT_RECORDED
+from ui.widgets.panels import column_in
 
 AnyIndex = QModelIndex | QPersistentModelIndex
 KEY_ROLE = Qt.ItemDataRole.UserRole
@@ -224,9 +224,7 @@ class LibraryPane(QWidget):
         buttons.setSpacing(theme.S8)
         buttons.addWidget(self.import_button)
         buttons.addWidget(self.find_button)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, theme.S12, 0, 0)
-        layout.setSpacing(0)
+        layout = column_in(self, 0, (0, theme.S12, 0, 0))
         title.setContentsMargins(theme.S16, 0, theme.S16, 0)
         layout.addWidget(title)
         layout.addWidget(self.nothing, 1)

@@ -137,14 +137,14 @@ def folded_by(tree: SessionTree, compaction: int) -> Path:
     """From what the compaction before it kept to what it kept itself. KeyError as above."""
     columns = tree.columns
     above = columns.parent[compaction]
-    kept = find_on_path(tree, above, columns.compactions[compaction].first_kept_id)
-    kept = compaction if kept < 0 else kept
+    first_kept = find_on_path(tree, above, columns.compactions[compaction].first_kept_id)
+    first_kept = compaction if first_kept < 0 else first_kept
     first = 0
     earlier = latest_above(tree, above, Kind.COMPACTION)
     if earlier >= 0:
         first = find_on_path(tree, earlier, columns.compactions[earlier].first_kept_id)
         first = earlier + 1 if first < 0 else first
-    return stretch(tree, above, min(first, kept), kept)
+    return stretch(tree, above, min(first, first_kept), first_kept)
 
 
 def hidden_by(tree: SessionTree, lanes: Lanes, folded: set[int]) -> bytearray | None:

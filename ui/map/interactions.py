@@ -1,4 +1,4 @@
-"""Ways about on the map: where the keys lead, and each gesture of the mouse as an object that lives
+"""Moving on the map: where the keys lead, and each gesture of the mouse as an object that lives
 from press to release."""
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ class Bridge(NamedTuple):
     summary: int
     origin: int
     in_lane: bool
-    """Whether the lane of the abandoned branch is kept free down to the summary."""
+    """Whether the lane of the abandoned branch stays free down to the summary."""
 
 
 class Skeleton:
@@ -390,9 +390,9 @@ class Sample(NamedTuple):
 
 
 BLOCK = 64
-"""Buckets that are worked out and kept together."""
+"""Buckets that are computed and cached together."""
 
-_KEPT_BLOCKS = 2_048
+_MOST_BLOCKS = 2_048
 
 
 def bucket_rows(rows_per_pixel: float) -> int:
@@ -438,7 +438,7 @@ class Samples:
     def _block(self, number: int, step: int) -> list[Sample]:
         found = self._blocks.get((step, number))
         if found is None:
-            if len(self._blocks) >= _KEPT_BLOCKS:
+            if len(self._blocks) >= _MOST_BLOCKS:
                 self._blocks.clear()
             found = self._blocks[step, number] = self._work_out(number, step)
         return found

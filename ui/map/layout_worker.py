@@ -67,7 +67,7 @@ def first_layout(tree: SessionTree, leaf: int, last: int) -> tuple[Skeleton, Lan
 
 
 class LayoutWorker(QObject):
-    """Runs one layout at a time on a thread of its own; a newer order makes an older one void."""
+    """Runs one layout at a time on a separate thread; a newer order makes an older one void."""
 
     finished = Signal(object)
     """A ``LayoutResult``, in the thread of the receiver."""

@@ -22,7 +22,7 @@ _MOST_HITS = 1_000
 
 
 class MiniMap(QWidget):
-    """Draws all rows as bars into a picture that is kept until something changes."""
+    """Draws all rows as bars into a picture that is cached until something changes."""
 
     moved = Signal(float)
     """The row that should come to the middle of the map."""

@@ -39,8 +39,8 @@ from ui.map.layout_worker import LayoutResult, LayoutWorker, Order, first_layout
 from ui.map.rows import KIND_CATEGORY, RowFilter, Rows, categories, counted, filter_mask
 from ui.theme import role_name, verdict_title
 
-KEPT_LINES = 4_096
-"""First lines held; a session that is scrolled through stays this small."""
+MOST_LINES = 4_096
+"""First lines in the cache; a session that is scrolled through stays this small."""
 
 
 class TextCache:
@@ -64,7 +64,7 @@ class TextCache:
         missing = [entry for entry in entries if entry not in self._lines]
         if not missing:
             return
-        if len(self._lines) > KEPT_LINES:
+        if len(self._lines) > MOST_LINES:
             self._lines = {entry: self._lines[entry] for entry in entries if entry in self._lines}
         lines = map(legible, self._previews(missing))
         self._lines.update(zip(missing, lines, strict=True))
@@ -382,8 +382,8 @@ class MapModel(QObject):
         self._take_in(len(self.groups))
         if (late or laid.lanes.leaf != self.leaf) and not self._prolong():
             self._is_stale = True
-        own_weights = self.weights is not self.tree.columns.estimate
-        self._build_rows(None if late or own_weights else laid.sums)
+        is_counted = self.weights is not self.tree.columns.estimate
+        self._build_rows(None if late or is_counted else laid.sums)
         self.layout_changed.emit()
 
     def _take_in(self, first: int) -> None:

@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QPushButton,
     QRadioButton,
     QStackedWidget,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -39,7 +38,7 @@ from ui.branching.new_version import (
 from ui.widgets.dialogs import fit, grow
 from ui.widgets.figures import count
 from ui.widgets.model_box import ModelBox
-from ui.widgets.panels import bare_column, push_button
+from ui.widgets.panels import column_in, push_button
 
 NO_SUMMARY, SUMMARIZE, WITH_INSTRUCTIONS = range(3)
 
@@ -59,8 +58,7 @@ class LeavingDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle("Leave this branch")
         self.pages = QStackedWidget(self)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(theme.S24, theme.S24, theme.S24, theme.S16)
+        layout = column_in(self, margins=(theme.S24, theme.S24, theme.S24, theme.S16))
         layout.addWidget(self.pages)
         self._ask_page(question, facts, models, model)
         self._stream_page()
@@ -73,7 +71,7 @@ class LeavingDialog(QDialog):
         self, question: str, facts: str, models: list[tuple[str, str]], model: str
     ) -> None:
         page = QWidget(self)
-        layout = bare_column(page, theme.S12)
+        layout = column_in(page, theme.S12)
         self.question = title = QLabel(question, page)
         title.setFont(theme.ui_font(1, bold=True))
         title.setWordWrap(True)
@@ -151,7 +149,7 @@ class LeavingDialog(QDialog):
 
     def _stream_page(self) -> None:
         page = QWidget(self)
-        layout = bare_column(page)
+        layout = column_in(page)
         layout.addWidget(QLabel("Summarizing the branch… the leaf has not moved.", page))
         self.stream = QPlainTextEdit(page)
         self.stream.setReadOnly(True)
@@ -167,7 +165,7 @@ class LeavingDialog(QDialog):
 
     def _store_page(self) -> None:
         page = QWidget(self)
-        layout = bare_column(page)
+        layout = column_in(page)
         self.outcome = QLabel(page)
         self.outcome.setWordWrap(True)
         self.summary = QPlainTextEdit(page)
@@ -255,7 +253,7 @@ class NavigationController(QObject):
 
     def edit_again(self, entry: int) -> None:
         """Write the message of a turn anew: its parent becomes the leaf, and what is sent then
-        goes beside it as a branch of its own. Nobody is asked: cancelling goes all the way back."""
+        goes beside it as a separate branch. Nobody is asked: cancelling goes all the way back."""
         message = self.message_of(entry)
         if message < 0:
             self._state.say("There is no message of yours here to edit.")

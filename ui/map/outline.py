@@ -184,7 +184,7 @@ class OutlineView(QTableView):
         self.setColumnWidth(TOKENS, metrics.horizontalAdvance("00,000,00") + 16)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """A narrow list keeps what cannot be seen elsewhere: the glyph tells the role."""
+        """A narrow list keeps what no other column shows: the glyph tells the role."""
         super().resizeEvent(event)
         unit = self.fontMetrics().height()
         self.setColumnHidden(ROLE, self.width() < 30 * unit)

@@ -161,7 +161,7 @@ def _valid_cuts(canvas: Canvas) -> None:
 
 
 FORKS_AT_MOST = 300
-"""Forks drawn as curves in one frame; where there are more, they are too close to be told apart."""
+"""Forks drawn as curves in one frame; where there are more, they are too close to differ."""
 
 _BEYOND = 60
 """Pixels that lines reach past the edges, so that their ends stay out of sight."""
@@ -437,7 +437,7 @@ def _moving_leaf(canvas: Canvas) -> None:
 
 
 def _far_marks(canvas: Canvas) -> None:
-    """The leaf, the selected entry and the hits where rows are too low for their own."""
+    """The leaf, the selected entry and the hits where rows are too low for a mark each."""
     painter, geometry, inks, model = canvas.painter, canvas.geometry, canvas.inks, canvas.model
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     selected = model.rows.row(model.selected)

@@ -28,7 +28,7 @@ from ui.map.rows import FILTER_TITLES, RowFilter
 from ui.map.view import MapView
 from ui.theme import S4, S8, S12, S16, bind_icon, scaled, theme_signals
 from ui.widgets.choice import Choice
-from ui.widgets.panels import bare_column, bare_row
+from ui.widgets.panels import column_in, row_in
 
 _FILTER_TIPS = (
     "Every entry",
@@ -73,9 +73,7 @@ class MapBar(QWidget):
         self.setProperty("surface", "panel")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setAccessibleName("Map tools")
-        row = QHBoxLayout(self)
-        row.setContentsMargins(S12, S4, S8, S4)
-        row.setSpacing(S4)
+        row = row_in(self, S4, (S12, S4, S8, S4))
         self._add_filters(row)
         row.addStretch(1)
         self.fold = self._button(row, "compaction", "Fold what compactions summarized", checks=True)
@@ -263,7 +261,7 @@ class MapPane(QWidget):
 
     def _lay_out(self) -> None:
         drawn = QWidget()
-        row = bare_row(drawn, 0)
+        row = row_in(drawn, 0)
         row.addWidget(self.view, 1)
         row.addWidget(self.minimap)
         self._drawn = drawn
@@ -276,7 +274,7 @@ class MapPane(QWidget):
         self.outline.hide()
         rule = QFrame()
         rule.setProperty("line", "h")
-        column = bare_column(self, 0)
+        column = column_in(self, 0)
         column.addWidget(self.bar)
         column.addWidget(rule)
         column.addWidget(self._split, 1)

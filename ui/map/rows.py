@@ -74,14 +74,14 @@ KIND_CATEGORY = bytes(
     for value in range(256)
 )
 
-_KEPT_BY = {
+_SHOWN_BY = {
     RowFilter.NO_TOOLS: frozenset(Category) - {Category.CALL, Category.RESULT, Category.SHELL},
     RowFilter.USER_ONLY: frozenset({Category.USER}),
     RowFilter.COMPACTIONS: frozenset({Category.COMPACTION}),
 }
 _SELECT = {
-    choice: bytes(1 if value in kept else 0 for value in range(256))
-    for choice, kept in _KEPT_BY.items()
+    choice: bytes(1 if value in shown else 0 for value in range(256))
+    for choice, shown in _SHOWN_BY.items()
 }
 
 TURN_START = bytes(
@@ -89,11 +89,6 @@ TURN_START = bytes(
     for value in range(256)
 )
 """Translates categories into 1 where a turn may start (A18)."""
-
-
-def category(kind: int, flags: int) -> int:
-    """A reply that only calls tools counts as its calls, one that only thinks as thinking."""
-    return _REPLY[flags & 0xFF] if kind == Kind.ASSISTANT else KIND_CATEGORY[kind]
 
 
 def _reply(flags: int) -> Category:

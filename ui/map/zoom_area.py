@@ -12,7 +12,7 @@ from ui.map.painting import cut_y, handle_text
 _ZOOM_STEP = 1.25
 
 _CONTEXT_ROWS = 5
-"""Rows shown around an entry that was asked for from elsewhere."""
+"""Rows shown around an entry that another view asked for."""
 
 
 class ZoomedArea(QAbstractScrollArea):

@@ -1,4 +1,4 @@
-"""Models: which there are, what is known of them, their keys, and servers of one's own."""
+"""Models: which there are, what is known of them, their keys, and the user's servers."""
 
 from ui.models.dialog import ModelsDialog
 

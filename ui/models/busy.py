@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QProgressBar, QWidget
 from explorer.models.client import Cancelled, CancelToken
 from ui.theme import S8, scaled
 from ui.widgets.labels import ElidedLabel
-from ui.widgets.panels import bare_row, push_button
+from ui.widgets.panels import push_button, row_in
 
 Result = TypeVar("Result")
 
@@ -32,7 +32,7 @@ class Busy(QWidget):
         self.bar.setFixedWidth(scaled(90))
         self.cancel = push_button("Ca&ncel", self)
         self.cancel.clicked.connect(self.stop)
-        line = bare_row(self, S8)
+        line = row_in(self, S8)
         line.addWidget(self.bar)
         line.addWidget(self.label, 1)
         line.addWidget(self.cancel)

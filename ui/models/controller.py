@@ -10,8 +10,8 @@ from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QApplication, QWidget
 
 from explorer.models.servers import USUAL_ADDRESSES
-from ui.agent.controller import AgentController
 from ui.app_state import AGENT_MODEL, MODEL_KEYS, SUMMARY_MODEL, AppState
+from ui.conversation.controller import AgentController
 from ui.models.dialog import ModelsDialog, Page, Purpose, Surroundings
 from ui.models.words import is_too_small, tip, too_small_words
 
@@ -42,7 +42,7 @@ class ModelsController(QObject):
         state.document_changed.connect(self._show_tips)
 
     def _ready(self) -> None:
-        """Follow what is said of models, wherever it is said."""
+        """Follow the figures that the user states of models."""
         assert self._state.bench is not None
         loop = asyncio.get_running_loop()
 

@@ -7,7 +7,6 @@ from typing import Any
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
-    QHBoxLayout,
     QLabel,
     QLineEdit,
     QScrollArea,
@@ -48,6 +47,7 @@ from ui.theme import (
 from ui.widgets.choice import Choice
 from ui.widgets.figures import full
 from ui.widgets.labels import Caption, ElidedLabel, LinkButton
+from ui.widgets.panels import column_in, row_in
 from ui.widgets.panels import row as line_of
 
 SWITCHES = frozenset({"reasoning", "images", "tools"})
@@ -92,8 +92,8 @@ class _Line(QLineEdit):
 class FigureRow(QWidget):
     """Shows one figure; emits what the person says of it."""
 
-    said = Signal(str, object)
-    """(figure, value); None takes back what was said."""
+    stated = Signal(str, object)
+    """(figure, value); None takes the user's figure back."""
 
     def __init__(self, figure: str, parent: QWidget) -> None:
         super().__init__(parent)
@@ -115,9 +115,7 @@ class FigureRow(QWidget):
         words.setSpacing(0)
         words.addWidget(self.title)
         words.addWidget(self.source)
-        line = QHBoxLayout(self)
-        line.setContentsMargins(0, S4, 0, S4)
-        line.setSpacing(S8)
+        line = row_in(self, S8, (0, S4, 0, S4))
         line.addLayout(words, 1)
         line.addWidget(self.field)
         line.addWidget(self.reset)
@@ -173,13 +171,13 @@ class FigureRow(QWidget):
         self.field.setModified(False)
         self._mark(False)
 
-    # what is said --------------------------------------------------------------------------------
+    # the user's figures --------------------------------------------------------------------------
 
     def _say(self, value: object) -> None:
         if isinstance(self.field, _Line):
             self.field.setModified(False)
             self._mark(False)
-        self.said.emit(self.figure, value)
+        self.stated.emit(self.figure, value)
 
     def _typed(self) -> None:
         """What was typed is taken when the field is left, or by Return; empty takes it back."""
@@ -210,10 +208,10 @@ class FigureRow(QWidget):
 class ModelDetails(QScrollArea):
     """One model. What is changed is emitted at once."""
 
-    said = Signal(str, str, object)
-    """(model, figure, value); None takes back what was said."""
+    stated = Signal(str, str, object)
+    """(model, figure, value); None takes the user's figure back."""
     reset_asked = Signal(str)
-    """All that was said of a model is taken back."""
+    """All figures that the user stated of a model are taken back."""
     key_asked = Signal(str)
     """A key of this provider is to be set."""
 
@@ -243,14 +241,12 @@ class ModelDetails(QScrollArea):
         self.figures = {figure: FigureRow(figure, body) for figure in FIGURES}
         self.reset = LinkButton("Take back all that &you say", body)
         self.reset.clicked.connect(lambda: self.reset_asked.emit(self._model))
-        column = QVBoxLayout(body)
-        column.setContentsMargins(S16, S8, S12, S12)
-        column.setSpacing(S4)
+        column = column_in(body, S4, (S16, S8, S12, S12))
         for part in (self.name, self.id, self.warning, self.key):
             column.addWidget(part)
         column.addSpacing(S4)
         for figure in self.figures.values():
-            figure.said.connect(self._said)
+            figure.stated.connect(self._stated)
             column.addWidget(figure)
         column.addWidget(self.note)
         column.addLayout(line_of(self.reset, 1))
@@ -258,8 +254,8 @@ class ModelDetails(QScrollArea):
         self.body = body
         self.show_model(None, None, 0)
 
-    def _said(self, figure: str, value: object) -> None:
-        self.said.emit(self._model, figure, value)
+    def _stated(self, figure: str, value: object) -> None:
+        self.stated.emit(self._model, figure, value)
 
     def show_model(self, row: ModelRow | None, others: ModelInfo | None, context: int) -> None:
         """Show a model; ``others``: what is known apart from what the person says of it."""

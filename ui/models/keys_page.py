@@ -28,7 +28,7 @@ from ui.models.models_page import Start
 from ui.theme import S8, S12, S16, bind_font, ui_font
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, MessageLine
-from ui.widgets.panels import beside, scroll_area
+from ui.widgets.panels import beside, column_in, scroll_area
 from ui.widgets.table import Column, Table, TableModel
 
 STATES = {"environment": "environment", "keyring": "keyring", "none": "no key"}
@@ -116,14 +116,11 @@ class KeysPage(QWidget):
         details.addStretch(1)
         self.area.setWidget(self.panel)
         left = QWidget(self)
-        column = QVBoxLayout(left)
-        column.setContentsMargins(S16, 0, 0, 0)
-        column.setSpacing(S8)
+        column = column_in(left, S8, (S16, 0, 0, 0))
         column.addWidget(self.search)
         column.addWidget(self.list, 1)
         self.split = beside(left, self.area, (400, 600), self)
-        whole = QVBoxLayout(self)
-        whole.setContentsMargins(0, S12, 0, 0)
+        whole = column_in(self, margins=(0, S12, 0, 0))
         whole.addWidget(self.split, 1)
 
     # what is shown -------------------------------------------------------------------------------

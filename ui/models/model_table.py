@@ -80,15 +80,15 @@ Line = ModelRow | Heading
 
 def rows_of(client: ModelClient) -> list[ModelRow]:
     """All models, those that can be called first; for a worker thread."""
-    ways: dict[str, bool] = {}
+    can_call: dict[str, bool] = {}
     made: list[ModelRow] = []
     for info in client.every_model():
         provider = provider_of(info.id)
-        if provider not in ways:
-            ways[provider] = client.can_call(info.id)
+        if provider not in can_call:
+            can_call[provider] = client.can_call(info.id)
         made.append(
             ModelRow(
-                info, provider, ways[provider], _searched(info), _cells(info),
+                info, provider, can_call[provider], _searched(info), _cells(info),
                 tuple(marks_of(info)),
             )
         )  # fmt: skip

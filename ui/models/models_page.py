@@ -17,7 +17,7 @@ from ui.models.model_table import ModelRow, ModelsTable, rows_of
 from ui.theme import S8, S12, S16, scaled, set_tone
 from ui.widgets.figures import count
 from ui.widgets.labels import Caption, LinkButton
-from ui.widgets.panels import bare_column
+from ui.widgets.panels import column_in
 from ui.widgets.panels import row as line_of
 
 Start = Callable[[str, Coroutine[Any, Any, None]], object]
@@ -28,7 +28,7 @@ DETAILS = 330
 
 
 class ModelsPage(QWidget):
-    """Lists the models of a client. What is said of one is written at once."""
+    """Lists the models of a client. What the user states of one is written at once."""
 
     chosen = Signal()
     """The marked model is to be taken."""
@@ -72,7 +72,7 @@ class ModelsPage(QWidget):
         self.as_typed.clicked.connect(lambda: self.typed_chosen.emit(self.typed))
         self.counted = Caption(parent=self)
         self.details = ModelDetails(self.split)
-        self.details.said.connect(self._say)
+        self.details.stated.connect(self._say)
         self.details.reset_asked.connect(self._reset)
         self.details.key_asked.connect(self.key_asked)
         self.figures = LinkButton("&Figures ▸", self)
@@ -81,11 +81,11 @@ class ModelsPage(QWidget):
         self._show_none()
 
     def _lay_out(self) -> None:
-        inside = bare_column(self.left, S8)
-        inside.addWidget(self.table, 1)
+        column = column_in(self.left, S8)
+        column.addWidget(self.table, 1)
         for part in (self.none, self.all, self.as_typed):
             part.setContentsMargins(S16, 0, S16, 0)
-            inside.addWidget(part)
+            column.addWidget(part)
         self.split.setChildrenCollapsible(False)
         self.split.addWidget(self.left)
         self.split.addWidget(self.details)
@@ -97,7 +97,7 @@ class ModelsPage(QWidget):
         head.setSpacing(S8)
         head.addWidget(self.search)
         head.addLayout(line_of(self.only, self.counted, 1, self.figures))
-        column = bare_column(self, S8)
+        column = column_in(self, S8)
         column.addLayout(head)
         column.addWidget(self.split, 1)
 
@@ -188,7 +188,7 @@ class ModelsPage(QWidget):
         self._shows_figures = not self._shows_figures
         self._share()
 
-    # what is said --------------------------------------------------------------------------------
+    # the user's figures --------------------------------------------------------------------------
 
     def _say(self, model: str, figure: str, value: object) -> None:
         before = self._client.user_models.override(model) or Override()

@@ -34,7 +34,7 @@ from ui.theme import S8, S12, S16, set_tone
 from ui.widgets.figures import count
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, MessageLine
-from ui.widgets.panels import EmptyState, beside, push_button
+from ui.widgets.panels import EmptyState, beside, column_in, push_button
 from ui.widgets.panels import row as line_of
 from ui.widgets.table import Column, Table, TableModel
 
@@ -99,9 +99,7 @@ class ServerPanel(QScrollArea):
         self.remove.clicked.connect(self.remove_asked)
 
     def _lay_out(self, body: QWidget) -> None:
-        column = QVBoxLayout(body)
-        column.setContentsMargins(S16, 0, S16, S12)
-        column.setSpacing(S8)
+        column = column_in(body, S8, (S16, 0, S16, S12))
         column.addWidget(self.nothing, 1)
         named = line_of(self.name, self.rename)
         named.setStretchFactor(self.name, 1)
@@ -115,7 +113,7 @@ class ServerPanel(QScrollArea):
         column.addStretch(0)
 
     def show_server(self, server: Server | None, added: bool) -> None:
-        """Show a server; ``added``: it is one of the person's own already."""
+        """Show a server; ``added``: the user added it already."""
         self._server, self._added = server, added
         self.nothing.setVisible(server is None)
         for part in (self.name, self.where, self.models):
@@ -241,8 +239,7 @@ class ServersPage(QWidget):
 
     def _lay_out(self) -> None:
         left = QWidget(self)
-        list_column = QVBoxLayout(left)
-        list_column.setContentsMargins(S16, 0, 0, 0)
+        list_column = column_in(left, margins=(S16, 0, 0, 0))
         list_column.addWidget(self.list)
         self.split = beside(left, self.panel, (450, 550), self)
         head = QVBoxLayout()
@@ -257,9 +254,7 @@ class ServersPage(QWidget):
         foot.setContentsMargins(S16, 0, S16, 0)
         foot.setStretchFactor(self.address, 3)
         foot.setStretchFactor(self.key, 2)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, S12, 0, S8)
-        column.setSpacing(S8)
+        column = column_in(self, S8, (0, S12, 0, S8))
         column.addLayout(head)
         column.addWidget(self.split, 1)
         column.addLayout(foot)
@@ -384,7 +379,7 @@ class ServersPage(QWidget):
     async def _asked(
         self, what: str, work: Callable[[CancelToken], Awaitable[Result]]
     ) -> Result | None:
-        """What a server answered; None where it did not, which is told."""
+        """What a server answered; None where it did not, which is reported."""
         self.message.say("")
         try:
             answer = await self.busy.run(what, work)

@@ -16,7 +16,6 @@ from PySide6.QtWidgets import (
 
 from explorer.compaction.profile import Profile
 from explorer.compaction.profile_comparison import Cause, ProfileOutcome
-from ui.inspector.gather import Loader
 from ui.profiles.strip import Scale, VerdictStrip
 from ui.theme import S4, S8, S12, S16, bind_font, mono_font, on_theme_changed, set_tone, ui_font
 from ui.widgets.choice import Choice
@@ -25,7 +24,8 @@ from ui.widgets.dialogs import fit
 from ui.widgets.figures import count, full, round_short, short
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, Hairline, LinkButton, RichLabel
-from ui.widgets.panels import bare_column, row
+from ui.widgets.loader import Loader
+from ui.widgets.panels import column_in, row
 from ui.widgets.swatch import Legend, Share
 
 Cell = tuple[str, str, str]
@@ -124,7 +124,7 @@ def why(
 
 
 def _marked(line: str, named: bool) -> str:
-    """Our own words as rich text, the name of a rule strong."""
+    """Trusted words as rich text, the name of a rule strong."""
     title, colon, rest = line.partition(": ")
     if not named or not rest:
         return html.escape(line, quote=False)
@@ -140,7 +140,7 @@ class _Cell(QWidget):
         self.caption = Caption(caption, self)
         self.figure = QLabel(self)
         bind_font(self.figure, mono_font)
-        column = bare_column(self, 0)
+        column = column_in(self, 0)
         column.addWidget(self.caption)
         column.addWidget(self.figure)
 
@@ -186,7 +186,7 @@ class CompareCard(QWidget):
         self.why.setWordWrap(True)
         self.why.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.also = Caption(parent=self, wraps=True)
-        column = bare_column(self, S4)
+        column = column_in(self, S4)
         column.addLayout(row(self.title, self.in_force, self.use, 1, self.first_kept))
         column.addWidget(self.strip)
         column.addLayout(self._flow)
@@ -312,9 +312,7 @@ class CompareWindow(ComparisonWindow):
         body = QWidget(self)
         self.area = self.scrolling(body)
         # All of it scrolls: with large text the head would leave the strips no room.
-        content = QVBoxLayout(body)
-        content.setContentsMargins(S16, S12, S16, S12)
-        content.setSpacing(S8)
+        content = column_in(body, S8, (S16, S12, S16, S12))
         for part in (self.title, self.facts):
             content.addWidget(part)
         content.addLayout(self._with)
@@ -386,8 +384,8 @@ class CompareWindow(ComparisonWindow):
     def show_in_force(self, name: str) -> None:
         """Another profile is the one that the session follows."""
         self._in_force = name
-        for own, card in self.cards.items():
-            card.show_in_force(own == name)
+        for key, card in self.cards.items():
+            card.show_in_force(key == name)
 
     # why ---------------------------------------------------------------------------------------
 
@@ -405,8 +403,8 @@ class CompareWindow(ComparisonWindow):
         name = reference.profile.name
         self._reasons.load(lambda: (found, name, self._find_causes(found, name)))
 
-    def _show_causes(self, told: tuple[Compared, str, Mapping[str, Sequence[Cause]]]) -> None:
-        found, name, causes = told
+    def _show_causes(self, shown: tuple[Compared, str, Mapping[str, Sequence[Cause]]]) -> None:
+        found, name, causes = shown
         reference = self._reference()
         if found is not self._compared or reference is None or reference.profile.name != name:
             return

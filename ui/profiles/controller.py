@@ -30,7 +30,7 @@ FILE_FILTER = f"Profiles (*{FILE_SUFFIX})"
 
 
 class ProfilesController(QObject):
-    """Owns the dialog; the person's own profiles are files of one folder."""
+    """Owns the dialog; user profiles are files of one folder."""
 
     compare_asked = Signal()
 
@@ -140,7 +140,7 @@ class ProfilesController(QObject):
     # copies ---------------------------------------------------------------------------------------
 
     def ask_copy(self, name: str) -> None:
-        """Start a profile of the person's own from another one."""
+        """Start a user profile from another one."""
         profile = self.shelf.get(name)
         if profile is None:
             return
@@ -154,7 +154,7 @@ class ProfilesController(QObject):
         )
 
     def keep(self, profile: Profile) -> None:
-        """Keep the rules of the session as a profile of the person's own."""
+        """Keep the rules of the session as a user profile."""
         user_profile = self.shelf.user_profiles.get(profile.name)
         base = user_profile.base if user_profile is not None else profile.name
         base = base if base in BASES else "explorer"
@@ -185,7 +185,7 @@ class ProfilesController(QObject):
             self.use(name)
 
     def ask_rename(self, name: str) -> None:
-        """Another title for a profile of the person's own."""
+        """Another title for a user profile."""
         user_profile = self.shelf.user_profiles.get(name)
         if user_profile is not None:
             self._ask_title(
@@ -211,7 +211,7 @@ class ProfilesController(QObject):
             self.use(name)
 
     def ask_delete(self, name: str) -> None:
-        """Ask before a profile of the person's own is taken away."""
+        """Ask before a user profile is taken away."""
         user_profile = self.shelf.user_profiles.get(name)
         if user_profile is None:
             return
@@ -236,7 +236,7 @@ class ProfilesController(QObject):
         self._try(delete, user_profile.base)
 
     def _changed(self, profile: Profile) -> None:
-        """A rule of a profile of the person's own was changed in the dialog."""
+        """A rule of a user profile was changed in the dialog."""
         user_profile = self.shelf.user_profiles.get(profile.name)
         if user_profile is None:
             return
@@ -288,9 +288,9 @@ class ProfilesController(QObject):
                 name = found.profile.name
                 if self.shelf.get(name) is not None:
                     name = self._free_name(name)
-                kept = self._files.take_in(path, name=name)
-                taken.append(kept.profile.name)
-                return f"“{kept.profile.title}” was taken in."
+                added = self._files.take_in(path, name=name)
+                taken.append(added.profile.name)
+                return f"“{added.profile.title}” was taken in."
 
             if self._try(keep) and taken and self._dialog is not None:
                 self._dialog.select(taken[0])

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QListWidget,
     QListWidgetItem,
     QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -29,11 +28,11 @@ from ui.widgets.dialogs import TwoPaneDialog, fit
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption
 from ui.widgets.notice import Notice
-from ui.widgets.panels import bare_column, scroll_area
+from ui.widgets.panels import column_in, scroll_area
 
 
 class ProfilePage(QWidget):
-    """Scrolls; ``profile_changed`` tells a profile of the person's own with a rule changed."""
+    """Scrolls; ``profile_changed`` tells a user profile with a rule changed."""
 
     profile_changed = Signal(object)
 
@@ -41,7 +40,7 @@ class ProfilePage(QWidget):
         super().__init__(parent)
         self._profile: Profile | None = None
         self._base: Profile | None = None
-        self._own: OwnProfile | None = None
+        self._stored: OwnProfile | None = None
         self.area = scroll_area(self, takes_focus=True)
         body = QWidget(self.area)
         self.area.setWidget(body)
@@ -58,14 +57,12 @@ class ProfilePage(QWidget):
         self.compared = Caption(parent=body, wraps=True)
         self.rules = RuleList(body)
         self.rules.changed.connect(self._changed)
-        column = QVBoxLayout(body)
-        column.setContentsMargins(S16, S12, S16, S16)
-        column.setSpacing(S8)
+        column = column_in(body, S8, (S16, S12, S16, S16))
         for part in (self.title, self.state, self.about, self.only, self.compared, self.rules):
             column.addWidget(part)
         column.addStretch(1)
         column.setSpacing(S4)
-        outer = bare_column(self)
+        outer = column_in(self)
         outer.addWidget(self.area)
 
     def show_profile(
@@ -73,7 +70,7 @@ class ProfilePage(QWidget):
     ) -> None:
         """Show a profile beside ``base``; one that came with the program cannot be changed."""
         is_other = self._profile is None or profile.name != self._profile.name
-        self._profile, self._base, self._own = profile, base, user_profile
+        self._profile, self._base, self._stored = profile, base, user_profile
         self.title.setText(profile.title)
         if user_profile is None:
             self.state.setText("Came with the program and stays as it is. Copy it to change it.")
@@ -101,7 +98,7 @@ class ProfilePage(QWidget):
             self.rules.show_profile(
                 self._profile,
                 self._base,
-                read_only=self._own is None,
+                read_only=self._stored is None,
                 only_differing=self.only.isChecked() and self._base is not None,
             )
 
@@ -125,9 +122,9 @@ class ProfilesDialog(TwoPaneDialog):
     export_asked = Signal(str)
     import_asked = Signal()
     files_dropped = Signal(list)
-    """Paths of files that are to be kept as profiles."""
+    """Paths of files that are to become profiles."""
     profile_changed = Signal(object)
-    """A profile of the person's own with a rule changed."""
+    """A user profile with a rule changed."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("Profiles", parent)
@@ -173,9 +170,7 @@ class ProfilesDialog(TwoPaneDialog):
         left = QWidget(self)
         left.setProperty("surface", "panel")
         left.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        side = QVBoxLayout(left)
-        side.setContentsMargins(0, S8, 0, S12)
-        side.setSpacing(S8)
+        side = column_in(left, S8, (0, S8, 0, S12))
         side.addWidget(self.list, 1)
         hint = Caption("A profile's file can also be dropped here.", left, wraps=True)
         hint.setContentsMargins(S16, 0, S8, 0)

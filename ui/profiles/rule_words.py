@@ -28,8 +28,8 @@ class Group(NamedTuple):
 
 def _policy(title: str, policy: str) -> Group:
     """All rules of a policy, in the order in which they are explained."""
-    told = (*SIZES, *POLICY_SWITCHES)
-    return Group(title, tuple(key for key in told if key.startswith(f"{policy}.")), policy)
+    explained = (*SIZES, *POLICY_SWITCHES)
+    return Group(title, tuple(key for key in explained if key.startswith(f"{policy}.")), policy)
 
 
 GROUPS = (
@@ -78,7 +78,7 @@ GROUPS = (
 
 
 def rule_of(key: str) -> Switch | Size:
-    """What is said of a rule. Raises KeyError for a key that is none."""
+    """The description of a rule. Raises KeyError for a key that is none."""
     return SWITCHES.get(key) or POLICY_SWITCHES.get(key) or SIZES[key]
 
 
@@ -95,8 +95,8 @@ def with_value(profile: Profile, key: str, value: Any) -> Profile:
     policy, _, inner = key.partition(".")
     if not inner:
         return replace(profile, **{key: value})
-    held = getattr(profile, policy) or POLICIES[policy].default
-    changes: dict[str, Any] = {policy: replace(held, **{inner: value})}
+    current = getattr(profile, policy) or POLICIES[policy].default
+    changes: dict[str, Any] = {policy: replace(current, **{inner: value})}
     return replace(profile, **changes)
 
 
@@ -139,14 +139,6 @@ def from_typed(key: str, text: str) -> str:
             return "0"
         return "" if rule.unset is None else f"{rule.unset:g}"
     return text.strip()
-
-
-def differing(profile: Profile, base: Profile) -> list[str]:
-    """The rules in which two profiles differ; a policy that only one has counts as one."""
-    found: list[str] = []
-    for group in GROUPS:
-        found += differing_in(group, profile, base)
-    return found
 
 
 def differing_in(group: Group, profile: Profile, base: Profile) -> list[str]:

@@ -29,7 +29,7 @@ from ui.profiles.rule_words import (
 from ui.theme import S4, S8, bind_font, on_theme_changed, scaled, set_tone, ui_font
 from ui.widgets.choice import Choice
 from ui.widgets.labels import Caption, Hairline
-from ui.widgets.panels import CollapsibleSection, bare_column, row
+from ui.widgets.panels import CollapsibleSection, column_in, row
 
 WIDTHS = {"names": 240, "address": 320}
 """Of a field, at a text scale of 100 %; numbers are shorter."""
@@ -137,7 +137,7 @@ class RuleRow(QWidget):
             self.changed.emit(with_value(self._profile, self.key, self.choice.itemData(at)))
 
     def _typed(self) -> None:
-        """Take what was typed; what cannot be is said and stays to be corrected."""
+        """Take what was typed; what cannot be is reported and stays to be corrected."""
         if self.field is None or self._profile is None or not self.field.isModified():
             return
         try:
@@ -239,8 +239,8 @@ class RuleGroup(QWidget):
             return
         profile, base, _, _ = self._shown
         policy = self.group.policy
-        kept = getattr(base, policy) if base is not None else None
-        changes: dict[str, Any] = {policy: (kept or POLICIES[policy].default) if on else None}
+        former = getattr(base, policy) if base is not None else None
+        changes: dict[str, Any] = {policy: (former or POLICIES[policy].default) if on else None}
         self.changed.emit(replace(profile, **changes))
 
 
@@ -257,7 +257,7 @@ class RuleList(QWidget):
         self._only_differing = False
         self.groups: dict[str, RuleGroup] = {}
         self.folds: dict[str, CollapsibleSection] = {}
-        column = bare_column(self, S4)
+        column = column_in(self, S4)
         for at, group in enumerate(GROUPS):
             group_part = self.groups[group.title] = RuleGroup(group, self)
             group_part.changed.connect(self._took)

@@ -57,7 +57,7 @@ def scale_of(weights: Sequence[int], partitions: Sequence[Partition]) -> Scale:
         # What no profile sends is no part of the path that a model sees.
         if all(shown.verdicts[at] == NOT_SENT for shown in partitions):
             widths[at] = 0.0
-    first = min((_first_told(shown) for shown in partitions), default=0)
+    first = min((_first_open(shown) for shown in partitions), default=0)
     earlier, later = sum(widths[:first]), sum(widths[first:])
     if earlier and later:
         press = _EARLIER_SHARE / (1 - _EARLIER_SHARE) * later / earlier
@@ -71,8 +71,8 @@ def scale_of(weights: Sequence[int], partitions: Sequence[Partition]) -> Scale:
     return Scale(array("d", (start / whole for start in starts)))
 
 
-def _first_told(shown: Partition) -> int:
-    """The first position that is neither told by an earlier summary nor left out."""
+def _first_open(shown: Partition) -> int:
+    """The first position that is neither covered by an earlier summary nor left out."""
     rest = bytes(shown.verdicts).lstrip(bytes([SUMMARIZED_EARLIER, NOT_SENT]))
     return len(shown.verdicts) - len(rest)
 

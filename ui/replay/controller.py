@@ -14,8 +14,8 @@ from explorer.services.effective_rules import EffectiveRules
 from explorer.services.replay.player import Pace, Played, Player, in_proportion
 from explorer.services.replay.recording import recorded
 from explorer.store.rows import StoreError
-from ui.agent.controller import AgentController
 from ui.app_state import AGENT_MODEL, AppState
+from ui.conversation.controller import AgentController
 from ui.library.controller import SessionsController
 from ui.replay.dialog import Choice, ReplayDialog
 from ui.replay.strip import ReplayStrip
@@ -119,7 +119,7 @@ class ReplayController(QObject):
             self._forget_model(stage)
 
     def _forget_model(self, stage: Document) -> None:
-        """Whoever goes on in the session that was played talks to a model of their own."""
+        """Whoever goes on in the session that was played uses a model of their choice."""
         stage.choose(AGENT_MODEL, None)
         if self._state.document is stage:
             self._state.forget_model(AGENT_MODEL)

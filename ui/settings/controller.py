@@ -1,4 +1,4 @@
-"""The settings in the window: followed while it is open, told when wrong, changed in a dialog."""
+"""The settings in the window: followed while it is open, checked, and changed in a dialog."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ui.compaction.automatic import ASK, ASK_FIRST, CHOICE, AutomaticController
 from ui.settings.dialog import SettingsDialog
 from ui.settings.standing import Surroundings
 
-OWN = {"compaction.enabled": CHOICE, ASK_FIRST: ASK}
+BY_SESSION = {"compaction.enabled": CHOICE, ASK_FIRST: ASK}
 """Settings that a session chooses for itself below the message box, and how it keeps that."""
 
 
@@ -88,14 +88,14 @@ class SettingsController(QObject):
         names = [model.id for model in state.model_infos()]
         titles = {name: profile.title for name, profile in state.profiles.items()}
         chosen = state.session_choices()
-        for name, choice in OWN.items():
+        for name, choice in BY_SESSION.items():
             if (on := self._automatic.session_choice(choice)) is not None:
                 chosen[name] = on
         return Surroundings(state.project, unchanged, chosen, names, titles, self._pick_model)
 
     def _forget(self, name: str) -> None:
-        if name in OWN:
-            self._automatic.forget_choice(OWN[name])
+        if name in BY_SESSION:
+            self._automatic.forget_choice(BY_SESSION[name])
         self._state.forget_choice(name)
 
     def _changed(self, change: SettingsChanged) -> None:

@@ -34,7 +34,7 @@ from ui.settings.standing import (
 from ui.theme import S4, S8, S12, S16, bind_font, mono_font, set_tone, small_font, ui_font
 from ui.widgets.dialogs import Dialog, fit
 from ui.widgets.labels import Caption, ElidedLabel, Hairline, LinkButton
-from ui.widgets.panels import bare_column, row
+from ui.widgets.panels import column_in, row
 
 
 class SettingRow(QWidget):
@@ -84,7 +84,7 @@ class SettingRow(QWidget):
         self._lay_out()
 
     def _lay_out(self) -> None:
-        column = bare_column(self, S4)
+        column = column_in(self, S4)
         head = row(self.title, self.name, self.badge)
         head.setStretchFactor(self.name, 1)
         line = row(self.field, self.forget, self.reset)
@@ -126,7 +126,7 @@ class SettingRow(QWidget):
 
 
 class SettingsDialog(Dialog):
-    """Shows every setting as it stands; ``refresh`` when something changed elsewhere."""
+    """Shows every setting as it stands; ``refresh`` when something else changed them."""
 
     def __init__(
         self, live: LiveSettings, ask: Ask, forget: Callable[[str], None], parent: QWidget
@@ -171,9 +171,7 @@ class SettingsDialog(Dialog):
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         body = QWidget(area)
-        column = QVBoxLayout(body)
-        column.setContentsMargins(S16, S8, S16, S16)
-        column.setSpacing(0)
+        column = column_in(body, 0, (S16, S8, S16, S16))
         self.none = QLabel("No setting has these words.", body)
         set_tone(self.none, "dim")
         self.none.hide()
@@ -181,9 +179,7 @@ class SettingsDialog(Dialog):
         around = self._ask()
         for group, words in GROUPS.items():
             part = self._groups[group] = QWidget(body)
-            group_column = QVBoxLayout(part)
-            group_column.setContentsMargins(0, S8, 0, S8)
-            group_column.setSpacing(S8)
+            group_column = column_in(part, S8, (0, S8, 0, S8))
             title = QLabel(group, part)
             bind_font(title, lambda: ui_font(1.5, bold=True))
             caption = Caption(words, part, wraps=True)
@@ -282,7 +278,7 @@ class SettingsDialog(Dialog):
         self._change(lambda: self._live.reset(name, self._project))
 
     def _change(self, change: Callable[[], None]) -> None:
-        """Write, and show what came of it; what could not be written is said above the list."""
+        """Write, and show what came of it; what could not be written is reported above the list."""
         try:
             change()
         except SettingsError as error:

@@ -29,7 +29,7 @@ from ui.settings.standing import Standing, Surroundings
 from ui.theme import S4, S8, bind_font, mono_font, scaled
 from ui.widgets.choice import Choice
 from ui.widgets.labels import Caption, ElidedLabel, LinkButton
-from ui.widgets.panels import bare_row
+from ui.widgets.panels import row_in
 
 
 class Field(QWidget):
@@ -80,7 +80,7 @@ class SwitchField(Field):
 
 
 class ChoiceField(Field):
-    """One of several words, each told by what it means."""
+    """One of several words, each with its meaning."""
 
     def __init__(self, key: Key, kind: OneOf, parent: QWidget) -> None:
         super().__init__(key, parent)
@@ -303,7 +303,7 @@ class PatternsField(Field):
         line = QWidget(self)
         words = ElidedLabel(pattern, line)
         bind_font(words, mono_font)
-        row = bare_row(line, S8)
+        row = row_in(line, S8)
         row.addWidget(words, 1)
         if is_here:
             remove = LinkButton("Remove", line)

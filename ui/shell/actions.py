@@ -14,10 +14,10 @@ from explorer.session.edits import prunes_on, shapes_on
 from explorer.session.kinds import Kind
 from ui import theme
 from ui.actions import ActionSpec, Entry
-from ui.agent import actions as agent
 from ui.audit.compare import actions as summaries
 from ui.branching import actions as branching
 from ui.compaction import actions as compaction
+from ui.conversation import actions as agent
 from ui.main_window import TABS
 from ui.map import actions as session_map
 from ui.panes import show_sessions

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QDialog, QLabel, QLineEdit, QVBoxLayout, QWidget
 
 from ui import theme
 from ui.actions import ActionRegistry, Bound, shown_keys
-from ui.agent.view.view import CONVERSATION_KEY_HELP
+from ui.conversation.view.view import CONVERSATION_KEY_HELP
 from ui.map.view import MAP_KEY_HELP
 from ui.widgets.dialogs import HelpDialog, fit
 from ui.widgets.popup import PopupTable

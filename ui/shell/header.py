@@ -18,7 +18,7 @@ ROOMY = 1200
 
 
 TIGHT = 860
-"""Width below which what can be reached elsewhere makes room for name, search and gauge."""
+"""Width below which what other menus offer makes room for name, search and gauge."""
 
 
 class Header(QWidget):

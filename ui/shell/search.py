@@ -29,7 +29,7 @@ from PySide6.QtWidgets import (
 
 from ui import theme
 from ui.widgets.figures import count
-from ui.widgets.panels import bare_row
+from ui.widgets.panels import row_in
 from ui.widgets.popup import Popup, PopupTable
 from ui.widgets.table import ROW, Column
 
@@ -74,7 +74,7 @@ class SearchBar(QWidget):
         self.everywhere.setCheckable(True)
         self.everywhere.setToolTip("Search all sessions instead of this one")
         self.everywhere.setAccessibleName("Search all sessions")
-        layout = bare_row(self, theme.S4)
+        layout = row_in(self, theme.S4)
         for widget in (self.box, self.count, self.previous, self.following, self.everywhere):
             layout.addWidget(widget)
         layout.setStretch(0, 1)
@@ -91,7 +91,7 @@ class SearchBar(QWidget):
         self.show_position(0, 0)
 
     def set_roomy(self, roomy: bool) -> None:
-        """Say everything in words, or as short as it can be said."""
+        """Show all labels in full, or as short as possible."""
         self.everywhere.setText("All sessions" if roomy else "All")
         self.box.setMinimumWidth(theme.scaled(130))
 
@@ -175,7 +175,7 @@ class ResultTable(PopupTable):
 
 
 class ResultPopup(Popup):
-    """Hits of all sessions, under the box; closed by whoever goes elsewhere."""
+    """Hits of all sessions, under the box; closed when the focus leaves."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(ResultTable(parent), parent)

@@ -58,7 +58,7 @@ class SessionViewsController(QObject):
         window.map.menu_requested.connect(self._menu)
         window.inspector.currentChanged.connect(lambda _tab: self._inspect())
         for pane in (window.context, window.compaction, window.agent):
-            pane.entry_requested.connect(self._show_entry)
+            pane.entry_requested.connect(self._state.select)
         window.entry.entry_requested.connect(self._follow_link)
         state.document_changed.connect(self._document_changed)
         state.settings_changed.connect(self._settings_changed)
@@ -169,7 +169,7 @@ class SessionViewsController(QObject):
         return f" · fork of “{origin.title or 'Untitled session'}”" if origin else " · a fork"
 
     def keep_map(self) -> None:
-        """What is folded and left out on the map is kept with its session."""
+        """What is folded and left out on the map is stored with its session."""
         document, pane = self._mapped, self._state.window.map
         if document is not None:
             ids = document.tree.columns.ids
@@ -194,9 +194,6 @@ class SessionViewsController(QObject):
     def selected(self, _index: int) -> None:
         self._inspect()
         self._state.state_changed.emit()
-
-    def _show_entry(self, index: int) -> None:
-        self._state.select(index)
 
     def _follow_link(self, index: int) -> None:
         """The pane with the link is about to show the other entry: the map has the keyboard."""

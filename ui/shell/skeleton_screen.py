@@ -14,7 +14,7 @@ HEADER, LIBRARY, INSPECTOR, AGENT = 44, 212, 452, 200
 class SkeletonScreen(QWidget):
     """The surfaces of the window's parts, and the lines between them.
 
-    Labels and frames that the style sheet colours: a painter, an alignment or a style's own methods
+    Labels and frames that the style sheet colours: a painter, an alignment or methods of a style
     would bring in namespaces of enums that take 15 ms each to make.
     """
 

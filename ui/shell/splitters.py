@@ -75,7 +75,7 @@ class NarrowLayout(QObject):
         self.changed.emit()
 
     def _focus_moved(self, _old: QWidget | None, now: QWidget | None) -> None:
-        """Whoever goes on elsewhere is done with the sessions."""
+        """Close the sessions when the focus leaves them."""
         if not (self._asked and self.is_narrow) or now is None or now is self._library:
             return
         if now.window() is self._window and not self._library.isAncestorOf(now):

@@ -8,7 +8,7 @@ from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QProgressBar, QToolButton, QWidget
 
 from ui import theme
-from ui.widgets.panels import bare_row
+from ui.widgets.panels import row_in
 
 STEPS = 1000
 
@@ -47,7 +47,7 @@ class ProgressArea(QWidget):
         self.cancel.setToolTip("Cancel")
         self.cancel.setAccessibleName("Cancel the running work")
         self.cancel.clicked.connect(self._cancel)
-        layout = bare_row(self, theme.S8)
+        layout = row_in(self, theme.S8)
         for widget in (self.label, self.bar, self.cancel):
             layout.addWidget(widget)
         self.hide()

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         theme_signals,
     )
     from ui.theme.motion import system_asks_for_less_motion
-    from ui.theme.roles import role_color, role_glyph, role_icon, role_name, role_token
+    from ui.theme.roles import role_icon, role_name, role_token
     from ui.theme.style import set_tone
     from ui.theme.tokens import (
         DARK,
@@ -42,14 +42,12 @@ if TYPE_CHECKING:
         scaled,
         set_text_scale,
         small_font,
-        text_scale,
         ui_font,
     )
     from ui.theme.verdicts import (
         VERDICT_TITLES,
         paint_verdict,
         verdict_brush,
-        verdict_color,
         verdict_title,
     )
 
@@ -77,8 +75,6 @@ __all__ = [
     "motion_ms",
     "on_theme_changed",
     "paint_verdict",
-    "role_color",
-    "role_glyph",
     "role_icon",
     "role_name",
     "role_token",
@@ -89,13 +85,11 @@ __all__ = [
     "set_tone",
     "small_font",
     "system_asks_for_less_motion",
-    "text_scale",
     "theme",
     "theme_choice",
     "theme_signals",
     "ui_font",
     "verdict_brush",
-    "verdict_color",
     "verdict_title",
 ]
 
@@ -104,11 +98,11 @@ _HOMES = {
     "manager": "ThemeChoice ThemeSignals bind_font motion_ms on_theme_changed set_motion set_theme"
     " theme theme_choice theme_signals",
     "motion": "system_asks_for_less_motion",
-    "roles": "role_color role_glyph role_icon role_name role_token",
+    "roles": "role_icon role_name role_token",
     "style": "set_tone",
     "tokens": "DARK LIGHT RADIUS S4 S8 S12 S16 S24 THEMES Theme contrast mono_font scaled"
-    " set_text_scale small_font text_scale ui_font",
-    "verdicts": "VERDICT_TITLES paint_verdict verdict_brush verdict_color verdict_title",
+    " set_text_scale small_font ui_font",
+    "verdicts": "VERDICT_TITLES paint_verdict verdict_brush verdict_title",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 

@@ -189,7 +189,7 @@ class _Binding(QObject):
 
 
 def bind_icon(target: Any, name: str, tint: str = "ink") -> None:
-    """Give a button or an action an icon that follows the theme. Calling again replaces it."""
+    """Give a button or an action an icon that follows the theme. A second call replaces it."""
     for old in target.findChildren(
         _Binding, options=QtCore.Qt.FindChildOption.FindDirectChildrenOnly
     ):

@@ -69,7 +69,7 @@ def _system_changed() -> None:
 
 
 def _system_is_dark(app: QApplication) -> bool:
-    """Whether the system asks for dark, told by Fusion's own palette, which follows it.
+    """Whether the system asks for dark, by the palette of Fusion, which follows it.
 
     ``colorScheme`` says the same, but its type brings in a namespace that takes 15 ms to make: a
     tenth of the time to the first paint.
@@ -121,7 +121,7 @@ class _FontBinding(QObject):
 
 
 def bind_font(widget: QWidget, make: Callable[[], QFont]) -> None:
-    """Give a widget a font of the scale, such as ``small_font``. Calling again replaces it."""
+    """Give a widget a font of the scale, such as ``small_font``. A second call replaces it."""
     direct = QtCore.Qt.FindChildOption.FindDirectChildrenOnly
     for old in widget.findChildren(_FontBinding, options=direct):
         old.make = make

@@ -1,4 +1,4 @@
-"""What each kind of entry looks like: a colour token, a glyph, an icon and a name for people.
+"""What each kind of entry looks like: a colour token, an icon and a name for people.
 
 A reply that only calls tools is shown as its tool calls, and one that only thinks as thinking:
 that is what a person looks for in a map of hundreds of replies.
@@ -8,56 +8,50 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from PySide6.QtGui import QColor
-
 from explorer.session.kinds import Flag, Kind
-from ui.theme.manager import theme
 
 
 class _Look(NamedTuple):
     token: str
-    glyph: str
     icon: str
     name: str
 
 
-_USER = _Look("user", "▸", "user", "user")
-_ASSISTANT = _Look("asst", "✦", "assistant", "assistant")
-_THINKING = _Look("think", "◌", "thinking", "thinking")
-_CALL = _Look("tool", "⚙", "tool", "tool call")
-_RESULT = _Look("tool", "↩", "result", "tool result")
-_SHELL = _Look("shell", "$", "shell", "shell command")
-_NOTE = _Look("dim", "✎", "note", "note")
-_COMPACTION = _Look("comp", "⊞", "compaction", "compaction")
-_BRANCH = _Look("branch", "⤴", "branch", "branch summary")
-_PRUNE = _Look("dim", "⋯", "prune", "prune")
-_PIN = _Look("user", "⊤", "pin", "pin")
+_USER = _Look("user", "user", "user")
+_ASSISTANT = _Look("asst", "assistant", "assistant")
+_THINKING = _Look("think", "thinking", "thinking")
+_CALL = _Look("tool", "tool", "tool call")
+_RESULT = _Look("tool", "result", "tool result")
+_SHELL = _Look("shell", "shell", "shell command")
+_NOTE = _Look("dim", "note", "note")
+_COMPACTION = _Look("comp", "compaction", "compaction")
+_BRANCH = _Look("branch", "branch", "branch summary")
+_PRUNE = _Look("dim", "prune", "prune")
+_PIN = _Look("user", "pin", "pin")
 
 _LOOKS: dict[Kind, _Look] = {
-    Kind.UNKNOWN: _Look("dim", "?", "unknown", "unknown entry"),
+    Kind.UNKNOWN: _Look("dim", "unknown", "unknown entry"),
     Kind.USER: _USER,
     Kind.ASSISTANT: _ASSISTANT,
     Kind.TOOL_RESULT: _RESULT,
     Kind.BASH_EXECUTION: _SHELL,
-    Kind.PYTHON_EXECUTION: _SHELL._replace(glyph="›", icon="python", name="Python cell"),
+    Kind.PYTHON_EXECUTION: _SHELL._replace(icon="python", name="Python cell"),
     Kind.CUSTOM_ROLE: _NOTE._replace(name="extension message"),
     Kind.CUSTOM_MESSAGE: _NOTE._replace(name="extension message"),
-    Kind.SYSTEM: _NOTE._replace(glyph="§", icon="settings", name="system message"),
-    Kind.FILE_MENTION: _NOTE._replace(glyph="▤", icon="file", name="file mention"),
+    Kind.SYSTEM: _NOTE._replace(icon="settings", name="system message"),
+    Kind.FILE_MENTION: _NOTE._replace(icon="file", name="file mention"),
     Kind.COMPACTION_SUMMARY_ROLE: _COMPACTION._replace(name="compaction summary"),
     Kind.BRANCH_SUMMARY_ROLE: _BRANCH,
-    Kind.OTHER_ROLE: _NOTE._replace(glyph="?", icon="unknown", name="message of unknown role"),
+    Kind.OTHER_ROLE: _NOTE._replace(icon="unknown", name="message of unknown role"),
     Kind.BRANCH_SUMMARY: _BRANCH,
     Kind.COMPACTION: _COMPACTION,
-    Kind.CUSTOM: _NOTE._replace(glyph="·", name="extension data"),
-    Kind.LABEL: _NOTE._replace(glyph="⚑", icon="label", name="label"),
-    Kind.SESSION_INFO: _NOTE._replace(glyph="≡", icon="info", name="session name"),
-    Kind.MODEL_CHANGE: _NOTE._replace(glyph="⇄", icon="model", name="model change"),
-    Kind.THINKING_LEVEL_CHANGE: _NOTE._replace(
-        glyph="◔", icon="thinking", name="thinking level change"
-    ),
-    Kind.RESET_BOUNDARY: _COMPACTION._replace(glyph="⊟", icon="reset", name="context reset"),
-    Kind.CONTEXT_EDIT: _NOTE._replace(glyph="✂", icon="edit", name="context edit"),
+    Kind.CUSTOM: _NOTE._replace(name="extension data"),
+    Kind.LABEL: _NOTE._replace(icon="label", name="label"),
+    Kind.SESSION_INFO: _NOTE._replace(icon="info", name="session name"),
+    Kind.MODEL_CHANGE: _NOTE._replace(icon="model", name="model change"),
+    Kind.THINKING_LEVEL_CHANGE: _NOTE._replace(icon="thinking", name="thinking level change"),
+    Kind.RESET_BOUNDARY: _COMPACTION._replace(icon="reset", name="context reset"),
+    Kind.CONTEXT_EDIT: _NOTE._replace(icon="edit", name="context edit"),
 }
 
 _FAILED = Flag.ERROR | Flag.ABORTED
@@ -82,17 +76,6 @@ def _look(kind: int, flags: int) -> _Look:
 def role_token(kind: int, flags: int = 0) -> str:
     """The name of the colour token of an entry; a failed one takes the warning colour."""
     return "lost" if flags & _FAILED else _look(kind, flags).token
-
-
-def role_color(kind: int, flags: int = 0) -> QColor:
-    """The colour of an entry's glyph, in the theme in force."""
-    colour: QColor = getattr(theme(), role_token(kind, flags))
-    return colour
-
-
-def role_glyph(kind: int, flags: int = 0) -> str:
-    """One character that tells the role without colour; a failed entry gets a cross of its own."""
-    return "✗" if flags & _FAILED and kind == Kind.TOOL_RESULT else _look(kind, flags).glyph
 
 
 def role_icon(kind: int, flags: int = 0) -> str:

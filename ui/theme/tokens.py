@@ -19,11 +19,6 @@ def set_text_scale(factor: float) -> None:
     _scale = min(2.0, max(0.8, factor))
 
 
-def text_scale() -> float:
-    """The factor in force."""
-    return _scale
-
-
 def scaled(pixels: float) -> int:
     """Logical pixels that grow with the text, for signs and bars beside it."""
     return round(pixels * _scale)

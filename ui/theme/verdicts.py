@@ -2,7 +2,7 @@
 
 Kept is solid, to be summarized is hatched, the turn prefix is hatched the other way, summarized
 earlier is faded, not sent is empty, pruned is dotted, lost is outlined in the warning colour;
-pinned is kept in upright bars, omitted is crossed out.
+pinned has upright bars, omitted is crossed out.
 """
 
 from __future__ import annotations
@@ -40,15 +40,6 @@ _brushes: dict[tuple[str, int, int], QBrush] = {}
 def verdict_title(verdict: int) -> str:
     """The verdict in words."""
     return VERDICT_TITLES[verdict]
-
-
-def verdict_color(verdict: int) -> QColor:
-    """The opaque hue of a verdict, for text and lines beside its texture."""
-    now = theme()
-    hues = (
-        now.faint, now.comp, now.think, now.kept, now.line, now.dim, now.lost, now.kept, now.dim,
-    )  # fmt: skip
-    return hues[verdict]
 
 
 def verdict_brush(verdict: int, dpr: float = 0.0) -> QBrush:

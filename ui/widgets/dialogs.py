@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 from ui.theme import S8, S12, S16, on_theme_changed, scaled
 from ui.widgets.labels import Hairline
 from ui.widgets.notice import NoticeStrip
-from ui.widgets.panels import bare_column, bare_row, push_button
+from ui.widgets.panels import column_in, push_button, row_in
 
 
 def room_for(dialog: QDialog) -> QSize:
@@ -60,13 +60,13 @@ class Dialog(QDialog):
             self.setModal(False)
 
     def button(self, text: str, tip: str = "") -> QPushButton:
-        """A button; Return elsewhere in the dialog does not press it."""
+        """A button; Return on another widget of the dialog does not press it."""
         return push_button(text, self, tip)
 
     def lay_out(self, head: QLayout | None, body: QWidget | QLayout, foot: QLayout) -> None:
         """``head``: None where it scrolls with the body. ``foot``: its buttons, the one that
         closes among them."""
-        column = bare_column(self, 0)
+        column = column_in(self, 0)
         if head is not None:
             add(column, head)
         add(column, body, 1)
@@ -113,7 +113,7 @@ class TwoPaneDialog(Dialog):
         right.addWidget(page, 1)
         right.addWidget(Hairline(parent=self))
         add(right, foot)
-        whole = bare_row(self, 0)
+        whole = row_in(self, 0)
         whole.addWidget(left)
         whole.addWidget(Hairline(vertical=True, parent=self))
         whole.addLayout(right, 1)

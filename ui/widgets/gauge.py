@@ -15,7 +15,7 @@ from ui.theme.verdicts import TO_SUMMARIZE, verdict_brush
 from ui.widgets.figures import full, round_short, short
 
 NEAR = 0.85
-"""Share of the mark from which the context is said to be near it."""
+"""Share of the mark from which the context counts as near it."""
 _BAR = 190
 _SMALLEST_BAR = 48
 _GAP = 12

@@ -10,7 +10,7 @@ from ui.theme import bind_font, on_theme_changed, set_tone, small_font, theme
 
 
 def set_rich(label: QLabel, html: str) -> None:
-    """Show rich text of our own words; what it quotes must be escaped.
+    """Show trusted rich text; what it quotes must be escaped.
 
     The style sheet makes every other label plain, so that no text of a session is read as HTML.
     """
@@ -27,7 +27,7 @@ def set_plain(label: QLabel, text: str) -> None:
 
 
 class RichLabel(QLabel):
-    """Rich text of our own words, what it quotes escaped."""
+    """Trusted rich text, what it quotes escaped."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -152,7 +152,7 @@ class LinkButton(QPushButton):
 
 
 class ClickLabel(RichLabel):
-    """Rich text of our own words with links; Tab moves between them, Return follows one."""
+    """Trusted rich text with links; Tab moves between them, Return follows one."""
 
     link = Signal(str)
 

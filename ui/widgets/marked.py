@@ -52,7 +52,7 @@ class MarkedText(QTextEdit):
         on_theme_changed(self._fill)
 
     def show_pieces(self, pieces: Sequence[Piece], empty: str) -> None:
-        """``empty``: what is said where there is no text."""
+        """``empty``: the words where there is no text."""
         self._pieces, self._empty = pieces, empty
         self._fill()
 

@@ -1,4 +1,4 @@
-"""One strip for what went wrong or well: what happened, what was kept, what to do."""
+"""One strip for what went wrong or well: what happened, what is safe, what to do."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 from explorer.session.text import legible
 from ui.theme import S4, S8, S16, bind_icon, icon_pixmap, on_theme_changed, scaled, set_tone
 from ui.widgets.labels import Caption, LinkButton
+from ui.widgets.panels import column_in
 from ui.widgets.plain_text import PlainTextView
 
 Level = Literal["error", "warning", "info", "done"]
@@ -31,13 +32,13 @@ _TINTS = {"error": "lost", "warning": "comp", "info": "accent", "done": "tool"}
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """What a person is told."""
+    """A message to the user."""
 
     level: Level
     what: str
     """What happened, in one sentence."""
-    kept: str = ""
-    """What was kept, or that nothing changed."""
+    safe: str = ""
+    """What is safe, or that nothing changed."""
     todo: str = ""
     """What to do next."""
     details: str = ""
@@ -104,7 +105,7 @@ class NoticeStrip(QFrame):
         self.notice = notice
         self._what.setText(notice.what)
         set_tone(self._what, "lost" if notice.level == "error" else "")
-        rest = " ".join(part for part in (notice.kept, notice.todo) if part)
+        rest = " ".join(part for part in (notice.safe, notice.todo) if part)
         self._rest.setText(rest)
         self._rest.setVisible(bool(rest))
         self._act.setText(notice.action)
@@ -138,7 +139,7 @@ class NoticeStrip(QFrame):
 
     def _copy_details(self) -> None:
         if self.notice is not None:
-            parts = (self.notice.what, self.notice.kept, self.notice.todo, self.notice.details)
+            parts = (self.notice.what, self.notice.safe, self.notice.todo, self.notice.details)
             QGuiApplication.clipboard().setText("\n".join(part for part in parts if part))
 
     def keyPressEvent(self, event: QKeyEvent, /) -> None:
@@ -170,9 +171,7 @@ class AddressStrip(QFrame):
             button.setAutoDefault(False)
             buttons.addWidget(button)
         buttons.addStretch(1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(S16, S8, S16, S8)
-        column.setSpacing(S4)
+        column = column_in(self, S4, (S16, S8, S16, S8))
         self._title = Caption("The text links to this address:", self)
         column.addWidget(self._title)
         column.addWidget(self._shown)
@@ -184,7 +183,7 @@ class AddressStrip(QFrame):
     ) -> None:
         """Show an address. One that is not of the web can be read and copied, not opened.
 
-        One that can be opened is shown as it is sent, letters of other scripts and marks that
+        One that can be opened is shown as it is sent, characters of other scripts and marks that
         turn the direction of writing encoded: what is read is where it leads.
         ``title`` and ``action``: other words for what it is and for the button that opens it.
         """

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from ui.theme import S8, mono_font, on_theme_changed
-from ui.widgets.panels import bare_row
+from ui.widgets.panels import row_in
 
 _STEPS = 1000
 
@@ -104,13 +104,13 @@ class NumberSlider(QWidget):
         name = label.replace("&", "")
         self.track.setAccessibleName(name)
         self.box.setAccessibleName(f"{name}, tokens")
-        row = bare_row(self, S8)
+        row = row_in(self, S8)
         row.addWidget(self.label)
         row.addWidget(self.track, 1)
         row.addWidget(self.box)
         self.track.valueChanged.connect(self._dragged)
         self.track.stepped.connect(self._stepped)
-        self.box.valueChanged.connect(self._typed)
+        self.box.valueChanged.connect(self._take)
         self.setFocusProxy(self.track)
         on_theme_changed(self._restyle)
         self._restyle()
@@ -184,9 +184,6 @@ class NumberSlider(QWidget):
         step = self.step(self._value if steps > 0 else self._value - 1)
         base = self._value // step if steps > 0 else -(-self._value // step)
         self._take((base + steps) * step)
-
-    def _typed(self, value: int) -> None:
-        self._take(value)
 
     def _take(self, value: int, *, keep_track: bool = False) -> None:
         value = max(self._minimum, min(value, self._maximum))

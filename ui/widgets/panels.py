@@ -61,9 +61,7 @@ class EmptyState(QWidget):
         self.other = QPushButton(other, self)
         self.other.setVisible(bool(other))
         self.other.clicked.connect(self.other_pressed)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(S24, S24, S24, S24)
-        column.setSpacing(S8)
+        column = column_in(self, S8, (S24, S24, S24, S24))
         column.addStretch(2)
         for label in (self._sign, self._title, self._text):
             label.setAlignment(Qt.AlignmentFlag.AlignHCenter)
@@ -113,8 +111,8 @@ class FoldButton(QToolButton):
 
 
 class CollapsibleSection(QWidget):
-    """A heading that shows and hides what is below it. ``summary`` is told while it is shut; a
-    ``heading`` stands over parts that have titles of their own."""
+    """A heading that shows and hides what is below it. ``summary`` is shown while it is shut; a
+    ``heading`` stands over parts that have titles."""
 
     toggled = Signal(bool)
 
@@ -144,7 +142,7 @@ class CollapsibleSection(QWidget):
         self.header.setCursor(Qt.CursorShape.PointingHandCursor)
         self.header.clicked.connect(lambda: self.set_expanded(not self._expanded))
         self._tone = tone
-        column = bare_column(self, S4)
+        column = column_in(self, S4)
         column.addWidget(self.header)
         column.addWidget(content)
         on_theme_changed(self._restyle)
@@ -193,18 +191,23 @@ class CollapsibleSection(QWidget):
         self.header.setAccessibleDescription(state)
 
 
-def bare_column(widget: QWidget, spacing: int = -1) -> QVBoxLayout:
-    """A column without margins that fills a widget; ``spacing`` in pixels, -1: the style's."""
+Margins = tuple[int, int, int, int]
+"""Pixels at the left, the top, the right and the bottom."""
+NO_MARGINS = (0, 0, 0, 0)
+
+
+def column_in(widget: QWidget, spacing: int = -1, margins: Margins = NO_MARGINS) -> QVBoxLayout:
+    """A column that fills a widget; ``spacing`` in pixels, -1: the style's."""
     column = QVBoxLayout(widget)
-    column.setContentsMargins(0, 0, 0, 0)
+    column.setContentsMargins(*margins)
     column.setSpacing(spacing)
     return column
 
 
-def bare_row(widget: QWidget, spacing: int = -1) -> QHBoxLayout:
-    """A line without margins that fills a widget; ``spacing`` in pixels, -1: the style's."""
+def row_in(widget: QWidget, spacing: int = -1, margins: Margins = NO_MARGINS) -> QHBoxLayout:
+    """A line that fills a widget; ``spacing`` in pixels, -1: the style's."""
     line = QHBoxLayout(widget)
-    line.setContentsMargins(0, 0, 0, 0)
+    line.setContentsMargins(*margins)
     line.setSpacing(spacing)
     return line
 
@@ -223,9 +226,7 @@ def push_button(text: str, parent: QWidget, tip: str = "", primary: bool = False
 def section(parent: QWidget | None = None) -> tuple[QWidget, QVBoxLayout]:
     """A part of a pane with the pane's margins: its widget and its column."""
     widget = QWidget(parent)
-    column = QVBoxLayout(widget)
-    column.setContentsMargins(S16, S12, S16, S12)
-    column.setSpacing(S8)
+    column = column_in(widget, S8, (S16, S12, S16, S12))
     return widget, column
 
 
@@ -234,7 +235,7 @@ def labelled(name: str, control: QWidget, parent: QWidget) -> QWidget:
     pair = QWidget(parent)
     label = QLabel(name, pair)
     label.setBuddy(control)
-    line = bare_row(pair, S4)
+    line = row_in(pair, S4)
     line.addWidget(label)
     line.addWidget(control)
     return pair
@@ -273,7 +274,7 @@ class OnePage(QWidget):
         super().__init__(parent)
         self._pages: list[QWidget] = []
         self._at = -1
-        bare_column(self, 0)
+        column_in(self, 0)
 
     def add(self, page: QWidget) -> int:
         """One more page; the first one is shown. Returns its number."""

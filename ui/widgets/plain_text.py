@@ -64,7 +64,7 @@ def displayed_at(text: str, at: int) -> int:
 
 
 class _Freer(QObject):
-    """Deletes long documents in threads of their own: that takes a tenth of a second."""
+    """Deletes long documents in separate threads: that takes a tenth of a second."""
 
     def __init__(self, app: QCoreApplication) -> None:
         super().__init__(app)
@@ -260,8 +260,8 @@ class StreamView(PlainTextView):
 
     FLUSH_MS = 33
 
-    def __init__(self, parent: QWidget | None = None, *, mono: bool = False) -> None:
-        super().__init__(parent, mono=mono)
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent, mono=False)
         self._pending: list[str] = []
         self._flush = QTimer(self)
         self._flush.setInterval(self.FLUSH_MS)

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from PySide6.QtCore import QPoint, Signal
-from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QWidget
 
 from ui.theme import S4, S8
 from ui.widgets.labels import Caption
+from ui.widgets.panels import column_in
 from ui.widgets.table import Column, Table, TableModel
 
 MOST_SHOWN = 8
@@ -51,9 +52,7 @@ class Popup(QFrame):
         self.table.row_activated.connect(self.chosen)
         self.caption = Caption("", self)
         self.caption.setContentsMargins(S8, 0, S8, 0)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(S4, S4, S4, S4)
-        column.setSpacing(S4)
+        column = column_in(self, S4, (S4, S4, S4, S4))
         column.addWidget(table)
         column.addWidget(self.caption)
         self.hide()

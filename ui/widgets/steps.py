@@ -38,7 +38,7 @@ class StepRunner(QObject):
         self._step()
 
     def stop(self) -> None:
-        """Give up what is under way; ``then`` is not called. Nothing of it is held on to."""
+        """Give up what is under way; ``then`` is not called. No reference to it stays."""
         self._steps, self._then = None, _nothing
         self._timer.stop()
 

@@ -160,11 +160,6 @@ class Legend(QWidget):
         """The checked share's key, or an empty text."""
         return next((key for key, item in self._items.items() if item.isChecked()), "")
 
-    def clear_filter(self) -> None:
-        """Uncheck, as a click on the checked item would."""
-        for item in self._items.values():
-            item.setChecked(False)
-
     def item(self, key: str) -> LegendItem:
         """The item of a share. Raises KeyError when it is not shown."""
         return self._items[key]
@@ -178,7 +173,7 @@ class BudgetBar(QWidget):
     """Shares in order from the left, the reserve at the right end, and the limit's tick.
 
     When the shares go beyond the window, the scale stretches so that all of them are seen, and the
-    tick stands inside the bar where the window ends.
+    tick stands within the bar where the window ends.
     """
 
     def __init__(self, parent: QWidget | None = None) -> None:

@@ -389,7 +389,7 @@ class Table(QTableView):
         elif event.matches(QKeySequence.StandardKey.Copy):
             self.copy()
         elif event.key() == Qt.Key.Key_Escape:
-            # The window's own: Qt takes it for the end of an edit that nobody began.
+            # Handled here: Qt takes it for the end of an edit that nobody began.
             event.ignore()
         else:
             super().keyPressEvent(event)

@@ -29,12 +29,12 @@ from explorer.services.template_trials import (
 from explorer.store.rows import StoreError
 from explorer.template_catalogue import names_used_by
 from explorer.templates import PromptTemplates, TemplateError, TemplateState, Version
-from ui.agent.controller import AgentController
-from ui.agent.turns import today
 from ui.app_state import AppState
-from ui.inspector.gather import Loader
+from ui.conversation.controller import AgentController
+from ui.conversation.turns import today
 from ui.shell.dialogs import Role, confirm, present
 from ui.widgets.figures import count
+from ui.widgets.loader import Loader
 from ui.widgets.notice import Notice
 from ui.workshop.dialog import WorkshopDialog
 
@@ -102,7 +102,7 @@ class TrialController(QObject):
         return self._documents[key]
 
     async def _prepare(self) -> None:
-        """Begin at once where it costs nothing; show what it may cost elsewhere."""
+        """Begin at once where it costs nothing; else show what it may cost."""
         page, state, dialog = self._page, self._state, self._dialog
         points, model = page.points(), str(page.model.currentData() or FREE)
         if self.running or state.bench is None:
@@ -354,7 +354,7 @@ class WorkshopController(QObject):
         self._fill_tab()
 
     def _saved(self, name: str) -> str:
-        """The person's own text, a broken one too, so that it can be put right."""
+        """The user's text, a broken one too, so that it can be put right."""
         try:
             user_text = self._prompts.user_text(name)
         except TemplateError:
@@ -465,7 +465,7 @@ class WorkshopController(QObject):
                 self._state.notice("error", f"Changes of prompts are not kept: {error}")
 
     def stop(self) -> None:
-        """The window is closed: a trial under way ends, what is not saved is kept."""
+        """The window is closed: a trial under way ends, what is not saved stays in the dialog."""
         if self._trial is not None:
             self._trial.stop()
         if self._unsaved or self._dialog is not None:

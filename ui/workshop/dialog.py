@@ -24,6 +24,7 @@ from ui.widgets.dialogs import TwoPaneDialog, fit
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption
 from ui.widgets.notice import Notice
+from ui.widgets.panels import column_in
 from ui.workshop.pages import PreviewPage, TemplateEditor, VersionsPage
 from ui.workshop.trial_page import TrialPage
 
@@ -144,7 +145,7 @@ class TemplateList(QTreeWidget):
         bold = self.font()
         bold.setBold(True)
         for item in self._items.values():
-            # A sign or bold letters make no row higher.
+            # A sign or bold text make no row higher.
             item.setSizeHint(0, QSize(0, QFontMetrics(bold).height() + S4))
 
 
@@ -232,9 +233,7 @@ class WorkshopDialog(TwoPaneDialog):
             buttons.addWidget(button)
         foot = QWidget(self)
         foot.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
-        words = QVBoxLayout(foot)
-        words.setContentsMargins(S16, S8, S16, S12)
-        words.setSpacing(S8)
+        words = column_in(foot, S8, (S16, S8, S16, S12))
         words.addWidget(self.note)
         words.addLayout(buttons)
         self.lay_out_panes(self.list, 290, head, self.tabs, foot)

@@ -39,7 +39,7 @@ from ui.widgets.labels import Caption, Hairline, LinkButton
 from ui.widgets.marked import MarkedText
 from ui.widgets.model_box import ModelBox
 from ui.widgets.notice import Notice, NoticeStrip
-from ui.widgets.panels import bare_column, push_button, row
+from ui.widgets.panels import column_in, push_button, row
 from ui.widgets.plain_text import StreamView
 from ui.widgets.table import Column, Table, TableModel
 
@@ -99,7 +99,7 @@ class MendWindow(QDialog):
         head.setSpacing(S4)
         head.addWidget(self.title)
         head.addWidget(self.message)
-        column = bare_column(self, 0)
+        column = column_in(self, 0)
         column.addWidget(self.notice)
         column.addLayout(head)
         column.addWidget(self._pages, 1)
@@ -128,9 +128,7 @@ class MendWindow(QDialog):
         self.request = LinkButton("The exact re&quest ▸", page)
         self.request.clicked.connect(lambda: self.request_asked.emit(self.chosen_model()))
         self.cost = Caption(parent=page, wraps=True)
-        column = QVBoxLayout(page)
-        column.setContentsMargins(S16, 0, S16, S8)
-        column.setSpacing(S8)
+        column = column_in(page, S8, (S16, 0, S16, S8))
         column.addWidget(self.lacks, 1)
         column.addLayout(row(label, self.model, self.request, 1))
         column.addWidget(self.cost)
@@ -144,9 +142,7 @@ class MendWindow(QDialog):
         self.progress.setAccessibleName("Under way")
         self.stream = StreamView(page)
         self.stream.setAccessibleName("The mended summary, as it is written")
-        column = QVBoxLayout(page)
-        column.setContentsMargins(S16, 0, S16, S8)
-        column.setSpacing(S8)
+        column = column_in(page, S8, (S16, 0, S16, S8))
         column.addWidget(self.progress)
         column.addWidget(self.stream, 1)
         self._pages.addWidget(page)
@@ -164,7 +160,7 @@ class MendWindow(QDialog):
         self.split.setChildrenCollapsible(False)
         for words, view in (("As it is", self.before), ("Mended", self.after)):
             side = QWidget(self.split)
-            inner = bare_column(side, S4)
+            inner = column_in(side, S4)
             inner.addWidget(Caption(words, side))
             inner.addWidget(view, 1)
             self.split.addWidget(side)
@@ -184,8 +180,7 @@ class MendWindow(QDialog):
         whole.addWidget(self.facts)
         whole.setStretchFactor(0, 3)
         whole.setStretchFactor(1, 1)
-        column = QVBoxLayout(page)
-        column.setContentsMargins(S16, 0, S16, S8)
+        column = column_in(page, margins=(S16, 0, S16, S8))
         column.addWidget(whole)
         self._pages.addWidget(page)
 
@@ -222,11 +217,11 @@ class MendWindow(QDialog):
 
     @property
     def stays(self) -> str:
-        """What was kept, where nothing came of it."""
+        """What is unchanged where nothing came of it."""
         return f"{self._name[:1].upper()}{self._name[1:]} stays as it is."
 
     @property
-    def _kept(self) -> str:
+    def _unchanged(self) -> str:
         if self._name.startswith("compaction"):
             return f"{self.stays} What you take is a draft of the same entries, to be committed."
         return f"{self.stays[:-1]} until you take the other."
@@ -278,7 +273,7 @@ class MendWindow(QDialog):
         """The request is on its way."""
         self.notice.dismiss()
         self.title.setText(f"{model} is asked to mend it")
-        self.message.setText(self._kept)
+        self.message.setText(self._unchanged)
         self.stream.begin()
         self._show_page(1, self.stop)
         self.stop.setFocus()
@@ -288,7 +283,7 @@ class MendWindow(QDialog):
         self.stream.finish()
         self.notice.show_notice(notice)
         self.title.setText("Not mended")
-        self.message.setText(self._kept)
+        self.message.setText(self._unchanged)
         self._show_page(0, self.mend, self.done_button)
         self.mend.setFocus()
 
@@ -301,7 +296,7 @@ class MendWindow(QDialog):
             f"{count(gained, 'thing')} regained, {gone:,} lost by it: "
             f"{share_text(before.fidelity.survival)} → {share_text(after.fidelity.survival)}"
         )
-        self.message.setText(f"{facts}. {self._kept}")
+        self.message.setText(f"{facts}. {self._unchanged}")
         mine, theirs = word_differences(before.text, mended.draft.summary)
         self.before.show_pieces(mine, "Empty")
         self.after.show_pieces(theirs, "Empty")

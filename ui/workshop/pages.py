@@ -28,7 +28,7 @@ from ui.widgets.choice import Choice
 from ui.widgets.figures import full, moment
 from ui.widgets.labels import Caption, LinkButton
 from ui.widgets.message_blocks import DiffBlock
-from ui.widgets.panels import bare_row, push_button, row
+from ui.widgets.panels import column_in, push_button, row, row_in
 from ui.widgets.plain_text import PlainTextView
 from ui.widgets.table import Column, Table, TableModel
 
@@ -90,9 +90,7 @@ class TemplateEditor(QWidget):
         self._rows = QVBoxLayout(self._variables)
         self._rows.setContentsMargins(0, 0, 0, 0)
         self._rows.setSpacing(S4)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(S16, S8, S16, S12)
-        column.setSpacing(S8)
+        column = column_in(self, S8, (S16, S8, S16, S12))
         column.addWidget(self.text, 1)
         column.addWidget(self.problems)
         column.addWidget(self._variables)
@@ -130,7 +128,7 @@ class TemplateEditor(QWidget):
             return
         for one in info.variables:
             line = QWidget(self._variables)
-            flow = bare_row(line, S8)
+            flow = row_in(line, S8)
             button = LinkButton(f"{{{{{one.name}}}}}", line)
             button.setToolTip("Put it in at the caret")
             button.setAccessibleName(f"Insert {one.name}")
@@ -160,9 +158,7 @@ class PreviewPage(QWidget):
         self.text.setAccessibleName("The request as it would be sent")
         self._shown: PromptPreview | None = None
         self.text.loaded.connect(self._reveal)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(S16, S8, S16, S12)
-        column.setSpacing(S4)
+        column = column_in(self, S4, (S16, S8, S16, S12))
         column.addWidget(self.sizes)
         column.addWidget(self.note)
         column.addSpacing(S8 - S4)
@@ -257,8 +253,7 @@ class VersionsPage(QWidget):
         split.addWidget(self._below)
         split.setStretchFactor(0, 2)
         split.setStretchFactor(1, 3)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(S16, S8, S16, S12)
+        column = column_in(self, margins=(S16, S8, S16, S12))
         column.addWidget(split)
 
     def show_versions(self, versions: Sequence[Version], text: str) -> None:

@@ -1,6 +1,6 @@
 """A summary is checked, mended by one more call when the person asks for it, and taken or not.
 
-A draft, or what a compaction of the session stored: then what is taken is a draft of its own, to
+A draft, or what a compaction of the session stored: then what is taken is a new draft, to
 be committed where that compaction was made.
 """
 
@@ -123,7 +123,7 @@ class SummaryCheckController(QObject):
             self.open()
 
     def open_compaction(self, entry: int) -> None:
-        """Check what a compaction of the session stored; why not is said where that cannot be."""
+        """Check what a compaction of the session stored; shows the reason where that cannot be."""
         document = self._state.document
         if document is not None and not self._is_busy():
             self._cancel = CancelToken()

@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QSizePolicy,
     QTreeWidget,
     QTreeWidgetItem,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -28,7 +27,7 @@ from ui.widgets.figures import count
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption
 from ui.widgets.model_box import ModelBox
-from ui.widgets.panels import bare_column, push_button, scroll_area
+from ui.widgets.panels import column_in, push_button, scroll_area
 from ui.widgets.table import LEFT, RIGHT, Column, Table, TableModel
 from ui.workshop.pages import EDITOR, version_words
 
@@ -129,9 +128,7 @@ class TrialPage(QWidget):
         for button in (self.start, self.confirm, self.stop):
             buttons.addWidget(button)
         body = QWidget(self)
-        column = QVBoxLayout(body)
-        column.setContentsMargins(S16, S8, S16, S12)
-        column.setSpacing(S8)
+        column = column_in(body, S8, (S16, S8, S16, S12))
         column.addWidget(self.why_not)
         column.addLayout(choices)
         column.addWidget(self.sessions, 2)
@@ -143,7 +140,7 @@ class TrialPage(QWidget):
         # Where there is little height, the page scrolls, and the buttons below it stay in sight.
         area = scroll_area(self, has_frame=False)
         area.setWidget(body)
-        outer = bare_column(self)
+        outer = column_in(self)
         outer.addWidget(area)
 
     def _restyle(self) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from explorer.models.client import TextDelta
 from tests.benchmarks.children.window import Heartbeat, paint, run_window, until
-from ui.agent.conversation import Conversation
+from ui.conversation.conversation import Conversation
 from ui.session import WindowSession
 
 RATE, TICK_S = 200, 0.005

@@ -36,7 +36,6 @@ from explorer.session.spending import UNCOUNTED, Spending, Spent
 from tests.audit.test_ledger import twice
 from tests.compaction.sessions import Session
 from tests.ui.waiting import settle
-from ui.agent.spending import label_of, tip_of
 from ui.audit.known import (
     ProvenanceBadge,
     marked,
@@ -46,6 +45,7 @@ from ui.audit.known import (
 from ui.audit.tab import BRANCHES, LEDGER, LOSSES, SURVIVAL, AuditTab, headline
 from ui.audit.verdict_line import VerdictLine
 from ui.audit.words import LEADS, MEANINGS, VERDICTS
+from ui.conversation.spending import label_of, tip_of
 from ui.widgets.entry_table import LEAD, STRONG, VERDICT
 
 

@@ -8,16 +8,16 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from explorer.compaction.profile import PROFILES, Settings
+from explorer.models.catalogue import ModelInfo
 from tests.ui.compaction.previews import Previewed
 from tests.ui.sessions import MemoryDocument, Talk
 from tests.ui.waiting import settle
 from ui.compaction.panel import CompactionPanel
-from ui.compaction.ports import ModelChoice
 
 Key = Qt.Key
 MODELS = [
-    ModelChoice("offline/extractive", "Extractive summary (offline)", 0.0, 0.0),
-    ModelChoice("provider/large", "Large", 3e-6, 15e-6),
+    ModelInfo("offline/extractive", "Extractive summary (offline)", None, None, True, 0.0, 0.0),
+    ModelInfo("provider/large", "Large", None, None, False, 3e-6, 15e-6),
 ]
 
 

@@ -10,10 +10,10 @@ from explorer.compaction.partition import Partition, partition
 from explorer.compaction.preparation import Preparation, prepare
 from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.requests import SummaryRequest, build_requests
+from explorer.services.summary_request import Attempt
 from explorer.templates import load_templates
 from explorer.tokens.estimate import estimate_text
 from tests.ui.sessions import MemoryDocument
-from ui.compaction.ports import SummaryCall
 
 OUTPUT_LIMITS = {"provider/large": 4_000}
 """Tokens that a model can write at once."""
@@ -74,7 +74,7 @@ class Written:
     elapsed_ms: float = 1200.0
     output_tokens: int = 321
     facts: Mapping[str, Any] = field(default_factory=dict)
-    attempts: Sequence[SummaryCall] = ()
+    attempts: Sequence[Attempt] = ()
     short_summary: str = ""
     tokens_before: int = 0
     problem: str = ""

@@ -9,12 +9,12 @@ from PySide6.QtWidgets import QApplication
 
 from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import PROFILES, Settings
+from explorer.models.catalogue import ModelInfo
 from explorer.tokens.estimate import estimate_text
 from tests.ui.compaction.previews import Previewed, Written
 from tests.ui.sessions import Talk
 from tests.ui.waiting import Heard, button, settle, shown_texts, wait_for
 from ui.compaction.panel import CompactionPanel
-from ui.compaction.ports import ModelChoice
 from ui.widgets.entry_table import ENTRY
 from ui.widgets.figures import full, short
 
@@ -26,7 +26,7 @@ def panel(app: QApplication) -> CompactionPanel:
     talk = Talk()
     talk.turns(40)
     widget = CompactionPanel()
-    widget.set_models([ModelChoice("offline/extractive", "Extractive", 0.0, 0.0)])
+    widget.set_models([ModelInfo("offline/extractive", "Extractive", None, None, True, 0.0, 0.0)])
     widget.set_rules(PROFILES["explorer"], Settings(200_000, 16_384, 3_000))
     widget.set_document(Previewed(talk.document))
     widget.resize(460, 860)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtWidgets import QApplication
 
 from explorer.extensions.records import HookRecord
-from ui.extensions.handler_calls import HandlerCallsView, line_of, summary_of
+from ui.compaction.draft_record import HandlerCallsView, line_of, summary_of
 
 BEFORE = "session_before_compact"
 

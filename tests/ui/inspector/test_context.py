@@ -65,7 +65,7 @@ def test_what_no_file_tells_is_marked_beside_its_figure(pane: ContextPane) -> No
     assert [name for name, one in pane.badges.items() if one.isVisible()] == ["window"]
     assert "≈900" not in pane.title.text() and "900 of" in pane.title.text()
     talk.document.own.add(talk.document.leaf)
-    pane.refresh()
+    pane.show_context(talk.document, talk.document.leaf)
     settle()
     assert not any(badge.isVisible() for badge in pane.badges.values())
 

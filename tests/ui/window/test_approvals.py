@@ -14,7 +14,7 @@ from tests.models.server import Answer, ChatServer
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path
 from tests.ui.window.test_looks import clashes
-from ui.agent.approval_card import ApprovalCard
+from ui.conversation.approval_card import ApprovalCard
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from PySide6.QtGui import QContextMenuEvent, QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu
 
-from tests.ui.agent.view.talks import rich
+from tests.ui.conversation.view.talks import rich
 from tests.ui.window.house import House
 
 

@@ -17,7 +17,7 @@ from tests.store.sources import write_file
 from tests.ui.window.house import House
 from tests.ui.window.inert import Listener, Watch, has_image, paint
 from tests.ui.window.running import RunningWindow
-from ui.agent.view.boxes import DocumentBox
+from ui.conversation.view.boxes import DocumentBox
 from ui.main_window import TABS
 from ui.map.pane import Shown
 from ui.models.dialog import ModelsDialog

@@ -116,7 +116,7 @@ async def test_a_damaged_file_opens_as_far_as_it_goes(house: House, tmp_path: Pa
     assert notice.level == "warning"
     assert "half.jsonl" in notice.what
     assert "line 61" in notice.details
-    assert "kept aside" in notice.kept
+    assert "kept aside" in notice.safe
     live.press_button("Details", live.window.notices)
     await live.settle()
     live.window.notices.setFocus()
@@ -205,7 +205,7 @@ async def test_a_damaged_database_is_told_left_alone_and_salvaged(house: House) 
     assert notice is not None
     assert notice.level == "error"
     assert str(database_path()) in notice.what
-    assert "left as it is" in notice.kept
+    assert "left as it is" in notice.safe
     assert not again.has_document
     registry = again.session.actions
     for name in ("import", "find", "sample", "search"):

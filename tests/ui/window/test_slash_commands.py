@@ -10,7 +10,7 @@ from explorer.session.kinds import Kind
 from tests.models.server import Answer, ChatServer
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path
-from ui.agent.slash_commands import (
+from ui.conversation.slash_commands import (
     Call,
     CommandsPage,
     Message,

@@ -35,7 +35,6 @@ from ui.branching.difference import (
     DifferenceController,
 )
 from ui.compaction.controller import CompactionController
-from ui.compaction.ports import ModelChoice
 from ui.compaction.words import (
     commit_words,
     leaving_words,
@@ -73,7 +72,7 @@ class CompareDraftsController(QObject):
         self._work.failed.connect(self._failed)
         self._work.stopped.connect(self._stopped)
         branches.summaries_requested.connect(self.compare_branch_summaries)
-        fidelity.compare_asked.connect(self._compare_with)
+        fidelity.compare_asked.connect(self.compare)
         state.window.compaction.audit_asked.connect(self._asked_of_draft)
         state.document_changed.connect(self._other_document)
         state.models_changed.connect(self._offer_models)
@@ -100,7 +99,7 @@ class CompareDraftsController(QObject):
         return found + [stored_subject(document, entry) for entry in stored_summaries(document)]
 
     def compare(self, first: Key | None = None, checked: Sequence[Key] = ()) -> None:
-        """Open the window; ``first`` is checked, with what it is most likely held against, or
+        """Open the window; ``first`` is checked, with what it is most likely compared with, or
         with ``checked``."""
         document = self._state.document
         if document is None:
@@ -162,9 +161,6 @@ class CompareDraftsController(QObject):
         window.trying.stop_asked.connect(self.stop)
         self._work.progressed.connect(window.show_progress)
         self._present(window, self._wanted)
-
-    def _compare_with(self, key: Key | None) -> None:
-        self.compare(key)
 
     def _asked_of_draft(self, what: str) -> None:
         if what == "fidelity":
@@ -250,11 +246,7 @@ class CompareDraftsController(QObject):
     def _offer_models(self) -> None:
         if self.window is None or self._state.bench is None:
             return
-        models = [
-            ModelChoice(model.id, model.label, model.input_price, model.output_price)
-            for model in self._state.model_infos()
-            if not cannot_summarize(model.id)
-        ]
+        models = [model for model in self._state.model_infos() if not cannot_summarize(model.id)]
         self.window.trying.offer(models, FREE, self._state.profiles)
 
     def _follow_price(self) -> None:

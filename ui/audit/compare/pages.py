@@ -36,7 +36,7 @@ from ui.theme import S4, S8, S12, S16, bind_font, on_theme_changed, scaled, them
 from ui.widgets.comparison import Figure, FiguresGrid
 from ui.widgets.figures import count, full
 from ui.widgets.labels import Caption, Hairline, RichLabel
-from ui.widgets.panels import bare_column, scroll_area
+from ui.widgets.panels import column_in, scroll_area
 from ui.widgets.table import Column, Table, TableModel
 
 NARROW = 640
@@ -112,9 +112,7 @@ class SectionBlock(QWidget):
         self._captions: list[Caption] = []
         self.line = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self.line.setSpacing(S16)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(S16, S8, S16, S8)
-        column.setSpacing(S4)
+        column = column_in(self, S4, (S16, S8, S16, S8))
         column.addWidget(self.title)
         column.addWidget(self.note)
         column.addLayout(self.line)
@@ -128,7 +126,7 @@ class SectionBlock(QWidget):
         self.note.setVisible(bool(note))
         for name, cell in zip(names, row.cells, strict=True):
             place = QWidget(self)
-            inner = bare_column(place, 0)
+            inner = column_in(place, 0)
             caption = Caption(name, place)
             label = MarkedLabel(place)
             label.show_cell(cell, name, row.title)
@@ -174,7 +172,7 @@ class SectionsView(QWidget):
         head.setSpacing(S12)
         head.addWidget(caption, 1)
         head.addWidget(self.only_apart)
-        column = bare_column(self, 0)
+        column = column_in(self, 0)
         column.addLayout(head)
         column.addWidget(self._names)
         column.addWidget(Hairline(parent=self))
@@ -246,7 +244,7 @@ class SectionsView(QWidget):
             block.stack(self._is_narrow())
 
 
-ELSEWHERE = "made elsewhere"
+MADE_BY_OTHERS = "made elsewhere"
 NOTHING = "What one of them keeps, every other one keeps too: nothing was won or lost."
 
 
@@ -267,7 +265,7 @@ def fate_words(row: FactRow, at: int, reference: int) -> str:
     """How a fact fares in a candidate, with a sign of who won it."""
     fate = row.fates[at]
     if fate is None:
-        words = "not stated" if row.is_wrong else ELSEWHERE
+        words = "not stated" if row.is_wrong else MADE_BY_OTHERS
     else:
         words = FATE_TITLES[fate]
     if at == reference:
@@ -328,7 +326,7 @@ UNKNOWN = "—"
 
 
 def cost_words(cost: float | None) -> str:
-    """Dollars as they are told."""
+    """Dollars as text."""
     if cost is None:
         return NOT_RECORDED
     if cost == 0:
@@ -389,9 +387,7 @@ class CandidateFigures(QWidget):
         super().__init__(parent)
         self.grid = FiguresGrid("Figures of all candidates", self)
         self.bound = Caption(UPPER_BOUND, self, wraps=True)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(S16, S8, S16, S8)
-        column.setSpacing(S8)
+        column = column_in(self, S8, (S16, S8, S16, S8))
         column.addWidget(self.grid)
         column.addWidget(fate_legend(self))
         column.addWidget(self.bound)
@@ -457,9 +453,7 @@ class DriftView(QWidget):
         self.tree.itemExpanded.connect(self._fill)
         self.tree.itemActivated.connect(lambda item, _column: self._activated(item))
         self.note = Caption("", self, wraps=True)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(S16, S8, S16, S8)
-        column.setSpacing(S4)
+        column = column_in(self, S4, (S16, S8, S16, S8))
         column.addWidget(title)
         column.addWidget(self.chart)
         column.addWidget(self.note)

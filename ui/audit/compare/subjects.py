@@ -41,10 +41,10 @@ class Key(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where a draft is committed, as the person is told."""
+    """Where a draft is committed, in words."""
 
     button: str = "Co&mmit"
-    told: str = ""
+    words: str = ""
     """What becomes of the leaf; empty at the leaf."""
     leaving: int | None = None
     """The leaf that is left for it; None at the leaf."""
@@ -101,7 +101,7 @@ def stored_summaries(document: Document) -> list[int]:
     """Compactions of the active path, of other branches, then branch summaries; newest first."""
     tree = document.tree
     on_path = list(reversed(compactions_on_path(tree, document.leaf)))
-    elsewhere = [
+    off_path = [
         entry for entry in sorted(tree.columns.compactions, reverse=True) if entry not in on_path
     ]
     branches = [
@@ -109,7 +109,7 @@ def stored_summaries(document: Document) -> list[int]:
         for entry in range(len(tree) - 1, -1, -1)
         if tree.columns.kind[entry] == Kind.BRANCH_SUMMARY
     ]
-    return [*on_path, *elsewhere, *branches[:MOST_BRANCHES]]
+    return [*on_path, *off_path, *branches[:MOST_BRANCHES]]
 
 
 def summaries_of_branches(document: Document, left: int, right: int) -> list[Key]:
@@ -155,17 +155,17 @@ def comparison_job(
     auditor: Auditor,
     keys: tuple[Key, ...],
     reference: int,
-    held: Mapping[int, DraftText],
+    texts: Mapping[int, DraftText],
     names: Mapping[Key, str],
 ) -> Job:
-    """Audits, candidates, and what each generation changed; ``held`` by the id of the draft."""
+    """Audits, candidates, and what each generation changed; ``texts`` by the id of the draft."""
     tree, leaf = document.tree, document.leaf
 
     def candidate(
         key: Key, stop: Callable[[], bool], tell: Callable[[int, int], None]
     ) -> Candidate:
         if key.kind == "draft":
-            draft, shown, text = held[key.number]
+            draft, shown, text = texts[key.number]
             audited = auditor.draft(shown, text, names[key], stop, tell)
             return draft_candidate(document, draft, text, names[key], shown, audited)
         if tree.kind(key.number) is Kind.COMPACTION:

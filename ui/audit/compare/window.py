@@ -1,4 +1,4 @@
-"""Summaries of a session beside each other, in a window of their own."""
+"""Summaries of a session side by side, in a separate window."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.compaction.profile import Profile
+from explorer.models.catalogue import ModelInfo
 from ui.audit.compare.pages import CandidateFigures, DriftView, FactsTable, SectionsView
 from ui.audit.compare.subjects import Compared, Key, Subject
-from ui.compaction.ports import ModelChoice
 from ui.compaction.words import price_text
 from ui.theme import S4, S8, scaled
 from ui.widgets.choice import Choice
@@ -33,11 +33,11 @@ from ui.widgets.figures import count
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption
 from ui.widgets.model_box import ModelBox
-from ui.widgets.panels import bare_row, push_button, row
+from ui.widgets.panels import push_button, row, row_in
 from ui.widgets.steps import StepRunner
 
 SHORT = 15
-"""Letters of a list box: the strip is to take one line, or two with large text."""
+"""Characters of a list box: the strip is to take one line, or two with large text."""
 
 
 class Wish(NamedTuple):
@@ -63,7 +63,7 @@ class TryStrip(QWidget):
     def __init__(self, sizes: Sizes, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._sizes = sizes
-        self._models: dict[str, ModelChoice] = {}
+        self._models: dict[str, ModelInfo] = {}
         self.is_running = False
         self.profile = Choice(self)
         self.profile.setAccessibleName("Profile of the next draft")
@@ -90,7 +90,7 @@ class TryStrip(QWidget):
             flow.addWidget(part)
 
     def offer(
-        self, models: Sequence[ModelChoice], chosen: str, profiles: Mapping[str, Profile]
+        self, models: Sequence[ModelInfo], chosen: str, profiles: Mapping[str, Profile]
     ) -> None:
         """Offer models and profiles; what was chosen stays, a free model is chosen at first."""
         self._models = {model.id: model for model in models}
@@ -157,7 +157,7 @@ class CommitStrip(QWidget):
     """One button; a box before it where there are several drafts."""
 
     commit_asked = Signal(object)
-    """The ``Subject`` that is to be committed, with its place as the person was told of it."""
+    """The ``Subject`` that is to be committed, with its place as it was shown."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -171,7 +171,7 @@ class CommitStrip(QWidget):
         )
         self.commit.clicked.connect(self._press)
         self.message = Caption("", self, wraps=True)
-        line = bare_row(self, S8)
+        line = row_in(self, S8)
         line.addWidget(self.taken)
         line.addWidget(self.commit)
         line.addWidget(self.message, 1)
@@ -184,8 +184,8 @@ class CommitStrip(QWidget):
         self.taken.clear()
         for code, one in self._drafts.items():
             self.taken.addItem(one.name, code)
-        kept = self.taken.findData(before) if before is not None else -1
-        self.taken.setCurrentIndex(kept if kept >= 0 else self.taken.count() - 1)
+        row = self.taken.findData(before) if before is not None else -1
+        self.taken.setCurrentIndex(row if row >= 0 else self.taken.count() - 1)
         self.taken.blockSignals(False)
         self.taken.setVisible(len(self._drafts) > 1)
         self._follow()
@@ -203,8 +203,8 @@ class CommitStrip(QWidget):
             return
         name = f" {one.name}" if len(self._drafts) == 1 else ""
         self.commit.setText(f"{one.place.button}{name}")
-        self.message.setText(one.place.told)
-        self.commit.setAccessibleDescription(one.place.told)
+        self.message.setText(one.place.words)
+        self.commit.setAccessibleDescription(one.place.words)
 
     def _press(self) -> None:
         if (one := self.chosen()) is not None:
@@ -225,7 +225,7 @@ class CompareDraftsWindow(ComparisonWindow):
     """Return on a thing selects its source on the map. It can be used when ``building`` is done."""
 
     compare_asked = Signal(object, object)
-    """The keys that are checked, and the one of them that the others are held against."""
+    """The keys that are checked, and the one of them that the others are compared with."""
     commit_asked = Signal(object)
     """The ``Subject`` that is to be committed."""
     branches_asked = Signal(object)

@@ -165,10 +165,10 @@ class KindTable(QWidget):
             button.show()
 
     def check(self, kind: FactKind | None) -> None:
-        """Follow a choice that was made elsewhere."""
-        for own, button in self.buttons.items():
+        """Follow a choice that was made in another view."""
+        for each, button in self.buttons.items():
             button.blockSignals(True)
-            button.setChecked(own is kind)
+            button.setChecked(each is kind)
             button.blockSignals(False)
             button.update()
 
@@ -190,7 +190,7 @@ class Point(NamedTuple):
 
 
 class _Chart(QWidget):
-    """Shares from 0 to 100 % in columns; the arrow keys go through them, one is told in words."""
+    """Shares from 0 to 100 % in columns; the arrow keys go through them, one is described."""
 
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -310,11 +310,11 @@ class RecencyChart(_Chart):
             inner = column.adjusted(S4, 0, -S4, 0)
             high = inner.height() * point.share
             lost = QRectF(inner.left(), inner.top(), inner.width(), inner.height() - high)
-            kept = QRectF(inner.left(), inner.bottom() - high, inner.width(), high)
+            filled = QRectF(inner.left(), inner.bottom() - high, inner.width(), high)
             if lost.height() > 1:
                 paint_verdict(painter, lost, LOST)
-            if kept.height() > 1:
-                paint_verdict(painter, kept, TO_SUMMARIZE)
+            if filled.height() > 1:
+                paint_verdict(painter, filled, TO_SUMMARIZE)
             words = percent(point.share)
             wide = self.fontMetrics().horizontalAdvance(words)
             if wide > inner.width():

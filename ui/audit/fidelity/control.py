@@ -11,7 +11,7 @@ from explorer.audit.excerpt import excerpt
 from explorer.audit.findings import Finding
 from explorer.audit.recorded import compactions_on_path
 from explorer.compaction.partition import Partition
-from explorer.services.changes import Change, EntriesAppended, LeafMoved
+from explorer.services.changes import LeafMoved
 from explorer.services.document import Document
 from explorer.services.draft_records import Draft
 from explorer.services.summary_audit import Audited, Auditor
@@ -22,15 +22,15 @@ from ui.audit.fidelity.page import FidelityPage, ShownAudit, shown_audit
 from ui.audit.fidelity.words import ONE_KIND
 from ui.audit.tab import NOW
 from ui.audit.work import AuditWork, Job
-from ui.inspector.gather import Loader
 from ui.main_window import TABS
+from ui.widgets.loader import Loader
 
 LONGEST = 120
-"""Characters of a finding that are told above the entry."""
+"""Characters of a finding that are shown above the entry."""
 
 
 class SourcePlaces(QObject):
-    """Goes through the places of one finding at a time; the last one said comes first."""
+    """Goes through the places of one finding at a time; the last one comes first."""
 
     def __init__(self, state: AppState, back: Callable[[], None]) -> None:
         """``back`` brings the list of findings into sight, with the keyboard."""
@@ -106,7 +106,7 @@ class FidelityController(QObject):
         self._wanted: Key | None = None
         self._asked: tuple[Key, str] | None = None
         self._work = AuditWork(self)
-        self._work.done.connect(self._done)
+        self._work.done.connect(self.page.show_audit)
         self._work.failed.connect(self._failed)
         self._work.stopped.connect(self._stopped)
         self._work.progressed.connect(self.page.show_progress)
@@ -122,12 +122,8 @@ class FidelityController(QObject):
         page.action_asked.connect(self._act)
         page.compare_asked.connect(lambda: self.compare_asked.emit(self._wanted))
         state.document_changed.connect(self._other_document)
+        state.bus.on_shown(LeafMoved, lambda _change: self.follow())
         state.window.compaction.drafts_changed.connect(self.follow)
-
-    def ready(self) -> None:
-        """The workbench is there."""
-        assert self._state.bench is not None
-        self._state.bench.subscribe(self._changed)
 
     def show_page(self) -> None:
         """Bring the page into sight."""
@@ -241,9 +237,6 @@ class FidelityController(QObject):
 
         return job
 
-    def _done(self, shown: ShownAudit) -> None:
-        self.page.show_audit(shown)
-
     def _failed(self, message: str) -> None:
         self._asked = None
         self.page.tell(f"This summary could not be audited: {message}. The session is as it was.")
@@ -258,13 +251,6 @@ class FidelityController(QObject):
         self._places.forget()
         self.auditor()
         self.follow()
-
-    def _changed(self, change: Change) -> None:
-        document = self._state.document
-        if document is None or not isinstance(change, EntriesAppended | LeafMoved):
-            return
-        if change.key == document.key:
-            self.follow()
 
     # from a finding ------------------------------------------------------------------------------
 

@@ -26,7 +26,6 @@ from PySide6.QtWidgets import (
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -53,6 +52,7 @@ from ui.theme import (
 from ui.widgets.figures import count
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, LinkButton, RichLabel
+from ui.widgets.panels import column_in
 from ui.widgets.swatch import swatch_size
 from ui.widgets.table import ROW, Column, Index, TableModel
 
@@ -243,7 +243,7 @@ class _Delegate(QStyledItemDelegate):
 
 
 class FindingsView(QListView):
-    """Return shows where it was said, with Shift where the summary says it; on a heading it folds
+    """Return shows its source, with Shift where the summary says it; on a heading it folds
     the group."""
 
     source_requested = Signal(object, int)
@@ -367,9 +367,7 @@ class FindingPart(QWidget):
             button.setToolTip(tip)
             button.clicked.connect(lambda _=False, name=name: self._act(name))
             buttons.addWidget(button)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(S16, S4, S16, S8)
-        column.setSpacing(S4)
+        column = column_in(self, S4, (S16, S4, S16, S8))
         for part in (self.text, self.why, self._sources, self.excerpt):
             column.addWidget(part)
         column.addLayout(buttons)
@@ -433,7 +431,7 @@ class FindingPart(QWidget):
                 widget.hide()
                 widget.deleteLater()
         self.links = []
-        # The entry that said it last comes first: it is the one that counts.
+        # The last entry that states it comes first: it is the one that counts.
         sources = finding.fact.sources[::-1]
         for source in sources[:MOST_SOURCES]:
             link = LinkButton(f"#{source}", self._sources)

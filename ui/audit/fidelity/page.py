@@ -1,4 +1,4 @@
-"""The fidelity of one summary: what survives, what is lost, and where each thing was said."""
+"""The fidelity of one summary: what survives, what is lost, and the source of each fact."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ from ui.theme import S4, S8, S12, S16, bind_font, on_theme_changed, scaled, ui_f
 from ui.widgets.choice import Choice
 from ui.widgets.labels import Caption, Hairline
 from ui.widgets.marked import mark, marked
-from ui.widgets.panels import EmptyState, bare_column, row, scroll_area
+from ui.widgets.panels import EmptyState, column_in, row, scroll_area
 
 
 class SummaryReading(QPlainTextEdit):
@@ -117,9 +117,7 @@ class WaitingPart(QWidget):
         self.progress.setTextVisible(False)
         self.progress.setAccessibleName("Progress of the audit")
         self.stop = QPushButton("Stop", self)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(S16, S16, S16, S16)
-        column.setSpacing(S8)
+        column = column_in(self, S8, (S16, S16, S16, S16))
         for part in (self.words, self.progress):
             column.addWidget(part)
         column.addWidget(self.stop, 0, Qt.AlignmentFlag.AlignLeft)
@@ -201,7 +199,7 @@ class FidelityPage(QWidget):
         self.waiting = WaitingPart(self)
         self.waiting.stop.clicked.connect(self.stop_asked)
         self._places.addWidget(self.waiting)
-        outer = bare_column(self, 0)
+        outer = column_in(self, 0)
         outer.addWidget(self._make_choice())
         outer.addWidget(self._places, 1)
         self._bar.hide()
@@ -269,7 +267,7 @@ class FidelityPage(QWidget):
         titles = ("Findings", "By kind", "Over time", "Summary")
         for part, title in zip(self._parts, titles, strict=True):
             self.pages.addTab(part, title)
-        column = bare_column(self._body, S4)
+        column = column_in(self._body, S4)
         head = QVBoxLayout()
         head.setContentsMargins(S16, S4, S16, 0)
         head.setSpacing(S4)
@@ -294,9 +292,7 @@ class FidelityPage(QWidget):
         self.detail.source_requested.connect(self.source_requested)
         self.detail.summary_requested.connect(self.show_in_summary)
         self.detail.action_asked.connect(self.action_asked)
-        column = QVBoxLayout(page)
-        column.setContentsMargins(0, S4, 0, 0)
-        column.setSpacing(S4)
+        column = column_in(page, S4, (0, S4, 0, 0))
         line = row(Caption("Show", page), self.kind, 1)
         line.setContentsMargins(S16, 0, S16, 0)
         column.addLayout(line)
@@ -307,9 +303,7 @@ class FidelityPage(QWidget):
 
     def _make_kinds(self) -> QWidget:
         page = QWidget(self)
-        column = QVBoxLayout(page)
-        column.setContentsMargins(S12, S8, S12, S12)
-        column.setSpacing(S8)
+        column = column_in(page, S8, (S12, S8, S12, S12))
         self.kinds = KindTable(page)
         self.kinds.kind_chosen.connect(self._kind_pressed)
         self.facts = QLabel(page)
@@ -328,9 +322,7 @@ class FidelityPage(QWidget):
 
     def _make_time(self) -> QWidget:
         page = QWidget(self)
-        column = QVBoxLayout(page)
-        column.setContentsMargins(S12, S8, S12, S12)
-        column.setSpacing(S4)
+        column = column_in(page, S4, (S12, S8, S12, S12))
         self.over_generations = GenerationChart("Survival at each compaction", page)
         self.by_recency = RecencyChart("Survival by when a thing was said last", page)
         self.no_generations = Caption("", page, wraps=True)
@@ -353,9 +345,7 @@ class FidelityPage(QWidget):
         self.reading.left.connect(self.show_findings)
         self.reading.setFrameShape(QScrollArea.Shape.NoFrame)
         self.read_of = Caption("", page, wraps=True)
-        column = QVBoxLayout(page)
-        column.setContentsMargins(S12, S4, S12, S4)
-        column.setSpacing(S4)
+        column = column_in(page, S4, (S12, S4, S12, S4))
         column.addWidget(self.read_of)
         column.addWidget(self.reading, 1)
         return page

@@ -48,6 +48,6 @@ TEXTURES = {
     Fate.MUTATED: NOT_SENT,
     Fate.STALE: NOT_SENT,
 }
-"""The verdict whose texture tells a fate: what is in a summary is hatched, what is kept solid."""
+"""The verdict whose texture shows a fate: what is in a summary is hatched, what is kept solid."""
 BAR = (Fate.KEPT, Fate.EXACT, Fate.NORMALIZED, Fate.RECOVERABLE, Fate.LOST)
 """What a bar is made of, from left to right."""

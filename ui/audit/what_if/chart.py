@@ -245,7 +245,7 @@ def place_of(sign: Sign, scale: Scale) -> QPointF:
 
 
 def paint_sign(painter: QPainter, kind: SignKind, at: QPointF, colour: QColor) -> None:
-    """A sign of its own for everything that can happen."""
+    """A sign for each kind of event."""
     half, now = scaled(SIGN), theme()
     painter.setPen(QPen(colour, 1.4))
     if kind in ("compacted", "split"):
@@ -280,7 +280,7 @@ AT_ONCE = 2_000
 
 class Chart(QWidget):
     """Left and Right go from turn to turn, with Ctrl from sign to sign; Up and Down choose the
-    line whose limits are drawn and whose signs are told; plus and minus, or the wheel, zoom;
+    line whose limits are drawn and whose signs are described; plus and minus, or the wheel, zoom;
     Return selects the entry on the map."""
 
     entry_requested = Signal(int)

@@ -19,8 +19,8 @@ from ui.audit.what_if.window import (
     WhatIfWindow,
     in_window,
 )
-from ui.inspector.gather import Loader
 from ui.shell.dialogs import present
+from ui.widgets.loader import Loader
 from ui.widgets.steps import StepRunner
 
 
@@ -53,7 +53,7 @@ class WhatIfController(QObject):
 
     def _built(self, view: WhatIfWindow) -> None:
         self._view = view
-        view.entry_requested.connect(self._select)
+        view.entry_requested.connect(self._state.select)
         view.use_asked.connect(self._use)
         view.undo_asked.connect(self._undo)
         view.window_changed.connect(self._other_window)
@@ -136,13 +136,10 @@ class WhatIfController(QObject):
         self._window = tokens
         self._show()
 
-    def _select(self, entry: int) -> None:
-        self._state.select(entry)
-
     # prices ------------------------------------------------------------------------------------
 
     def _show_models(self) -> None:
-        """Offer the models that the session was held with, and those that can be asked."""
+        """Offer the models that the session used, and those that can be asked."""
         bench, document = self._state.bench, self._state.document
         if bench is None or document is None:
             return

@@ -92,7 +92,7 @@ class HeatMap(QWidget):
         super().__init__(parent)
         self._sweep: Sweep | None = None
         self._figure = FIGURES[0]
-        self._own = (-1, -1)
+        self._in_force = (-1, -1)
         self._row = self._column = 0
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
@@ -114,7 +114,7 @@ class HeatMap(QWidget):
 
     def show_sweep(self, sweep: Sweep, keep: int, reserve: int) -> None:
         """Show a grid. The sizes in force are marked, and the cursor is put there."""
-        self._sweep, self._own = sweep, (keep, reserve)
+        self._sweep, self._in_force = sweep, (keep, reserve)
         self._column = sweep.keeps.index(keep) if keep in sweep.keeps else 0
         self._row = sweep.reserves.index(reserve) if reserve in sweep.reserves else 0
         self._tell()
@@ -128,7 +128,7 @@ class HeatMap(QWidget):
 
     def show_in_force(self, keep: int, reserve: int) -> None:
         """Other sizes are in force."""
-        self._own = (keep, reserve)
+        self._in_force = (keep, reserve)
         self.update()
 
     @property
@@ -142,7 +142,7 @@ class HeatMap(QWidget):
     def _tell(self) -> None:
         cell = self.cell
         words = words_of(cell) if cell is not None else ""
-        if cell is not None and (cell.keep, cell.reserve) == self._own:
+        if cell is not None and (cell.keep, cell.reserve) == self._in_force:
             words += " These are the sizes in force."
         self.setAccessibleDescription(words)
         self.described.emit(words)
@@ -206,15 +206,15 @@ class HeatMap(QWidget):
         widest = max(metrics.horizontalAdvance(round_short(keep)) for keep in sweep.keeps) + S4
         every = max(1, -(-int(widest) // max(1, int(frame.width() / len(sweep.keeps)))))
         for column, keep in enumerate(sweep.keeps):
-            if column % every and keep != self._own[0]:
+            if column % every and keep != self._in_force[0]:
                 continue
-            self._head_ink(painter, keep == self._own[0])
+            self._head_ink(painter, keep == self._in_force[0])
             middle = self.rect_of(0, column).center().x()
             place = QRectF(middle - widest, frame.top() - metrics.height() - 2, 2 * widest,
                            metrics.height())  # fmt: skip
             painter.drawText(place, Qt.AlignmentFlag.AlignHCenter, round_short(keep))
         for row, reserve in enumerate(sweep.reserves):
-            self._head_ink(painter, reserve == self._own[1])
+            self._head_ink(painter, reserve == self._in_force[1])
             cell = self.rect_of(row, 0)
             place = QRectF(0, cell.center().y() - metrics.height() / 2, frame.left() - S8,
                            metrics.height())  # fmt: skip
@@ -237,7 +237,7 @@ class HeatMap(QWidget):
             painter.setPen(QPen(now.lost, 1.4))
             start, long = inner.bottomLeft() + QPointF(3, -3), scaled(7)
             painter.drawLine(start, start + QPointF(long, -long))
-        if (cell.keep, cell.reserve) == self._own:
+        if (cell.keep, cell.reserve) == self._in_force:
             painter.setPen(QPen(now.ink, 2, Qt.PenStyle.DashLine))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRect(inner.adjusted(1.5, 1.5, -1.5, -1.5))

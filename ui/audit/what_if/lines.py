@@ -1,4 +1,4 @@
-"""Simulated runs as lines over the path of a session, and how lines are told apart."""
+"""Simulated runs as lines over the path of a session, and how lines differ."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ _OTHERS = (
 
 
 def stroke_of(key: str, number: int) -> Stroke:
-    """The look of a line. ``number``: which it is of those that are no system's own."""
+    """The look of a line. ``number``: which it is of those that are no system's."""
     return _STROKES.get(key) or _OTHERS[number % len(_OTHERS)]
 
 
@@ -177,10 +177,10 @@ def _signs(found: Simulation, place: dict[int, int]) -> tuple[Sign, ...]:
         signs.append(Sign("pruned", x, y, pruned.results[0], words))
     for made in found.compactions:
         split = f", inside turn {made.split_turn}" if made.split_turn else ""
-        kept = f"kept from #{made.first_kept}{split}" if made.first_kept >= 0 else "nothing kept"
+        tail = f"kept from #{made.first_kept}{split}" if made.first_kept >= 0 else "nothing kept"
         words = (
             f"compacted after #{made.entry}: {full(made.before)} to {full(made.after)} tokens, "
-            f"{kept}. {made.reason}"
+            f"{tail}. {made.reason}"
         )
         kind: SignKind = "split" if made.split_turn else "compacted"
         x, y = place.get(made.entry, 0), height(made.request)

@@ -13,20 +13,19 @@ from PySide6.QtWidgets import (
     QLabel,
     QProgressBar,
     QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from explorer.audit.simulation import Policy, Stopped
 from explorer.audit.simulation.sweep import Cell, Sweep
 from ui.audit.what_if.heat_map import FIGURES, HeatMap
-from ui.inspector.gather import Loader
 from ui.theme import S8, S12, S16, set_tone
 from ui.widgets.choice import Choice
 from ui.widgets.figures import full
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption
-from ui.widgets.panels import labelled, push_button
+from ui.widgets.loader import Loader
+from ui.widgets.panels import column_in, labelled, push_button
 
 BREATH_S = 0.002
 """Between two cells: the window's thread gets its turn."""
@@ -117,9 +116,7 @@ class SweepPage(QWidget):
         foot.addWidget(self.question, 1)
         for button in (self.yes, self.no, self.undo):
             foot.addWidget(button)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(S16, S12, S16, S12)
-        column.setSpacing(S8)
+        column = column_in(self, S8, (S16, S12, S16, S12))
         column.addWidget(head)
         column.addWidget(self.progress)
         column.addWidget(self.heat, 1)
@@ -131,7 +128,7 @@ class SweepPage(QWidget):
     # what is shown -----------------------------------------------------------------------------
 
     def show_policies(self, policies: Sequence[Policy], in_force: Policy) -> None:
-        """The profiles to choose among, each with the sizes that are its own; the one in force is
+        """The profiles to choose among, each with its sizes; the one in force is
         marked on its map."""
         self._policies, self._in_force = list(policies), in_force
         chosen = self.profile.currentData() or in_force.profile.name
@@ -142,7 +139,7 @@ class SweepPage(QWidget):
         self._mark_in_force()
 
     def forget(self) -> None:
-        """Another session: what was swept is not its own."""
+        """Another session: forget what was swept."""
         self.cancel()
         self.sweep = None
         self._cell = None

@@ -16,7 +16,6 @@ from PySide6.QtWidgets import (
     QSpinBox,
     QSplitter,
     QTabWidget,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -26,15 +25,15 @@ from ui.audit.what_if.chart import Chart
 from ui.audit.what_if.lines import Drawing
 from ui.audit.what_if.sweep import MakeSweep, SweepPage
 from ui.audit.what_if.totals import LineLegend, TotalsTable
-from ui.inspector.gather import Loader
 from ui.theme import S4, S8, S12, S16, bind_font, set_tone, ui_font
 from ui.widgets.choice import Choice
 from ui.widgets.dialogs import fit
 from ui.widgets.figures import count, round_short
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, Hairline
+from ui.widgets.loader import Loader
 from ui.widgets.model_box import ModelBox
-from ui.widgets.panels import bare_column, labelled, push_button, scroll_area
+from ui.widgets.panels import column_in, labelled, push_button, scroll_area
 
 LEAST_WINDOW, MOST_WINDOW = 2_000, 10_000_000
 
@@ -77,7 +76,7 @@ class WindowBox(QWidget):
         self.box = number("Context window of all walks", LEAST_WINDOW, MOST_WINDOW, self)
         self.box.valueChanged.connect(self.changed)
         self.box.setToolTip("Sizes shrink in proportion with a smaller window")
-        row = bare_column(self)
+        row = column_in(self)
         row.addWidget(labelled("&Window", self.box, self))
 
     def show_window(self, tokens: int) -> None:
@@ -88,7 +87,7 @@ class WindowBox(QWidget):
 
 
 class AddedRules(QWidget):
-    """A profile and two sizes, drawn as a line of their own."""
+    """A profile and two sizes, drawn as a separate line."""
 
     added = Signal(object)
     """A ``Policy``."""
@@ -115,15 +114,15 @@ class AddedRules(QWidget):
         keep, reserve = labelled("&Keep", self.keep, line), labelled("R&eserve", self.reserve, line)
         for part in (self.profile, keep, reserve, self.add, self.clear):
             row.addWidget(part)
-        column = bare_column(self)
+        column = column_in(self)
         column.addWidget(line)
 
-    def show_profiles(self, profiles: Sequence[Profile], own: Policy) -> None:
+    def show_profiles(self, profiles: Sequence[Profile], in_force: Policy) -> None:
         """Offer these profiles, the one in force first chosen."""
-        fresh = not self._profiles or self._window != own.settings.context_window
+        fresh = not self._profiles or self._window != in_force.settings.context_window
         self._profiles = list(profiles)
-        self._window = own.settings.context_window
-        chosen = self.profile.currentData() or own.profile.name
+        self._window = in_force.settings.context_window
+        chosen = self.profile.currentData() or in_force.profile.name
         self.profile.clear()
         for profile in profiles:
             self.profile.addItem(profile.title, profile.name)
@@ -132,7 +131,7 @@ class AddedRules(QWidget):
             self._fill()
 
     def show_count(self, lines: int) -> None:
-        """How many lines of one's own there are."""
+        """Number of lines that the user drew."""
         self.clear.setVisible(lines > 0)
 
     def _fill(self) -> None:
@@ -188,7 +187,7 @@ class WhatIfWindow(QDialog):
         self.setWindowTitle("What if")
         self.setModal(False)
         self._walk = walk
-        self._own: list[Policy] = []
+        self._added: list[Policy] = []
         self._policies: tuple[tuple[str, Policy], ...] = ()
         self._window = 0
         self._prices: Prices | None = None
@@ -269,9 +268,7 @@ class WhatIfWindow(QDialog):
         foot.setContentsMargins(S16, S8, S16, S12)
         for part in (close, self.window_box, cost):
             foot.addWidget(part)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, S12, 0, 0)
-        column.setSpacing(S8)
+        column = column_in(self, S8, (0, S12, 0, 0))
         for part in (self.title, self.facts):
             part.setContentsMargins(S16, 0, S16, 0)
             column.addWidget(part)
@@ -282,11 +279,11 @@ class WhatIfWindow(QDialog):
     def _over_time(self) -> QWidget:
         page = QWidget(self)
         upper, lower = QWidget(page), QWidget(page)
-        above = bare_column(upper, S8)
+        above = column_in(upper, S8)
         above.addWidget(self.legend)
         above.addWidget(self.chart, 1)
         above.addWidget(self.words)
-        below = bare_column(lower, S8)
+        below = column_in(lower, S8)
         below.addWidget(self.totals, 1)
         below.addWidget(self.added_rules)
         below.addWidget(self.note)
@@ -296,8 +293,7 @@ class WhatIfWindow(QDialog):
         split.addWidget(lower)
         split.setStretchFactor(0, 3)
         split.setStretchFactor(1, 2)
-        column = QVBoxLayout(page)
-        column.setContentsMargins(S16, S12, S16, S12)
+        column = column_in(page, margins=(S16, S12, S16, S12))
         column.addWidget(split)
         return page
 
@@ -337,26 +333,26 @@ class WhatIfWindow(QDialog):
         return self._prices
 
     def forget(self) -> None:
-        """Another session: nothing of what was drawn or swept is its own."""
-        self._own.clear()
+        """Another session: forget what was drawn and swept."""
+        self._added.clear()
         self.added_rules.show_count(0)
         self.drawing = None
         self.sweep.forget()
 
     def _ask(self) -> None:
-        added = tuple((f"own {number}", policy) for number, policy in enumerate(self._own))
+        added = tuple((f"own {number}", policy) for number, policy in enumerate(self._added))
         question = Question((*self._policies, *added), self._window)
         walk = self._walk
         self._loader.load(lambda: walk(question))
 
     def _add(self, policy: Policy) -> None:
-        if policy not in self._own:
-            self._own.append(policy)
-            self.added_rules.show_count(len(self._own))
+        if policy not in self._added:
+            self._added.append(policy)
+            self.added_rules.show_count(len(self._added))
             self._ask()
 
     def _clear(self) -> None:
-        self._own.clear()
+        self._added.clear()
         self.added_rules.show_count(0)
         self._ask()
 
