@@ -94,15 +94,18 @@ def is_command(text: str) -> bool:
     )
 
 
-def command_lines(text: str, blocks: list[tuple[int, int, str]]) -> Iterator[tuple[int, int]]:
-    """The ranges of command lines in a message, in characters; ``blocks``: its ``fences``."""
+def command_lines(
+    text: str, words: frozenset[str], blocks: list[tuple[int, int, str]]
+) -> Iterator[tuple[int, int]]:
+    """The ranges of command lines in a message, in characters; ``words``: its different words,
+    ``blocks``: its ``fences``."""
     fenced = Ranges((start, end) for start, end, _ in blocks)
     for start, end, language in blocks:
         yield from _in_block(text, start, end, language in _SHELLS)
     for match in _BACKTICKS.finditer(text) if "`" in text else ():
         if match.start() not in fenced and is_command(match.group(1)):
             yield match.start(1), match.end(1)
-    if not HEADS.isdisjoint(text.split()):
+    if not HEADS.isdisjoint(words):
         yield from _in_prose(text, fenced)
 
 

@@ -241,7 +241,7 @@ def _prose(text: Text, words: frozenset[str], mentions: set[str]) -> list[Mentio
     skip = [(start, end) for start, end, _ in blocks]
     taken = Ranges(skip)
     found: list[Mention] = []
-    for start, end in command_lines(body, blocks):
+    for start, end in command_lines(body, words, blocks):
         line = body[start:end]
         found.append(_mention(FactKind.COMMAND, text, start, line, statement_key(line)))
         taken.add(start, end)

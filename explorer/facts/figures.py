@@ -87,6 +87,8 @@ _FIGURE = re.compile(
     r"(?:\d{1,3}(?:[,'_]\d{3})+(?!\d)|\d{1,3}(?: \d{3})+(?![\d.])|\d+)(?:\.\d+)?(?:e[-+]?\d+)?"
     r"(?::1(?!\d))?(?P<unit>%|[€$£]|°[CF]?|[A-Za-zµμ]{1,6}(?:/[A-Za-z]+)?)?(?![\w/\\@]|[.:,-]\w)"
 )
+_DIGITS = re.compile(r"\d+")
+_SIGNS = "~≈<>≤≥±+-$€£"
 _UNIT = re.compile(
     r"[ \u00a0\u202f]*(?P<first>%|[€$£]|°[CF]?|[A-Za-zµμ][A-Za-zµμ-]*(?:/[A-Za-z]+)?)(?![\w(=/])"
 )
@@ -145,7 +147,7 @@ _MORE = re.compile(r"\s(\d+)\s?(ms|s|sec|seconds|min|minutes|h)\b")
 def figures(text: str, skip: Ranges, *, by_user: bool = False) -> Iterator[tuple[int, int]]:
     """Where figures stand that say how much or how many (characters), those in ``skip`` aside."""
     at = 0
-    for match in _FIGURE.finditer(text):
+    for match in _candidates(text):
         start, end = match.span()
         if start < at or start in skip:
             continue
@@ -165,6 +167,19 @@ def figures(text: str, skip: Ranges, *, by_user: bool = False) -> Iterator[tuple
         if text[start] in "+-" and start and not text[start - 1].isspace():
             start += 1
         yield start, at
+
+
+def _candidates(text: str) -> Iterator[re.Match[str]]:
+    """What ``_FIGURE`` finds, looked for at runs of digits only, which is faster."""
+    done = 0
+    for digits in _DIGITS.finditer(text):
+        at = digits.start()
+        if at >= done:
+            signed = at > done and text[at - 1] in _SIGNS
+            match = (signed and _FIGURE.match(text, at - 1)) or _FIGURE.match(text, at)
+            if match:
+                done = match.end()
+                yield match
 
 
 def _is_figured_word(word: str) -> bool:
