@@ -113,6 +113,13 @@ CUES = (
         r"{head}(?:stay|keep|steer) (?:\w+ )?(?:away|clear|out|off)\b",
         r"^nobody \w+s\b(?!.*\b(?:yet|any ?more|ever)\b)",
         r"\bhands off\b",
+        r"\bunder no circumstances\b",
+        r"\bneeds? (?:my|an?|the) (?:\w+ )?(?:approval|review|ok|okay|permission|sign-?off)\b",
+        r"\b(?:keep|bear) in mind\b",
+        r"\bgoing forward\b",
+        r"\bexclusively\b",
+        r"\bout of (?:bounds|scope)\b",
+        r"^prefer\b",
         r"\boff[- ]limits\b",
         r"\balone\W*$",
         r"{head}only (?!(?:one|two|three|some|few|then|happens|fails|now|when (?:it|the)|"
@@ -155,6 +162,7 @@ CUES = (
         By.BOTH,
         r"\b(?:decided|decision|settled|chose|chosen|opted)\b",
         r"{we} {choose}",
+        r"\bagreed (?:on|to|that)\b",
         r"\b(?:use[ds]?|using|make|made|store[ds]?|put|took|take|build|built|write|wrote|"
         r"return|returns|keep|go|went|do|load|split|replaced?|move[ds]?)\b.{2,80}\b(?:instead "
         r"of|rather than)\b",

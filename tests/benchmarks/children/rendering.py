@@ -6,7 +6,7 @@ import gc
 
 from explorer.prompting.agent_prompt import AgentPrompt
 from explorer.prompting.rendering import render
-from explorer.prompting.turns import Said, conversation
+from explorer.prompting.turns import SourceMessage, conversation
 from explorer.session.entries import (
     AssistantMessage,
     TextBlock,
@@ -19,19 +19,21 @@ from explorer.tokens.estimate import estimate_text
 from tests.benchmarks.children.process import times_ms
 
 
-def talk(messages: int) -> list[Said]:
+def talk(messages: int) -> list[SourceMessage]:
     """Turns of six rounds; every token count is known."""
-    found: list[Said] = []
+    found: list[SourceMessage] = []
     while len(found) < messages:
         at = len(found)
         if at % 13 == 0:
-            found.append(Said(at, UserMessage(text_content("Go on with the next one.")), 10))
+            found.append(
+                SourceMessage(at, UserMessage(text_content("Go on with the next one.")), 10)
+            )
             continue
         call = ToolCallBlock(f"c{at}", "read", {"path": "a.py"})
         reply = AssistantMessage((TextBlock("Reading it."), call))
-        found.append(Said(at, reply, 20))
+        found.append(SourceMessage(at, reply, 20))
         result = ToolResultMessage(f"c{at}", "read", text_content("line\n" * 80))
-        found.append(Said(at + 1, result, 100))
+        found.append(SourceMessage(at + 1, result, 100))
     return found
 
 

@@ -25,7 +25,7 @@ from ui.main_window import TABS
 
 MOST_CONNECTIONS = MOST_IDLE + 3
 """With the one that writes, the search index, and one that is about to be closed."""
-BLOCKS_PER_ENTRY = 5
+BLOCKS_PER_ENTRY = 8
 """Of Python's memory, for an entry of 700 bytes of which only the columns stay."""
 
 APPENDS = """
