@@ -94,6 +94,7 @@ CUES = (
         r"[a-z'-]+(?! then\W*$)",
         r"\b(?:nobody|nothing|no one|none|no \w+)(?: [\w-]+){0,4} (?:may|should|can|must|is "
         r"allowed|goes|gets|leaves|changes)\b",
+        r"\bnothing (?:else|more|outside|beyond|new)\b",
         r"\bwithout (?:asking|my|any|a new|new|breaking|changing|touching|losing|adding)\b",
         r"\bshould(?:n't| not| never| only| always| stay| remain| keep| be kept)\b",
         r"^(?!(?:i|we|you|what|which|how|who|it|this|that|there)\b)[^,]{3,60}?\bshould "
@@ -135,6 +136,7 @@ CUES = (
         r"min(?:imum)?)\b(?:[^.!?]{0,20}\b(?:is|are|to|of|at|stays?|moved))?:?=? {number}",
         r"\bdeadline (?:is|moved)\b",
         r"\bis the (?:limit|cap|ceiling|floor|line|maximum|minimum)\b",
+        r"\d\S* (?:[a-z%/]+ )?(?:max|tops|at most|minimum)\b",
         r"\b(?:under|below|within) {number}",
         r"\b(?:until|till|unless) (?:i|we|you|told|further)\b",
         r"\b(?:by|before|until) (?:mon|tues|wednes|thurs|fri|satur|sun)day\b",
@@ -149,6 +151,7 @@ CUES = (
         r"\b(?:i|we) prefer\b",
         r"\b(?:let's|please) (?:not|avoid|never)\b",
         r"\b(?:backwards?|forwards?)[- ]compat",
+        r"\b(?:each|every)(?: new)?(?: [\w-]+){1,3} (?:needs?|gets?|must|has to|should|goes)\b",
         r"{head}use (?!case|cases|of\b|it\b|that\b)(?!.*\b(?:instead|rather)\b)\S",
         r"\bin (?:plain |simple )?english\b",
         r"{head}(?:make|set|change|raise|lower|bump|increase|reduce|extend|cut) (?:that|it|this|"
@@ -180,6 +183,7 @@ CUES = (
     Cue(
         DECISION,
         By.USER,
+        r"^instead of .{3,60}\b(?:let's|we|i'd)\b",
         r"^(?:the|our|all|every|each) (?:[\w-]+ ){1,6}will (?:be|stay|remain|use|live|run)\b",
         r"^(?:(?:so|then|ok|okay|and|yes),? )*we (?:take|keep|skip|drop|bump|ignore|retire|"
         r"throw|delete|reject|archive|round)\b",
@@ -187,6 +191,7 @@ CUES = (
         r"allow|return|run|raise|host|deploy|write|pay|sell)\b",
         r"\b(?:let's|let us) (?:use|take|make (?:it|that|the)|store|call|name|limit|support|"
         r"set)\b",
+        r"\bcan live with\b",
         r"^(?:(?:ok|okay|yes|fine|then|so),? )*[\w.+-]+(?: [\w.+-]+)? it is\W*$",
         r"^(?:(?:ok|okay|yes|fine|let's|go with|take|use|i'd take|i prefer),? )*(?:(?:option|"
         r"variant|plan|approach) (?:[a-d]|\d|one|two)\b(?! would)|(?:the )?(?:first|second|"
@@ -194,8 +199,16 @@ CUES = (
         r"^(?:(?:ok|okay|yes|no|then|so|let's),? )*(?:take (?!a look|care|your time)|pick |"
         r"choose |skip |postpone |forget about |drop (?!the (?:table|database))|go (?:with|"
         r"for (?!it)))",
+        r"^(?:(?:ok|okay|yes|fine|good|right),? )*(?:no|without|skip|drop|only|just|with) [\w "
+        r",'-]{1,50} then\W*$",
+    ),
+    Cue(
+        DECISION,
+        By.USER,
         r"\byou (?:may|can|are allowed to) (?:now )?\w+ .*\b(?:now|again|as well|too|after all)\b",
+        r"\b(?:you|we) (?:may|can) now\b",
         r"\b(?:forget|ignore) (?:about )?(?:the|my) .*\b(?:rule|limit|requirement|cap)\b",
+        r"\b(?:can|may) wait\W*$",
     ),
     # Requests: what the user wants done. Orders are found by ``_orders`` besides.
     Cue(
@@ -205,6 +218,7 @@ CUES = (
         r"say|think))",
         r"\b(?:can|could) (?:we|i) (?:also |please )?(?:get|have|add|make|try|move|change|fix|"
         r"show|run|drop|use|put)\b",
+        r"\bany chance\b",
         r"\b(?:i|we)(?:'d| would) (?:really |also )?(?:like|love|appreciate) (?!it\b)",
         r"\b(?:i|we) (?:really |also |now |still )?(?:want|need) (?:you|to|an?|the|this|that|"
         r"it|all|some|one|two|another|your)\b(?! (?:stay|remain|keep))",
@@ -220,6 +234,7 @@ CUES = (
         r"\bgo (?:ahead|on with|for it)\b",
         r"^(?:please )?(?:proceed|continue)\b",
         r"(?:^|, |\b(?:yes|ok|please|then) )do (?:it|that|this|so|both|all)\b",
+        r"\b(?:try|run it|do it) again\b",
         r"\b(?:let's|lets) (?:also |just |now |then |first )*(?:see|try|add|fix|run|look|"
         r"write|test|start|check|do (?:it|that)|begin|continue|get|clean|refactor)\b",
     ),
@@ -273,6 +288,7 @@ EXCEPTIONS = (
         By.BOTH,
         r"\b(?:could|might|maybe|perhaps|whether|alternatively|either|if you)\b",
         r"\byou (?:decide|want|prefer)\b",
+        r"\bwent (?:well|wrong|fine|through|down|up|back|away)\b",
         r"\b(?:instead of|rather than) (?:about |the )?\d",
         r"\bbug\b",
         r"\bwrong\b",
@@ -296,7 +312,13 @@ EXCEPTIONS = (
     Cue(
         TODO,
         By.BOTH,
+        r"\b(?:nothing|none)(?: \w+){0,3} (?:left|remains|remaining|pending|open)\b",
         r"^(?:if|whether)\b",
+    ),
+    Cue(
+        TODO,
+        By.USER,
+        r"\b(?:we|you) still (?:need|have) to\b(?!.*\b(?:later|tomorrow|next)\b)",
     ),
 )
 
