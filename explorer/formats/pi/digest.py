@@ -15,9 +15,9 @@ from typing import Any, BinaryIO, NamedTuple
 import orjson
 
 from explorer.formats.jsonl import line_groups
-from explorer.formats.pi import header as pi
 from explorer.formats.pi import omp
 from explorer.formats.pi.entries import read_entry, read_usage
+from explorer.formats.pi.header import HEADER_TYPE, LEAF_TYPE
 from explorer.session.describe import STOP_FLAGS, Facts, describe, result_flags
 from explorer.session.file_tools import FILE_TOOLS, file_ops
 from explorer.session.json_values import MAX_COUNT, MAX_DEPTH, is_too_deep
@@ -122,9 +122,9 @@ def _is_plain(entry: Any, entry_id: object, parent_id: object) -> bool:
     kind = entry["type"]
     if kind == "message":
         return True
-    if kind == pi.HEADER_TYPE or kind == omp.TITLE_TYPE:
+    if kind == HEADER_TYPE or kind == omp.TITLE_TYPE:
         return False
-    return not (kind == "custom" and entry.get("customType") == pi.LEAF_TYPE)
+    return not (kind == "custom" and entry.get("customType") == LEAF_TYPE)
 
 
 def characters(lines: list[bytes]) -> int:

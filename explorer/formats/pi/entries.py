@@ -10,8 +10,8 @@ from datetime import datetime, timedelta
 from random import Random
 from typing import Any, Literal
 
-from explorer.formats.pi import header as pi
 from explorer.formats.pi import omp
+from explorer.formats.pi.header import EXTENSION_KEY, model_change, positional_id
 from explorer.session.edit_entries import REPEATED_USER_TOKENS
 from explorer.session.entries import (
     AssistantMessage,
@@ -304,7 +304,7 @@ def _compaction(entry: Json) -> CompactionSummary:
     place = entry.get("firstKeptEntryIndex")
     kept = _text(entry, "firstKeptEntryId", "first_kept_entry_id", "retained_from_id")
     if not kept and type(place) is int and place > 0:
-        kept = pi.positional_id(place)
+        kept = positional_id(place)
     return CompactionSummary(
         _text(entry, "summary"),
         kept,
@@ -456,7 +456,7 @@ def _write_body(entry: Entry, format_name: FormatName) -> tuple[str, dict[str, A
         case SessionName():
             return "session_info", {"name": body.name}
         case ModelChange():
-            change = omp.model_change if is_omp else pi.model_change
+            change = omp.model_change if is_omp else model_change
             return "model_change", change(*omp.split_model(body.model))
         case ThinkingLevelChange():
             return "thinking_level_change", {"thinkingLevel": body.level}
@@ -466,7 +466,7 @@ def _write_body(entry: Entry, format_name: FormatName) -> tuple[str, dict[str, A
 
 
 def _written_origin(from_extension: bool, is_omp: bool) -> dict[str, Any]:
-    key = omp.EXTENSION_KEY if is_omp else pi.EXTENSION_KEY
+    key = omp.EXTENSION_KEY if is_omp else EXTENSION_KEY
     return {key: True} if from_extension else {}
 
 

@@ -15,9 +15,18 @@ from typing import Any, BinaryIO, Literal
 from explorer import private_files
 from explorer.formats.errors import ReadCancelled
 from explorer.formats.jsonl import BadLine, Verbatim, parse, parse_exactly
-from explorer.formats.pi import header as pi
 from explorer.formats.pi import omp
 from explorer.formats.pi.entries import iso_time, write_entry
+from explorer.formats.pi.header import (
+    ENTRY_TYPES,
+    EXTENSION_KEY,
+    HEADER_TYPE,
+    LEAF_TYPE,
+    VERSION,
+    model_change,
+    positional_id,
+    with_kept_id,
+)
 from explorer.session.edit_entries import SHAPE_TYPES, ShapeKind
 from explorer.session.entries import CustomData, Entry
 from explorer.session.records import FormatName, SessionHeader
@@ -39,7 +48,7 @@ class PiUpgrade:
 
     def header(self, value: dict[str, Any]) -> str:
         """The header's line with version 3."""
-        return dumps(value | {"version": pi.VERSION})
+        return dumps(value | {"version": VERSION})
 
     def entry(self, raw: str, place: int) -> str:
         """An entry's line. ``place`` counts the JSON values of the file from the header, which
@@ -53,19 +62,19 @@ class PiUpgrade:
             value = _from_omp(value)
         self._last_id = value.get("id")
         kind = value.get("type")
-        if isinstance(kind, str) and kind not in pi.ENTRY_TYPES:
+        if isinstance(kind, str) and kind not in ENTRY_TYPES:
             self.unknown_types[kind] += 1
         return raw if value is before else dumps(value)
 
     def _with_ids(self, value: dict[str, Any], place: int) -> dict[str, Any]:
         head = {
             "type": value.get("type"),
-            "id": pi.positional_id(place),
+            "id": positional_id(place),
             "parentId": self._last_id,
         }
         rest = {key: field for key, field in value.items() if key not in head}
         if value.get("type") == "compaction":
-            rest = pi.with_kept_id(rest)
+            rest = with_kept_id(rest)
         return head | rest
 
 
@@ -84,13 +93,13 @@ def _renamed_role(value: dict[str, Any]) -> dict[str, Any]:
 def _from_omp(value: dict[str, Any]) -> dict[str, Any]:
     if omp.EXTENSION_KEY in value:
         value = {
-            pi.EXTENSION_KEY if key == omp.EXTENSION_KEY else key: field
+            EXTENSION_KEY if key == omp.EXTENSION_KEY else key: field
             for key, field in value.items()
         }
     model = value.get("model")
     if value.get("type") == "model_change" and isinstance(model, str) and "modelId" not in value:
         rest = {key: field for key, field in value.items() if key != "model"}
-        return rest | pi.model_change(*omp.split_model(model))
+        return rest | model_change(*omp.split_model(model))
     return value
 
 
@@ -274,7 +283,7 @@ class _Writer:
             return
         if self._bound_to_order:
             raise ExportError("A file of version 1 has its leaf at its end; export as pi-v3")
-        mark = Entry.of(CustomData(pi.LEAF_TYPE), leaf.entry_id, leaf.leaf_id, leaf.time_ms)
+        mark = Entry.of(CustomData(LEAF_TYPE), leaf.entry_id, leaf.leaf_id, leaf.time_ms)
         _put(file, dumps(write_entry(mark, self._header.format)).encode())
         self._report.marked_leaf = True
 
@@ -283,11 +292,11 @@ class _Writer:
         if not self._last:
             return not leaf_id
         if self._bound_to_order:
-            return leaf_id == pi.positional_id(self._last_place)
+            return leaf_id == positional_id(self._last_place)
         last = parse(self._last.encode())
         if last.get("id") == leaf_id:
             return True
-        return last.get("customType") == pi.LEAF_TYPE and (last.get("parentId") or "") == leaf_id
+        return last.get("customType") == LEAF_TYPE and (last.get("parentId") or "") == leaf_id
 
 
 def _put(file: BinaryIO, line: bytes) -> None:
@@ -305,7 +314,7 @@ def _is_value(raw: bytes) -> bool:
 
 def made_header(header: SessionHeader) -> dict[str, Any]:
     """A header line for a session whose file had none."""
-    made: dict[str, Any] = {"type": pi.HEADER_TYPE}
+    made: dict[str, Any] = {"type": HEADER_TYPE}
     if header.version != 1:
         made["version"] = header.version
     made |= {

@@ -13,8 +13,8 @@ from typing import Any, BinaryIO
 from explorer.formats.adapter import FoundSession
 from explorer.formats.errors import FormatError
 from explorer.formats.jsonl import BYTE_ORDER_MARK, BadLine, is_blank, line_groups, parse
-from explorer.formats.pi import header as pi
 from explorer.formats.pi import omp
+from explorer.formats.pi.header import ENTRY_TYPES, HEADER_TYPE, VERSION, is_header, read_header
 from explorer.session.records import FormatName, Problem, SessionHeader
 
 WINDOW_LINES = 2_000
@@ -100,7 +100,7 @@ def _look_at_value(seen: _Seen, number: int, line: bytes, value: object) -> str:
     if omp.is_title_slot(value):
         title = value.get("title")
         seen.title = title if isinstance(title, str) else ""
-    elif kind == pi.HEADER_TYPE:
+    elif kind == HEADER_TYPE:
         if seen.header is None:
             seen.header, seen.header_line, seen.header_raw = value, number, line
     elif _is_entry(value, kind):
@@ -119,7 +119,7 @@ def _is_entry(value: dict[str, Any], kind: str) -> bool:
     if kind == "message":
         message = value.get("message")
         return isinstance(message, dict) and isinstance(message.get("role"), str)
-    return kind in pi.ENTRY_TYPES or kind in omp.ENTRY_TYPES
+    return kind in ENTRY_TYPES or kind in omp.ENTRY_TYPES
 
 
 def _conclude(path: Path, seen: _Seen) -> Sniffed:
@@ -127,7 +127,7 @@ def _conclude(path: Path, seen: _Seen) -> Sniffed:
     format_name = _format_of(path, seen)
     version = _version(seen, problems)
     known = seen.header if seen.header is not None else {"timestamp": seen.first_time}
-    header = pi.read_header(known, seen.header_raw.decode(), format_name, version)
+    header = read_header(known, seen.header_raw.decode(), format_name, version)
     if seen.header is None:
         problems.append(Problem(1, "the file has no header; its entries were read without one"))
     if not header.session_id:
@@ -158,7 +158,7 @@ def _version(seen: _Seen, problems: list[Problem]) -> int:
         if seen.header is not None:
             reason = "the header says version 1 or none, but the entries have ids"
             problems.append(Problem(seen.header_line, reason))
-        return pi.VERSION
+        return VERSION
     return 1
 
 
@@ -238,9 +238,9 @@ def _header_of(head: bytes, format_name: FormatName) -> SessionHeader | None:
             continue
         if omp.is_title_slot(value):
             title = value["title"] if isinstance(value.get("title"), str) else ""
-        elif pi.is_header(value):
+        elif is_header(value):
             version = value.get("version")
             known = version if isinstance(version, int) and not isinstance(version, bool) else 1
-            header = pi.read_header(value, line.decode(), format_name, known)
+            header = read_header(value, line.decode(), format_name, known)
             return replace(header, title=title) if title else header
     return None

@@ -24,11 +24,11 @@ from explorer.formats.jsonl import (
     parse,
     parse_hard,
 )
-from explorer.formats.pi import header as pi
 from explorer.formats.pi import omp
 from explorer.formats.pi.digest import LARGE_BYTES, Digest, Piece, characters, digest, pieces
 from explorer.formats.pi.digest_process import DigestLost, DigestProcess, is_apart
 from explorer.formats.pi.entries import read_entry
+from explorer.formats.pi.header import HEADER_TYPE, LEAF_TYPE, positional_id
 from explorer.formats.pi.recognition import Sniffed, sniff
 from explorer.formats.typed_source import FAULTS
 from explorer.session.assembly import Assembler, Placement
@@ -242,7 +242,7 @@ class FileSource:
         self._values += 1
         if not isinstance(clean, dict):
             self._put_aside(line, "not a JSON object")
-        elif clean.get("type") == pi.HEADER_TYPE:
+        elif clean.get("type") == HEADER_TYPE:
             if self._line != self._sniffed.header_line:
                 self._put_aside(line, "a second header")
         elif omp.is_title_slot(clean):
@@ -268,14 +268,14 @@ class FileSource:
         tokens = estimate_entry(exact)
         record = EntryRecord(entry_id, -1, self._line, line.decode(), facts, tokens)
         self._last_id = entry_id
-        is_mark = clean.get("type") == "custom" and clean.get("customType") == pi.LEAF_TYPE
+        is_mark = clean.get("type") == "custom" and clean.get("customType") == LEAF_TYPE
         self._leaf_id = parent_id if is_mark else entry_id
         self._emit(self._assembler.place(entry_id, parent_id, (record, parent_id)), batch)
 
     def _names(self, entry: dict[str, Any]) -> tuple[str, str]:
         """The entry's id and its parent's; an empty parent is none."""
         if self._sniffed.linear:
-            return pi.positional_id(self._values - 1), self._last_id
+            return positional_id(self._values - 1), self._last_id
         entry_id, parent_id = entry.get("id"), entry.get("parentId")
         return (
             entry_id if isinstance(entry_id, str) else "",
@@ -328,4 +328,4 @@ def _id_of(line: bytes) -> str:
     except BadLine:
         return ""
     entry_id = value.get("id") if isinstance(value, dict) else None
-    return entry_id if isinstance(entry_id, str) and value.get("type") != pi.HEADER_TYPE else ""
+    return entry_id if isinstance(entry_id, str) and value.get("type") != HEADER_TYPE else ""
