@@ -150,3 +150,9 @@ def test_ids_are_8_hexadecimal_digits_that_are_not_taken() -> None:
     second = new_id({first}, Random(1))
     assert second != first and len(second) == 8
     assert new_id(set(), Random(1)) == first
+
+
+def test_a_message_that_a_person_typed_is_not_synthetic() -> None:
+    typed = read_entry({"type": "message", "message": {"role": "user", "content": "x"}}).body
+    assert isinstance(typed, UserMessage) and not typed.synthetic
+    assert not UserMessage(typed.content).synthetic

@@ -150,3 +150,13 @@ def test_what_a_reply_took_is_the_figure_of_the_status_bar() -> None:
     ):
         entry = {"type": "message", "message": {"role": "assistant", "usage": usage}}
         assert _spent(read_entry(entry)) == spent_of(read_usage(usage)) != UNCOUNTED
+
+
+def test_a_cost_of_which_a_part_is_not_known_is_a_least_one() -> None:
+    talk = Branches()
+    talk.say("l1", "a", "assistant", "Priced.", usage=USAGE)
+    talk.say("l2", "l1", "assistant", "Unpriced.", usage={"input": 5, "output": 2})
+    talk.say("r1", "a", "assistant", "Priced.", usage=USAGE)
+    markdown = as_markdown(compare(talk, "l2", "r1"), "left", "right")
+    (line,) = [line for line in markdown.splitlines() if line.startswith("| Cost")]
+    assert line.count("at least") == 1 and line.count("0.2500") == 2

@@ -203,3 +203,10 @@ def test_sums_are_added_and_taken_away_figure_by_figure() -> None:
     one = Spent(1, 2, 3, 4, 0.5, 1, 1, 1)
     assert one + NOTHING == one
     assert (one + one) - one == one
+
+
+def test_the_turn_of_the_first_entry_has_its_replies() -> None:
+    session = Session()
+    first = session.add(user())
+    last = session.add(reply(usage(10, 1, cost=0.1)))
+    assert session.follow().turn(session.tree, first, last).replies.input == 10
