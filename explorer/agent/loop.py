@@ -68,8 +68,6 @@ class SessionPort(Protocol):
         """Calls of the last reply on the way to the leaf that have no result, in their order; none
         where the reply was stopped or failed, or the person spoke after it."""
 
-    def now_ms(self) -> int: ...
-
 
 class AgentTurn:
     """Runs turns for one session with one model and one set of tools."""

@@ -18,7 +18,7 @@ from explorer.compaction.profile import Profile
 from explorer.session.entries import Entry
 
 ReadEntries = Callable[[Sequence[int]], Sequence[Entry]]
-"""Reads the JSON of entries by index, in the order asked for."""
+"""Reads entries by index, in the order asked for."""
 RecordedInputs = Mapping[int, Collection[int]]
 """By compaction entry: the entries that were in its requests, as this program wrote them down."""
 

@@ -185,7 +185,7 @@ def ledger_at(
     """The ledger at ``leaf`` (``compaction`` None), or right after a compaction on its path.
 
     ``profile``: the rules of the agent that made the session; ``settings`` its sizes, of which
-    the budgets of branch summaries follow. ``read``: gives the JSON of entries; without it the
+    the budgets of branch summaries follow. ``read``: gives entries; without it the
     summaries are not looked at. ``recorded``: the requests that this program recorded.
     ``branches``: see ``branch_audits``, where they were audited already. Raises ValueError when
     the compaction is not on the path.

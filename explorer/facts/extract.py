@@ -20,7 +20,7 @@ from explorer.session.entries import Entry
 from explorer.session.text import PROSE_LIMIT, as_prose
 
 ReadEntries = Callable[[Sequence[int]], Sequence[Entry]]
-"""Reads the JSON of entries by index, in the order asked for."""
+"""Reads entries by index, in the order asked for."""
 
 AT_ONCE = 256
 """Entries that are read between two looks at ``cancelled``."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from explorer.formats.adapter import Adapter, FoundSession, IsCancelled, Progress
 from explorer.formats.pi.adapter import OMP, PI
-from explorer.formats.pi.entries import write_entry
+from explorer.formats.pi.entry_writer import write_entry
 from explorer.session.entries import Entry, TokenUsage
 from explorer.session.records import FormatName, SessionSource
 
@@ -61,9 +61,8 @@ def discover(home: Path) -> Iterator[FoundSession]:
 
 def read_record(format_name: FormatName, record: str | bytes) -> Entry:
     """A stored record as a typed entry."""
-    text = record if isinstance(record, str) else record.decode("utf-8", "surrogatepass")
-    adapter = PI if text.startswith(_OURS) else adapter_of(format_name)
-    return adapter.read(record)
+    is_ours = record[: len(_OURS)] in (_OURS, _OURS.encode())
+    return (PI if is_ours else adapter_of(format_name)).read(record)
 
 
 def usage_in(format_name: FormatName, record: str, context: int) -> TokenUsage | None:

@@ -25,7 +25,7 @@ from explorer.tokens.estimate import estimate_entry
 
 BATCH = 1_000
 """Entries that are handed on together."""
-FAULTS = {
+_FAULTS = {
     "orphan": "the parent {parent!r} is not in the file; the entry became a root",
     "cycle": "the parent {parent!r} is below the entry itself; the entry became a root",
     "self": "the entry is its own parent; it became a root",
@@ -51,6 +51,18 @@ def entry_record(entry: Entry, record: str, line: int = 0, parent: int = -1) -> 
     if len(record) > LARGE_UNITS:
         facts = facts._replace(flags=facts.flags | Flag.LARGE)
     return EntryRecord(entry.id, parent, line, record, facts, estimate_entry(entry))
+
+
+def placed_records(
+    placements: Iterable[Placement[tuple[EntryRecord, str]]], report: ReadReport
+) -> Iterator[EntryRecord]:
+    """The records of placements, each with its parent's index. ``report`` is given the faults; a
+    placement's item is a record with the id that it names as its parent."""
+    for (record, parent_id), parent, fault in placements:
+        if fault:
+            reason = _FAULTS[fault].format(parent=parent_id[:80])
+            report.problems.append(Problem(record.line, reason))
+        yield record._replace(parent=parent)
 
 
 class TypedSource:
@@ -90,7 +102,7 @@ class TypedSource:
                 self._tell(one.done)
                 yield batch
                 batch = []
-        self._emit(assembler.finish(), batch)
+        batch += placed_records(assembler.finish(), self.report)
         self._tell(self.report.bytes_total)
         if batch:
             yield batch
@@ -105,22 +117,16 @@ class TypedSource:
         entry = one.entry
         if entry.id in assembler:
             reason = f"the id {entry.id[:80]!r} exists already; the first one counts"
-            self.report.asides.append(Aside(one.line, one.record.encode(), reason))
+            self.report.asides.append(
+                Aside(one.line, one.record.encode("utf-8", "surrogatepass"), reason)
+            )
             self.report.problems.append(Problem(one.line, f"{reason}; the line was kept aside"))
             return
         self._last_id = entry.id
         parent_id = entry.parent_id or ""
         record = entry_record(entry, one.record, one.line)
-        self._emit(assembler.place(entry.id, parent_id, (record, parent_id)), batch)
-
-    def _emit(
-        self, placements: list[Placement[tuple[EntryRecord, str]]], batch: list[EntryRecord]
-    ) -> None:
-        for (record, parent_id), parent, fault in placements:
-            if fault:
-                reason = FAULTS[fault].format(parent=parent_id[:80])
-                self.report.problems.append(Problem(record.line, reason))
-            batch.append(record._replace(parent=parent))
+        placements = assembler.place(entry.id, parent_id, (record, parent_id))
+        batch += placed_records(placements, self.report)
 
     def _tell(self, done: int) -> None:
         self.report.bytes_done = done

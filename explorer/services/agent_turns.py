@@ -69,7 +69,7 @@ class TurnPort:
         return self._document.agent.open_calls(self.at)
 
     def now_ms(self) -> int:
-        """See ``SessionPort``."""
+        """Milliseconds since 1970, by the clock of the session."""
         return self._document.writer.now_ms()
 
     async def note_model(self, thinking: ThinkingLevel | None = None) -> tuple[int, ...]:

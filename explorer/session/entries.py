@@ -444,8 +444,8 @@ def images_of(content: Content) -> tuple[ImageBlock, ...]:
 
 
 def all_texts(entry: Entry) -> Iterator[str]:
-    """Every text of an entry that a person may look for, in order; of what is not understood all
-    texts of the record. No recursion: hostile files nest deeply."""
+    """Every text of an entry that a person may look for, in order. Of what is not understood only
+    texts of several words: names, ids, times and encoded data are none."""
     body = entry.body
     for block in entry.content:
         if isinstance(block, TextBlock | ThinkingBlock):
@@ -454,7 +454,7 @@ def all_texts(entry: Entry) -> Iterator[str]:
             yield block.name
             yield from json_texts(block.arguments)
         elif isinstance(block, UnknownBlock):
-            yield from json_texts(block.value)
+            yield from _phrases(block.value)
     match body:
         case AssistantMessage():
             yield body.error
@@ -474,7 +474,7 @@ def all_texts(entry: Entry) -> Iterator[str]:
             yield body.summary
         case CustomData():
             yield body.name
-            yield from json_texts(body.data)
+            yield from _phrases(body.data)
         case Label():
             yield body.text
         case SessionName():
@@ -483,8 +483,12 @@ def all_texts(entry: Entry) -> Iterator[str]:
             yield body.model
         case ThinkingLevelChange():
             yield body.level
-        case Unknown() | UnknownMessage():
-            yield from json_texts(entry.recorded)
+        case Unknown():
+            yield from _phrases(entry.recorded)
+
+
+def _phrases(value: Any) -> Iterator[str]:
+    return (text for text in json_texts(value) if " " in text)
 
 
 def json_texts(value: Any) -> Iterator[str]:

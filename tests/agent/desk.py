@@ -7,7 +7,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Any
 
 from explorer.agent.tools.port import ToolOutcome
-from explorer.formats.pi.entries import read_message, write_message
+from explorer.formats.pi.entries import read_message
+from explorer.formats.pi.entry_writer import write_message
 from explorer.models.client import (
     Cancelled,
     CancelToken,
@@ -57,9 +58,6 @@ class Log:
                 calls = [b for b in message["content"] if b["type"] == "toolCall"]
                 return [ToolCall(b["id"], b["name"]) for b in calls if b["id"] not in answered]
         return []
-
-    def now_ms(self) -> int:
-        return 1_767_603_603_459
 
     @property
     def roles(self) -> list[str]:

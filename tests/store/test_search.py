@@ -127,10 +127,21 @@ def test_tool_calls_results_and_summaries_are_searched_but_not_pictures() -> Non
         entry_text(read_entry({"type": "compaction", "id": "x", "summary": "what was"}))
         == "what was"
     )
-    deep: dict[str, object] = {"text": "bottom"}
+    deep: dict[str, object] = {"text": "rock bottom"}
     for _ in range(5000):
         deep = {"in": [deep]}
-    assert entry_text(read_entry(deep)) == "bottom"
+    assert entry_text(read_entry(deep)) == "rock bottom"
+
+
+def test_what_is_not_understood_is_searched_for_its_words_and_not_for_its_names() -> None:
+    odd = {"type": "weather", "id": "e7", "timestamp": "2026-01-01T00:00:00Z", "words": "it rains"}
+    assert entry_text(read_entry(odd)) == "it rains"
+    data = {"entries": [{"id": "e1", "tokens": 3}], "reason": "the port matters"}
+    pin = {"type": "custom", "id": "e8", "customType": "session-explorer/pin", "data": data}
+    assert entry_text(read_entry(pin)) == "session-explorer/pin\nthe port matters"
+    block = {"type": "audio", "data": "UklGRg==", "caption": "a short beep"}
+    spoken = {"type": "message", "message": {"role": "user", "content": [block]}}
+    assert entry_text(read_entry(spoken)) == "a short beep"
 
 
 @settings(

@@ -48,7 +48,7 @@ _STATES = {State.IN_CONTEXT: "verbatim", State.SUMMARIZED: "told", State.SET_ASI
 
 @dataclass(frozen=True, slots=True)
 class Gathering:
-    """Makes the parts of a report of one path. ``read`` gives the JSON of entries by index,
+    """Makes the parts of a report of one path. ``read`` gives entries by index,
     ``previews`` their first words."""
 
     tree: SessionTree

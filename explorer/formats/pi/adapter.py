@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from explorer.formats.adapter import FoundSession, IsCancelled, Progress
-from explorer.formats.pi.entries import read_entry, read_usage, write_entry
+from explorer.formats.pi.entries import read_entry, read_usage
+from explorer.formats.pi.entry_writer import write_entry
 from explorer.formats.pi.export import dumps
 from explorer.formats.pi.recognition import find_sessions, head_format
 from explorer.formats.pi.source import FileSource, open_source

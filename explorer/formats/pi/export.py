@@ -16,7 +16,7 @@ from explorer import private_files
 from explorer.formats.errors import ReadCancelled
 from explorer.formats.jsonl import BadLine, Verbatim, parse, parse_exactly
 from explorer.formats.pi import omp
-from explorer.formats.pi.entries import iso_time, write_entry
+from explorer.formats.pi.entry_writer import iso_time, write_entry
 from explorer.formats.pi.header import (
     ENTRY_TYPES,
     EXTENSION_KEY,

@@ -9,7 +9,7 @@ from random import Random
 from typing import Any
 
 from explorer.formats.jsonl import parse_exactly
-from explorer.formats.pi.entries import iso_time
+from explorer.formats.pi.entry_writer import iso_time
 from explorer.formats.pi.export import dumps, made_header
 from explorer.formats.pi.header import VERSION
 from explorer.session.records import SessionHeader

@@ -30,8 +30,8 @@ from explorer.formats.pi.digest_process import DigestLost, DigestProcess, is_apa
 from explorer.formats.pi.entries import read_entry
 from explorer.formats.pi.header import HEADER_TYPE, LEAF_TYPE, positional_id
 from explorer.formats.pi.recognition import Sniffed, sniff
-from explorer.formats.typed_source import FAULTS
-from explorer.session.assembly import Assembler, Placement
+from explorer.formats.typed_source import placed_records
+from explorer.session.assembly import Assembler
 from explorer.session.describe import describe
 from explorer.session.json_values import TOO_DEEP, is_too_deep
 from explorer.session.kinds import Flag
@@ -111,7 +111,7 @@ class FileSource:
                     if piece.done:
                         self._tell(piece.done)
             batch: list[EntryRecord] = []
-            self._emit(self._assembler.finish(), batch)
+            batch += placed_records(self._assembler.finish(), self.report)
             if batch:
                 yield batch
         self.report.leaf = self._assembler.placed.get(self._leaf_id, -1)
@@ -270,7 +270,8 @@ class FileSource:
         self._last_id = entry_id
         is_mark = clean.get("type") == "custom" and clean.get("customType") == LEAF_TYPE
         self._leaf_id = parent_id if is_mark else entry_id
-        self._emit(self._assembler.place(entry_id, parent_id, (record, parent_id)), batch)
+        placements = self._assembler.place(entry_id, parent_id, (record, parent_id))
+        batch += placed_records(placements, self.report)
 
     def _names(self, entry: dict[str, Any]) -> tuple[str, str]:
         """The entry's id and its parent's; an empty parent is none."""
@@ -281,15 +282,6 @@ class FileSource:
             entry_id if isinstance(entry_id, str) else "",
             parent_id if isinstance(parent_id, str) else "",
         )
-
-    def _emit(
-        self, placements: list[Placement[tuple[EntryRecord, str]]], batch: list[EntryRecord]
-    ) -> None:
-        for (record, parent_id), parent, fault in placements:
-            if fault:
-                reason = FAULTS[fault].format(parent=parent_id[:80])
-                self.report.problems.append(Problem(record.line, reason))
-            batch.append(record._replace(parent=parent))
 
     # what is no entry --------------------------------------------------------------------------
 

@@ -54,7 +54,7 @@ class SessionBusy(Exception):
 class AutomaticCompaction:
     """Watches one session and compacts it. All methods belong to the document's thread.
 
-    ``rules`` is asked at every decision. Implements ``ContextKeeper`` for turns of the agent.
+    ``rules`` is asked at every decision. Implements ``ContextPort`` for turns of the agent.
     """
 
     def __init__(self, document: Document, rules: Callable[[], EffectiveRules]) -> None:
