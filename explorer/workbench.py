@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -19,12 +20,11 @@ from explorer.formats import (
     discover,
     export_session,
     new_id,
-    open_source,
 )
 from explorer.formats.pi.export import AsFormat
 from explorer.formats.pi.header import VERSION
 from explorer.formats.pi.new_header import new_header
-from explorer.formats.registry import pi_lines
+from explorer.formats.registry import adapter_for, pi_lines
 from explorer.models.client import ModelClient
 from explorer.services.changes import (
     Change,
@@ -103,13 +103,20 @@ class Workbench:
         return self.store.sessions()
 
     async def import_file(
-        self, path: Path, progress: OnProgress | None = None, cancelled: IsCancelled | None = None
+        self,
+        path: Path,
+        progress: OnProgress | None = None,
+        cancelled: IsCancelled | None = None,
+        session_id: str = "",
     ) -> ImportReport:
-        """Import a file, or update the session that came from it.
+        """Import a session and those that come with it, or update what came from the file.
+        ``session_id``: which session of a file that holds several; see ``Adapter.open``.
 
         Raises FormatError, StoreError, OSError, or asyncio.CancelledError when cancelled.
         """
-        report = await asyncio.to_thread(self.import_blocking, path, progress, cancelled)
+        report = await asyncio.to_thread(
+            self.import_blocking, path, progress, cancelled, session_id
+        )
         if document := self._open.get(report.key):
             document.writer.pull()
             document.writer.follow_leaf(self.store.session(report.key).leaf)
@@ -117,11 +124,20 @@ class Workbench:
         return report
 
     def import_blocking(
-        self, path: Path, progress: OnProgress | None = None, cancelled: IsCancelled | None = None
+        self,
+        path: Path,
+        progress: OnProgress | None = None,
+        cancelled: IsCancelled | None = None,
+        session_id: str = "",
     ) -> ImportReport:
         """``import_file`` for callers without an event loop, and without changes published."""
-        source = open_source(path)
-        return self.store.import_session(source, progress=progress, cancelled=cancelled)
+        adapter = adapter_for(path)
+        source = adapter.open(path, cancelled=cancelled, session_id=session_id)
+        report = self.store.import_session(source, progress=progress, cancelled=cancelled)
+        for one in adapter.related(path, session_id):
+            other = adapter.open(one.path, cancelled=cancelled, session_id=one.session_id)
+            self.store.import_session(other, cancelled=cancelled)
+        return report
 
     async def create(
         self, cwd: str | Path, name: str = "", *, parent_session: str = ""
@@ -140,8 +156,8 @@ class Workbench:
         return document
 
     async def find(self, home: Path) -> list[FoundSession]:
-        """Sessions of pi and oh-my-pi in their usual places below ``home``."""
-        return await asyncio.to_thread(lambda: list(discover(home)))
+        """Sessions of all agents in their usual places below ``home``."""
+        return await asyncio.to_thread(lambda: list(discover(home, os.environ)))
 
     async def remove(self, key: int) -> None:
         """Take a session out of the database, and its transcripts and the whole outputs of its

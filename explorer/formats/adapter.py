@@ -7,7 +7,7 @@ A dialect's field names stand in its adapter's module and nowhere else.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -32,6 +32,16 @@ class FoundSession(NamedTuple):
     """Milliseconds since 1970."""
     header: SessionHeader | None
     """None when the first lines hold no header; the file may open nevertheless."""
+    session_id: str = ""
+    """Which session it is, of a file that holds several; else empty."""
+
+
+class Related(NamedTuple):
+    """A session that comes with another one: in the same file, or started by it."""
+
+    path: Path
+    session_id: str
+    """Empty for the session that the file is named for."""
 
 
 class Adapter(Protocol):
@@ -51,16 +61,35 @@ class Adapter(Protocol):
         """Whether ``write`` writes the agent's dialect; else what is added to a session of this
         format is a branch of ours, in a dialect of ours."""
 
+    @property
+    def unknown(self) -> Sequence[str]:
+        """What the agent sends to its model and records nowhere, in a few words each: "the system
+        prompt"."""
+
     def recognises(self, path: Path, head: bytes) -> bool:
         """Whether a file that begins with these bytes is of this format."""
 
     def open(
-        self, path: str | os.PathLike[str], progress: Progress | None, cancelled: IsCancelled | None
+        self,
+        path: str | os.PathLike[str],
+        progress: Progress | None = None,
+        cancelled: IsCancelled | None = None,
+        session_id: str = "",
     ) -> SessionSource:
-        """Read a file. ``progress`` and ``cancelled`` are called from the thread that reads.
+        """Read a session. ``session_id``: which one, of a file that holds several; by default the
+        one that was used last, or that the others belong to. ``progress`` and ``cancelled`` are
+        called from the thread that reads.
 
         Raises FormatError when the file is no such session, OSError when it cannot be read.
         """
+
+    def related(self, path: Path, session_id: str = "") -> Sequence[Related]:
+        """The sessions that come with one, itself left out: those that it started, and by default
+        all others of its file. Raises OSError, FormatError."""
+
+    def resume(self, header: SessionHeader) -> Sequence[str]:
+        """The agent's own command to go on with a session in its folder, as arguments; empty where
+        it has none."""
 
     def read(self, record: str | bytes) -> Entry:
         """A record as a typed entry; what cannot be read is an entry of an unknown kind. A
@@ -73,6 +102,6 @@ class Adapter(Protocol):
     def write(self, entry: Entry) -> str:
         """A new entry as a record. Raises ValueError for a time that cannot be written."""
 
-    def find(self, home: Path) -> Iterator[FoundSession]:
-        """The agent's session files below a person's home, newest first; what cannot be read is
-        passed over."""
+    def find(self, home: Path, environment: Mapping[str, str]) -> Iterator[FoundSession]:
+        """The agent's sessions in its usual places, newest first; what cannot be read is passed
+        over. ``environment``: variables that move those places. Only headers are read."""

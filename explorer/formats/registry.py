@@ -5,11 +5,12 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from explorer.formats.adapter import Adapter, FoundSession, IsCancelled, Progress
+from explorer.formats.annotation import apply_annotation, split_annotation
 from explorer.formats.pi.adapter import OMP, PI
 from explorer.formats.pi.entry_writer import write_entry
 from explorer.session.entries import Entry, TokenUsage
@@ -34,13 +35,21 @@ def open_source(
     path: str | os.PathLike[str],
     progress: Progress | None = None,
     cancelled: IsCancelled | None = None,
+    session_id: str = "",
 ) -> SessionSource:
     """Open a session file of any known format; see ``Adapter.open``.
 
-    Raises FormatError when the file is no session, OSError when it cannot be read or is no file: a
-    pipe or a device may have no end.
+    Raises FormatError when the file is no session, OSError when it cannot be read or is no file.
     """
     place = Path(path)
+    return adapter_for(place).open(place, progress, cancelled, session_id)
+
+
+def adapter_for(place: Path) -> Adapter:
+    """The adapter of a file, by what it begins with.
+
+    Raises OSError when it cannot be read or is no file: a pipe or a device may have no end.
+    """
     if not stat.S_ISREG(place.stat().st_mode):
         reason = "a folder" if place.is_dir() else "a pipe or a device"
         raise OSError(errno.EINVAL, f"This is {reason}, not a file", str(place))
@@ -48,27 +57,33 @@ def open_source(
         head = file.read(HEAD_BYTES)
     for adapter in ADAPTERS.values():
         if adapter.recognises(place, head):
-            return adapter.open(place, progress, cancelled)
+            return adapter
     # What looks like nothing may be a damaged file of pi, and else it says why it is none.
-    return PI.open(place, progress, cancelled)
+    return PI
 
 
-def discover(home: Path) -> Iterator[FoundSession]:
-    """The session files of all agents below a person's home, newest first within each."""
+def discover(home: Path, environment: Mapping[str, str]) -> Iterator[FoundSession]:
+    """The sessions of all agents in their usual places, newest first within each; see
+    ``Adapter.find``."""
     for adapter in ADAPTERS.values():
-        yield from adapter.find(home)
+        yield from adapter.find(home, environment)
 
 
 def read_record(format_name: FormatName, record: str | bytes) -> Entry:
     """A stored record as a typed entry."""
     is_ours = record[: len(_OURS)] in (_OURS, _OURS.encode())
-    return (PI if is_ours else adapter_of(format_name)).read(record)
+    adapter = PI if is_ours else adapter_of(format_name)
+    if adapter.writes or is_ours:
+        return adapter.read(record)
+    text = record if isinstance(record, str) else record.decode("utf-8", "surrogatepass")
+    lines, note = split_annotation(text)
+    return apply_annotation(adapter.read(lines), note) if note else adapter.read(lines)
 
 
 def usage_in(format_name: FormatName, record: str, context: int) -> TokenUsage | None:
     """See ``Adapter.usage``."""
     adapter = PI if record.startswith(_OURS) else adapter_of(format_name)
-    return adapter.usage(record, context)
+    return adapter.usage(split_annotation(record)[0], context)
 
 
 def write_record(format_name: FormatName, entry: Entry) -> str:

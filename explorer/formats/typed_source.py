@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from explorer.formats.adapter import IsCancelled, Progress
+from explorer.formats.annotation import annotated
 from explorer.formats.errors import ReadCancelled
 from explorer.session.assembly import Assembler, Placement
 from explorer.session.describe import describe
@@ -43,13 +44,28 @@ class ReadEntry(NamedTuple):
     """Number of the first of them, from 1."""
     done: int = 0
     """Bytes of the file that were read so far."""
+    noted: tuple[str, ...] = ()
+    """Names of the fields of the entry or its body that other records tell: they are kept with the
+    record, see ``annotation``."""
+    inherited: bool = False
+    """The file repeats it from the session that it was forked from."""
 
 
-def entry_record(entry: Entry, record: str, line: int = 0, parent: int = -1) -> EntryRecord:
+class Leaf(NamedTuple):
+    """Where the agent stands; without it, at the last entry of the file."""
+
+    entry_id: str
+
+
+def entry_record(
+    entry: Entry, record: str, line: int = 0, parent: int = -1, flags: int = 0
+) -> EntryRecord:
     """An entry with its record, as the store takes it. ``line``: 0 for an entry made here."""
     facts = describe(entry)
     if len(record) > LARGE_UNITS:
-        facts = facts._replace(flags=facts.flags | Flag.LARGE)
+        flags |= Flag.LARGE
+    if flags:
+        facts = facts._replace(flags=facts.flags | flags)
     return EntryRecord(entry.id, parent, line, record, facts, estimate_entry(entry))
 
 
@@ -67,19 +83,23 @@ def placed_records(
 
 class TypedSource:
     """A ``SessionSource`` over what an adapter reads. Lines that are no entry are put aside by the
-    adapter, which yields them as ``Aside``."""
+    adapter, which yields them as ``Aside``, and what a person should know as ``Problem``."""
 
     def __init__(
         self,
         path: str | os.PathLike[str],
         header: SessionHeader,
-        read: Iterable[ReadEntry | Aside],
+        read: Iterable[ReadEntry | Aside | Problem | Leaf],
         progress: Progress | None = None,
         cancelled: IsCancelled | None = None,
+        files: Sequence[str] = (),
     ) -> None:
+        """``files``: all that it is read from, where that is not the file at ``path`` alone."""
         self.path = str(path)
+        self.files = files or (self.path,)
         self.header = header
-        self.report = ReadReport(bytes_total=Path(path).stat().st_size)
+        size = sum(Path(one).stat().st_size for one in self.files)
+        self.report = ReadReport(bytes_total=size)
         self._read = read
         self._progress = progress
         self._cancelled = cancelled
@@ -93,20 +113,27 @@ class TypedSource:
         """
         assembler: Assembler[tuple[EntryRecord, str]] = Assembler()
         batch: list[EntryRecord] = []
+        leaf_id = ""
         for one in self._read:
-            if isinstance(one, Aside):
-                self.report.asides.append(one)
-                continue
-            self._take(one, assembler, batch)
+            match one:
+                case ReadEntry():
+                    self._take(one, assembler, batch)
+                case Aside():
+                    self.report.asides.append(one)
+                case Problem():
+                    self.report.problems.append(one)
+                case Leaf():
+                    leaf_id = one.entry_id
             if len(batch) >= BATCH:
-                self._tell(one.done)
+                self._tell(self.report.bytes_done)
                 yield batch
                 batch = []
         batch += placed_records(assembler.finish(), self.report)
         self._tell(self.report.bytes_total)
         if batch:
             yield batch
-        self.report.leaf = assembler.placed.get(self._last_id, -1)
+        placed = assembler.placed
+        self.report.leaf = placed.get(leaf_id, placed.get(self._last_id, -1))
 
     def _take(
         self,
@@ -123,8 +150,11 @@ class TypedSource:
             self.report.problems.append(Problem(one.line, f"{reason}; the line was kept aside"))
             return
         self._last_id = entry.id
+        self.report.bytes_done = max(self.report.bytes_done, one.done)
         parent_id = entry.parent_id or ""
-        record = entry_record(entry, one.record, one.line)
+        flags = int(Flag.INHERITED) if one.inherited else 0
+        text = annotated(one.record, entry, one.noted) if one.noted else one.record
+        record = entry_record(entry, text, one.line, flags=flags)
         placements = assembler.place(entry.id, parent_id, (record, parent_id))
         batch += placed_records(placements, self.report)
 

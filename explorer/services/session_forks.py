@@ -155,6 +155,7 @@ class ForkSource:
         random: Random,
     ) -> None:
         self.path = ""
+        self.files: tuple[str, ...] = ()
         self.plan = plan
         self.report = ReadReport(bytes_total=plan.count)
         self.header = fork_header(document.header, document.row.path, time_ms, random)

@@ -53,7 +53,7 @@ class SessionColumns:
     ids: list[str] = field(default_factory=list)
     parent: array[int] = field(default_factory=lambda: array("i"))
     kind: bytearray = field(default_factory=bytearray)
-    flags: array[int] = field(default_factory=lambda: array("H"))
+    flags: array[int] = field(default_factory=lambda: array("I"))
     time: array[float] = field(default_factory=lambda: array("d"))
     """Milliseconds since 1970."""
     estimate: array[int] = field(default_factory=lambda: array("i"))

@@ -264,6 +264,8 @@ class CompactionSummary:
     user_tokens: int = 0
     """Up to how many tokens of the user's messages its profile repeats word for word."""
     certainty: Certainty = "exact"
+    trigger: str = ""
+    """``auto`` or ``manual``; empty where it is not recorded."""
     failure: str = ""
     """What it records of its own failure; empty where it succeeded."""
     usage: TokenUsage | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol, overload
+from typing import Any, Literal, NamedTuple, Protocol, overload
 
 from explorer.session.describe import Facts
 from explorer.session.file_tools import FileOp
@@ -31,9 +31,14 @@ class EntryRecord(NamedTuple):
     """Tokens, ceil(UTF-16 units / 4)."""
 
 
+Relation = Literal["", "fork", "subagent", "compactor"]
+"""What a session is to the one that it names as its parent: a copy that goes on by itself, an agent
+that one of its calls started, or the agent that wrote the summary of one of its compactions."""
+
+
 @dataclass(frozen=True, slots=True)
 class SessionHeader:
-    """The first line of a session file, as far as it was understood."""
+    """What a session file says of the session as a whole, as far as it was understood."""
 
     session_id: str
     format: FormatName
@@ -44,7 +49,12 @@ class SessionHeader:
     raw: str
     """The line verbatim; empty when the file has no header."""
     title: str = ""
-    """oh-my-pi: the session's title when the file was opened."""
+    """The session's title when the file was opened, where its format gives one."""
+    relation: Relation = ""
+    parent_call: str = ""
+    """The tool call of the parent session that started this one."""
+    agent_version: str = ""
+    """Version of the agent that wrote it; empty where none is recorded."""
 
 
 class Aside(NamedTuple):
@@ -82,6 +92,10 @@ class SessionSource(Protocol):
     path: str
     header: SessionHeader
     report: ReadReport
+
+    @property
+    def files(self) -> Sequence[str]:
+        """All files that it is read from: when none of them has changed, it has not."""
 
     def batches(self) -> Iterator[Sequence[EntryRecord]]:
         """Entries in index order. Raises OSError when the file cannot be read on."""

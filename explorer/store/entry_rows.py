@@ -323,7 +323,7 @@ class BatchBuilder(ColumnBuilder):
         columns.ids.extend(batch.ids)
         columns.parent += array("i", parents)
         columns.kind.extend(batch.kinds)
-        columns.flags += array("H", batch.flags)
+        columns.flags += array("I", batch.flags)
         columns.time += array("d", batch.times)
         columns.estimate += array("i", batch.estimates)
         columns.usage += array("i", batch.usages)

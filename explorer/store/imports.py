@@ -358,10 +358,10 @@ class FileStamp:
     mtime_ns: int
 
     @classmethod
-    def of(cls, path: str) -> FileStamp:
-        """Raises OSError when the file cannot be asked."""
-        status = Path(path).stat()
-        return cls(status.st_size, status.st_mtime_ns)
+    def of(cls, paths: Sequence[str]) -> FileStamp:
+        """Of all files that a session is read from. Raises OSError when one cannot be asked."""
+        found = [Path(path).stat() for path in paths]
+        return cls(sum(one.st_size for one in found), max(one.st_mtime_ns for one in found))
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,8 @@ What each version brought:
 2. labels findable across sessions, and a name of the database, to which the search index
    is tied;
 3. the tool that made a result, all file tools, what prune entries prune: read from the entries
-   once more.
+   once more;
+4. what a session is to its parent session, and the version of the agent that wrote it.
 """
 
 from __future__ import annotations
@@ -92,7 +93,12 @@ def _described_anew(
     )
 
 
-MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {1: _to_2, 2: _to_3}
+def _to_4(db: sqlite3.Connection) -> None:
+    for name in ("relation", "parent_call", "agent_version"):
+        db.execute(f"ALTER TABLE sessions ADD COLUMN {name} VARCHAR NOT NULL DEFAULT ''")
+
+
+MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {1: _to_2, 2: _to_3, 3: _to_4}
 """By the version that they start from."""
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from explorer.session.records import FormatName, Problem, SessionHeader
+from explorer.session.records import FormatName, Problem, Relation, SessionHeader
 from explorer.session.tree import SessionTree
 
 if TYPE_CHECKING:
@@ -58,6 +58,11 @@ class SessionRow:
     leaf: int
     path: str
     """The file it came from, empty when it was made here."""
+    relation: Relation = ""
+    """What it is to ``parent_session``."""
+    parent_call: str = ""
+    """The tool call of the parent session that started it."""
+    agent_version: str = ""
 
 
 @dataclass(frozen=True, slots=True)

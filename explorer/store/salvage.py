@@ -373,6 +373,7 @@ class _Salvaged:
         self.header = self._header()
         source = damaged.ask("SELECT path FROM sources WHERE session = ?", key)
         self.path = text_out(source[0]) if source else f"session-{key}"
+        self.files = (self.path,)
         self.placed: dict[int, int] = {}
         """New index of every entry that could be read."""
 
@@ -385,9 +386,14 @@ class _Salvaged:
         if row is None:
             return SessionHeader("", "pi", 3, "", 0.0, "", "")
         identifier, form, version, cwd, ms, parent, raw = row
+        # An older layout does not have these yet.
+        relation, call, agent_version = self._damaged.ask(
+            "SELECT relation, parent_call, agent_version FROM sessions WHERE key = ?", self._key
+        ) or ("", "", "")
         return SessionHeader(
-            text_out(identifier), form, version, text_out(cwd), ms, text_out(parent), text_out(raw)
-        )
+            text_out(identifier), form, version, text_out(cwd), ms, text_out(parent), text_out(raw),
+            "", relation, text_out(call), text_out(agent_version),
+        )  # fmt: skip
 
     def batches(self) -> Iterator[list[EntryRecord]]:
         low, high = row_id(self._key, 0), row_id(self._key, self.count) - 1
@@ -461,7 +467,9 @@ def _record(
             facts = facts_of(row)
             if anew:
                 described = describe(entry)
-                facts = described._replace(flags=described.flags | facts.flags & Flag.LARGE)
+                facts = described._replace(
+                    flags=described.flags | facts.flags & (Flag.LARGE | Flag.INHERITED)
+                )
             return EntryRecord(text_out(row[1]), row[2], row[3], text, facts, row[7])
     if not entry.id:
         return None

@@ -14,7 +14,7 @@ from sqlmodel import Field, SQLModel
 
 APPLICATION_ID = 0x53457870
 """Marks a file as ours, in SQLite's header ("SExp")."""
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 """In SQLite's ``user_version``; see ``migrations`` for what each version brought."""
 PAGE_SIZE = 16384
 INDEX_BITS = 32
@@ -55,6 +55,11 @@ class SessionTable(SQLModel, table=True):
     started_ms: float = 0
     last_ms: float = 0
     changed_ms: float = 0
+    relation: str = ""
+    """What it is to the parent session. Since version 4, like the next two."""
+    parent_call: str = ""
+    """The tool call of the parent session that started it."""
+    agent_version: str = ""
 
 
 class EntryTable(SQLModel, table=True):

@@ -20,7 +20,7 @@ from explorer.store.rows import SessionRow, StoreError
 _SELECT = (
     "SELECT s.key, s.session_id, s.format, s.version, s.cwd, s.parent_session, s.name,"
     " s.first_said, s.entries, s.compactions, s.size, s.header_ms, s.started_ms, s.last_ms,"
-    " s.leaf, coalesce(o.path, ''), s.header"
+    " s.leaf, coalesce(o.path, ''), s.header, s.relation, s.parent_call, s.agent_version"
     " FROM sessions s LEFT JOIN sources o ON o.session = s.key WHERE s.complete = 1"
 )
 
@@ -50,6 +50,9 @@ def session_row(db: sqlite3.Connection, key: int, path: Path) -> tuple[SessionRo
         found[11],
         row.parent_session,
         text_out(found[16]),
+        relation=row.relation,
+        parent_call=row.parent_call,
+        agent_version=row.agent_version,
     )
     return row, header
 
@@ -58,7 +61,7 @@ def _row(found: tuple[Any, ...]) -> SessionRow:
     key, session_id, form, version, cwd, parent, name, first_text, entries, compactions, size = (
         found[:11]
     )
-    _, started, last, leaf, path = found[11:16]
+    _, started, last, leaf, path, _, relation, parent_call, agent_version = found[11:]
     return SessionRow(
         key,
         text_out(session_id),
@@ -74,17 +77,24 @@ def _row(found: tuple[Any, ...]) -> SessionRow:
         last,
         leaf,
         text_out(path),
+        relation,
+        text_out(parent_call),
+        text_out(agent_version),
     )
 
 
 def begin_session(db: sqlite3.Connection, header: SessionHeader, claim: str) -> int:
     """Add a session that is not shown yet; returns its key."""
-    texts = (header.session_id, header.cwd, header.parent_session, header.raw)
-    session_id, cwd, parent, raw = (text_in(text) for text in texts)
+    texts = (
+        header.session_id, header.cwd, header.parent_session, header.raw,
+        header.parent_call, header.agent_version,
+    )  # fmt: skip
+    session_id, cwd, parent, raw, parent_call, agent_version = map(text_in, texts)
     cursor = db.execute(
         "INSERT INTO sessions (session_id, format, version, cwd, parent_session, header, complete,"
         " claim, entries, leaf, name, first_said, compactions, size, header_ms, started_ms,"
-        " last_ms, changed_ms) VALUES (?, ?, ?, ?, ?, ?, 0, ?, 0, -1, '', '', 0, 0, ?, ?, 0, ?)",
+        " last_ms, changed_ms, relation, parent_call, agent_version)"
+        " VALUES (?, ?, ?, ?, ?, ?, 0, ?, 0, -1, '', '', 0, 0, ?, ?, 0, ?, ?, ?, ?)",
         (
             session_id,
             header.format,
@@ -96,6 +106,9 @@ def begin_session(db: sqlite3.Connection, header: SessionHeader, claim: str) -> 
             header.time_ms,
             header.time_ms,
             now_ms(),
+            header.relation,
+            parent_call,
+            agent_version,
         ),
     )
     assert cursor.lastrowid is not None

@@ -139,7 +139,7 @@ class Store:
         so do those made here. Raises StoreError, ImportCancelled, OSError, and what the source
         raises.
         """
-        stamp = FileStamp.of(source.path)
+        stamp = FileStamp.of(source.files)
         with self._background.paused():
             with self._readers.read() as db:
                 known = find_known(db, source)

@@ -39,12 +39,12 @@ __all__ = [
 ]
 
 
-_MAGIC = b"SXC2"
+_MAGIC = b"SXC3"
 """The number goes up with every change of what is packed: an older block is made again."""
 _START = struct.Struct("<4sII")
 _ARRAYS = (
     ("parent", "i"),
-    ("flags", "H"),
+    ("flags", "I"),
     ("time", "d"),
     ("estimate", "i"),
     ("usage", "i"),

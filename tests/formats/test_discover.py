@@ -29,7 +29,7 @@ def test_sessions_of_both_agents_are_found_newest_first(tmp_path: Path) -> None:
         )
     ]
     _put(tmp_path, f"{pi}/--home-dev-a--/notes.txt", [header()], 0)
-    found = list(discover(tmp_path))
+    found = list(discover(tmp_path, {}))
     assert [one.path for one in found] == [new, old, *placed]
     assert [one.format for one in found] == ["pi"] * 2 + ["omp"] * 5
     assert found[1].cwd == "/home/dev/a" and found[1].size == old.stat().st_size
@@ -48,18 +48,18 @@ def test_damaged_and_empty_files_do_not_end_the_search(tmp_path: Path) -> None:
     (tmp_path / place / "directory.jsonl").mkdir()
     if hasattr(os, "mkfifo"):
         os.mkfifo(tmp_path / place / "pipe.jsonl")
-    found = list(discover(tmp_path))
+    found = list(discover(tmp_path, {}))
     assert [one.path.name for one in found] == ["1.jsonl", "2.jsonl", "3.jsonl"]
     assert [one.header is not None for one in found] == [False, True, False]
 
 
 def test_a_home_without_agents_has_none(tmp_path: Path) -> None:
-    assert list(discover(tmp_path)) == []
+    assert list(discover(tmp_path, {})) == []
 
 
 def test_only_the_first_lines_are_read(tmp_path: Path) -> None:
     path = _put(tmp_path, ".pi/agent/sessions/--x--/s.jsonl", [header(), *chain(1)], 0)
     with path.open("r+b") as file:
         file.truncate(1 << 32)
-    [found] = discover(tmp_path)
+    [found] = discover(tmp_path, {})
     assert found.size == 1 << 32 and found.cwd == "/home/dev"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -49,13 +49,17 @@ class Parley:
     """One first line with the session's name; then a JSON list per line: number, number of the
     line above, who, what. A reply may go on in further lines of the same number."""
 
-    name, title, writes = "parley", "Parley", False
+    name, title, writes, unknown = "parley", "Parley", False, ()
 
     def recognises(self, path: Path, head: bytes) -> bool:
         return head.startswith(MAGIC)
 
     def open(
-        self, path: str | os.PathLike[str], progress: Progress | None, cancelled: IsCancelled | None
+        self,
+        path: str | os.PathLike[str],
+        progress: Progress | None = None,
+        cancelled: IsCancelled | None = None,
+        session_id: str = "",
     ) -> TypedSource:
         lines = Path(path).read_text("utf-8").splitlines()
         if len(lines) < 2:
@@ -93,7 +97,13 @@ class Parley:
     def write(self, entry: Entry) -> str:
         raise ValueError("Parley's files are only read")
 
-    def find(self, home: Path) -> Iterator[FoundSession]:
+    def related(self, path: Path, session_id: str = "") -> tuple[()]:
+        return ()
+
+    def resume(self, header: SessionHeader) -> tuple[()]:
+        return ()
+
+    def find(self, home: Path, environment: Mapping[str, str]) -> Iterator[FoundSession]:
         yield from ()
 
 

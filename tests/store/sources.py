@@ -58,6 +58,7 @@ class FileSource:
 
     def __init__(self, path: Path | str, batch: int = 1000) -> None:
         self.path = str(path)
+        self.files = (self.path,)
         self.report = ReadReport(bytes_total=Path(path).stat().st_size)
         self._batch = batch
         with Path(path).open("rb") as file:

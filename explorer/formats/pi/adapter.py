@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from explorer.formats.pi.recognition import find_sessions, head_format
 from explorer.formats.pi.source import FileSource, open_source
 from explorer.session.entries import Entry, TokenUsage
 from explorer.session.json_values import read_json, without_depths
-from explorer.session.records import FormatName
+from explorer.session.records import FormatName, SessionHeader
 
 _USAGE = re.compile(r'"usage"\s*:\s*(\{[^{}"]*(?:"[^"\\]*"[^{}"]*|\{[^{}]*\}[^{}"]*)*\})')
 
@@ -27,17 +27,31 @@ class PiAdapter:
 
     name: FormatName
     title: str
+    command: str
     writes: bool = True
+    unknown: tuple[str, ...] = ("the system prompt", "the descriptions of the tools")
 
     def recognises(self, path: Path, head: bytes) -> bool:
         """See ``Adapter``."""
         return head_format(path, head) == self.name
 
     def open(
-        self, path: str | os.PathLike[str], progress: Progress | None, cancelled: IsCancelled | None
+        self,
+        path: str | os.PathLike[str],
+        progress: Progress | None = None,
+        cancelled: IsCancelled | None = None,
+        session_id: str = "",
     ) -> FileSource:
-        """See ``Adapter``."""
+        """See ``Adapter``. A file holds one session."""
         return open_source(path, progress, cancelled)
+
+    def related(self, path: Path, session_id: str = "") -> tuple[()]:
+        """See ``Adapter``."""
+        return ()
+
+    def resume(self, header: SessionHeader) -> Sequence[str]:
+        """See ``Adapter``."""
+        return (self.command, "--session", header.session_id)
 
     def read(self, record: str | bytes) -> Entry:
         """See ``Adapter``. What earlier versions stored may be nested more deeply than is read
@@ -64,10 +78,10 @@ class PiAdapter:
         """See ``Adapter``."""
         return dumps(write_entry(entry, self.name))
 
-    def find(self, home: Path) -> Iterator[FoundSession]:
+    def find(self, home: Path, environment: Mapping[str, str]) -> Iterator[FoundSession]:
         """See ``Adapter``."""
         return find_sessions(home, self.name)
 
 
-PI = PiAdapter("pi", "pi")
-OMP = PiAdapter("omp", "oh-my-pi")
+PI = PiAdapter("pi", "pi", "pi")
+OMP = PiAdapter("omp", "oh-my-pi", "omp")

@@ -78,6 +78,7 @@ class FileSource:
         apart: bool,
     ) -> None:
         self.path = str(path)
+        self.files = (self.path,)
         self.header = sniffed.header
         self.report = ReadReport(problems=list(sniffed.problems))
         self._place = path

@@ -1,0 +1,50 @@
+"""What a reader knows of an entry that its record does not say.
+
+An entry is read again from its stored record alone. Where other records were needed to understand
+it (the tokens before a compaction, the entry that its kept tail begins with), a line of ours at the
+record's end keeps what they said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import fields, replace
+from typing import Any
+
+import orjson
+
+from explorer.session.entries import Entry
+from explorer.session.json_values import read_json
+
+_BEGIN = '{"sessionExplorer":"note"'
+_ON_ENTRY = ("id", "parent_id", "time_ms")
+
+
+def annotated(record: str, entry: Entry, names: Iterable[str]) -> str:
+    """The record with these fields of the entry or of its body: texts, numbers or None."""
+    note: dict[str, Any] = {"sessionExplorer": "note"}
+    for name in names:
+        note[name] = getattr(entry if name in _ON_ENTRY else entry.body, name)
+    return f"{record}\n{orjson.dumps(note).decode()}" if len(note) > 1 else record
+
+
+def split_annotation(record: str) -> tuple[str, str]:
+    """The agent's own lines, and ours; empty where there is none."""
+    start = record.rfind("\n") + 1
+    if record.startswith(_BEGIN, start):
+        return record[: max(0, start - 1)], record[start:]
+    return record, ""
+
+
+def apply_annotation(entry: Entry, note: str) -> Entry:
+    """The entry with what a line of ours says; a field that the entry does not have is left out.
+
+    Raises ValueError when the line is no JSON object.
+    """
+    values = read_json(note)
+    if not isinstance(values, dict):
+        raise ValueError("the note of a record is not a JSON object")
+    known = {one.name for one in fields(entry.body)}
+    on_body = {name: values[name] for name in values if name in known}
+    on_entry = {name: values[name] for name in _ON_ENTRY if name in values}
+    return replace(entry, body=replace(entry.body, **on_body), **on_entry)

@@ -1,0 +1,76 @@
+"""Content blocks and usage as Anthropic's API writes them, which several agents store unchanged."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from explorer.session.entries import (
+    Block,
+    Content,
+    ImageBlock,
+    TextBlock,
+    ThinkingBlock,
+    TokenUsage,
+    ToolCallBlock,
+    UnknownBlock,
+)
+from explorer.session.json_values import token_count
+
+
+def read_content(value: Any) -> Content:
+    """The blocks of a message: a text, or a list of blocks. What is no block is carried."""
+    if isinstance(value, str):
+        return (TextBlock(value),) if value else ()
+    if not isinstance(value, list):
+        return () if value is None else (UnknownBlock("", value),)
+    return tuple(map(read_block, value))
+
+
+def read_block(value: Any) -> Block:
+    """One block; of a kind that is not known, or without what its kind needs, it is carried."""
+    if isinstance(value, str):
+        return TextBlock(value)
+    if not isinstance(value, Mapping):
+        return UnknownBlock("", value)
+    kind = value.get("type")
+    match kind:
+        case "text" if isinstance(value.get("text"), str):
+            return TextBlock(value["text"])
+        case "thinking" if isinstance(value.get("thinking"), str):
+            return ThinkingBlock(value["thinking"], text_field(value, "signature"))
+        case "redacted_thinking":
+            return ThinkingBlock("", text_field(value, "data"), redacted=True)
+        case "tool_use" if isinstance(value.get("name"), str):
+            return ToolCallBlock(text_field(value, "id"), value["name"], value.get("input"))
+        case "image":
+            return _image(value)
+    return UnknownBlock(kind if isinstance(kind, str) else "", dict(value))
+
+
+def _image(value: Mapping[str, Any]) -> Block:
+    source = value.get("source")
+    if not isinstance(source, Mapping):
+        return UnknownBlock("image", dict(value))
+    # A picture at an address has no data of its own.
+    return ImageBlock(text_field(source, "media_type"), text_field(source, "data"))
+
+
+def read_usage(value: Any) -> TokenUsage | None:
+    """What a reply used, in tokens; None where nothing is recorded."""
+    if not isinstance(value, Mapping):
+        return None
+    output, prompt, read, written = (
+        token_count(value.get(name))
+        for name in (
+            "output_tokens", "input_tokens", "cache_read_input_tokens",
+            "cache_creation_input_tokens",
+        )
+    )  # fmt: skip
+    return TokenUsage(prompt, output, read, written, prompt + output + read + written)
+
+
+def text_field(value: Mapping[str, Any], name: str) -> str:
+    """A field that should be a text; empty where it is none."""
+    found = value.get(name)
+    return found if isinstance(found, str) else ""
