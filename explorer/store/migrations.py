@@ -95,7 +95,7 @@ def _described_anew(
 
 def _to_4(db: sqlite3.Connection) -> None:
     for name in ("relation", "parent_call", "agent_version"):
-        db.execute(f"ALTER TABLE sessions ADD COLUMN {name} VARCHAR NOT NULL DEFAULT ''")
+        db.execute(f"ALTER TABLE sessions ADD COLUMN {name} VARCHAR")
 
 
 MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {1: _to_2, 2: _to_3, 3: _to_4}

@@ -392,7 +392,7 @@ class _Salvaged:
         ) or ("", "", "")
         return SessionHeader(
             text_out(identifier), form, version, text_out(cwd), ms, text_out(parent), text_out(raw),
-            "", relation, text_out(call), text_out(agent_version),
+            "", relation or "", text_out(call or ""), text_out(agent_version or ""),
         )  # fmt: skip
 
     def batches(self) -> Iterator[list[EntryRecord]]:

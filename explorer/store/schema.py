@@ -55,11 +55,11 @@ class SessionTable(SQLModel, table=True):
     started_ms: float = 0
     last_ms: float = 0
     changed_ms: float = 0
-    relation: str = ""
+    relation: str | None = None
     """What it is to the parent session. Since version 4, like the next two."""
-    parent_call: str = ""
+    parent_call: str | None = None
     """The tool call of the parent session that started it."""
-    agent_version: str = ""
+    agent_version: str | None = None
 
 
 class EntryTable(SQLModel, table=True):

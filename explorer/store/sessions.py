@@ -77,9 +77,9 @@ def _row(found: tuple[Any, ...]) -> SessionRow:
         last,
         leaf,
         text_out(path),
-        relation,
-        text_out(parent_call),
-        text_out(agent_version),
+        relation or "",
+        text_out(parent_call or ""),
+        text_out(agent_version or ""),
     )
 
 
