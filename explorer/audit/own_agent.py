@@ -15,6 +15,8 @@ from explorer.compaction.profile import BASES, Profile
 from explorer.session.kinds import Flag, Kind
 from explorer.session.tree import SessionTree
 
+_PROFILES = {"pi": "pi", "omp": "omp", "copilot-chat": "copilot"}
+"""By format: the profile of the agent that writes it."""
 _ONLY_OMP = {
     Kind.RESET_BOUNDARY: "a new start",
     Kind.PYTHON_EXECUTION: "Python that the user ran",
@@ -37,8 +39,14 @@ class OwnAgent(NamedTuple):
 
 def own_agent(tree: SessionTree, format_name: str) -> OwnAgent:
     """By whose rules a session was compacted. ``format_name``: as its file was read."""
+    if format_name not in _PROFILES:
+        basis = (
+            "Inferred: the rules of the agent that wrote the file are in no profile; "
+            f"{BASES['explorer'].title} stands for them."
+        )
+        return OwnAgent(BASES["explorer"], Known(Provenance.INFERRED, basis))
     if format_name != "pi":
-        profile = BASES.get(format_name, BASES["explorer"])
+        profile = BASES[_PROFILES[format_name]]
         basis = f"The file is written as only {profile.title} writes it, or lies in its folder."
         return OwnAgent(profile, Known(Provenance.EXACT, basis))
     pi, omp = BASES["pi"], BASES["omp"]
@@ -65,7 +73,8 @@ def own_agent(tree: SessionTree, format_name: str) -> OwnAgent:
 def _first_noted(tree: SessionTree) -> int:
     """The first tool result whose text its own agent replaced by a note, or -1."""
     flags, kinds = tree.columns.flags, tree.columns.kind
-    high = flags.tobytes()[1 if sys.byteorder == "little" else 0 :: 2].translate(_NOTED)
+    second = 1 if sys.byteorder == "little" else flags.itemsize - 2
+    high = flags.tobytes()[second :: flags.itemsize].translate(_NOTED)
     at = high.find(1)
     while at >= 0 and kinds[at] != Kind.TOOL_RESULT:
         at = high.find(1, at + 1)

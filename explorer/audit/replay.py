@@ -25,6 +25,10 @@ from explorer.session.kinds import Kind, selector
 from explorer.session.tree import SessionTree
 
 _MARKS = selector({Kind.COMPACTION, Kind.RESET_BOUNDARY})
+_UNCERTAIN = {
+    "inferred": "Its agent does not record the range: it is worked out from the records around it.",
+    "unreadable": "Its agent records that it happened, and not what it says or what it kept.",
+}
 NO_HISTORY = "No prior history."
 """What pi writes where a split turn had nothing before it to tell (B7)."""
 
@@ -121,6 +125,9 @@ class _Replay:
                 self.start if seen.summarized else max(self._previous_position() + 1, 0)
             )
             basis = seen.why
+        certainty = self.tree.columns.compactions[entry].certainty
+        if certainty != "exact":
+            provenance, basis = Provenance(certainty), _UNCERTAIN[certainty]
         text = self._summary(entry)
         turn = self._turn_start(summarized_from, kept)
         carries, carry_basis = self._carries(text, summarized_from, kept, turn)

@@ -148,18 +148,18 @@ def facts_of(row: Row) -> Facts:
     )
 
 
-_NEWER: tuple[Any, ...] = ((), (), 0)
-"""What compactions that were stored earlier do not tell: created files, deleted ones, and the
-tokens of the user's messages."""
+_NEWER: tuple[Any, ...] = ((), (), 0, "exact")
+"""What compactions that were stored earlier do not tell: created files, deleted ones, the tokens
+of the user's messages, and how certain it is."""
 
 
 def compaction_facts(value: list[Any]) -> CompactionFacts:
     """The facts from their JSON list."""
     first_kept, before, read, modified, extension, *rest = value
-    created, deleted, user_tokens = [*rest, *_NEWER[len(rest) :]]
+    created, deleted, user_tokens, certainty = [*rest, *_NEWER[len(rest) :]]
     return CompactionFacts(
         first_kept, before, tuple(read), tuple(modified), extension,
-        tuple(created), tuple(deleted), user_tokens,
+        tuple(created), tuple(deleted), user_tokens, certainty,
     )  # fmt: skip
 
 

@@ -113,7 +113,7 @@ def test_a_chain_of_200_000_entries_needs_no_recursion() -> None:
         ids=[f"e{at}" for at in range(DEEP)],
         parent=array("i", range(-1, DEEP - 1)),
         kind=bytearray([1]) * DEEP,
-        flags=array("H", bytes(2 * DEEP)),
+        flags=array("I", bytes(4 * DEEP)),
         time=array("d", range(DEEP)),
     )
     tree = SessionTree(columns)
@@ -144,7 +144,7 @@ def test_a_comb_of_100_000_branches_is_walked_run_by_run() -> None:
         ids=[str(at) for at in range(count)],
         parent=parents,
         kind=bytearray([1]) * count,
-        flags=array("H", bytes(2 * count)),
+        flags=array("I", bytes(4 * count)),
         time=array("d", range(count)),
     )
     tree = SessionTree(columns)

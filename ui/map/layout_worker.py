@@ -40,7 +40,7 @@ def snapshot(columns: SessionColumns) -> SessionColumns:
     return SessionColumns(
         parent=array("i", columns.parent),
         kind=bytearray(columns.kind),
-        flags=array("H", columns.flags),
+        flags=array("I", columns.flags),
         estimate=array("i", columns.estimate),
         ids=list(columns.ids),
         branches=dict(columns.branches),

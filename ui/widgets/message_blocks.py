@@ -359,13 +359,25 @@ def _note(body: NoteMessage) -> list[Block]:
     return out
 
 
+_TRIGGERS = {"auto": "automatic", "manual": "asked for by the user"}
+_CERTAINTIES = {
+    "inferred": "what it kept is worked out from the records around it",
+    "unreadable": "its agent records that it happened, and not what it says",
+}
+
+
 def _compaction_facts(body: CompactionSummary, entry_id: str) -> list[Fact]:
     before = f"{body.tokens_before:,}" if body.tokens_before else NOT_RECORDED
     facts = [Fact("Tokens before", before)]
     if body.tokens_after is not None:
         facts.append(Fact("Tokens after", f"{body.tokens_after:,}"))
     first = body.first_kept_id if body.first_kept_id != entry_id else ""
-    facts.append(Fact("First kept", first or "nothing was kept", first))
+    none = NOT_RECORDED if body.certainty == "unreadable" else "nothing was kept"
+    facts.append(Fact("First kept", first or none, first))
+    if body.trigger:
+        facts.append(Fact("Trigger", _TRIGGERS.get(body.trigger, body.trigger)))
+    if body.certainty != "exact":
+        facts.append(Fact("Known", _CERTAINTIES[body.certainty]))
     if body.short_summary:
         facts.append(Fact("In short", body.short_summary))
     return facts
@@ -383,7 +395,13 @@ def _summary(body: Summary, facts: list[Fact]) -> list[Block]:
             if names:
                 facts.append(Fact(f"Files {title}", "\n".join(names)))
     out: list[Block] = [FactsBlock(tuple(facts))] if facts else []
-    return [*out, TextBlock(body.summary) if body.summary else PlainBlock("(no summary)")]
+    return [*out, TextBlock(body.summary) if body.summary else PlainBlock(_absent(body))]
+
+
+def _absent(body: Summary) -> str:
+    if isinstance(body, CompactionSummary) and body.certainty == "unreadable":
+        return "(the summary is encrypted or was not recorded)"
+    return "(no summary)"
 
 
 def _changes(body: Label | SessionName | ModelChange | ThinkingLevelChange) -> tuple[Fact, ...]:
