@@ -35,11 +35,11 @@ from explorer.services.changes import (
     SessionsChanged,
 )
 from explorer.services.document import Document
+from explorer.services.related_sessions import RelatedSessions, related_sessions
 from explorer.services.session_files import Transcripts, remove_outputs
 from explorer.services.session_forks import (
     Forked,
     ForkSource,
-    origin_of,
     plan_fork,
     store_fork,
 )
@@ -290,10 +290,10 @@ class Workbench:
         self.hub.publish(SessionsChanged())
         return forked
 
-    def origin(self, key: int) -> SessionRow | None:
-        """The stored session that this one was forked from, if it is here."""
-        row = self.store.session(key)
-        return origin_of(row, self.store.sessions()) if row.parent_session else None
+    def related(self, key: int) -> RelatedSessions:
+        """The stored sessions that one was forked from or started by, and those that it started.
+        Raises StoreError."""
+        return related_sessions(self.store, key)
 
     # what others do ------------------------------------------------------------------------------
 

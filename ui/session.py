@@ -27,6 +27,7 @@ from ui.branching.difference import (
     DifferenceController,
 )
 from ui.branching.fork import ForkController
+from ui.branching.related import RelatedSessionsController
 from ui.branching.runs import (
     RunsController,
 )
@@ -116,7 +117,9 @@ class WindowSession(QObject):
         # Connected before the compaction panel: the map must hold the session before it is given
         # a partition of it.
         self.session_views = SessionViewsController(self.state, self.sessions, self.navigation)
-        self.forks = ForkController(self.state, self.sessions, self.navigation.agent_stop)
+        stop = self.navigation.agent_stop
+        self.related = RelatedSessionsController(self.state, self.sessions, stop)
+        self.forks = ForkController(self.state, self.sessions, stop, self.related)
         self.differences = DifferenceController(self.state, self.navigation)
         self.runs = RunsController(self.state, self.agent, self.navigation, self.differences)
 

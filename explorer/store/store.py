@@ -25,6 +25,7 @@ from explorer.store.drafts import (
     read_drafts,
     update_draft,
 )
+from explorer.store.entry_rows import index_of
 from explorer.store.imports import FileStamp, NewImport, Update, find_known
 from explorer.store.maintenance import Background
 from explorer.store.migrations import migrate
@@ -38,6 +39,7 @@ from explorer.store.rows import (
     OnProgress,
     SessionRow,
 )
+from explorer.store.schema import row_id
 from explorer.store.search import Hit, SearchState, search
 from explorer.store.sessions import create_session, hide_session, session_row, session_rows
 from explorer.store.stored_columns import (
@@ -234,6 +236,19 @@ class Store:
         """The entries with the indices ``first`` to ``last``, as they were stored."""
         with self._readers.read() as db:
             return records_from(db, key, first, last)
+
+    def results_of(self, key: int, calls: Sequence[str]) -> dict[str, int]:
+        """By the id of a tool call: the entry that holds its result, of those that have one."""
+        found: dict[str, int] = {}
+        with self._readers.read() as db:
+            for call in set(calls):
+                row = db.execute(
+                    "SELECT min(id) FROM entries WHERE call_id = ? AND id BETWEEN ? AND ?",
+                    (call, row_id(key, 0), row_id(key + 1, 0) - 1),
+                ).fetchone()
+                if row[0] is not None:
+                    found[call] = index_of(row[0])
+        return found
 
     def set_leaf(self, key: int, index: int) -> Future[None]:
         """Store the leaf of a session, -1 for none; refused out of range."""

@@ -79,6 +79,8 @@ class TextCache:
         text = self._lines[entry]
         if kind == Kind.BRANCH_SUMMARY:
             return self._branch(entry, text)
+        if started := self._model.started.get(entry):
+            return f"↳ sub-agent {started} · {text}"
         return text
 
     def _branch(self, entry: int, text: str) -> str:
@@ -263,6 +265,8 @@ class MapModel(QObject):
         self.filter = RowFilter.ALL
         self.folded: set[int] = set()
         self.labels: dict[int, str] = {}
+        self.started: dict[int, str] = {}
+        """Titles of the sessions that an entry started."""
         self.hits: list[int] = []
         self.current_hit = -1
         self.partition: Any = None
@@ -558,6 +562,11 @@ class MapModel(QObject):
             self.layout_changing.emit()
             self._build_rows()
             self.layout_changed.emit()
+        self.marks_changed.emit()
+
+    def set_started(self, titles: Mapping[int, str]) -> None:
+        """Mark the entries that started other sessions, with those sessions' titles."""
+        self.started = dict(titles)
         self.marks_changed.emit()
 
     def set_weights(self, weights: Sequence[int] | None) -> None:

@@ -342,6 +342,10 @@ class MapPane(QWidget):
     def set_labels(self, labels: Mapping[int, str]) -> None:
         self.model.set_labels(labels)
 
+    def set_started(self, titles: Mapping[int, str]) -> None:
+        """Mark the entries that started other sessions, with those sessions' titles."""
+        self.model.set_started(titles)
+
     def set_weights(self, weights: Sequence[int] | None) -> None:
         """Tokens per entry as another counter gives them; None: the estimate."""
         self.model.set_weights(weights)

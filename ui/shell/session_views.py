@@ -165,8 +165,14 @@ class SessionViewsController(QObject):
         bench = self._state.bench
         if bench is None or not document.header.parent_session:
             return ""
-        origin = bench.origin(document.key)
-        return f" · fork of “{origin.title or 'Untitled session'}”" if origin else " · a fork"
+        origin = bench.related(document.key).parent
+        title = f"“{origin.title or 'Untitled session'}”" if origin else ""
+        match document.header.relation:
+            case "subagent":
+                return f" · started by {title}" if title else " · a sub-agent"
+            case "compactor":
+                return f" · wrote a summary for {title}" if title else " · wrote a summary"
+        return f" · fork of {title}" if title else " · a fork"
 
     def keep_map(self) -> None:
         """What is folded and left out on the map is stored with its session."""
