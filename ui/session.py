@@ -44,6 +44,7 @@ from ui.library.controller import (
     SessionsController,
 )
 from ui.library.new_session import NewSessionController
+from ui.library.resume import ResumeController
 from ui.library.search import (
     SearchController,
 )
@@ -111,6 +112,7 @@ class WindowSession(QObject):
         """The library, navigation in a session, and the agent at its leaf."""
         self.sessions = SessionsController(self.state)
         self.new_session = NewSessionController(self.state, self.sessions)
+        self.resume = ResumeController(self.state)
         self.search = SearchController(self.state, self.sessions)
         self.navigation = NavigationController(self.state)
         self.agent = AgentController(self.state)

@@ -37,6 +37,7 @@ GROUPS = {
     "Copilot": "What only the Copilot profile has",
     "Agent and models": "Who answers, and where",
     "Extensions": "A person's own code, asked before and after",
+    "Sessions": "Where sessions are found, and how their own agents go on with them",
 }
 
 
@@ -77,7 +78,7 @@ class Key:
 def _table() -> tuple[Key, ...]:
     return (
         *_compaction(), *_summaries(), *_branches(), *_pruning(), *_copilot(), *_models(),
-        *_extensions(),
+        *_extensions(), *_sessions(),
     )  # fmt: skip
 
 
@@ -213,6 +214,16 @@ def _models() -> tuple[Key, ...]:
             "How fast the runs play that come along as scripts, in per cent of how they are"
             " written; 0 is all at once.",
             Whole(0, 1_000, "per cent"), unset="as they are written", set_by="person"),
+    )  # fmt: skip
+
+
+def _sessions() -> tuple[Key, ...]:
+    return (
+        Key("sessions.terminal", "Sessions", "Terminal",
+            "Command of the terminal in which an agent goes on with a session; what the terminal"
+            " shall run is put at its end.",
+            Text(r"^\S[^\n]*$(?!\n)", "a command"),
+            unset="the first that is found", set_by="person"),
     )  # fmt: skip
 
 

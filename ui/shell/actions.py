@@ -18,6 +18,7 @@ from ui.audit.compare import actions as summaries
 from ui.branching import actions as branching
 from ui.compaction import actions as compaction
 from ui.conversation import actions as agent
+from ui.library import resume
 from ui.main_window import TABS
 from ui.map import actions as session_map
 from ui.panes import show_sessions
@@ -108,6 +109,7 @@ class WindowActions(QObject):
         registry.enable(compaction.NEEDS_CUT, shown is not None and shown.cut >= 0)
         on_path = self._session.entry_edits.offers(window.map.selected).possible
         registry.enable(compaction.NEEDS_ENTRY_ON_PATH, on_path)
+        registry.enable(resume.ACTIONS, self._session.resume.command is not None)
         registry.enable(("stop",), self._state.agent_running)
         registry.enable(("question",), bool(self._session.agent.permission.waiting))
         registry.enable(("continue",), self._session.agent.can_go_on)
@@ -137,6 +139,7 @@ class WindowActions(QObject):
         return [
             *self._file(),
             *branching.session_actions(session),
+            *session.resume.actions(),
             *self._go(),
             *branching.go_actions(session),
             *session_map.map_actions(session),
@@ -159,7 +162,7 @@ class WindowActions(QObject):
             (ActionSpec("import", "&Import…", "Import session files", "Sess&ion", (Standard.Open,)),
              sessions.choose_files),
             (ActionSpec("find", "&Find on this computer…",
-                        "Look for pi and oh-my-pi sessions in their usual places", "Sess&ion"),
+                        "Look for the sessions of coding agents in their usual places", "Sess&ion"),
              sessions.find),
             (ActionSpec("sample", "Open the &bundled session", "Open the session that comes along",
                         "Sess&ion"), self._session.open_sample),

@@ -44,7 +44,8 @@ async def test_actions_are_enabled_where_they_can_do_something(house: House) -> 
     await open_sample(live)
     everything = {bound.spec.id for bound in live.session.actions.all()}
     assert everything - enabled(live) == {
-        "child_session", "next_hit", "parent_session", "previous_hit", "smaller", "stop", "tab_prompt",
+        "child_session", "next_hit", "parent_session", "previous_hit", "smaller", "stop",
+        "tab_prompt",
         "compact_not_now", "continue", "question", "undo_and_go_on",
     }  # fmt: skip
     live.keys("/")
