@@ -21,6 +21,7 @@ from explorer.store.rows import StoreError
 from explorer.store.schema import row_id
 from explorer.store.search import SearchIndex, SearchState, entry_text, indexed, is_damage
 from explorer.store.sessions import disclaim
+from explorer.store.totals import next_behind, sum_up
 from explorer.store.writer import Writer
 
 T = TypeVar("T")
@@ -150,7 +151,7 @@ class Background:
 
     def _settle_or_index(self) -> bool:
         if not self._unsettled:
-            return self._index_some()
+            return self._sum_some() or self._index_some()
         self._settle()
         return True
 
@@ -211,6 +212,15 @@ class Background:
         with index.step(key) as done:
             if done > first:
                 index.remove(key, self._texts(key, first, min(done - 1, last)), first)
+
+    def _sum_some(self) -> bool:
+        """Sum up some of what sessions took."""
+        with self._readers.read() as db:
+            behind = next_behind(db)
+        if behind is None:
+            return False
+        sum_up(self._writer, self._readers, *behind)
+        return True
 
     # the index -----------------------------------------------------------------------------------
 

@@ -49,6 +49,7 @@ from explorer.store.stored_columns import (
     records_from,
     store_columns,
 )
+from explorer.store.totals import Total, totals
 from explorer.store.writer import Writer
 
 
@@ -249,6 +250,11 @@ class Store:
                 if row[0] is not None:
                     found[call] = index_of(row[0])
         return found
+
+    def totals(self) -> list[Total]:
+        """What all sessions took, by session, day and model, as far as it is summed up."""
+        with self._readers.read() as db:
+            return totals(db)
 
     def set_leaf(self, key: int, index: int) -> Future[None]:
         """Store the leaf of a session, -1 for none; refused out of range."""
