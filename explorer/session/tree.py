@@ -104,7 +104,8 @@ class Path:
 
 
 class SessionTree:
-    """The tree of one session's entries. Grows by ``append`` only; entries never change."""
+    """The tree of one session's entries. Grows by ``append``; an entry changes only while its own
+    agent is still writing it."""
 
     def __init__(self, columns: SessionColumns | None = None) -> None:
         self._builder = ColumnBuilder(columns)
@@ -135,6 +136,12 @@ class SessionTree:
         by_id[entry_id] = index
         self._extend_runs(index)
         return index
+
+    def replace(self, index: int, facts: Facts, estimate: int) -> None:
+        """Say an entry anew, in its place; see ``ColumnBuilder.replace``."""
+        self._builder.replace(index, facts, estimate)
+        self._pruned.clear()
+        self.shapes_known.clear()
 
     # names ---------------------------------------------------------------------------------
 
