@@ -118,6 +118,7 @@ class Workbench:
             self.import_blocking, path, progress, cancelled, session_id
         )
         if document := self._open.get(report.key):
+            document.take_changed(report.replaced)
             document.writer.pull()
             document.writer.follow_leaf(self.store.session(report.key).leaf)
         self.hub.publish(SessionsChanged())

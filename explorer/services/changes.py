@@ -37,6 +37,14 @@ class EntriesAppended:
 
 
 @dataclass(frozen=True, slots=True)
+class EntriesChanged:
+    """Entries of session ``key`` say more than before: their own agent went on writing them."""
+
+    key: int
+    entries: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class LeafMoved:
     """The active leaf of session ``key`` went from ``old`` to ``new`` (entry indices, -1 none)."""
 
@@ -157,6 +165,7 @@ Change = (
     | ProfilesChanged
     | PromptsChanged
     | EntriesAppended
+    | EntriesChanged
     | LeafMoved
     | LabelsChanged
     | CountsChanged

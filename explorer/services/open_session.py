@@ -15,7 +15,7 @@ from explorer.compaction.templates import Templates
 from explorer.extensions.manager import Extensions
 from explorer.formats import adapter_of
 from explorer.models.client import ModelClient
-from explorer.services.changes import ChangeHub, CountsChanged
+from explorer.services.changes import ChangeHub, CountsChanged, EntriesChanged
 from explorer.services.counting_process import ProcessCounter
 from explorer.services.session_writer import SessionWriter
 from explorer.services.spending import SessionSpending
@@ -80,6 +80,22 @@ class OpenedSession:
     def use_templates(self, templates: Templates, agent_prompt: str) -> None:
         """Send these templates from now on; requests that are begun keep theirs."""
         self.templates, self.agent_prompt = templates, agent_prompt
+
+    def take_changed(self, entries: Sequence[int]) -> None:
+        """Take in entries that their own agent wrote more of, and say so; see ``EntriesChanged``.
+        Raises StoreError."""
+        there = tuple(at for at in entries if at < len(self.tree))
+        if not there:
+            return
+        self.writer.take_changed(there)
+        self.payloads.forget(there)
+        self.spending.forget()
+        self._context = None
+        for at in there:
+            self._prompts.pop(at, None)
+            if self.weights is not None and at < len(self.weights):
+                self.weights[at] = -1
+        self.hub.publish(EntriesChanged(self.key, there))
 
     # what there is -----------------------------------------------------------------------------
 
@@ -189,7 +205,7 @@ class OpenedSession:
     async def count_new(self) -> None:
         """Count what was appended since everything was counted; in a thread."""
         weights, total = self.weights, len(self.tree)
-        if weights is None or (len(weights) == total and (not total or weights[-1] >= 0)):
+        if weights is None or (len(weights) == total and _is_whole(weights)):
             return
         await self.count(self.counter, lambda _done, _all: None, lambda: False)
 

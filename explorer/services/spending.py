@@ -69,6 +69,11 @@ class SessionSpending:
             totals = [tree.columns.usage[at] for at in wanted]
             self._ledger.take(tree, self._read(wanted, totals) if wanted else {}, upto)
 
+    def forget(self) -> None:
+        """Entries say something else now: all sums are made anew when they are next followed."""
+        with self._taking:
+            self._ledger = SpendingLedger()
+
     @property
     def is_whole(self) -> bool:
         """Whether the sums hold all entries that there are now."""

@@ -43,6 +43,9 @@ class Spent:
     def __add__(self, other: Spent) -> Spent:
         return Spent(*(getattr(self, name) + getattr(other, name) for name in _FIGURES))
 
+    def __neg__(self) -> Spent:
+        return NOTHING - self
+
     def __sub__(self, other: Spent) -> Spent:
         return Spent(*(getattr(self, name) - getattr(other, name) for name in _FIGURES))
 

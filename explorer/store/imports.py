@@ -9,19 +9,21 @@ import sqlite3
 import sys
 from array import array
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, wait
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from sqlalchemy import Connection
 
+from explorer.formats.registry import adapter_of
 from explorer.session.records import EntryRecord, ReadReport, SessionSource
 from explorer.store.appends import Appender, insert_entries, insert_labels
 from explorer.store.database import Readers, driver
 from explorer.store.entry_rows import Batch, BatchBuilder, index_of, text_in, text_out, to_json
 from explorer.store.other_programs import Claim
+from explorer.store.replacements import replace_entries
 from explorer.store.rows import (
     ImportCancelled,
     ImportReport,
@@ -199,6 +201,7 @@ class _Counts:
     kept: int = 0
     differing: int = 0
     last_line: int = 0
+    replaced: list[int] = field(default_factory=list)
 
 
 class Update:
@@ -206,8 +209,15 @@ class Update:
     leaves what was added so far, and importing once more goes on from there."""
 
     def __init__(
-        self, writer: Writer, readers: Readers, appender: Appender, source: SessionSource
+        self,
+        writer: Writer,
+        readers: Readers,
+        appender: Appender,
+        source: SessionSource,
+        unindex: Callable[[int, int], None],
     ) -> None:
+        """``unindex`` takes the entries of a session (its key) from an index on out of the search
+        index; they go in again later."""
         self._writer = writer
         self._readers = readers
         self._appender = appender
@@ -217,6 +227,9 @@ class Update:
         """Ids in the source's order, to name the parents of its records."""
         self._places = array("i")
         """The index here of every entry of the source."""
+        self._unindex = unindex
+        self._grows = not adapter_of(source.header.format).writes
+        """Entries of other agents' files may be replaced: nobody but the agent changes them."""
 
     def run(
         self,
@@ -283,6 +296,7 @@ class Update:
     def _compare(self, key: int, here: dict[int, EntryRecord], counts: _Counts) -> None:
         counts.kept += len(here)
         lines: list[tuple[int, int]] = []
+        changed: dict[int, EntryRecord] = {}
         wanted = sorted(here)
         for at in range(0, len(wanted), _ASKED):
             part = [row_id(key, index) for index in wanted[at : at + _ASKED]]
@@ -295,12 +309,18 @@ class Update:
                 ).fetchall()
             for identifier, line, raw in rows:
                 record = here[index_of(identifier)]
-                counts.differing += text_out(raw) != record.raw
+                if text_out(raw) != record.raw:
+                    counts.differing += 1
+                    changed[index_of(identifier)] = record
                 if line != record.line:
                     lines.append((record.line, identifier))
         if lines:
             # Where a line stands in the file may change; an export follows the file's order.
             self._writer.submit(lambda c: _set_lines(driver(c), lines)).result()
+        if changed and self._grows:
+            self._unindex(key, min(changed))
+            self._writer.submit(lambda c: replace_entries(driver(c), key, changed)).result()
+            counts.replaced += changed
 
     def _finish(self, known: Known, stamp: FileStamp, counts: _Counts) -> ImportReport:
         key, path, source = known.key, self._readers.path, self._source
@@ -316,7 +336,7 @@ class Update:
             # Who has not moved the leaf since the last reading follows the file.
             leaf = last if row.leaf == known.last else row.leaf
             db.execute("UPDATE sessions SET leaf = ? WHERE key = ?", (leaf, key))
-            if counts.added:
+            if counts.added or counts.replaced:
                 columns, _ = load_columns(db, key, row.entries, path)
                 store_columns(db, key, pack(columns), row.entries)
 
@@ -332,6 +352,7 @@ class Update:
             kept=counts.kept,
             differing=counts.differing,
             missing=missing,
+            replaced=tuple(counts.replaced),
             asides=len(report.asides),
             problems=list(report.problems),
         )

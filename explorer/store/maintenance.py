@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sqlite3
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -207,6 +208,12 @@ class Background:
                 )
 
         self._writer.submit(job).result()
+
+    def unindex(self, key: int, first: int) -> None:
+        """Take the entries of a session from an index on out of the search index; they go in again
+        when there is time. Raises StoreError."""
+        self.with_index(lambda index: self._unindex(index, key, first, sys.maxsize))
+        self.wake()
 
     def _unindex(self, index: SearchIndex, key: int, first: int, last: int) -> None:
         with index.step(key) as done:

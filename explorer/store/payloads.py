@@ -132,6 +132,12 @@ class StoredPayloads:
             out.append(block[at] if at < len(block) else "")
         return out
 
+    def forget(self, indices: Sequence[int]) -> None:
+        """Read the first lines of these entries again: they have changed."""
+        with self._lock:
+            for index in indices:
+                self._blocks.pop(index // _BLOCK, None)
+
     def _block(self, number: int) -> list[str]:
         with self._lock:
             found = self._blocks.get(number)

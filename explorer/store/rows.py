@@ -90,7 +90,10 @@ class ImportReport:
     kept: int = 0
     """Entries of the file that were here already."""
     differing: int = 0
-    """Of the kept ones, those whose line in the file has changed since; the first is kept."""
+    """Of the kept ones, those whose line in the file has changed since: the first is kept, but of
+    an agent whose files are only read."""
+    replaced: tuple[int, ...] = ()
+    """Indices of the entries that their own agent wrote more of: they are as in the file now."""
     missing: int = 0
     """Imported earlier, no longer in the file; they stay."""
     asides: int = 0

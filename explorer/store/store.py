@@ -149,7 +149,9 @@ class Store:
             if known is None:
                 new = NewImport(self._writer, self.path, source, stamp)
                 return new.run(progress, cancelled)
-            update = Update(self._writer, self._readers, self._appender, source)
+            update = Update(
+                self._writer, self._readers, self._appender, source, self._background.unindex
+            )
             return update.run(known, stamp, progress, cancelled)
 
     def create_session(self, header: SessionHeader) -> Future[int]:

@@ -5,14 +5,16 @@ from __future__ import annotations
 
 import sqlite3
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from explorer.formats.registry import usage_in
 from explorer.session.kinds import Flag, Kind
 from explorer.session.spending import NOTHING, Spent, spent_of
 from explorer.session.tree import SessionTree
 from explorer.store.database import Readers, driver
-from explorer.store.entry_rows import index_of, shown
-from explorer.store.payloads import stored_payloads
+from explorer.store.entry_rows import shown, text_out
+from explorer.store.payloads import format_of
 from explorer.store.schema import row_id
 from explorer.store.stored_columns import load_columns
 from explorer.store.writer import Writer
@@ -22,6 +24,10 @@ STEP = 500
 _CALLS = (int(Kind.ASSISTANT), int(Kind.COMPACTION), int(Kind.BRANCH_SUMMARY))
 _DAY_MS = 86_400_000
 _FIGURES = "input, output, cache_read, cache_write, cost, calls, unpriced, uncounted"
+
+
+Sums = Mapping[tuple[int, str], Spent]
+"""By day and model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +56,8 @@ def sum_up(writer: Writer, readers: Readers, key: int, first: int, entries: int)
     """Sum up the next entries of a session, from the index ``first`` on. Entries that a fork
     repeats from its origin count there. Raises StoreError."""
     stop = min(first + STEP, entries)
-    sums = _sums(readers, key, first, stop)
+    with readers.snapshot() as db:
+        sums = _sums(db, key, range(first, stop))
     branches = _branches(readers, key, entries) if stop == entries else None
 
     def job(db: sqlite3.Connection) -> None:
@@ -59,20 +66,31 @@ def sum_up(writer: Writer, readers: Readers, key: int, first: int, entries: int)
             " WHERE key = ? AND coalesce(summed, 0) = ?",
             (stop, branches, key, first),
         )
-        if row.rowcount != 1:
-            return  # another program was quicker, or the session is gone
-        db.executemany(
-            f"INSERT INTO totals (session, day, model, {_FIGURES})"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (session, day, model) DO UPDATE"
-            " SET input = input + excluded.input, output = output + excluded.output,"
-            " cache_read = cache_read + excluded.cache_read,"
-            " cache_write = cache_write + excluded.cache_write, cost = cost + excluded.cost,"
-            " calls = calls + excluded.calls, unpriced = unpriced + excluded.unpriced,"
-            " uncounted = uncounted + excluded.uncounted",
-            [(key, day, model, *_figures(spent)) for (day, model), spent in sums.items()],
-        )
+        if row.rowcount == 1:  # else another program was quicker, or the session is gone
+            add_totals(db, key, sums)
 
     writer.submit(lambda connection: job(driver(connection))).result()
+
+
+def add_totals(db: sqlite3.Connection, key: int, sums: Sums) -> None:
+    """Add what some entries of a session took to its sums."""
+    db.executemany(
+        f"INSERT INTO totals (session, day, model, {_FIGURES})"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (session, day, model) DO UPDATE"
+        " SET input = input + excluded.input, output = output + excluded.output,"
+        " cache_read = cache_read + excluded.cache_read,"
+        " cache_write = cache_write + excluded.cache_write, cost = cost + excluded.cost,"
+        " calls = calls + excluded.calls, unpriced = unpriced + excluded.unpriced,"
+        " uncounted = uncounted + excluded.uncounted",
+        [(key, day, model, *_figures(spent)) for (day, model), spent in sums.items()],
+    )
+
+
+def totals_of(db: sqlite3.Connection, key: int, indices: Sequence[int]) -> Sums:
+    """What those of some entries took that are summed up already."""
+    row = db.execute("SELECT coalesce(summed, 0) FROM sessions WHERE key = ?", (key,)).fetchone()
+    summed = row[0] if row is not None else 0
+    return _sums(db, key, [index for index in indices if index < summed])
 
 
 def _figures(spent: Spent) -> tuple[float, ...]:
@@ -82,19 +100,23 @@ def _figures(spent: Spent) -> tuple[float, ...]:
     )  # fmt: skip
 
 
-def _sums(readers: Readers, key: int, first: int, stop: int) -> dict[tuple[int, str], Spent]:
-    marks = ", ".join("?" * len(_CALLS))
-    with readers.read() as db:
-        rows = db.execute(
-            "SELECT id, time_ms, model, kind, usage FROM entries WHERE id BETWEEN ? AND ?"
-            f" AND kind IN ({marks}) AND flags & ? = 0 ORDER BY id",
-            (row_id(key, first), row_id(key, stop - 1), *_CALLS, int(Flag.INHERITED)),
-        ).fetchall()
-    asked = [(index_of(row[0]), row[4]) for row in rows if row[3] != Kind.ASSISTANT or row[4] > 0]
-    usages = dict(stored_payloads(readers, key).usages(asked))
+def _sums(db: sqlite3.Connection, key: int, indices: Sequence[int]) -> Sums:
     sums: dict[tuple[int, str], Spent] = defaultdict(lambda: NOTHING)
-    for identifier, time_ms, model, kind, _ in rows:
-        usage = usages.get(index_of(identifier))
+    format_name = format_of(db, key)
+    marks = ", ".join("?" * len(_CALLS))
+    for index in indices:
+        row = db.execute(
+            "SELECT e.time_ms, e.model, e.kind, e.usage, p.raw FROM entries e"
+            " JOIN payloads p ON p.id = e.id"
+            f" WHERE e.id = ? AND e.kind IN ({marks}) AND e.flags & ? = 0",
+            (row_id(key, index), *_CALLS, int(Flag.INHERITED)),
+        ).fetchone()
+        if row is None:
+            continue
+        time_ms, model, kind, context, raw = row
+        usage = None
+        if kind != Kind.ASSISTANT or context > 0:
+            usage = usage_in(format_name, text_out(raw), context)
         if kind == Kind.ASSISTANT or usage is not None:
             sums[max(0, int(time_ms // _DAY_MS)), shown(model or "")] += spent_of(usage)
     return sums
