@@ -41,8 +41,9 @@ class _Group:
 # A module is imported when its command is parsed: the store alone takes half a second to import,
 # and the window wants to paint before that.
 COMMANDS = {
-    "import": _Group("library", "import session files of pi and oh-my-pi"),
+    "import": _Group("library", "import session files of coding agents"),
     "list": _Group("library", "list the stored sessions"),
+    "follow": _Group("follow", "print what an agent writes to its session, as it writes it"),
     "run": _Group("run", "let the agent work on something, in a new session or one that is stored"),
     "new": _Group("run", "begin a session without entries"),
     "salvage": _Group("library", "copy what a damaged database still gives"),

@@ -130,12 +130,14 @@ class Workbench:
         progress: OnProgress | None = None,
         cancelled: IsCancelled | None = None,
         session_id: str = "",
+        alone: bool = False,
     ) -> ImportReport:
-        """``import_file`` for callers without an event loop, and without changes published."""
+        """``import_file`` for callers without an event loop, and without changes published.
+        ``alone``: without the sessions that come with it."""
         adapter = adapter_for(path)
         source = adapter.open(path, cancelled=cancelled, session_id=session_id)
         report = self.store.import_session(source, progress=progress, cancelled=cancelled)
-        for one in adapter.related(path, session_id):
+        for one in () if alone else adapter.related(path, session_id):
             other = adapter.open(one.path, cancelled=cancelled, session_id=one.session_id)
             self.store.import_session(other, cancelled=cancelled)
         return report

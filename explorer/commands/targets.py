@@ -89,6 +89,14 @@ class Named:
     stored: bool
 
 
+def file_named(name: str) -> tuple[Path, str]:
+    """A file, and the id of the session in it that ``FILE#SESSION`` names; else empty."""
+    path, mark, session_id = name.rpartition("#")
+    if mark and not isfile(name) and isfile(path):
+        return Path(path), session_id
+    return Path(name), ""
+
+
 @contextmanager
 def session_named(name: str, database: Path | None) -> Iterator[Named]:
     """The stored session of a number or the start of an id, or the session of a file.
@@ -96,12 +104,12 @@ def session_named(name: str, database: Path | None) -> Iterator[Named]:
     A file is read for this command only; lines of it that were set aside are reported on standard
     error. Raises UsageError, CommandFailed.
     """
-    file = Path(name)
-    if isfile(name):
+    file, session_id = file_named(name)
+    if isfile(file):
         folder = Path(tempfile.mkdtemp(prefix="session-explorer-"))
         try:
             with workbench(folder / "one.db") as bench:
-                report = bench.import_blocking(file)
+                report = bench.import_blocking(file, session_id=session_id, alone=True)
                 for problem in report.problems:
                     note = f"{file}, line {problem.line}: {problem.reason}"
                     print(visible_line(note), file=sys.stderr)
