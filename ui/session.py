@@ -43,6 +43,7 @@ from ui.extensions.controller import (
 from ui.library.controller import (
     SessionsController,
 )
+from ui.library.live import LiveController
 from ui.library.new_session import NewSessionController
 from ui.library.resume import ResumeController
 from ui.library.search import (
@@ -113,6 +114,7 @@ class WindowSession(QObject):
         self.sessions = SessionsController(self.state)
         self.new_session = NewSessionController(self.state, self.sessions)
         self.resume = ResumeController(self.state)
+        self.live = LiveController(self.state)
         self.search = SearchController(self.state, self.sessions)
         self.navigation = NavigationController(self.state)
         self.agent = AgentController(self.state)
@@ -203,6 +205,7 @@ class WindowSession(QObject):
             self.settings.stop()
             self.models.stop()
             self.window.map.shutdown()
+            await self.live.close()
             self.state.show(None)
             await self.state.tasks.close()
             # Panes read payloads in threads of Qt's; the database closes behind the last of them.

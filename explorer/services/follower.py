@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+import threading
+from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
 
-from watchfiles import Change, awatch
+from watchfiles import Change, watch
 
 from explorer.formats import FormatError
 from explorer.store.rows import ImportReport, StoreError
@@ -17,35 +18,67 @@ _log = logging.getLogger(__name__)
 STEP_MS = 50
 """How long nothing more must have been written before it is read."""
 PATIENCE_MS = 200
-"""How long changes that never pause are waited for."""
+"""How long changes that never pause are waited for, and until the thread sees that it shall end."""
+
+
+class FolderWatch:
+    """Watches one folder in a thread, and wakes a coroutine when one of some files was written."""
+
+    def __init__(self, folder: Path, is_of: Callable[[Path], bool]) -> None:
+        self.changed = asyncio.Event()
+        """Set once when the watch has begun, so that nothing is missed, and at every change."""
+        self._folder, self._is_of = folder, is_of
+        self._loop = asyncio.get_running_loop()
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="folder-watch", daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        begun = False
+        try:
+            for changes in watch(
+                self._folder,
+                watch_filter=lambda kind, name: (
+                    kind is not Change.deleted and self._is_of(Path(name))
+                ),
+                step=STEP_MS,
+                debounce=PATIENCE_MS,
+                rust_timeout=PATIENCE_MS,
+                yield_on_timeout=True,
+                stop_event=self._stop,
+                raise_interrupt=False,
+                recursive=False,
+            ):
+                if changes or not begun:
+                    begun = True
+                    self._loop.call_soon_threadsafe(self.changed.set)
+        except OSError as error:
+            _log.warning("%s is not watched: %s", self._folder, error)
+        except RuntimeError as error:
+            if not self._loop.is_closed():
+                _log.warning("%s is not watched: %s", self._folder, error)
+
+    async def close(self) -> None:
+        """End the thread."""
+        self._stop.set()
+        await asyncio.to_thread(self._thread.join)
 
 
 async def follow(
-    bench: Workbench, path: Path, session_id: str = "", stop: asyncio.Event | None = None
-) -> AsyncIterator[ImportReport]:
+    bench: Workbench, path: Path, session_id: str = ""
+) -> AsyncGenerator[ImportReport, None]:
     """Import a session, and again each time its agent has written to it: a report whenever there
     is something new. ``path``: absolute. ``session_id``: which one, of a file that holds several.
 
-    Ends when ``stop`` is set. A file that cannot be read for a moment (it is being replaced, or
-    half a line is there) is read at its next change. Raises what the first import raises.
+    Goes on until it is closed. A file that cannot be read for a moment (it is being replaced) is
+    read at its next change. Raises what the first import raises.
     """
-    changes = awatch(
-        path.parent,
-        watch_filter=lambda _change, name: _is_of(path, session_id, Path(name)),
-        step=STEP_MS,
-        debounce=PATIENCE_MS,
-        stop_event=stop,
-        recursive=False,
-    )
-    # Watched before it is read, so that nothing is missed between the two.
-    pending = asyncio.ensure_future(anext(changes, None))
+    watched = FolderWatch(path.parent, lambda changed: _is_of(path, session_id, changed))
     try:
-        await asyncio.sleep(0)
         yield await bench.import_file(path, session_id=session_id)
-        while (changed := await pending) is not None:
-            pending = asyncio.ensure_future(anext(changes, None))
-            if all(kind is Change.deleted for kind, _ in changed):
-                continue
+        while True:
+            await watched.changed.wait()
+            watched.changed.clear()
             try:
                 report = await bench.import_file(path, session_id=session_id)
             except (FormatError, OSError, StoreError) as error:
@@ -54,7 +87,7 @@ async def follow(
             if report.added or report.replaced:
                 yield report
     finally:
-        pending.cancel()
+        await watched.close()
 
 
 def _is_of(path: Path, session_id: str, changed: Path) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 from PySide6.QtCore import QSize, Signal
@@ -160,6 +161,11 @@ class AgentPane(QWidget):
         """Show the end of the active path anew."""
         if self._document is not None:
             self.conversation.refresh()
+
+    def reread(self, entries: Sequence[int]) -> None:
+        """These entries say something else now."""
+        if self._document is not None:
+            self.conversation.reread(entries)
 
     def recount(self) -> None:
         """Token counts of entries changed."""

@@ -99,6 +99,13 @@ class TextCache:
             self._folds[entry] = make(entry)
         return self._folds[entry]
 
+    def forget(self, entries: Sequence[int]) -> None:
+        """These entries say something else now."""
+        for entry in entries:
+            self._lines.pop(entry, None)
+            self._sizes.pop(entry, None)
+        self._folds.clear()
+
     def forget_folds(self) -> None:
         """Their sizes were counted otherwise."""
         self._folds.clear()
@@ -459,6 +466,17 @@ class MapModel(QObject):
             # The leaf is about to follow; if it does not, the next paint lays out anew.
             self._is_stale = True
         self.appended.emit(first, count)
+
+    def entries_changed(self, entries: Sequence[int]) -> None:
+        """These entries say something else now; where they are stays."""
+        estimate = self.tree.columns.estimate
+        for entry in entries:
+            self.groups[entry : entry + 1] = categories(self.tree.columns, entry, entry + 1)
+            if isinstance(self.weights, array) and self.weights is not estimate:
+                self.weights[entry] = estimate[entry]
+        self.texts.forget(entries)
+        self._build_rows()
+        self.marks_changed.emit()
 
     def _passes(self, entry: int) -> bool:
         mask = filter_mask(self.filter, self.groups[entry : entry + 1], [])

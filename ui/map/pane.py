@@ -330,6 +330,11 @@ class MapPane(QWidget):
         """The tree has grown by so many entries from this one on."""
         self.model.entries_appended(first, count)
 
+    def entries_changed(self, entries: Sequence[int]) -> None:
+        """These entries say something else now."""
+        self.model.entries_changed(entries)
+        self.minimap.refresh()
+
     def set_leaf(self, entry: int) -> None:
         """The leaf has moved; -1: before the first entry."""
         self.model.set_leaf(entry)

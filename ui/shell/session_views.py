@@ -18,6 +18,7 @@ from explorer.services.changes import (
     CompactionStarted,
     CountsChanged,
     EntriesAppended,
+    EntriesChanged,
     LabelsChanged,
     LeafMoved,
     PruneMade,
@@ -67,6 +68,7 @@ class SessionViewsController(QObject):
         state.opened.connect(self._ready)
         state.bus.on(SessionsChanged, lambda _change: sessions.refresh())
         state.bus.on_shown(EntriesAppended, self._entries_appended)
+        state.bus.on_shown(EntriesChanged, self._entries_changed)
         state.bus.on_shown(LeafMoved, self._leaf_moved)
         state.bus.on_shown(LabelsChanged, self._labels_changed)
         state.bus.on_shown(CountsChanged, self._counts_changed)
@@ -87,6 +89,17 @@ class SessionViewsController(QObject):
         window.map.entries_appended(change.first, change.count)
         window.compaction.refresh()
         self._state.tasks.start("Counting tokens", document.count_new())
+        self._status()
+
+    def _entries_changed(self, change: EntriesChanged) -> None:
+        document, window = self._state.document, self._state.window
+        assert document is not None
+        window.map.entries_changed(change.entries)
+        window.agent.reread(change.entries)
+        window.compaction.refresh()
+        self._state.tasks.start("Counting tokens", document.count_new())
+        if window.map.selected in change.entries:
+            self._inspect()
         self._status()
 
     def _leaf_moved(self, change: LeafMoved) -> None:
