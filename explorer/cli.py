@@ -17,12 +17,13 @@ from io import TextIOWrapper
 from os.path import isfile
 from typing import Any
 
-from explorer import paths, private_files
+from explorer import private_files
 from explorer.commands.errors import CommandFailed, UsageError
 from explorer.commands.output import visible_streams
 from explorer.installed import version, window_target
 from explorer.models.keys import redact
 from explorer.session.visible_text import visible_line
+from explorer.settings import paths
 
 DEBUG_VARIABLE = "SESSION_EXPLORER_DEBUG"
 """Environment variable: when set, an unexpected error ends a command with its traceback."""

@@ -44,9 +44,9 @@ from explorer.services.session_forks import (
     store_fork,
 )
 from explorer.settings.profile_files import OwnProfile, ProfileFiles, Shelf
+from explorer.settings.prompt_templates import PromptTemplates, load_prompt, load_templates
 from explorer.store import Hit, Store
 from explorer.store.rows import ImportReport, IsCancelled, LoadedSession, OnProgress, SessionRow
-from explorer.templates import PromptTemplates, load_prompt, load_templates
 
 
 def now_ms() -> int:

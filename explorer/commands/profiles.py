@@ -31,7 +31,7 @@ from explorer.settings.profile_files import (
     ProfileFiles,
     Shelf,
 )
-from explorer.templates import load_provenance
+from explorer.settings.prompt_templates import load_provenance
 
 
 def add_arguments(parser: argparse.ArgumentParser, _command: str) -> None:

@@ -36,7 +36,7 @@ from explorer.session.entries import (
 )
 from explorer.session.kinds import Flag, Kind
 from explorer.session.text import well_formed
-from explorer.templates import load_prompt
+from explorer.settings.prompt_templates import load_prompt
 
 _LONGEST_ID = 64
 _ODD = re.compile(r"[^A-Za-z0-9_-]")

@@ -25,7 +25,7 @@ from explorer.services.auto_compaction.controller import AutomaticCompaction
 from explorer.services.document import Document
 from explorer.services.session_files import tools_of
 from explorer.session.entries import Body, ModelChange, ThinkingLevelChange
-from explorer.templates import load_prompt
+from explorer.settings.prompt_templates import load_prompt
 
 NOTHING_LEFT = "There is nothing to go on with: the agent's last answer is complete."
 

@@ -11,7 +11,7 @@ from typing import Literal
 
 import orjson
 
-from explorer import paths, private_files
+from explorer import private_files
 from explorer.audit.ledger import ledger_at
 from explorer.audit.overview import Overview, overview
 from explorer.audit.provenance import Known, cost_known
@@ -29,6 +29,7 @@ from explorer.services.effective_rules import recorded_rules
 from explorer.services.open_session import OpenedSession
 from explorer.services.summary_audit import Auditor, IsCancelled, OnProgress
 from explorer.session.spending import Spending
+from explorer.settings import paths
 
 Form = Literal["html", "md", "json"]
 SUFFIXES: dict[str, Form] = {

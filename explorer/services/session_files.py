@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from explorer import paths, private_files
+from explorer import private_files
 from explorer.agent.approval import Approvals
 from explorer.agent.tools.workspace_tools import (
     WorkspaceTools,
@@ -49,6 +49,7 @@ from explorer.session.entries import (
 from explorer.session.payloads import Payloads
 from explorer.session.text import well_formed
 from explorer.session.tree import SessionTree
+from explorer.settings import paths
 
 TRANSCRIPTS = "transcripts"
 OUTPUTS = "outputs"

@@ -17,8 +17,8 @@ from explorer.compaction.templates import Templates, fill
 from explorer.compaction.verification_request import Lack, build_verify_request
 from explorer.services.agent import InFolder, system_prompt
 from explorer.services.document import Document
-from explorer.template_catalogue import TEMPLATES, TemplateInfo
-from explorer.templates import load_prompt, load_templates, shipped_prompt
+from explorer.settings.prompt_templates import load_prompt, load_templates, shipped_prompt
+from explorer.settings.template_catalogue import TEMPLATES, TemplateInfo
 from explorer.tokens.estimate import estimate_text
 
 NO_SESSION = "Open a session to see the request with its conversation."

@@ -26,8 +26,8 @@ from explorer.services.summary_audit import Auditor
 from explorer.services.summary_call import SummaryCall
 from explorer.services.summary_request import DraftFailed, Order
 from explorer.session.text import well_formed
-from explorer.template_catalogue import TEMPLATES
-from explorer.templates import load_templates
+from explorer.settings.prompt_templates import load_templates
+from explorer.settings.template_catalogue import TEMPLATES
 from explorer.tokens.estimate import estimate_text
 
 _TRIED = frozenset({"system", "turn-prefix", "continued"})

@@ -16,8 +16,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from explorer import paths, private_files
+from explorer import private_files
 from explorer.private_files import FileLock
+from explorer.settings import paths
 from explorer.settings.jsonc import JsonError, Node, leaves, line_of, read, with_value, without
 from explorer.settings.keys import KEYS, NAMES
 from explorer.settings.kinds import shown, tidy

@@ -18,8 +18,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from explorer import paths, private_files
+from explorer import private_files
 from explorer.compaction.profile import BASES, Profile, profile_values, read_profile
+from explorer.settings import paths
 
 KIND = "session-explorer profile"
 VERSION = 1

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from explorer import paths
 from explorer.audit.simulation import (
     Assumptions,
     Known,
@@ -35,6 +34,7 @@ from explorer.formats import open_source
 from explorer.session.context import context_at
 from explorer.session.kinds import Kind
 from explorer.session.tree import SessionTree
+from explorer.settings import paths
 from tests.compaction.sessions import Session
 from tests.generated import write_session
 from tests.pruned_sample import write_much_output

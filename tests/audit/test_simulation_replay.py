@@ -11,7 +11,6 @@ from random import Random
 
 import pytest
 
-from explorer import paths
 from explorer.audit.simulation import Assumptions, Known, Policy, Report, Simulation, simulate
 from explorer.compaction.background import State
 from explorer.compaction.profile import PROFILES, Settings
@@ -23,6 +22,7 @@ from explorer.services.replay.player import Pace, Player
 from explorer.services.replay.recording import recorded
 from explorer.session.edits import prunes_on
 from explorer.session.kinds import Kind
+from explorer.settings import paths
 from explorer.store import Store
 from explorer.workbench import Workbench
 from tests.pruned_sample import write_much_output

@@ -17,7 +17,7 @@ from explorer.compaction.profile import BASES, Profile, Settings
 from explorer.compaction.requests import build_requests
 from explorer.session.context import context_at
 from explorer.session.kinds import Kind
-from explorer.templates import load_templates
+from explorer.settings.prompt_templates import load_templates
 from tests.compaction.sessions import EXPLORER, PI, Session, with_verdict
 
 TEMPLATES = load_templates()

@@ -21,7 +21,7 @@ from explorer.compaction.requests import (
 )
 from explorer.compaction.serialization import escape_tags
 from explorer.compaction.validation import FREE, SECTION_SETS, form_of
-from explorer.templates import load_templates
+from explorer.settings.prompt_templates import load_templates
 from tests.compaction.sessions import EXPLORER, PI, Session
 from tests.compaction.test_requests import prefix_only, requests, split_turn, whole_turns
 

@@ -18,7 +18,7 @@ from explorer.session.context import Context, context_at, sent_tokens
 from explorer.session.edits import round_of, shape_at, shapes_on
 from explorer.session.entries import AssistantMessage, ModelMessage, ToolResultMessage
 from explorer.session.kinds import Kind
-from explorer.templates import load_templates
+from explorer.settings.prompt_templates import load_templates
 from explorer.tokens.estimate import estimate_entry
 from tests.compaction.sessions import EXPLORER, Session, with_verdict
 

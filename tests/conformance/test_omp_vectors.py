@@ -18,7 +18,7 @@ from explorer.compaction.serialization import serialize_message
 from explorer.compaction.triggers import should_compact
 from explorer.formats.pi.entries import read_entry
 from explorer.session.kinds import CONTEXT_KINDS, selector
-from explorer.templates import load_templates
+from explorer.settings.prompt_templates import load_templates
 from explorer.tokens.estimate import estimate_entry, utf16_units
 from tests.conformance.vectors import Vector, utf8_hash
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from explorer import paths
 from explorer.models.client import ModelClient
 from explorer.services.document import Document
 from explorer.session.kinds import Flag, Kind
+from explorer.settings import paths
 from explorer.store import DraftRow, Store
 from explorer.workbench import Workbench
 from tests.faults.programs import kill, start

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from explorer import paths
 from explorer.compaction.messages import message_to_llm
 from explorer.compaction.profile import PROFILES, Profile
 from explorer.compaction.requests import (
@@ -25,7 +24,8 @@ from explorer.compaction.validation import SECTION_SETS, check_answer, clean_ans
 from explorer.formats.pi.entries import read_message
 from explorer.models.offline.extractive import summarize
 from explorer.models.request import ChatMessage, ModelRequest
-from explorer.templates import load_templates
+from explorer.settings import paths
+from explorer.settings.prompt_templates import load_templates
 from explorer.tokens.estimate import estimate_text
 
 TEMPLATES = load_templates()

@@ -11,13 +11,13 @@ from random import Random
 import keyring
 import pytest
 
-from explorer import paths
 from explorer.agent.loop import TurnResult
 from explorer.models.client import CancelToken, ModelClient, ModelClientConfig, Server
 from explorer.models.user_models import ServerModel
 from explorer.services.agent_turns import start_turn
 from explorer.services.document import Document
 from explorer.services.summary_request import DraftFailed
+from explorer.settings import paths
 from explorer.store import Store
 from explorer.workbench import Workbench
 from tests.models.memory_keyring import MemoryKeyring

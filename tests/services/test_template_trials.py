@@ -21,8 +21,8 @@ from explorer.services.template_trials import (
     points_of,
     wrong_and_tokens,
 )
+from explorer.settings.prompt_templates import shipped_prompt
 from explorer.store import Store
-from explorer.templates import shipped_prompt
 from explorer.workbench import Workbench
 from tests.models.server import ChatServer, HttpFailure, Stall
 from tests.services.conftest import SAMPLE, Clock

@@ -17,9 +17,7 @@ from explorer.services.auto_compaction.prompt import CopilotWords
 from explorer.services.changes import PromptsChanged
 from explorer.services.document import Document
 from explorer.services.summary_request import Order
-from explorer.store import Store
-from explorer.template_catalogue import TEMPLATES, check_template, names_used_by
-from explorer.templates import (
+from explorer.settings.prompt_templates import (
     TemplateError,
     changed_prompts,
     load_prompt,
@@ -28,6 +26,8 @@ from explorer.templates import (
     template_problems,
     user_prompts_dir,
 )
+from explorer.settings.template_catalogue import TEMPLATES, check_template, names_used_by
+from explorer.store import Store
 from explorer.workbench import Workbench
 from tests.models.server import Answer, ChatServer
 from tests.services.conftest import SAMPLE, Clock

@@ -27,8 +27,8 @@ from explorer.services.draft_records import Draft
 from explorer.services.summary_audit import Auditor
 from explorer.services.summary_request import DraftFailed, Order
 from explorer.services.verification import Checked, Mended, check, mend, request_for
+from explorer.settings.prompt_templates import load_templates
 from explorer.store import Store
-from explorer.templates import load_templates
 from explorer.workbench import Workbench
 from tests.models.server import Answer, ChatServer, Cut, HttpFailure, Malformed, Plan, Stall
 from tests.pi_json import entry_body

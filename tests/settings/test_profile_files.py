@@ -11,7 +11,7 @@ import pytest
 
 from explorer.compaction.profile import BASES, PROFILES, profile_values
 from explorer.settings.profile_files import OwnProfile, ProfileError, ProfileFiles, read_file
-from explorer.templates import load_provenance
+from explorer.settings.prompt_templates import load_provenance
 
 MINE = OwnProfile(
     replace(PROFILES["omp"], name="mine", title="Mine", keep_recent_tokens=8_000),

@@ -20,7 +20,7 @@ from explorer.settings.profile_files import (
     OwnProfile,
     Shelf,
 )
-from explorer.templates import load_provenance
+from explorer.settings.prompt_templates import load_provenance
 from ui.inspector.markdown_view import MarkdownView
 from ui.profiles.rules import RuleList
 from ui.theme import S4, S8, S12, S16, bind_font, set_tone, small_font, ui_font

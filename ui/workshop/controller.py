@@ -26,9 +26,14 @@ from explorer.services.template_trials import (
     points_of,
     wrong_and_tokens,
 )
+from explorer.settings.prompt_templates import (
+    PromptTemplates,
+    TemplateError,
+    TemplateState,
+    Version,
+)
+from explorer.settings.template_catalogue import names_used_by
 from explorer.store.rows import StoreError
-from explorer.template_catalogue import names_used_by
-from explorer.templates import PromptTemplates, TemplateError, TemplateState, Version
 from ui.app_state import AppState
 from ui.conversation.controller import AgentController
 from ui.conversation.turns import today

@@ -20,8 +20,8 @@ from explorer.services.template_preview import PromptPreview
 from explorer.session.text_difference import (
     changed_lines,
 )
-from explorer.template_catalogue import TemplateInfo, TemplateProblem
-from explorer.templates import Version
+from explorer.settings.prompt_templates import Version
+from explorer.settings.template_catalogue import TemplateInfo, TemplateProblem
 from ui.inspector.diff_view import DiffView
 from ui.theme import S4, S8, S12, S16, bind_font, mono_font, on_theme_changed, set_tone, theme
 from ui.widgets.choice import Choice

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 
 from explorer.compaction.reasons import share_text
 from explorer.services.template_trials import KindChange, TrialPoint
-from explorer.templates import Version
+from explorer.settings.prompt_templates import Version
 from ui.theme import S4, S8, S12, S16, on_theme_changed, scaled, set_tone
 from ui.widgets.choice import Choice
 from ui.widgets.figures import count

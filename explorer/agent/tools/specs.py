@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from explorer.models.request import ToolSpec
-from explorer.templates import load_prompt
+from explorer.settings.prompt_templates import load_prompt
 
 READ_ONLY = ("read", "ls", "find", "grep")
 CHANGES_FILES = ("write", "edit", "bash")

@@ -29,7 +29,7 @@ from explorer.session.context import sent_tokens
 from explorer.session.entries import ThinkingBlock
 from explorer.session.kinds import Flag, Kind
 from explorer.session.text import well_formed
-from explorer.templates import load_prompt
+from explorer.settings.prompt_templates import load_prompt
 from explorer.tokens.estimate import js_json
 
 

@@ -10,12 +10,12 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from explorer import paths
 from explorer.audit.simulation import Policy, past_of, simulate
 from explorer.audit.simulation.sweep import Sweep, sweep
 from explorer.compaction.profile import PROFILES
 from explorer.formats import open_source
 from explorer.session.tree import SessionTree
+from explorer.settings import paths
 from ui.audit.what_if.chart import Chart, Scale, thinned, ticks
 from ui.audit.what_if.heat_map import FIGURES, HeatMap, words_of
 from ui.audit.what_if.lines import RECORDED, Drawing, drawing_of

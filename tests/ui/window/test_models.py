@@ -11,8 +11,8 @@ from keyring.backends.fail import Keyring as NoKeyring
 from PySide6.QtWidgets import QApplication, QLineEdit
 
 from explorer.models.keys import SERVICE
-from explorer.paths import models_path
 from explorer.session.kinds import Kind
+from explorer.settings.paths import models_path
 from tests.models.memory_keyring import MemoryKeyring
 from tests.models.server import Answer, ChatServer, HttpFailure, Stall
 from tests.models.test_servers import OLLAMA, VLLM

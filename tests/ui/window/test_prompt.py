@@ -8,8 +8,8 @@ import pytest
 
 from explorer.compaction.background import State
 from explorer.compaction.profile import PROFILES, Settings
-from explorer.paths import database_path
 from explorer.session.kinds import Kind
+from explorer.settings.paths import database_path
 from explorer.store import Store
 from tests.models.server import Answer, ChatServer, Stall
 from tests.ui.window.house import House

@@ -8,7 +8,7 @@ from pathlib import Path
 import platformdirs
 import pytest
 
-from explorer import paths
+from explorer.settings import paths
 
 
 def test_one_variable_moves_everything(explorer_home: Path) -> None:

@@ -1,6 +1,6 @@
 """What every text of ``prompts`` is for, which variables it knows, and when one cannot be used.
 
-Data and pure checks: the texts themselves are read by ``explorer.templates``.
+Data and pure checks: the texts themselves are read by ``explorer.settings.prompt_templates``.
 """
 
 from __future__ import annotations

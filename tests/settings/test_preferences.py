@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from explorer import paths
-from explorer.preferences import Preferences, load_preferences, save_preferences
+from explorer.settings import paths
+from explorer.settings.preferences import Preferences, load_preferences, save_preferences
 
 
 def test_what_is_saved_is_loaded_and_unknown_keys_stay(tmp_path: Path) -> None:

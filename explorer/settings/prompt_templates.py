@@ -25,14 +25,15 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Literal
 
-from explorer import paths, private_files
+from explorer import private_files
 from explorer.compaction.templates import SectionTemplates, Templates
 from explorer.compaction.validation import SECTION_SETS
 from explorer.session.text_difference import (
     Line,
     changed_lines,
 )
-from explorer.template_catalogue import (
+from explorer.settings import paths
+from explorer.settings.template_catalogue import (
     LARGEST,
     TEMPLATES,
     TemplateInfo,

@@ -11,7 +11,8 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from explorer import paths, private_files
+from explorer import private_files
+from explorer.settings import paths
 
 
 @dataclass(slots=True)
