@@ -43,9 +43,9 @@ from explorer.services.session_forks import (
     plan_fork,
     store_fork,
 )
-from explorer.settings.profile_files import OwnProfile, ProfileFiles, Shelf
+from explorer.settings.profile_files import ProfileFiles, Shelf, UserProfile
 from explorer.settings.prompt_templates import PromptTemplates, load_prompt, load_templates
-from explorer.store import Hit, Store
+from explorer.store import SearchHit, Store
 from explorer.store.rows import ImportReport, IsCancelled, LoadedSession, OnProgress, SessionRow
 
 
@@ -153,7 +153,7 @@ class Workbench:
         await asyncio.to_thread(remove_outputs, self.store.path, session_id)
         self.hub.publish(SessionsChanged())
 
-    async def search(self, query: str, key: int | None = None, limit: int = 200) -> list[Hit]:
+    async def search(self, query: str, key: int | None = None, limit: int = 200) -> list[SearchHit]:
         """Entries that hold all words of the query."""
         return await asyncio.to_thread(self.store.search, query, key, limit)
 
@@ -163,7 +163,7 @@ class Workbench:
         """All profiles: those that came with the program, and the user's."""
         return self.profile_files.shelf()
 
-    def save_profile(self, profile: OwnProfile, *, replacing: bool = False) -> OwnProfile:
+    def save_profile(self, profile: UserProfile, *, replacing: bool = False) -> UserProfile:
         """Keep a profile of the user. Raises ProfileError, when its name is taken and not
         ``replacing`` too; a profile that came with the program is never replaced."""
         saved = self.profile_files.save(profile, replacing=replacing)
@@ -175,7 +175,7 @@ class Workbench:
         self.profile_files.delete(name)
         self.hub.publish(ProfilesChanged(name))
 
-    def import_profile(self, path: Path, *, name: str = "", replacing: bool = False) -> OwnProfile:
+    def import_profile(self, path: Path, *, name: str = "", replacing: bool = False) -> UserProfile:
         """Store a profile from a file, under its or another name. Raises ProfileError."""
         taken = self.profile_files.take_in(path, name=name, replacing=replacing)
         self.hub.publish(ProfilesChanged(taken.profile.name))

@@ -11,10 +11,10 @@ from explorer.audit.generations import (
     LOST_STATES,
     Generation,
     Generations,
+    PathState,
     ReadEntries,
     RecordedInputs,
-    Run,
-    State,
+    StateRun,
 )
 from explorer.audit.replay import generations_of
 from explorer.compaction.profile import Profile
@@ -43,11 +43,11 @@ class Strip:
         return self.found.view.path
 
     @property
-    def lanes(self) -> tuple[tuple[Run, ...], ...]:
+    def lanes(self) -> tuple[tuple[StateRun, ...], ...]:
         """Per moment, from before the first compaction to the leaf: the states of the path."""
         return self.found.lanes
 
-    def run(self, lane: int, position: int) -> Run | None:
+    def run(self, lane: int, position: int) -> StateRun | None:
         """The state of a position at a moment; None where it was not there yet."""
         runs = self.lanes[lane]
         low, high = 0, len(runs)
@@ -113,21 +113,21 @@ def survival_strip(
     count, last = len(found.view), len(found.all)
     until, summarized_by, lives, lost = (array("i", bytes(4 * count)) for _ in range(4))
     for run in found.final:
-        if run.state is not State.IN_CONTEXT:
+        if run.state is not PathState.IN_CONTEXT:
             _fill(until, run, run.since)
         if run.summarized_by:
             _fill(summarized_by, run, run.summarized_by)
-            if run.state in (State.SUMMARIZED, State.IN_CONTEXT):
+            if run.state in (PathState.SUMMARIZED, PathState.IN_CONTEXT):
                 chain = found.chain(run.summarized_by, last)
                 _fill(lives, run, chain[-1].number if chain else 0)
             elif run.state in LOST_STATES:
                 _fill(lives, run, max(run.summarized_by, run.since - 1))
         if run.state in LOST_STATES:
             _fill(lost, run, run.since)
-            if run.summarized_by and run.state is not State.LOST_RANGE:
+            if run.summarized_by and run.state is not PathState.LOST_RANGE:
                 _fill(until, run, run.summarized_by)
     return Strip(found, until, summarized_by, lives, lost)
 
 
-def _fill(column: array[int], run: Run, value: int) -> None:
+def _fill(column: array[int], run: StateRun, value: int) -> None:
     column[run.start : run.stop] = array("i", [value]) * (run.stop - run.start)

@@ -17,7 +17,7 @@ from explorer.services.document import Document
 from explorer.services.edits import CannotShape
 from explorer.services.skeleton import places, skeleton, write_graph
 from explorer.session.columns import SessionColumns
-from explorer.session.context import Context, sent_tokens
+from explorer.session.context import PathContext, sent_tokens
 from explorer.session.kinds import Kind
 from explorer.session.tree import SessionTree
 from explorer.session.visible_text import visible_line
@@ -191,7 +191,7 @@ def _context(arguments: argparse.Namespace, chosen: Target) -> None:
 _REPEAT_REASONS = {"pin": "pinned", "user-message": "kept"}
 
 
-def _repeat_json(document: Document, context: Context, entry: int) -> dict[str, Any]:
+def _repeat_json(document: Document, context: PathContext, entry: int) -> dict[str, Any]:
     """The source of the rule by which a message is repeated after the summary, and by which
     entry."""
     repeat = context.again.get(entry)

@@ -16,7 +16,7 @@ from typing import Any
 from explorer.agent.approval import ApprovalMode, Approvals, Approver, NoAllowList
 from explorer.agent.events import TurnResult
 from explorer.agent.limits import TurnLimits
-from explorer.agent.prompt import Prompt
+from explorer.agent.prompt import UserPrompt
 from explorer.agent.tools.file_content import PICTURE_HEAD, picture, picture_type
 from explorer.agent.tools.port import ToolBox, ToolError
 from explorer.agent.workspace import Workspace
@@ -117,7 +117,7 @@ class _Plan:
     document: Document
     model: str
     scenario: Scenario | None
-    prompt: Prompt | None
+    prompt: UserPrompt | None
     """None goes on at the leaf, or plays what a script has next."""
     folder: Path | None
     mode: ApprovalMode
@@ -159,7 +159,7 @@ def _check(arguments: argparse.Namespace) -> None:
     check_positive(arguments, "max_rounds", "max_tokens")
 
 
-def _prompt(arguments: argparse.Namespace) -> Prompt | None:
+def _prompt(arguments: argparse.Namespace) -> UserPrompt | None:
     """What the person says. Raises UsageError, CommandFailed."""
     text = arguments.prompt
     if text == "-":
@@ -173,7 +173,7 @@ def _prompt(arguments: argparse.Namespace) -> Prompt | None:
         if text is not None:
             raise UsageError("say what is to be done: the prompt is empty")
         return None
-    return Prompt(text.strip(), images)
+    return UserPrompt(text.strip(), images)
 
 
 def _image(path: Path) -> ImagePart:
@@ -189,7 +189,9 @@ def _image(path: Path) -> ImagePart:
         raise CommandFailed(str(error)) from error
 
 
-async def _plan(arguments: argparse.Namespace, bench: Workbench, prompt: Prompt | None) -> _Plan:
+async def _plan(
+    arguments: argparse.Namespace, bench: Workbench, prompt: UserPrompt | None
+) -> _Plan:
     """Open or begin the session, and settle what holds in it. Raises UsageError."""
     chosen, name = _folder(arguments.workspace), arguments.resume or arguments.session or NEW
     document = None if name == NEW else bench.open_blocking(_stored(bench, name))
@@ -295,7 +297,7 @@ async def _turns(
 ) -> list[TurnResult]:
     """One turn, or all that a script has left."""
 
-    async def say(prompt: Prompt) -> TurnResult:
+    async def say(prompt: UserPrompt) -> TurnResult:
         return await start_turn(
             plan.document, plan.model, tools, prompt, cancel, output.event, automatic,
             thinking=plan.thinking, limits=plan.limits,
@@ -316,7 +318,7 @@ async def _turns(
         if not message:
             break
         output.note(f"> {message}")
-        results.append(await say(Prompt(message)))
+        results.append(await say(UserPrompt(message)))
     return results or [TurnResult("done", "The script is over; nothing is left to play.")]
 
 

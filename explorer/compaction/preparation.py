@@ -65,7 +65,7 @@ class Preparation:
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class PreparationRefusal:
     """Why there is nothing to compact."""
 
     leaf: int
@@ -92,11 +92,11 @@ def prepare(
     weights: Sequence[int] | None = None,
     cut: int | None = None,
     prompt_of: PromptReader | None = None,
-) -> Preparation | Refusal:
+) -> Preparation | PreparationRefusal:
     """Prepare a compaction at ``leaf``; never raises for what a session holds.
 
     ``weights``: tokens by entry index to use instead of the estimate; negative is not counted yet.
-    ``cut``: a position chosen by hand; one that is no valid cut gives a ``Refusal``.
+    ``cut``: a position chosen by hand; one that is no valid cut gives a ``PreparationRefusal``.
     ``prompt_of``: reads the prompt tokens of a reply, for profiles that scale by them (B18).
     """
     cuts = Cuts(view_of(tree, leaf, profile, weights), profile)
@@ -147,8 +147,10 @@ def user_budget_of(profile: Profile) -> UserBudget | None:
     return UserBudget(tokens, -1) if tokens > 0 else None
 
 
-def _refusal(leaf: int, cuts: Cuts, no: _No, size: ContextSize, settings: Settings) -> Refusal:
-    return Refusal(
+def _refusal(
+    leaf: int, cuts: Cuts, no: _No, size: ContextSize, settings: Settings
+) -> PreparationRefusal:
+    return PreparationRefusal(
         leaf=leaf,
         path=cuts.view.path,
         code=no.code,

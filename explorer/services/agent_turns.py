@@ -12,7 +12,7 @@ from explorer.agent.limits import TurnLimits
 from explorer.agent.loop import AgentTurn, SessionPort, Steered, TurnEvent, TurnResult
 from explorer.agent.prompt import (
     MessageQueue,
-    Prompt,
+    UserPrompt,
 )
 from explorer.agent.tools.port import ToolBox
 from explorer.agent.workspace import Workspace
@@ -124,7 +124,7 @@ class _Work:
             self.retry, thinking=self.thinking, queue=self.queue, limits=self.limits,
         )  # fmt: skip
 
-    async def say(self, prompt: Prompt | str) -> TurnResult:
+    async def say(self, prompt: UserPrompt | str) -> TurnResult:
         """Send a message of the user's, and do everything that follows from it."""
         return await self._follow(await self._send(prompt))
 
@@ -142,7 +142,7 @@ class _Work:
         await self._note_model()
         return await self._follow(await self._continued())
 
-    async def _send(self, prompt: Prompt | str, *, waited: bool = False) -> TurnResult:
+    async def _send(self, prompt: UserPrompt | str, *, waited: bool = False) -> TurnResult:
         if self.automatic is not None:
             self.automatic.person_spoke()
             await self.automatic.before_message(self.model, self.cancel)
@@ -172,12 +172,12 @@ class _Work:
                 return replace(result, entries=entries)
             entries += result.entries
 
-    def _next_follow_up(self, result: TurnResult) -> Prompt | None:
+    def _next_follow_up(self, result: TurnResult) -> UserPrompt | None:
         if self.queue is None or self.cancel.cancelled or result.end not in ("done", "cut_short"):
             return None
         return next(iter(self.queue.take_follow_up()), None)
 
-    async def _followed_up(self, prompt: Prompt) -> TurnResult:
+    async def _followed_up(self, prompt: UserPrompt) -> TurnResult:
         """Send what waited; it waits again where it could not be stored."""
         assert self.queue is not None
         stored = False
@@ -198,7 +198,7 @@ async def start_turn(
     document: Document,
     model: str,
     tools: ToolBox | Workspace | None,
-    prompt: Prompt | str,
+    prompt: UserPrompt | str,
     cancel: CancelToken,
     on_event: Callable[[TurnEvent], None],
     automatic: AutomaticCompaction | None = None,

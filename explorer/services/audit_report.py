@@ -15,12 +15,12 @@ from explorer import private_files
 from explorer.audit.ledger import ledger_at
 from explorer.audit.overview import Overview, overview
 from explorer.audit.provenance import Known, cost_known
-from explorer.audit.recorded import compactions_on_path
+from explorer.audit.recorded_compaction import compactions_on_path
 from explorer.audit.report import Report, document, html, markdown
-from explorer.audit.report.gather import Gathering
+from explorer.audit.report.builder import Gathering
 from explorer.audit.report.model import CompactionPart, SessionFacts
 from explorer.compaction.profile import Profile
-from explorer.facts.extract import (
+from explorer.facts.fact_table import (
     ScanCancelled,
 )
 from explorer.installed import version
@@ -28,7 +28,7 @@ from explorer.services.draft_records import recorded_inputs
 from explorer.services.effective_rules import recorded_rules
 from explorer.services.open_session import OpenedSession
 from explorer.services.summary_audit import Auditor, IsCancelled, OnProgress
-from explorer.session.spending import Spending
+from explorer.session.usage_sums import PartUsage
 from explorer.settings import paths
 
 Form = Literal["html", "md", "json"]
@@ -55,7 +55,7 @@ def form_of_file(path: Path) -> Form | None:
 def make_report(
     opened: OpenedSession,
     leaf: int,
-    spending: Spending,
+    spending: PartUsage,
     *,
     compaction: int | None = None,
     profile: Profile | None = None,
@@ -141,7 +141,7 @@ def _facts(opened: OpenedSession, leaf: int, found: Overview) -> SessionFacts:
     )
 
 
-def _cost(spending: Spending) -> Known:
+def _cost(spending: PartUsage) -> Known:
     total = spending.total
     return cost_known(total.calls + total.uncounted, total.unpriced + total.uncounted)
 

@@ -12,7 +12,7 @@ from explorer.services.drafts import Drafts
 from explorer.services.extension_review import supplied_order
 from explorer.services.navigation import Leaving, NavigationPlan, ask_before_leaving
 from explorer.services.open_session import OpenedSession
-from explorer.services.summary_request import Order
+from explorer.services.summary_request import SummaryOrder
 
 
 class Branches:
@@ -52,7 +52,7 @@ class Branches:
         self,
         plan: NavigationPlan,
         prepared: BranchPreparation,
-        order: Order,
+        order: SummaryOrder,
         asked: Leaving | None = None,
     ) -> Draft:
         """Make the summary of the branch that ``plan`` leaves; the leaf does not move (A37).

@@ -84,7 +84,7 @@ class CompactionStarted:
 
 
 @dataclass(frozen=True, slots=True)
-class SummaryText:
+class SummaryArrived:
     """A piece of a summary of session ``key`` that was not ordered by hand, as it arrives.
 
     ``restart``: what came for this purpose so far is void.
@@ -162,7 +162,7 @@ Change = (
     | CountsChanged
     | DraftChanged
     | CompactionStarted
-    | SummaryText
+    | SummaryArrived
     | CompactionEnded
     | PruneMade
     | AutomaticChanged

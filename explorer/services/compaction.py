@@ -36,7 +36,7 @@ from explorer.services.extension_review import (
 from explorer.services.navigation import ask_before_leaving, plan_move
 from explorer.services.open_session import OpenedSession
 from explorer.services.session_writer import uninterrupted
-from explorer.services.summary_request import Order
+from explorer.services.summary_request import SummaryOrder
 from explorer.session.edits import round_of
 from explorer.session.entries import CompactionSummary
 from explorer.session.kinds import Kind
@@ -50,7 +50,7 @@ STORED = 0
 class _Reviewed:
     """A compaction after the extensions were asked."""
 
-    order: Order
+    order: SummaryOrder
     """With their additions, and the review."""
     shown: Partition
     """Where the compaction cuts; a supplied one may choose another valid cut."""
@@ -249,7 +249,7 @@ class Compaction:
 
     # drafts --------------------------------------------------------------------------------------
 
-    async def summarize(self, shown: Partition, order: Order) -> Draft:
+    async def summarize(self, shown: Partition, order: SummaryOrder) -> Draft:
         """Make a draft, the extensions asked first (A38, A39); the session is not changed.
 
         Raises DraftFailed (CancelledByExtension among it), Cancelled, and ValueError when the
@@ -308,7 +308,9 @@ class Compaction:
 
     # extensions ----------------------------------------------------------------------------------
 
-    async def _review(self, shown: Partition, prepared: Preparation, order: Order) -> _Reviewed:
+    async def _review(
+        self, shown: Partition, prepared: Preparation, order: SummaryOrder
+    ) -> _Reviewed:
         """Ask the extensions about a compaction that can be done (A38, A39). Raises Cancelled."""
         session = self._session
         review = await review_of(session, order.cancel)

@@ -36,7 +36,7 @@ from explorer.services.extension_review import (
 )
 from explorer.services.open_session import OpenedSession
 from explorer.services.session_writer import uninterrupted
-from explorer.services.summary_request import Order
+from explorer.services.summary_request import SummaryOrder
 from explorer.session.entries import Entry, images_of, text_of
 from explorer.session.kinds import METADATA_KINDS, Kind
 from explorer.session.tree import SessionTree
@@ -133,7 +133,7 @@ class Leaving:
     def supplied(self) -> SuppliedSummary | None:
         return self.outcome.summary
 
-    def steer(self, order: Order) -> Order:
+    def steer(self, order: SummaryOrder) -> SummaryOrder:
         """The order as the extensions want it. Raises SummaryDeclined."""
         outcome = self.outcome
         if outcome.summarize is False:

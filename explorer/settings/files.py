@@ -19,7 +19,7 @@ from typing import Any, Literal
 from explorer import private_files
 from explorer.private_files import FileLock
 from explorer.settings import paths
-from explorer.settings.jsonc import JsonError, Node, leaves, line_of, read, with_value, without
+from explorer.settings.jsonc import JsonError, JsonNode, leaves, line_of, read, with_value, without
 from explorer.settings.keys import KEYS, NAMES
 from explorer.settings.kinds import shown, tidy
 
@@ -40,7 +40,7 @@ class SettingsError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class SettingsProblem:
     """Something in a file that does not hold."""
 
     file: Path
@@ -69,7 +69,7 @@ class FileState:
     """What the system says of the file as it was read; None for no file."""
     values: Mapping[str, Any] = field(default_factory=dict)
     lines: Mapping[str, int] = field(default_factory=dict)
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[SettingsProblem, ...] = ()
     settled: bool = True
     """False right after a change: another within the same tick of the clock would look the same."""
 
@@ -106,15 +106,19 @@ def load(path: Path, level: Level, before: FileState, trusted: bool = True) -> F
         root = read(text)
     except JsonError as error:
         kept = _what_holds(bool(before.values))
-        problem = Problem(path, error.line, "", f"{error.reason}. {kept}", error.column, level)
+        problem = SettingsProblem(
+            path, error.line, "", f"{error.reason}. {kept}", error.column, level
+        )
         return FileState(stamp, before.values, before.lines, (problem,), settled)
     except (OSError, ValueError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-        problem = Problem(path, 0, "", f"{reason}. {_what_holds(bool(before.values))}", 0, level)
+        problem = SettingsProblem(
+            path, 0, "", f"{reason}. {_what_holds(bool(before.values))}", 0, level
+        )
         return FileState(stamp, before.values, before.lines, (problem,), settled)
     if root.members is None:
         reason = f"expected an object of settings. {_what_holds(bool(before.values))}"
-        problem = Problem(path, line_of(text, root.start), "", reason, 0, level)
+        problem = SettingsProblem(path, line_of(text, root.start), "", reason, 0, level)
         return FileState(stamp, before.values, before.lines, (problem,), settled)
     return _Reading(path, level, trusted, before, text).take(root, stamp, settled)
 
@@ -132,9 +136,9 @@ class _Reading:
         self._text = text
         self._values: dict[str, Any] = {}
         self._lines: dict[str, int] = {}
-        self._problems: list[Problem] = []
+        self._problems: list[SettingsProblem] = []
 
-    def take(self, root: Node, stamp: tuple[int, ...], settled: bool) -> FileState:
+    def take(self, root: JsonNode, stamp: tuple[int, ...], settled: bool) -> FileState:
         for leaf in leaves(root, NAMES):
             if leaf.name != SCHEMA_NAME:
                 line = line_of(self._text, leaf.member.start)
@@ -164,7 +168,9 @@ class _Reading:
         return all(problem.key != name for problem in self._problems)
 
     def _add_problem(self, name: str, line: int, reason: str, unknown: bool = False) -> None:
-        self._problems.append(Problem(self._path, line, name, reason, 0, self._level, unknown))
+        self._problems.append(
+            SettingsProblem(self._path, line, name, reason, 0, self._level, unknown)
+        )
 
 
 def _wrong(name: str, value: Any, level: Level, trusted: bool) -> str:

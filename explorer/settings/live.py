@@ -17,8 +17,8 @@ from explorer.compaction.profile import BASES
 from explorer.settings.files import (
     FileState,
     Level,
-    Problem,
     SettingsError,
+    SettingsProblem,
     load,
     refused,
     remove_value,
@@ -139,18 +139,18 @@ class LiveSettings:
         first = found[0] if found else Set(None, "profile")
         return Explanation(key, first.value, first.source, first.file, first.line, tuple(found[1:]))
 
-    def problems(self, project: Path | None = None) -> list[Problem]:
+    def problems(self, project: Path | None = None) -> list[SettingsProblem]:
         """What is wrong in the person's file, then in the project's."""
         with self._lock:
             states = [(self.path, self._global)]
             if project is not None:
                 states.append((project_file(project), self._of(project)))
-        found: list[Problem] = []
+        found: list[SettingsProblem] = []
         for at, (path, state) in enumerate(states):
             found += state.problems
             if reason := self._no_profile(state.values.get(PROFILE_KEY)):
                 line, level = state.lines[PROFILE_KEY], LEVELS[at]
-                found.append(Problem(path, line, PROFILE_KEY, reason, 0, level))
+                found.append(SettingsProblem(path, line, PROFILE_KEY, reason, 0, level))
         return found
 
     def _no_profile(self, name: Any) -> str:
@@ -215,7 +215,7 @@ class LiveSettings:
             listener(SettingsChanged(changed))
         return True
 
-    def _state(self) -> list[tuple[Mapping[str, Any], tuple[Problem, ...], bool]]:
+    def _state(self) -> list[tuple[Mapping[str, Any], tuple[SettingsProblem, ...], bool]]:
         states = [(True, self._global), *self._projects.values()]
         return [(state.values, state.problems, trusted) for trusted, state in states]
 
@@ -284,10 +284,10 @@ __all__ = [
     "Level",
     "LiveSettings",
     "NoTrust",
-    "Problem",
     "Set",
     "SettingsChanged",
     "SettingsError",
+    "SettingsProblem",
     "Source",
     "Trust",
     "project_file",

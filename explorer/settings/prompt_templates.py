@@ -29,7 +29,7 @@ from explorer import private_files
 from explorer.compaction.templates import SectionTemplates, Templates
 from explorer.compaction.validation import SECTION_SETS
 from explorer.session.text_difference import (
-    Line,
+    DifferenceLine,
     changed_lines,
 )
 from explorer.settings import paths
@@ -322,7 +322,7 @@ class PromptTemplates:
             raise TemplateError(f"{name} has no version {number}")
         return version
 
-    def difference(self, name: str, one: int, other: int) -> tuple[Line, ...]:
+    def difference(self, name: str, one: int, other: int) -> tuple[DifferenceLine, ...]:
         """The lines in which two versions differ, with some around them. Raises TemplateError."""
         return changed_lines(self.version(name, one).text, self.version(name, other).text)
 

@@ -23,7 +23,7 @@ _ASKED = 400
 """Entries asked for in one statement."""
 
 
-class Piece(NamedTuple):
+class LinePiece(NamedTuple):
     """A stretch of a line. Offsets are bytes of its UTF-8 form."""
 
     text: str
@@ -61,7 +61,7 @@ class StoredPayloads:
         with self._readers.read() as db, _open(db, self._key, index) as blob:
             return len(blob)
 
-    def raw_piece(self, index: int, offset: int, length: int) -> Piece:
+    def raw_piece(self, index: int, offset: int, length: int) -> LinePiece:
         """At most ``length`` bytes (4 or more) of the line, from the byte ``offset``.
 
         The piece starts with the whole character that the offset is in and ends at a character's
@@ -78,7 +78,7 @@ class StoredPayloads:
         if not at_end:
             data = data[: _whole(data)]
         text = data.decode("utf-8", "surrogatepass")
-        return Piece(text, start, start + len(data), total)
+        return LinePiece(text, start, start + len(data), total)
 
     def entry(self, index: int) -> Entry:
         """The entry."""

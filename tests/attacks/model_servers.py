@@ -35,7 +35,7 @@ from explorer.models.client import (
     UsageReport,
     complete,
 )
-from explorer.models.reply_guard import Limits
+from explorer.models.reply_guard import ReplyLimits
 from explorer.models.retry import RetryPolicy
 from explorer.services.agent_turns import start_turn
 from explorer.store import Store
@@ -109,7 +109,7 @@ def run(random: Random, folder: Path) -> Iterator[str]:
 @cache
 def _client() -> ModelClient:
     """One for all rounds: litellm takes seconds to import."""
-    limits = Limits(2_000_000, 300_000)
+    limits = ReplyLimits(2_000_000, 300_000)
     return ModelClient(ModelClientConfig(idle_timeout_s=0.5, timeout_s=2.0, limits=limits))
 
 

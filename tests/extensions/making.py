@@ -17,7 +17,7 @@ from explorer.extensions.events import (
     SessionAccess,
     TreeView,
 )
-from explorer.extensions.loading import Extension, LoadedFolder
+from explorer.extensions.extension_folder import Extension, LoadedFolder
 from explorer.extensions.records import BeforeCompact, BeforeTree, Compacting
 from explorer.extensions.runner import HookRunner
 from explorer.formats.pi.entries import agent_message, read_message

@@ -12,8 +12,8 @@ from explorer.compaction.messages import message_to_llm
 from explorer.compaction.profile import PROFILES, Profile
 from explorer.compaction.requests import (
     MOST_SENTENCES,
-    Material,
     Purpose,
+    RequestMaterial,
     material_of,
     request_of,
     tidy_short,
@@ -57,13 +57,13 @@ def whole_sample(profile: Profile) -> Serialized:
     return serialize(messages, profile)
 
 
-def ask(material: Material, purpose: Purpose, cap: int) -> str:
+def ask(material: RequestMaterial, purpose: Purpose, cap: int) -> str:
     request = request_of(material, purpose, TEMPLATES.system, cap)
     messages = (ChatMessage("system", request.system), ChatMessage("user", request.prompt))
     return summarize(ModelRequest("offline/extractive", messages, cap), lambda: False)
 
 
-def check(material: Material, purpose: Purpose, cap: int) -> str:
+def check(material: RequestMaterial, purpose: Purpose, cap: int) -> str:
     """Ask, and hold the answer to what is demanded of any model's."""
     profile = material.profile
     answer = clean_answer(ask(material, purpose, cap), profile, purpose)
@@ -71,9 +71,9 @@ def check(material: Material, purpose: Purpose, cap: int) -> str:
     return answer
 
 
-def history(profile: Profile, said: Serialized, previous: str = "") -> Material:
+def history(profile: Profile, said: Serialized, previous: str = "") -> RequestMaterial:
     own = TEMPLATES.sections[profile.sections]
-    return Material(said, own.history_first, own.history_update, profile, previous)
+    return RequestMaterial(said, own.history_first, own.history_update, profile, previous)
 
 
 @pytest.mark.parametrize("text", TEXTS)

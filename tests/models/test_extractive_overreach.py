@@ -6,7 +6,7 @@ from explorer.compaction.preparation import Preparation, prepare
 from explorer.compaction.profile import BASES, Settings
 from explorer.compaction.requests import build_requests
 from explorer.formats.pi.entries import read_entry
-from explorer.models.offline.extractive.summarize import summarize
+from explorer.models.offline.extractive.summarizer import summarize
 from explorer.models.request import ChatMessage, ModelRequest
 from explorer.settings import paths
 from explorer.settings.prompt_templates import load_templates

@@ -12,7 +12,7 @@ from explorer.models.client import (
     Cancelled,
     CancelToken,
     ChatMessage,
-    Found,
+    FoundServers,
     ModelClient,
     ModelClientConfig,
     ModelError,
@@ -85,7 +85,7 @@ def client(tmp_path: Path) -> Iterator[ModelClient]:
     opened.close()
 
 
-def search(client: ModelClient, *addresses: str) -> Found:
+def search(client: ModelClient, *addresses: str) -> FoundServers:
     return asyncio.run(client.find_servers(CancelToken(), addresses))
 
 

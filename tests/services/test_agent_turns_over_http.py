@@ -19,7 +19,7 @@ import pytest
 from explorer.agent.approval import ApprovalAnswer, ApprovalRequest, Approvals
 from explorer.agent.events import Steered, Stored, ToolOutput, ToolStarted, TurnEvent, TurnResult
 from explorer.agent.limits import TurnLimits
-from explorer.agent.prompt import MessageQueue, Prompt
+from explorer.agent.prompt import MessageQueue, UserPrompt
 from explorer.agent.tools.workspace_tools import WorkspaceTools
 from explorer.agent.workspace import Workspace
 from explorer.models.client import (
@@ -124,7 +124,7 @@ class Desk:
         self.events.append(event)
         self.on_event(event)
 
-    async def say(self, prompt: Prompt | str = "Go.") -> TurnResult:
+    async def say(self, prompt: UserPrompt | str = "Go.") -> TurnResult:
         return await start_turn(
             self.document, self.model, self.tools, prompt, self.cancel, self._take, None,
             self.retry, queue=self.queue, **self.options,
@@ -352,7 +352,7 @@ def test_pictures_of_a_person_and_of_a_tool_reach_the_model(desk: Desk, model: s
     desk.tools = Draws()  # type: ignore[assignment]
     mine = PIXEL.replace("A", "B")
     desk.server.plan(calls(("read", {"path": "ports.txt"}), ("ls", {})), Answer(text="I see."))
-    result = wait(desk.say(Prompt("Look.", (ImagePart("image/png", mine),))))
+    result = wait(desk.say(UserPrompt("Look.", (ImagePart("image/png", mine),))))
     assert (result.end, result.error) == ("done", "")
     desk.check(result)
     first, second = (json.dumps(body) for body in desk.server.requests)
@@ -489,9 +489,9 @@ def test_messages_go_into_a_running_turn_and_after_it(desk: Desk, model: str) ->
 
     def on_event(event: TurnEvent) -> None:
         if isinstance(event, ToolStarted) and event.call.id == "call-0":
-            desk.queue.follow_up(Prompt("Then rest."))
-            desk.queue.steer(Prompt("Use port 9000."))
-            desk.queue.follow_up(Prompt("And sleep."))
+            desk.queue.follow_up(UserPrompt("Then rest."))
+            desk.queue.steer(UserPrompt("Use port 9000."))
+            desk.queue.follow_up(UserPrompt("And sleep."))
 
     desk.on_event = on_event
     desk.server.plan(
@@ -513,7 +513,7 @@ def test_messages_go_into_a_running_turn_and_after_it(desk: Desk, model: str) ->
 
 
 def test_after_a_failure_what_waits_is_not_sent(desk: Desk) -> None:
-    desk.queue.follow_up(Prompt("Then rest."))
+    desk.queue.follow_up(UserPrompt("Then rest."))
     desk.server.plan(SERVER_ERROR)
     assert wait(desk.say()).end == "failed"
     assert [each.prompt.text for each in desk.queue.waiting] == ["Then rest."]

@@ -35,7 +35,7 @@ from explorer.services.agent_turns import start_turn
 from explorer.services.document import Document
 from explorer.services.draft_records import Draft
 from explorer.services.navigation import NavigationPlan
-from explorer.services.summary_request import DraftFailed, Order
+from explorer.services.summary_request import DraftFailed, SummaryOrder
 from explorer.session.kinds import Kind
 from explorer.store import DraftRow, Store
 from explorer.workbench import Workbench
@@ -132,13 +132,13 @@ def wait(work: Coroutine[Any, Any, T]) -> T:
     return asyncio.run(work)
 
 
-def order(cancel: CancelToken | None = None, said: list[str] | None = None) -> Order:
+def order(cancel: CancelToken | None = None, said: list[str] | None = None) -> SummaryOrder:
     def on_text(purpose: str, text: str) -> None:
         if said is not None:
             said.append(f"{purpose}: {text}")
 
     once = Patience(RetryPolicy(tries=1))
-    return Order("Name every port.", MODEL, on_text, cancel or CancelToken(), patience=once)
+    return SummaryOrder("Name every port.", MODEL, on_text, cancel or CancelToken(), patience=once)
 
 
 def compaction(document: Document) -> Partition:

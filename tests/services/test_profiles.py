@@ -10,11 +10,11 @@ import pytest
 from explorer.compaction.profile import PROFILES
 from explorer.models.client import TextPart
 from explorer.services.changes import Change, ProfilesChanged
-from explorer.settings.profile_files import OwnProfile, ProfileError
+from explorer.settings.profile_files import ProfileError, UserProfile
 from explorer.workbench import Workbench
 
 DATA = Path(__file__).parents[1] / "conformance" / "data"
-MINE = OwnProfile(replace(PROFILES["copilot"], name="mine", title="Mine"), "copilot")
+MINE = UserProfile(replace(PROFILES["copilot"], name="mine", title="Mine"), "copilot")
 
 
 def test_a_profile_that_is_kept_or_taken_away_is_told(bench: Workbench, tmp_path: Path) -> None:

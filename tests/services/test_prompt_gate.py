@@ -16,7 +16,7 @@ from explorer.agent.tools import read_only_tools
 from explorer.agent.tools.context import ToolContext, ToolRun
 from explorer.agent.tools.workspace_tools import run_read_only
 from explorer.agent.workspace import Workspace
-from explorer.compaction.background import State
+from explorer.compaction.background import RunState
 from explorer.compaction.profile import PROFILES, Profile
 from explorer.compaction.profile.rules import PromptBudget
 from explorer.models.client import (
@@ -169,7 +169,7 @@ class Rig:
         await append(entry_body("message", message=result), self.document.leaf)
 
     @property
-    def state(self) -> State:
+    def state(self) -> RunState:
         return self.keeper.machine.state
 
     def drafts(self) -> list[DraftRow]:
@@ -192,7 +192,7 @@ def test_a48_a_fork_begins_with_exactly_the_messages_that_went_out(
         return sent, rig.state, rig.drafts()
 
     sent, state, (draft,) = wait(go())
-    assert state is State.COMPLETED
+    assert state is RunState.COMPLETED
     request = ModelRequest.from_json(draft.requests[0]["request"])
     assert request.messages[:-1] == sent
     assert request.messages[-1].role == "user"
@@ -223,7 +223,7 @@ def test_a47_a_summary_made_ahead_is_applied_before_the_next_prompt(document: Do
         return rig
 
     rig = wait(go())
-    assert rig.state is State.IDLE
+    assert rig.state is RunState.IDLE
     (draft,) = rig.drafts()
     assert draft.status == "committed"
     (ended,) = [change for change in rig.changes if isinstance(change, CompactionEnded)]
@@ -240,7 +240,7 @@ def test_a47_a_summary_made_ahead_is_applied_before_the_next_prompt(document: Do
 def test_a47_cold_caches_wait_until_it_is_urgent(
     document: Document, fill: float, warm: bool, starts: bool
 ) -> None:
-    async def go() -> State:
+    async def go() -> RunState:
         rig = Rig(document, fill)
         if warm:
             await rig.work_on(turn=True)
@@ -255,11 +255,11 @@ def test_a47_cold_caches_wait_until_it_is_urgent(
         await rig.keeper.stop()
         return state
 
-    assert wait(go()) is (State.IN_PROGRESS if starts else State.IDLE)
+    assert wait(go()) is (RunState.IN_PROGRESS if starts else RunState.IDLE)
 
 
 def test_a47_with_room_by_then_the_summary_is_thrown_away(document: Document) -> None:
-    async def go() -> tuple[State, str, bool]:
+    async def go() -> tuple[RunState, str, bool]:
         rig = Rig(document, 0.95)
         await rig.size()
         await rig.send()
@@ -268,7 +268,7 @@ def test_a47_with_room_by_then_the_summary_is_thrown_away(document: Document) ->
         await rig.send()
         return rig.state, rig.drafts()[0].status, rig.untouched
 
-    assert wait(go()) == (State.IDLE, "discarded", True)
+    assert wait(go()) == (RunState.IDLE, "discarded", True)
 
 
 def test_a47_a_prompt_that_does_not_fit_waits_for_the_run_under_way(
@@ -279,7 +279,7 @@ def test_a47_a_prompt_that_does_not_fit_waits_for_the_run_under_way(
         await rig.work_on(turn=True)
         await rig.size()
         await rig.send()
-        assert rig.state is State.IN_PROGRESS
+        assert rig.state is RunState.IN_PROGRESS
         await rig.work_on()
         rig.set_window(rig.rules.settings.context_window // 2)
         sent = await rig.send()
@@ -288,7 +288,7 @@ def test_a47_a_prompt_that_does_not_fit_waits_for_the_run_under_way(
 
     rig = wait(go())
     assert len(server.requests) == 1
-    assert rig.state is State.IDLE
+    assert rig.state is RunState.IDLE
     assert [row.status for row in rig.drafts()] == ["committed"]
 
 
@@ -366,7 +366,7 @@ def test_a47_a_run_that_fails_leaves_nothing_behind(
         return rig
 
     rig = wait(go())
-    assert rig.state is State.FAILED
+    assert rig.state is RunState.FAILED
     assert rig.keeper.machine.problem
     (draft,) = rig.drafts()
     assert (draft.status, draft.problem) == ("failed", rig.keeper.machine.problem)
@@ -386,7 +386,7 @@ def test_b19_an_answer_that_goes_on_with_the_work_is_no_summary(
         return rig
 
     rig = wait(go())
-    assert rig.state is State.FAILED
+    assert rig.state is RunState.FAILED
     assert "<summary>" in rig.keeper.machine.problem
 
 
@@ -415,7 +415,7 @@ def test_b19_a_summary_over_the_budget_is_an_error(document: Document, server: C
         return rig
 
     rig = wait(go())
-    assert rig.state is State.FAILED
+    assert rig.state is RunState.FAILED
     assert "tokens" in rig.keeper.machine.problem
 
 
@@ -456,14 +456,14 @@ def test_e21_a_run_that_hangs_can_be_given_up(document: Document, server: ChatSe
         await rig.send()
         await asyncio.to_thread(server.started.wait, 10)
         await rig.keeper.stop()
-        assert rig.state is State.IDLE
+        assert rig.state is RunState.IDLE
         server.plan(Answer(text=SUMMARY))
         await rig.send()
         await rig.idle()
         return rig
 
     rig = wait(go())
-    assert rig.state is State.COMPLETED
+    assert rig.state is RunState.COMPLETED
     assert [row.status for row in rig.drafts()] == ["cancelled", "done"]
     assert server.gone.wait(10)
 
@@ -473,7 +473,7 @@ def test_e21_who_waits_for_a_run_that_hangs_can_give_up(
 ) -> None:
     server.plan(Stall(after=1))
 
-    async def go() -> State:
+    async def go() -> RunState:
         rig = Rig(document, 0.95)
         await rig.work_on(turn=True)
         await rig.size()
@@ -488,7 +488,7 @@ def test_e21_who_waits_for_a_run_that_hangs_can_give_up(
             await waiting
         return rig.state
 
-    assert wait(go()) is State.IDLE
+    assert wait(go()) is RunState.IDLE
 
 
 def test_another_model_ends_the_run(document: Document, server: ChatServer) -> None:
@@ -505,7 +505,7 @@ def test_another_model_ends_the_run(document: Document, server: ChatServer) -> N
         return rig
 
     rig = wait(go())
-    assert rig.state is State.IDLE
+    assert rig.state is RunState.IDLE
     assert [row.status for row in rig.drafts()] == ["cancelled"]
 
 
@@ -522,7 +522,7 @@ def test_a_summary_of_a_branch_that_was_left_is_not_applied(document: Document) 
 
     rig = wait(go())
     assert rig.untouched
-    assert rig.state is State.FAILED
+    assert rig.state is RunState.FAILED
     assert [row.status for row in rig.drafts()] == ["discarded"]
 
 
@@ -587,7 +587,7 @@ def test_a52_opus_is_told_once_more(document: Document, server: ChatServer) -> N
         return rig
 
     rig = wait(go())
-    assert rig.state is State.COMPLETED
+    assert rig.state is RunState.COMPLETED
     assert (
         "Any tool call in this reply is an error" in server.requests[0]["messages"][-1]["content"]
     )

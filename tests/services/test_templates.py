@@ -16,7 +16,7 @@ from explorer.services.agent import system_prompt
 from explorer.services.auto_compaction.prompt import CopilotWords
 from explorer.services.changes import PromptsChanged
 from explorer.services.document import Document
-from explorer.services.summary_request import Order
+from explorer.services.summary_request import SummaryOrder
 from explorer.settings.prompt_templates import (
     TemplateError,
     changed_prompts,
@@ -194,7 +194,7 @@ def test_the_provider_is_sent_the_own_text_and_the_draft_records_it(
     try:
         document = bench.open_blocking(bench.import_blocking(SAMPLE).key)
         bench.prompts.save("history-update", OWN)
-        order = Order("", "openai/test-model", lambda _purpose, _text: None, CancelToken())
+        order = SummaryOrder("", "openai/test-model", lambda _purpose, _text: None, CancelToken())
         profile = replace(EXPLORER, short_summary=False)
         shown = document.compaction.preview(
             None, profile, replace(SETTINGS, keep_recent_tokens=4000)

@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject
 
 from explorer.agent.events import Steered, TurnEvent, TurnResult
 from explorer.agent.limits import TurnLimits
-from explorer.agent.prompt import MessageQueue, Prompt, Queued
+from explorer.agent.prompt import MessageQueue, Queued, UserPrompt
 from explorer.models.client import CancelToken
 from explorer.models.request import ThinkingLevel
 from explorer.models.retry import Retry
@@ -116,7 +116,7 @@ class TurnController(QObject):
 
     # turns ---------------------------------------------------------------------------------------
 
-    def send(self, prompt: Prompt) -> None:
+    def send(self, prompt: UserPrompt) -> None:
         """Begin a turn with a message."""
         self.start("The agent's turn", lambda cancel: self._send(prompt, cancel))
 
@@ -124,7 +124,7 @@ class TurnController(QObject):
         """Go on at the leaf without a message."""
         self.start("The agent's turn", self._resume)
 
-    async def _send(self, prompt: Prompt, cancel: CancelToken) -> None:
+    async def _send(self, prompt: UserPrompt, cancel: CancelToken) -> None:
         document = self._state.document
         assert document is not None
 
@@ -200,7 +200,7 @@ class TurnController(QObject):
 
     # what waits ----------------------------------------------------------------------------------
 
-    def add(self, prompt: Prompt, after: bool) -> None:
+    def add(self, prompt: UserPrompt, after: bool) -> None:
         """Put a message into the turn that runs, or behind it."""
         assert self._queue is not None
         if after:
@@ -216,7 +216,7 @@ class TurnController(QObject):
             self._return(self._state.document, [queued.prompt])
             self._state.window.agent.focus_composer()
 
-    def _return(self, document: Document, prompts: list[Prompt]) -> None:
+    def _return(self, document: Document, prompts: list[UserPrompt]) -> None:
         """What the agent did not get is in the box again, to be changed or sent anew."""
         self._history.put_back(document, prompts)
         if document is self._state.document:

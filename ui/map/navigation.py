@@ -24,7 +24,7 @@ from explorer.services.document import Document
 from explorer.services.draft_records import Draft
 from explorer.services.edits import CannotShape
 from explorer.services.navigation import Leaving, NavigationPlan
-from explorer.services.summary_request import DraftFailed, Order
+from explorer.services.summary_request import DraftFailed, SummaryOrder
 from explorer.session.context import latest_on_path
 from explorer.session.kinds import Kind
 from explorer.store.rows import StoreError
@@ -422,7 +422,7 @@ class _Leaving(QObject):
         document = self._state.document
         if document is None:
             return
-        order = Order(
+        order = SummaryOrder(
             instructions,
             model,
             lambda _purpose, piece: self._dialog.feed(piece),

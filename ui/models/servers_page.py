@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 
 from explorer.models.client import (
     CancelToken,
-    Found,
+    FoundServers,
     KeyringUnavailable,
     KeyTest,
     ModelClient,
@@ -299,7 +299,7 @@ class ServersPage(QWidget):
     # looking -------------------------------------------------------------------------------------
 
     async def _look(self) -> None:
-        async def search(cancel: CancelToken) -> Found:
+        async def search(cancel: CancelToken) -> FoundServers:
             return await self._client.find_servers(cancel, self._addresses)
 
         self.message.say("")

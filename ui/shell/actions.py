@@ -22,7 +22,7 @@ from ui.main_window import TABS
 from ui.map import actions as session_map
 from ui.panes import show_sessions
 from ui.session import WindowSession
-from ui.shell.command_palette import CommandPalette, KeysPage
+from ui.shell.command_palette import CommandPalette, ShortcutsPage
 from ui.shell.dialogs import open_once
 from ui.shell.splitters import TallConversation
 from ui.workshop import actions as workshop
@@ -280,7 +280,7 @@ class WindowActions(QObject):
         open_once(dialog)
 
     def show_keys(self) -> None:
-        dialog = KeysPage(self._registry, self._session.window)
+        dialog = ShortcutsPage(self._registry, self._session.window)
         open_once(dialog)
 
 

@@ -15,7 +15,13 @@ from typing import Any, Literal
 from explorer.agent.confined_files import mark_of, read_whole, replace_whole
 from explorer.agent.tools.context import ToolContext
 from explorer.agent.tools.file_content import NEW_FILE, TextFile, decode, displayable, is_text
-from explorer.agent.tools.passages import MOST_PLACES, Span, line_at, nearest_passage, places_of
+from explorer.agent.tools.passages import (
+    MOST_PLACES,
+    PassageSpan,
+    line_at,
+    nearest_passage,
+    places_of,
+)
 from explorer.agent.tools.port import Arguments, ToolError, ToolOutcome, content_of, path_of
 from explorer.agent.tools.truncation import split_lines
 from explorer.session.text_difference import FileDiff, file_diff
@@ -162,7 +168,9 @@ def _ordinal(number: int, replacements: list[_Replacement]) -> str:
     return f"edits[{number}]: " if len(replacements) > 1 else ""
 
 
-def _find_passage(text: str, wanted: _Replacement, name: str, which: str, changed: bool) -> Span:
+def _find_passage(
+    text: str, wanted: _Replacement, name: str, which: str, changed: bool
+) -> PassageSpan:
     """The one place of an old text. Raises ToolError that says why there is none."""
     places = places_of(text, wanted.old)
     span = places.only
@@ -195,7 +203,7 @@ def _find_passage(text: str, wanted: _Replacement, name: str, which: str, change
 
 
 def _replaced(
-    file: TextFile, replacements: list[_Replacement], spans: list[Span], name: str
+    file: TextFile, replacements: list[_Replacement], spans: list[PassageSpan], name: str
 ) -> str:
     order = sorted(range(len(spans)), key=lambda number: spans[number].start)
     parts: list[str] = []

@@ -15,7 +15,7 @@ from explorer.audit.simulation.policy import Assumptions, Policy
 from explorer.audit.simulation.recorded_path import LONG_RESULT, Past
 from explorer.audit.simulation.result import Cause, Compacted, Meter, NotDone, PrunedThen
 from explorer.audit.simulation.simulated_context import Pruner, RunningContext, shape
-from explorer.audit.simulation.walked_tree import Made, MadeCompaction, MadePrune, Overlay
+from explorer.audit.simulation.walked_tree import AddedEntries, MadeCompaction, MadePrune, Overlay
 from explorer.compaction.automatic import (
     Automatic,
     Commit,
@@ -23,15 +23,15 @@ from explorer.compaction.automatic import (
     Preview,
     Prune,
     Recover,
-    Rules,
     Summarize,
+    Switches,
     is_quiet,
     run,
 )
 from explorer.compaction.partition import Partition, Verdict, partition, summary_guess
 from explorer.compaction.preparation import Preparation, prepare
 from explorer.compaction.requests import purposes_of
-from explorer.compaction.triggers import Guards, LastReply, Situation, limits_of
+from explorer.compaction.triggers import Guards, LastReply, TriggerSituation, limits_of
 from explorer.session.edit_entries import note_tokens
 from explorer.session.kinds import Flag
 
@@ -84,14 +84,14 @@ class SimulatedCompactor:
         self.summaries = past.summaries(taken)
         self.happened = Happened()
         self.guards = _CALM
-        self._made = Made()
+        self._made = AddedEntries()
         self._report = _Report()
         self.omitted: frozenset[int] = frozenset()
         """Positions that a person left out."""
         pruning = self.profile.pruning
         self.pruner = Pruner(self.track, counted.results(pruning)) if pruning else None
         self._is_shaped = bool(self.track.shapes) or self.profile.keep_user_tokens > 0
-        self.rules = Rules(self.profile, self.profile.enabled)
+        self.rules = Switches(self.profile, self.profile.enabled)
         self.on_changed: Callable[[int], None] = lambda _start: None
         """Notified when the context changes, with the first position affected."""
 
@@ -162,11 +162,11 @@ class SimulatedCompactor:
 
     # what the procedures look at ---------------------------------------------------------------
 
-    def situation(self) -> Situation:
+    def situation(self) -> TriggerSituation:
         """How full the context is."""
         context = self.context
         window, threshold = self.limits
-        return Situation(
+        return TriggerSituation(
             context.size, context.counted, threshold, window, "", None, context.messages,
             self.now_ms,
         )  # fmt: skip

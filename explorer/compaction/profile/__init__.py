@@ -19,7 +19,7 @@ from explorer.compaction.profile.descriptions import (
 from explorer.compaction.profile.rules import DEFAULT_WINDOW, Profile, Settings
 from explorer.compaction.profile.systems import BASES, PROFILES, VARIANTS
 from explorer.compaction.profile.values import (
-    Mistake,
+    ProfileMistake,
     ReadProfile,
     changed,
     profile_values,
@@ -35,9 +35,9 @@ __all__ = [
     "SIZES",
     "SWITCHES",
     "VARIANTS",
-    "Mistake",
     "PolicyToTell",
     "Profile",
+    "ProfileMistake",
     "ReadProfile",
     "Settings",
     "Size",

@@ -21,8 +21,8 @@ from explorer.models.client import (
 )
 from explorer.prompting.agent_prompt import AgentPrompt, MessageBudget, message_budget, result_limit
 from explorer.prompting.elements import Element
-from explorer.prompting.rendering import Rendering, render
-from explorer.prompting.turns import Conversation, PromptMessage, SourceMessage, Thinking
+from explorer.prompting.rendered_prompt import RenderedPrompt, render
+from explorer.prompting.turns import ConversationTurns, PromptMessage, SourceMessage, Thinking
 from explorer.prompting.turns import conversation as as_conversation
 from explorer.services.document import Document
 from explorer.session.context import sent_tokens
@@ -63,7 +63,7 @@ class CopilotWords:
 class PreparedPrompt:
     """What a prompt is rendered from, read at one moment; rendering reads nothing more."""
 
-    conversation: Conversation
+    conversation: ConversationTurns
     prompt: AgentPrompt
     budget: MessageBudget
     facts: QuirkFacts
@@ -73,12 +73,12 @@ class PreparedPrompt:
         """The tree of the prompt."""
         return replace(self.prompt, keep_cached=keep_cached).elements(self.conversation)
 
-    def rendered(self, *, keep_cached: bool = True) -> Rendering:
+    def rendered(self, *, keep_cached: bool = True) -> RenderedPrompt:
         """The messages within the budget. Raises BudgetExceededError."""
         elements = self.elements(keep_cached=keep_cached)
         return render(elements, self.budget.messages, self.prompt.count)
 
-    def outgoing(self, rendering: Rendering) -> tuple[PromptMessage, ...]:
+    def outgoing(self, rendering: RenderedPrompt) -> tuple[PromptMessage, ...]:
         """The messages as the model needs them after a summary (A52)."""
         return with_quirks(rendering.messages, self.model, "conversation", self.facts)[0]
 
@@ -128,7 +128,7 @@ def prepare_prompt(
 
 def read_conversation(
     document: Document, profile: Profile, leaf: int | None = None
-) -> Conversation:
+) -> ConversationTurns:
     """The context at a leaf as turns and rounds, each entry with its weight."""
     context = document.context(leaf)
     tree = document.tree
@@ -151,7 +151,7 @@ def read_conversation(
 
 
 def _last_thinking(
-    document: Document, leaf: int | None, conversation: Conversation
+    document: Document, leaf: int | None, conversation: ConversationTurns
 ) -> Thinking | None:
     """The last thinking of what the summary in force replaces, where there is a summary."""
     if conversation.summary is None:

@@ -15,7 +15,7 @@ from typing import Literal
 
 from explorer.agent.limits import TurnLimits
 from explorer.agent.loop import Stored, TurnEvent
-from explorer.agent.prompt import Prompt
+from explorer.agent.prompt import UserPrompt
 from explorer.agent.tools.port import ToolOutcome
 from explorer.models.client import (
     EXTRACTIVE,
@@ -41,7 +41,7 @@ from explorer.services.agent_turns import resume_turn, start_turn
 from explorer.services.auto_compaction.controller import AutomaticCompaction
 from explorer.services.document import Document
 from explorer.services.effective_rules import EffectiveRules
-from explorer.services.replay.recording import EntryMap, Recorded, Scene, scenes
+from explorer.services.replay.recorded_session import EntryMap, RecordedSession, Scene, scenes
 from explorer.session.edit_entries import CUSTOM_TYPES
 from explorer.session.entries import (
     AssistantMessage,
@@ -267,7 +267,7 @@ class Player:
 
     def __init__(
         self,
-        play: Recorded,
+        play: RecordedSession,
         target: Document,
         rules: Callable[[], EffectiveRules],
         pace: Pace | None = None,
@@ -397,9 +397,9 @@ class Player:
                 stored = await self.target.writer.append(body, self.target.leaf)
                 on_event(Stored(stored))
 
-    def _prompt(self, entry: int) -> Prompt:
+    def _prompt(self, entry: int) -> UserPrompt:
         content = self.play.document.payloads.entry(entry).content
-        return Prompt(well_formed(text_of(content)), _pictures(content))
+        return UserPrompt(well_formed(text_of(content)), _pictures(content))
 
 
 def _length(scene: Scene) -> int:

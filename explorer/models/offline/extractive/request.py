@@ -216,7 +216,7 @@ _FOCUS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Material:
+class RequestParts:
     """The parts of a request. `spoken` holds a conversation given as messages, not as text."""
 
     conversation: str
@@ -232,7 +232,7 @@ class Material:
         return sum(map(estimate_text, parts))
 
 
-def read_request(request: ModelRequest) -> Material:
+def read_request(request: ModelRequest) -> RequestParts:
     """The material of a request; a request without tags is read message by message."""
     texts = [m.text for m in request.messages if m.role == "user"]
     whole = texts[-1] if texts else ""
@@ -246,7 +246,7 @@ def read_request(request: ModelRequest) -> Material:
         spoken = tuple(_spoken(request.messages))
     previous, rest = _cut(rest, "previous-summary")
     context, rest = _cut(rest, "additional-context")
-    return Material(conversation, previous, rest, _focus(rest, context), spoken)
+    return RequestParts(conversation, previous, rest, _focus(rest, context), spoken)
 
 
 def _cut(text: str, tag: str) -> tuple[str, str]:

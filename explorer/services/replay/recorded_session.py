@@ -32,7 +32,7 @@ StepKind = Literal["prompt", "reply", "copy"]
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ReplayStep:
     """One message of the replay. ``entry`` is its index in the recorded session."""
 
     kind: StepKind
@@ -40,7 +40,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class RecordedSession:
     """The path to a leaf, in the order in which it is replayed.
 
     Compactions, prunes, changes of the model and replies that failed or were stopped are left out:
@@ -48,7 +48,7 @@ class Recorded:
     """
 
     document: Document
-    steps: Sequence[Step]
+    steps: Sequence[ReplayStep]
     results: Mapping[int, Sequence[int]]
     """The tool results that follow a reply, by the reply's entry."""
 
@@ -65,7 +65,7 @@ class Recorded:
         body = self.body(entry)
         return replace(body, usage=None) if isinstance(body, AssistantMessage) else body
 
-    def replies(self, steps: Sequence[Step]) -> list[AssistantMessage]:
+    def replies(self, steps: Sequence[ReplayStep]) -> list[AssistantMessage]:
         """The replies of some steps."""
         bodies = (self.body(step.entry) for step in steps)
         return [body for body in bodies if isinstance(body, AssistantMessage)]
@@ -76,10 +76,10 @@ class Recorded:
         return {body.call_id: body for body in bodies if isinstance(body, ToolResultMessage)}
 
 
-def recorded(document: Document, leaf: int | None = None) -> Recorded:
+def recorded_session(document: Document, leaf: int | None = None) -> RecordedSession:
     """The recording of the path to an entry, by default the session's leaf."""
     columns = document.tree.columns
-    steps: list[Step] = []
+    steps: list[ReplayStep] = []
     results: dict[int, list[int]] = {}
     last = -1
     for entry in document.tree.path(document.leaf if leaf is None else leaf).indices():
@@ -87,19 +87,19 @@ def recorded(document: Document, leaf: int | None = None) -> Recorded:
         if kind is Kind.TOOL_RESULT:
             results.setdefault(last, []).append(entry)
         elif _is_shape(document, entry):
-            steps.append(Step("copy", entry))
+            steps.append(ReplayStep("copy", entry))
         elif step := _step(kind, columns.flags[entry], entry):
             last = entry if step.kind == "reply" else last
             steps.append(step)
-    return Recorded(document, steps, results)
+    return RecordedSession(document, steps, results)
 
 
-def _step(kind: Kind, flags: int, entry: int) -> Step | None:
+def _step(kind: Kind, flags: int, entry: int) -> ReplayStep | None:
     if kind is Kind.USER:
-        return Step("prompt", entry)
+        return ReplayStep("prompt", entry)
     if kind is Kind.ASSISTANT:
-        return None if flags & (Flag.ERROR | Flag.ABORTED) else Step("reply", entry)
-    return Step("copy", entry) if kind in COPIED else None
+        return None if flags & (Flag.ERROR | Flag.ABORTED) else ReplayStep("reply", entry)
+    return ReplayStep("copy", entry) if kind in COPIED else None
 
 
 def _is_shape(document: Document, entry: int) -> bool:
@@ -110,13 +110,13 @@ def _is_shape(document: Document, entry: int) -> bool:
 class Scene:
     """What is replayed in one go: the message that opens it, and the replies that follow."""
 
-    opening: Step | None
-    replies: Sequence[Step]
+    opening: ReplayStep | None
+    replies: Sequence[ReplayStep]
     first: int
     """Position of its first step in the recording."""
 
 
-def scenes(play: Recorded, start: int = 0) -> Iterator[Scene]:
+def scenes(play: RecordedSession, start: int = 0) -> Iterator[Scene]:
     """The recording from a step on, cut before every message that is not a reply."""
     at = start
     while at < len(play.steps):

@@ -12,8 +12,8 @@ from explorer.session.payloads import Payloads
 from explorer.session.tree import SessionTree
 from ui.widgets.message_blocks import (
     Block,
-    Fact,
     FactsBlock,
+    NamedValue,
     PlainBlock,
     blocks,
     words_of,
@@ -32,7 +32,7 @@ def entry_tokens(document: Document, index: int) -> tuple[int, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Gathered:
+class EntryContent:
     """Everything that is shown of one entry."""
 
     index: int
@@ -84,7 +84,7 @@ def is_large(tree: SessionTree, index: int) -> bool:
     )
 
 
-def gather(payloads: Payloads, index: int, related: list[int]) -> Gathered:
+def gather(payloads: Payloads, index: int, related: list[int]) -> EntryContent:
     """Read an entry and those that belong to it. Raises what the payloads raise."""
     entry = payloads.entry(index)
     others = dict(zip(related, payloads.entries(related), strict=True))
@@ -93,7 +93,7 @@ def gather(payloads: Payloads, index: int, related: list[int]) -> Gathered:
     copied = "\n".join(texts) or entry.text
     if not copied:
         copied = json.dumps(dict(entry.recorded), ensure_ascii=False, indent=2)
-    return Gathered(index, entry, shown, copied)
+    return EntryContent(index, entry, shown, copied)
 
 
 _COPIED = (TextBlock, PlainBlock, ShellMessage)
@@ -102,7 +102,7 @@ _COPIED = (TextBlock, PlainBlock, ShellMessage)
 def with_numbers(found: list[Block], tree: SessionTree, index: int) -> list[Block]:
     """Facts of an entry that name another one, by the number that it has everywhere else."""
 
-    def shown(fact: Fact) -> Fact:
+    def shown(fact: NamedValue) -> NamedValue:
         at = tree.index_above(fact.entry_id, index)
         return replace(fact, value=f"#{at}") if at >= 0 else fact
 
@@ -122,13 +122,13 @@ def pruned_facts(tree: SessionTree, index: int) -> list[Block]:
         if result is None:
             continue
         lines = [
-            Fact("Pruned by", f"#{at}", ids[at]),
-            Fact("The model is sent", f"{result.text} in its place, below that entry"),
-            Fact("Tokens", f"{result.tokens:,} → {result.note_tokens:,}"),
+            NamedValue("Pruned by", f"#{at}", ids[at]),
+            NamedValue("The model is sent", f"{result.text} in its place, below that entry"),
+            NamedValue("Tokens", f"{result.tokens:,} → {result.note_tokens:,}"),
         ]
         if ids[at] in back:
             undo = back[ids[at]]
-            lines.append(Fact("Taken back by", f"#{undo}", ids[undo]))
+            lines.append(NamedValue("Taken back by", f"#{undo}", ids[undo]))
         found.append(FactsBlock(tuple(lines)))
     return found
 
@@ -137,23 +137,23 @@ def shaped_facts(tree: SessionTree, index: int) -> list[Block]:
     """Which entries pin or omit this one, end that, or were taken back."""
     shapes, ids = tree.columns.shapes, tree.columns.ids
     back = {facts.undoes: at for at, facts in shapes.items() if facts.undoes}
-    lines: list[Fact] = []
+    lines: list[NamedValue] = []
     for at, facts in shapes.items():
         named = any(name == ids[index] for name, _ in facts.entries)
         if named:
             lines.append(
-                Fact("Pinned by" if facts.kind == "pin" else "Omitted by", f"#{at}", ids[at])
+                NamedValue("Pinned by" if facts.kind == "pin" else "Omitted by", f"#{at}", ids[at])
             )
         elif ids[index] in facts.lifts:
             word = "Unpinned by" if facts.kind == "pin" else "Taken in again by"
-            lines.append(Fact(word, f"#{at}", ids[at]))
+            lines.append(NamedValue(word, f"#{at}", ids[at]))
         else:
             continue
         if facts.reason:
-            lines.append(Fact("Why", facts.reason))
+            lines.append(NamedValue("Why", facts.reason))
         if ids[at] in back:
             undo = back[ids[at]]
-            lines.append(Fact("Taken back by", f"#{undo}", ids[undo]))
+            lines.append(NamedValue("Taken back by", f"#{undo}", ids[undo]))
     return [FactsBlock(tuple(lines))] if lines else []
 
 

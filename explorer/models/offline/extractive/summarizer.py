@@ -11,11 +11,10 @@ from explorer.facts.entry_texts import Speaker
 from explorer.facts.figures import figures_in
 from explorer.facts.statements import is_question, kinds_of
 from explorer.facts.text import sentences, statement_key, terms
-from explorer.models.offline.extractive.items import Focus, Item, Kind, focus_of
+from explorer.models.offline.extractive.items import Focus, Item, ItemKind, focus_of
 from explorer.models.offline.extractive.record import Record
-from explorer.models.offline.extractive.rendering import is_asked_for, render
 from explorer.models.offline.extractive.request import (
-    Material,
+    RequestParts,
     blocks_of,
     bounded,
     read_request,
@@ -24,11 +23,12 @@ from explorer.models.offline.extractive.request import (
 from explorer.models.offline.extractive.sections import LISTED, Template, read_template
 from explorer.models.offline.extractive.selection import (
     STANDING,
-    Choice,
-    Selection,
+    ChosenItem,
+    ItemSelection,
     rank,
     wordings,
 )
+from explorer.models.offline.extractive.summary_layout import is_asked_for, render
 from explorer.models.request import ChatMessage, ModelRequest
 from explorer.tokens.estimate import estimate_text, utf16_units
 
@@ -47,7 +47,7 @@ _STANDING_SHARE = 0.55
 _FINISHED = 0.6
 """Share of the telling words of open work that a report of its end has."""
 
-_NOT_STATED = (Kind.LATEST, Kind.ERROR, *LISTED)
+_NOT_STATED = (ItemKind.LATEST, ItemKind.ERROR, *LISTED)
 _CLAUSE = re.compile(r"[,;:]\s+(?:and |but |so )?|\s+(?:and|but|while)\s+")
 _INSTEAD_OF = re.compile(
     r"\b(?:instead of|rather than|in place of|no longer(?: use)?|away from) "
@@ -71,7 +71,7 @@ def summarize(request: ModelRequest, cancelled: Callable[[], bool]) -> str:
 
 
 def recall(
-    messages: tuple[ChatMessage, ...], kinds: tuple[Kind, ...], cancelled: Callable[[], bool]
+    messages: tuple[ChatMessage, ...], kinds: tuple[ItemKind, ...], cancelled: Callable[[], bool]
 ) -> list[str]:
     """What messages say of some kinds, in their order, without what was changed since."""
     material = read_request(ModelRequest("", (*messages, ChatMessage("user", ""))))
@@ -90,7 +90,7 @@ def budget_tokens(asked: int | None, source: int) -> int:
     return min(asked, most)
 
 
-def gather(material: Material, focus: Focus, cancelled: Callable[[], bool]) -> list[Item]:
+def gather(material: RequestParts, focus: Focus, cancelled: Callable[[], bool]) -> list[Item]:
     """Every item that still holds, ranked."""
     record = Record(focus)
     if material.previous.strip():
@@ -110,13 +110,13 @@ def _drop_repeated(items: Sequence[Item]) -> None:
     """Of equal items the last stays, as the kind that the first had unless it failed again."""
     last: dict[str, Item] = {}
     for item in items:
-        if item.kind is Kind.LATEST:
+        if item.kind is ItemKind.LATEST:
             continue
         key = statement_key(item.text)
         before = last.get(key)
         if before is not None:
             before.alive = False
-            if before.kind in (*STANDING, Kind.GOAL, Kind.CHANGE):
+            if before.kind in (*STANDING, ItemKind.GOAL, ItemKind.CHANGE):
                 item.kind = before.kind
             item.minor = item.minor and before.minor
         last[key] = item
@@ -180,22 +180,22 @@ def _drop_named(new: Item, before: Sequence[Item]) -> None:
 
 def _drop_finished(items: Sequence[Item]) -> None:
     """Open work that a later report says to be done."""
-    done = [item for item in items if item.kind is Kind.DONE and not item.inherited]
+    done = [item for item in items if item.kind is ItemKind.DONE and not item.inherited]
     for item in items:
-        if item.kind in (Kind.NEXT, Kind.DOING) and item.inherited:
+        if item.kind in (ItemKind.NEXT, ItemKind.DOING) and item.inherited:
             enough = max(1, _FINISHED * len(item.terms))
             item.alive &= all(len(item.terms & report.terms) < enough for report in done)
 
 
 def _name_goal(items: Sequence[Item]) -> None:
     """Without an earlier goal, the first request is the goal."""
-    if any(item.kind is Kind.GOAL for item in items):
+    if any(item.kind is ItemKind.GOAL for item in items):
         return
     for item in items:
-        if item.kind is Kind.LATEST:
+        if item.kind is ItemKind.LATEST:
             return
-        if item.kind is Kind.REQUEST and item.alive and len(item.terms) > 1:
-            item.kind = Kind.GOAL
+        if item.kind is ItemKind.REQUEST and item.alive and len(item.terms) > 1:
+            item.kind = ItemKind.GOAL
             return
 
 
@@ -210,20 +210,20 @@ def compose(
     tight = budget < _TIGHT
     items = [item for item in items if is_asked_for(template, item)]
     units = budget * 4
-    selection = Selection(units - utf16_units(render(template, [], tight=tight)))
-    latest = next((item for item in reversed(items) if item.kind is Kind.LATEST), None)
+    selection = ItemSelection(units - utf16_units(render(template, [], tight=tight)))
+    latest = next((item for item in reversed(items) if item.kind is ItemKind.LATEST), None)
     if latest is not None:
         texts = latest_wordings(latest, int(units * _LATEST_SHARE))
         selection.force(latest, texts)
         items = [item for item in items if item.kind in STANDING or item.text not in texts[0]]
-    wanted = [item for item in items if item.kind is not Kind.LATEST and focus.wants(item)]
+    wanted = [item for item in items if item.kind is not ItemKind.LATEST and focus.wants(item)]
     selection.fill_wanted(wanted, _WANTED_SHARE)
-    goal = next((item for item in items if item.kind is Kind.GOAL), None)
+    goal = next((item for item in items if item.kind is ItemKind.GOAL), None)
     if goal is not None and goal not in selection:
         selection.force(goal, wordings(goal))
 
     def left() -> list[Item]:
-        return [one for one in items if one.kind is not Kind.LATEST and one not in selection]
+        return [one for one in items if one.kind is not ItemKind.LATEST and one not in selection]
 
     standing = [item for item in left() if item.kind in STANDING]
     selection.fill(standing, cancelled, max(0, int(selection.room * (1 - _STANDING_SHARE))))
@@ -235,7 +235,7 @@ def compose(
     return _within(budget, template, selection.chosen, tight=tight)
 
 
-def _within(budget: int, template: Template, choices: Sequence[Choice], *, tight: bool) -> str:
+def _within(budget: int, template: Template, choices: Sequence[ChosenItem], *, tight: bool) -> str:
     """The text without what is worth least, until it fits."""
     text = render(template, choices, tight=tight)
     left = sorted(choices, key=lambda choice: (-choice.worth, choice.item.order))
@@ -270,11 +270,15 @@ def _up_to(parts: Sequence[str], limit: int) -> str:
 def _short(items: Sequence[Item]) -> str:
     """Two or three sentences in the first person (A25)."""
 
-    def last(*kinds: Kind) -> str:
+    def last(*kinds: ItemKind) -> str:
         texts = [item.text for item in items if item.kind in kinds]
         return re.sub(r"[.!? ]+$", "", texts[-1]) if texts else ""
 
-    asked, done, ahead = last(Kind.LATEST), last(Kind.DONE), last(Kind.NEXT, Kind.DOING)
+    asked, done, ahead = (
+        last(ItemKind.LATEST),
+        last(ItemKind.DONE),
+        last(ItemKind.NEXT, ItemKind.DOING),
+    )
     lines = [f'I was asked: "{asked[:240]}".' if asked else "I read the conversation so far."]
     if done:
         lines.append(f"I report as done: {done[:200]}.")

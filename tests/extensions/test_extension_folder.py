@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from explorer.extensions.loading import PREFIX, LoadedFolder
+from explorer.extensions.extension_folder import PREFIX, LoadedFolder
 from explorer.extensions.manager import Extensions
 from explorer.extensions.trust import PROJECT_FOLDER
 from tests.extensions.making import handler, load, wait, write

@@ -9,7 +9,7 @@ from explorer.audit.changed_files import ChangedFiles
 from explorer.audit.fidelity import fidelity
 from explorer.audit.findings import Fate
 from explorer.audit.ranges import left_behind
-from explorer.audit.recorded import compactions_on_path, recorded
+from explorer.audit.recorded_compaction import compactions_on_path, recorded_compaction
 from explorer.facts import FactKind, scan
 from explorer.formats.pi.entries import read_entry
 from tests.compaction.sessions import Session
@@ -25,7 +25,7 @@ def sample() -> Vector:
 def test_the_second_compaction_goes_on_where_the_first_kept() -> None:
     session = sample()
     first, second = sorted(session.tree.columns.compactions)
-    one, two = recorded(session.tree, first), recorded(session.tree, second)
+    one, two = recorded_compaction(session.tree, first), recorded_compaction(session.tree, second)
     assert compactions_on_path(session.tree, second) == (first, second)
     assert one.previous == -1 and two.previous == first and first in two.summarized
     assert min(one.kept) == session.tree.index_of(
@@ -44,7 +44,7 @@ def test_lists_of_files_go_on_from_summary_to_summary() -> None:
     tree = session.tree
     first, second = sorted(tree.columns.compactions)
     (branch,) = tree.columns.branches
-    one, two = recorded(tree, first), recorded(tree, second)
+    one, two = recorded_compaction(tree, first), recorded_compaction(tree, second)
     left = left_behind(tree, branch)
     assert left is not None and not set(left) & set(tree.path(first))
     for found in (one, two):
@@ -53,7 +53,10 @@ def test_lists_of_files_go_on_from_summary_to_summary() -> None:
     assert any(set(entries) <= set(two.summarized) for entries in two.changed.values())
     assert any(set(entries) <= set(left) for entries in two.changed.values())
     changes = ChangedFiles(tree)
-    assert recorded(tree, second, changes) == two and recorded(tree, first, changes) == one
+    assert (
+        recorded_compaction(tree, second, changes) == two
+        and recorded_compaction(tree, first, changes) == one
+    )
 
 
 def branched(*, modified: list[str], from_id: str = "", by_extension: bool = False) -> Session:
@@ -79,14 +82,14 @@ def test_a_file_that_nobody_touched_is_not_carried_on() -> None:
     last = session.user()
     second = session.compaction(last, modified=["src/a.py", "src/ghost.py", "src/other.py"])
     for compaction in (first, second):
-        assert recorded(session.tree, compaction).changed == {"src/a.py": (1,)}
+        assert recorded_compaction(session.tree, compaction).changed == {"src/a.py": (1,)}
 
 
 def test_where_a_branch_cannot_be_found_its_summary_is_taken_at_its_word() -> None:
     session = branched(modified=["src/a.py"], from_id="gone")
     summary = session.leaf
     compaction = session.compaction(session.user())
-    assert recorded(session.tree, compaction).changed == {"src/a.py": (summary,)}
+    assert recorded_compaction(session.tree, compaction).changed == {"src/a.py": (summary,)}
 
 
 def test_branch_summaries_that_tell_of_one_another_are_read_to_an_end() -> None:
@@ -104,14 +107,14 @@ def test_branch_summaries_that_tell_of_one_another_are_read_to_an_end() -> None:
     session.user()
     compaction = session.compaction(session.user())
     changes = ChangedFiles(session.tree)
-    assert recorded(session.tree, compaction, changes).changed == {"src/a.py": (1,)}
+    assert recorded_compaction(session.tree, compaction, changes).changed == {"src/a.py": (1,)}
     assert changes.of([one]) == {"src/a.py": (1,)}
 
 
 def test_what_an_extension_listed_is_not_carried_on() -> None:
     session = branched(modified=["src/a.py"], by_extension=True)
     compaction = session.compaction(session.user())
-    assert not recorded(session.tree, compaction).changed
+    assert not recorded_compaction(session.tree, compaction).changed
 
 
 def test_many_compactions_carry_on_without_end() -> None:
@@ -121,7 +124,7 @@ def test_many_compactions_carry_on_without_end() -> None:
     session.result(call="c1.0")
     for _ in range(1_200):
         session.compaction(session.user(), modified=["src/a.py"])
-    assert recorded(session.tree, session.leaf).changed == {"src/a.py": (1,)}
+    assert recorded_compaction(session.tree, session.leaf).changed == {"src/a.py": (1,)}
 
 
 def test_the_rules_that_the_bundled_session_lost_are_found_with_their_source() -> None:
@@ -129,7 +132,7 @@ def test_the_rules_that_the_bundled_session_lost_are_found_with_their_source() -
     table = scan(
         range(len(session.entries)), lambda at: [read_entry(session.entries[i]) for i in at]
     )
-    of = recorded(session.tree, min(session.tree.columns.compactions))
+    of = recorded_compaction(session.tree, min(session.tree.columns.compactions))
     summary = session.entries[of.compaction]["summary"]
     found = fidelity(summary, of.summarized, of.kept, table, changed=of.changed)
     lost = [one.fact for one in found.of(Fate.LOST) if one.fact.kind is FactKind.CONSTRAINT]

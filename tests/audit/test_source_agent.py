@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from explorer.audit.own_agent import own_agent
 from explorer.audit.provenance import Provenance
+from explorer.audit.source_agent import source_agent
 from explorer.session.tree import SessionTree
 from tests.compaction.sessions import Session
 from tests.conformance.vectors import load_session
@@ -30,7 +30,7 @@ def told(
     session.reply()
     for add in adds:
         add(session)
-    found = own_agent(session.tree, format_name)
+    found = source_agent(session.tree, format_name)
     return found.profile.name, found.known.provenance, found.known.basis
 
 
@@ -80,7 +80,7 @@ def test_a_prune_of_this_program_is_nobody_elses() -> None:
 
 
 def test_an_empty_session_is_judged_too() -> None:
-    assert own_agent(SessionTree(), "pi").profile.name == "pi"
+    assert source_agent(SessionTree(), "pi").profile.name == "pi"
 
 
 @pytest.mark.parametrize(
@@ -91,4 +91,4 @@ def test_recorded_sessions_are_judged_by_their_own_agents_rules(
     conformance_dir: Path, file: str, name: str
 ) -> None:
     session = load_session(conformance_dir / f"{file}.jsonl")
-    assert own_agent(session.tree, "pi").profile.name == name
+    assert source_agent(session.tree, "pi").profile.name == name

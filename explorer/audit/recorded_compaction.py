@@ -11,7 +11,7 @@ from explorer.session.tree import SessionTree
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class RecordedCompaction:
     """One compaction of a session. Entries are indices, ascending."""
 
     compaction: int
@@ -35,12 +35,14 @@ def compactions_on_path(tree: SessionTree, leaf: int) -> tuple[int, ...]:
     return tuple(index for index in tree.path(leaf) if tree.kind(index) is Kind.COMPACTION)
 
 
-def recorded(tree: SessionTree, compaction: int, changes: ChangedFiles | None = None) -> Recorded:
+def recorded_compaction(
+    tree: SessionTree, compaction: int, changes: ChangedFiles | None = None
+) -> RecordedCompaction:
     """What a recorded compaction summarized, kept and changed; see ``ranges_of``. ``changes``:
     those of the same tree, where several compactions are asked for."""
     ranges = ranges_of(tree, compaction)
     changed = (changes or ChangedFiles(tree)).of(ranges.summarized)
     stated = tree.columns.compactions[compaction].modified_files
-    return Recorded(
+    return RecordedCompaction(
         compaction, ranges.summarized, ranges.kept, ranges.earlier, ranges.previous, changed, stated
     )

@@ -11,22 +11,22 @@ from typing import Any
 from explorer.models.catalogue import cost_of
 from explorer.models.client import ModelInfo, Usage
 from explorer.session.payloads import Payloads
-from explorer.session.spending import (
+from explorer.session.tree import SessionTree
+from explorer.session.usage_sums import (
     NOTHING,
     UNCOUNTED,
-    Spending,
-    SpendingLedger,
-    Spent,
-    spent_of,
+    PartUsage,
+    UsageLedger,
+    UsageSum,
+    usage_sum,
 )
-from explorer.session.tree import SessionTree
 from explorer.store import Store
 
 AT_ONCE = 250
 """Lines read between two looks at whether anyone still waits."""
 
 
-class SessionSpending:
+class SessionUsage:
     """Sums that follow a session as it grows. Asked on the thread of the session's event loop.
 
     The sums are those of the entries that were there when ``follow`` was last waited for.
@@ -45,7 +45,7 @@ class SessionSpending:
         self._tree = tree
         self._payloads = payloads
         self._info = info
-        self._ledger = SpendingLedger()
+        self._ledger = UsageLedger()
         self._lock = asyncio.Lock()
         self._taking = threading.Lock()
         self._drafts = NOTHING
@@ -74,39 +74,39 @@ class SessionSpending:
         """Whether the sums hold all entries that there are now."""
         return len(self._ledger) == len(self._tree())
 
-    def of(self, entry: int) -> Spending:
+    def of(self, entry: int) -> PartUsage:
         """One entry."""
         return self._ledger.of(entry)
 
-    def turn(self, entry: int, leaf: int | None = None) -> Spending:
+    def turn(self, entry: int, leaf: int | None = None) -> PartUsage:
         """The turn that an entry is in, on the path to ``leaf`` (by default to the entry)."""
         return self._ledger.turn(self._tree(), entry, leaf)
 
-    def branch(self, leaf: int) -> Spending:
+    def branch(self, leaf: int) -> PartUsage:
         """From the root to a leaf."""
         return self._ledger.branch(self._tree(), leaf)
 
-    def session(self) -> Spending:
+    def session(self) -> PartUsage:
         """All branches together, without the drafts."""
         return self._ledger.session()
 
     @property
-    def drafts(self) -> Spent:
+    def drafts(self) -> UsageSum:
         """What summaries took that were made here, for compactions and for branches, whether they
         were used or not. At the prices that are known now."""
         return self._drafts
 
-    def _read(self, entries: list[int], totals: list[int]) -> dict[int, Spent]:
+    def _read(self, entries: list[int], totals: list[int]) -> dict[int, UsageSum]:
         usages = self._payloads.usages(list(zip(entries, totals, strict=True)))
-        return {at: spent_of(usage) for at, usage in usages if usage is not None}
+        return {at: usage_sum(usage) for at, usage in usages if usage is not None}
 
-    def _read_drafts(self) -> Spent:
+    def _read_drafts(self) -> UsageSum:
         total = NOTHING
         for model, usage in self._store.draft_usages(self._key):
             total += self._spent(usage, model)
         return total
 
-    def _spent(self, usage: Any, model: str) -> Spent:
+    def _spent(self, usage: Any, model: str) -> UsageSum:
         if not isinstance(usage, Mapping):
             return UNCOUNTED
         try:
@@ -116,7 +116,7 @@ class SessionSpending:
         if counted.source != "provider":
             return UNCOUNTED
         cost = cost_of(counted, self._info(model))
-        return Spent(
+        return UsageSum(
             counted.input,
             counted.output,
             counted.cache_read,

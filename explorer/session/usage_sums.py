@@ -18,7 +18,7 @@ from explorer.session.tree import Path, SessionTree
 
 
 @dataclass(frozen=True, slots=True)
-class Spent:
+class UsageSum:
     """A sum over calls. Tokens as the provider counted them; ``cost`` in dollars."""
 
     input: int = 0
@@ -40,33 +40,33 @@ class Spent:
         """All tokens together, cached ones among them."""
         return self.input + self.output + self.cache_read + self.cache_write
 
-    def __add__(self, other: Spent) -> Spent:
-        return Spent(*(getattr(self, name) + getattr(other, name) for name in _FIGURES))
+    def __add__(self, other: UsageSum) -> UsageSum:
+        return UsageSum(*(getattr(self, name) + getattr(other, name) for name in _FIGURES))
 
-    def __sub__(self, other: Spent) -> Spent:
-        return Spent(*(getattr(self, name) - getattr(other, name) for name in _FIGURES))
+    def __sub__(self, other: UsageSum) -> UsageSum:
+        return UsageSum(*(getattr(self, name) - getattr(other, name) for name in _FIGURES))
 
 
-_FIGURES = tuple(field.name for field in fields(Spent))
-NOTHING = Spent()
-UNCOUNTED = Spent(uncounted=1)
+_FIGURES = tuple(field.name for field in fields(UsageSum))
+NOTHING = UsageSum()
+UNCOUNTED = UsageSum(uncounted=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Spending:
+class PartUsage:
     """What a part of a session took."""
 
-    replies: Spent = NOTHING
+    replies: UsageSum = NOTHING
     """By the conversation itself."""
-    summaries: Spent = NOTHING
+    summaries: UsageSum = NOTHING
     """By the compactions and branch summaries in it, as far as their entries tell."""
 
     @property
-    def total(self) -> Spent:
+    def total(self) -> UsageSum:
         return self.replies + self.summaries
 
 
-def spent_of(usage: TokenUsage | None) -> Spent:
+def usage_sum(usage: TokenUsage | None) -> UsageSum:
     """What one call took; ``UNCOUNTED`` where nothing was reported."""
     if usage is None or usage.context <= 0:
         return UNCOUNTED
@@ -74,10 +74,10 @@ def spent_of(usage: TokenUsage | None) -> Spent:
     if not any(parts):
         # Only a sum was reported: it is all that is known, and most of every prompt is input.
         parts = (usage.context, 0, 0, 0)
-    return Spent(*parts, cost=usage.cost, calls=1, unpriced=0 if usage.cost else 1)
+    return UsageSum(*parts, cost=usage.cost, calls=1, unpriced=0 if usage.cost else 1)
 
 
-class SpendingLedger:
+class UsageLedger:
     """What each entry took, and sums over any part of the tree; grows with its session.
 
     A sum over a path takes a step for each stretch of it, however long they are. One thread may
@@ -103,9 +103,9 @@ class SpendingLedger:
             or columns.kind[at] in _SUMMARY_KINDS
         ]
 
-    def take(self, tree: SessionTree, spent: Mapping[int, Spent], upto: int) -> None:
+    def take(self, tree: SessionTree, spent: Mapping[int, UsageSum], upto: int) -> None:
         """Take in the entries before ``upto``, with what those that are ``wanted`` took; see
-        ``spent_of``."""
+        ``usage_sum``."""
         kinds = tree.columns.kind
         for at in range(self._seen, upto):
             if kinds[at] == Kind.ASSISTANT:
@@ -114,38 +114,38 @@ class SpendingLedger:
                 self._summaries.add(at, spent[at])
         self._seen = max(self._seen, upto)
 
-    def of(self, entry: int) -> Spending:
+    def of(self, entry: int) -> PartUsage:
         """One entry."""
         return self._between(entry, entry + 1)
 
-    def session(self) -> Spending:
+    def session(self) -> PartUsage:
         """All entries, on whatever branch."""
         return self._between(0, self._seen)
 
-    def path(self, path: Path) -> Spending:
+    def path(self, path: Path) -> PartUsage:
         """The entries of a path, or of a part of one."""
-        total = Spending()
+        total = PartUsage()
         for part in path.ranges:
             spent = self._between(part.start, part.stop)
-            total = Spending(total.replies + spent.replies, total.summaries + spent.summaries)
+            total = PartUsage(total.replies + spent.replies, total.summaries + spent.summaries)
         return total
 
-    def branch(self, tree: SessionTree, leaf: int) -> Spending:
+    def branch(self, tree: SessionTree, leaf: int) -> PartUsage:
         """From the root to a leaf; -1 is nothing."""
         return self.path(tree.path(leaf))
 
-    def turn(self, tree: SessionTree, entry: int, leaf: int | None = None) -> Spending:
+    def turn(self, tree: SessionTree, entry: int, leaf: int | None = None) -> PartUsage:
         """The turn that an entry is in, on the path to ``leaf`` (by default to the entry)."""
         path = tree.path(entry if leaf is None else leaf)
         at = path.position(entry)
         if at < 0:
-            return Spending()
+            return PartUsage()
         starts = path.gather(tree.columns.kind).translate(_TURN_STARTS)
         start, stop = starts.rfind(1, 0, at + 1), starts.find(1, at + 1)
         return self.path(path[max(start, 0) : stop if stop > 0 else len(path)])
 
-    def _between(self, start: int, stop: int) -> Spending:
-        return Spending(self._replies.between(start, stop), self._summaries.between(start, stop))
+    def _between(self, start: int, stop: int) -> PartUsage:
+        return PartUsage(self._replies.between(start, stop), self._summaries.between(start, stop))
 
 
 _TURN_STARTS = selector(TURN_START_KINDS)
@@ -163,7 +163,7 @@ class _Sums:
         self._at = array("q")
         self._sums = [array("q", [0]) for _ in _FIGURES]
 
-    def add(self, at: int, spent: Spent) -> None:
+    def add(self, at: int, spent: UsageSum) -> None:
         for name, sums in zip(_FIGURES, self._sums, strict=True):
             value = getattr(spent, name)
             if name == "cost":
@@ -173,14 +173,14 @@ class _Sums:
         # Last: who asks meanwhile finds a sum for every entry.
         self._at.append(at)
 
-    def between(self, start: int, stop: int) -> Spent:
+    def between(self, start: int, stop: int) -> UsageSum:
         first, last = bisect_left(self._at, start), bisect_left(self._at, stop)
         if first == last:
             return NOTHING
         figures = dict(
             zip(_FIGURES, (sums[last] - sums[first] for sums in self._sums), strict=True)
         )
-        return Spent(**figures | {"cost": figures["cost"] / _PARTS_OF_A_DOLLAR})  # type: ignore[arg-type]
+        return UsageSum(**figures | {"cost": figures["cost"] / _PARTS_OF_A_DOLLAR})  # type: ignore[arg-type]
 
 
 _MOST = 2**63 - 1

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, QTimer
 from explorer.audit.provenance import Provenance, cost_known, tokens_known
 from explorer.services.changes import DraftChanged, EntriesAppended, LeafMoved
 from explorer.services.document import Document
-from explorer.session.spending import Spending, Spent
+from explorer.session.usage_sums import PartUsage, UsageSum
 from explorer.store.rows import StoreError
 from ui.app_state import AppState
 from ui.audit.known import NOT_RECORDED, marked, reason
@@ -20,7 +20,7 @@ REST_MS = 300
 """Entries come in quick succession; they are summed once they rest."""
 
 
-class SpendingController(QObject):
+class UsageLabelController(QObject):
     """Follows the session shown, off the window's thread."""
 
     def __init__(self, state: AppState) -> None:
@@ -71,7 +71,7 @@ class SpendingController(QObject):
     def _show(self, document: Document) -> None:
         spending, leaf = document.spending, document.leaf
         session, drafts = spending.session(), spending.drafts
-        branch, turn = spending.branch(leaf), spending.turn(leaf) if leaf >= 0 else Spending()
+        branch, turn = spending.branch(leaf), spending.turn(leaf) if leaf >= 0 else PartUsage()
         whole = session.total
         if not (whole.calls or drafts.calls or whole.uncounted):
             self._state.window.spent.say("", "", "")
@@ -79,7 +79,7 @@ class SpendingController(QObject):
         self._state.window.spent.say(*label_of(whole), tip_of(session, branch, turn, drafts))
 
 
-def label_of(whole: Spent) -> tuple[str, str]:
+def label_of(whole: UsageSum) -> tuple[str, str]:
     """The sum in words, and in fewer where there is little room. What is a sum over some of the
     calls only has a mark, and what no call reported says so."""
     calls = whole.calls + whole.uncounted
@@ -96,7 +96,7 @@ def label_of(whole: Spent) -> tuple[str, str]:
     return f"{cost} · {tokens} tokens", cost
 
 
-def tip_of(session: Spending, branch: Spending, turn: Spending, drafts: Spent) -> str:
+def tip_of(session: PartUsage, branch: PartUsage, turn: PartUsage, drafts: UsageSum) -> str:
     """Everything that is known, a line each."""
     lines = [
         "As the providers counted it:",
@@ -129,7 +129,7 @@ def tip_of(session: Spending, branch: Spending, turn: Spending, drafts: Spent) -
     return "\n".join(lines)
 
 
-def _words(spent: Spent) -> str:
+def _words(spent: UsageSum) -> str:
     if not spent.calls:
         return "nothing that was counted"
     cost = cost_words(spent.cost)

@@ -23,7 +23,7 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any, Literal
 
-from explorer.extensions.handler_call import Call
+from explorer.extensions.handler_call import HandlerCall
 from explorer.extensions.hooks import Hooks, Registered
 
 _LONGEST_REASON = 500
@@ -31,7 +31,7 @@ _LONGEST_REASON = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class ExtensionProblem:
     """Why an extension is not loaded or a handler failed."""
 
     file: str
@@ -44,18 +44,20 @@ class Problem:
         return f"{where}: {self.reason}"
 
 
-def problem_of(error: BaseException, root: Path) -> Problem:
+def problem_of(error: BaseException, root: Path) -> ExtensionProblem:
     """The problem that an error of an extension is. ``root``: its file, or its package's folder.
 
     The line is the innermost one in the extension's files.
     """
     if isinstance(error, SyntaxError) and error.filename:
-        return Problem(error.filename, error.lineno or 0, f"{type(error).__name__}: {error.msg}")
+        return ExtensionProblem(
+            error.filename, error.lineno or 0, f"{type(error).__name__}: {error.msg}"
+        )
     frames = traceback.extract_tb(error.__traceback__)
     own_frames = [f for f in frames if Path(f.filename) == root or root in Path(f.filename).parents]
     if not own_frames:
-        return Problem(str(root), 0, error_text(error))
-    return Problem(own_frames[-1].filename, own_frames[-1].lineno or 0, error_text(error))
+        return ExtensionProblem(str(root), 0, error_text(error))
+    return ExtensionProblem(own_frames[-1].filename, own_frames[-1].lineno or 0, error_text(error))
 
 
 def error_text(error: BaseException) -> str:
@@ -196,11 +198,11 @@ class Extension:
     name: str
     file: Path
     scope: Scope
-    problem: Problem | None = None
+    problem: ExtensionProblem | None = None
     hooks: Hooks | None = None
     active: bool = False
     """Whether its handlers are asked; false once it is unloaded."""
-    left_behind: dict[int, Call] = field(default_factory=dict)
+    left_behind: dict[int, HandlerCall] = field(default_factory=dict)
     """The latest call of each handler that was abandoned, by the handler's place."""
     module: ModuleType | None = None
 
@@ -232,7 +234,7 @@ class LoadedFolder:
         self._boundary = boundary
         self._package: ExtensionFolder | None = None
         self.extensions: list[Extension] = []
-        self.problem: Problem | None = None
+        self.problem: ExtensionProblem | None = None
         """Why the folder could not be read."""
 
     def load(self, limit_s: float = LOAD_LIMIT_S) -> None:
@@ -243,14 +245,14 @@ class LoadedFolder:
         except FileNotFoundError:
             return
         except OSError as error:
-            self.problem = Problem(str(self.folder), 0, error.strerror or str(error))
+            self.problem = ExtensionProblem(str(self.folder), 0, error.strerror or str(error))
             return
         for file in files:
             extension = Extension(_name(file), file, self.scope)
             self.extensions.append(extension)
             if any(one.name == extension.name for one in self.extensions[:-1]):
                 reason = f"there is another extension called {extension.name}"
-                extension.problem = Problem(str(file), 0, reason)
+                extension.problem = ExtensionProblem(str(file), 0, reason)
             else:
                 self._load(self._package, extension, limit_s)
 
@@ -259,7 +261,7 @@ class LoadedFolder:
             package.check(extension.file)
             settings = _settings(package, extension)
         except OutsideError as outside:
-            extension.problem = Problem(str(extension.file), 0, str(outside))
+            extension.problem = ExtensionProblem(str(extension.file), 0, str(outside))
             return
         except _SettingsError as wrong:
             extension.problem = wrong.problem
@@ -280,11 +282,11 @@ class LoadedFolder:
         error = run_limited(work, limit_s, extension.name)
         hooks.closed = True
         if isinstance(error, TimeoutError) and error.args == (_TIMED_OUT,):
-            extension.problem = Problem(
+            extension.problem = ExtensionProblem(
                 str(extension.file), 0, f"it was not loaded within {limit_s:g} seconds"
             )
         elif isinstance(error, _NoActivate):
-            extension.problem = Problem(str(extension.file), 0, str(error))
+            extension.problem = ExtensionProblem(str(extension.file), 0, str(error))
         elif error is not None:
             extension.problem = problem_of(error, extension.root)
         else:
@@ -313,7 +315,7 @@ class _NoActivate(Exception):
 
 
 class _SettingsError(Exception):
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: ExtensionProblem) -> None:
         super().__init__(str(problem))
         self.problem = problem
 
@@ -365,9 +367,9 @@ def _settings(package: ExtensionFolder, extension: Extension) -> dict[str, Any]:
     try:
         data = json.loads(file.read_text(encoding="utf-8"))
     except json.JSONDecodeError as error:
-        raise _SettingsError(Problem(str(file), error.lineno, error.msg)) from error
+        raise _SettingsError(ExtensionProblem(str(file), error.lineno, error.msg)) from error
     except (OSError, UnicodeDecodeError, RecursionError) as error:
-        raise _SettingsError(Problem(str(file), 0, str(error))) from error
+        raise _SettingsError(ExtensionProblem(str(file), 0, str(error))) from error
     if not isinstance(data, dict):
-        raise _SettingsError(Problem(str(file), 1, "expected an object of settings"))
+        raise _SettingsError(ExtensionProblem(str(file), 1, "expected an object of settings"))
     return data

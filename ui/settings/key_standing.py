@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from explorer.compaction.profile import Profile
-from explorer.settings.files import Level, Problem, refused
-from explorer.settings.keys import Key, profile_default
+from explorer.settings.files import Level, SettingsProblem, refused
+from explorer.settings.keys import SettingKey, profile_default
 from explorer.settings.kinds import shown
 from explorer.settings.live import LiveSettings, Set, Source
 
@@ -24,7 +24,7 @@ UNSET = "Not set"
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class SettingsSurroundings:
     """What the dialog needs to know of the window, asked anew whenever it shows something."""
 
     project: Path | None
@@ -41,14 +41,14 @@ class Surroundings:
     """Lets a person choose among all models; the function is given the name."""
 
 
-Ask = Callable[[], Surroundings]
+Ask = Callable[[], SettingsSurroundings]
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
     """One setting at this moment, seen from one level."""
 
-    key: Key
+    key: SettingKey
     value: Any
     """What holds; None where nothing says it in one value."""
     source: Source
@@ -64,7 +64,9 @@ class Standing:
     """Why it cannot be set at the level shown; empty when it can."""
 
 
-def standing(live: LiveSettings, key: Key, level: Level, around: Surroundings) -> Standing:
+def standing(
+    live: LiveSettings, key: SettingKey, level: Level, around: SettingsSurroundings
+) -> Standing:
     """How one setting stands."""
     found = live.explain(key.name, around.project, around.chosen)
     sets = [Set(found.value, found.source), *found.overridden]
@@ -84,7 +86,7 @@ def standing(live: LiveSettings, key: Key, level: Level, around: Surroundings) -
     )
 
 
-def _note(key: Key, source: Source, sets: list[Set], unchanged: Profile) -> str:
+def _note(key: SettingKey, source: Source, sets: list[Set], unchanged: Profile) -> str:
     parts: list[str] = []
     if not key.has_effect(unchanged):
         parts.append(f"No effect with {unchanged.title}.")
@@ -97,18 +99,18 @@ def _note(key: Key, source: Source, sets: list[Set], unchanged: Profile) -> str:
     return " ".join(parts)
 
 
-def _blocked(key: Key, level: Level, live: LiveSettings, project: Path | None) -> str:
+def _blocked(key: SettingKey, level: Level, live: LiveSettings, project: Path | None) -> str:
     trusted = project is not None and live.trust.is_trusted(project)
     refusal = refused(key.name, level, trusted)
     return f"{refusal[0].upper()}{refusal[1:]}." if refusal else ""
 
 
-def problem_text(problem: Problem) -> str:
+def problem_text(problem: SettingsProblem) -> str:
     """A problem of one setting, for its row."""
     return f"{_file(problem)}, line {problem.line}: {problem.reason}."
 
 
-def file_problem_text(problem: Problem) -> str:
+def file_problem_text(problem: SettingsProblem) -> str:
     """A problem of a whole file, or of a name that is no setting."""
     name = f"{problem.key}: " if problem.key else ""
     line = f", line {problem.line}" if problem.line else ""
@@ -117,12 +119,12 @@ def file_problem_text(problem: Problem) -> str:
     return f"{_file(problem)}{line}{column}: {name}{problem.reason}{end}"
 
 
-def _file(problem: Problem) -> str:
+def _file(problem: SettingsProblem) -> str:
     owner = "The project's" if problem.level == "project" else "Your"
     return f"{owner} {problem.file.name}"
 
 
-def matches(words: str, key: Key) -> bool:
+def matches(words: str, key: SettingKey) -> bool:
     """Whether every word typed occurs in a setting's name, title, group or sentence."""
     text = f"{key.name} {key.title} {key.group} {key.sentence}".casefold()
     return all(word in text for word in words.casefold().split())

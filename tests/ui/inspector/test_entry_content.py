@@ -14,7 +14,13 @@ from tests.compaction.pruned_sessions import prune, take_back, used
 from tests.compaction.sessions import Session
 from tests.ui.sessions import Talk, call_block
 from tests.ui.waiting import wait_for
-from ui.inspector.gather import caller_of, gather, pruned_facts, related_entries, results_after
+from ui.inspector.entry_content import (
+    caller_of,
+    gather,
+    pruned_facts,
+    related_entries,
+    results_after,
+)
 from ui.widgets.loader import Loader
 from ui.widgets.message_blocks import CallBlock, FactsBlock
 

@@ -8,7 +8,7 @@ from itertools import compress, groupby
 
 from explorer.audit.excerpt import Excerpt, excerpt
 from explorer.audit.findings import Fidelity, Finding
-from explorer.audit.generations import LOST_STATES, Generation, Run, State
+from explorer.audit.generations import LOST_STATES, Generation, PathState, StateRun
 from explorer.audit.ledger import Ledger, LedgerVerdict
 from explorer.audit.loss import Loss
 from explorer.audit.overview import Overview
@@ -19,13 +19,13 @@ from explorer.audit.report.model import (
     FindingGroup,
     LedgerRun,
     LossPart,
-    Quoted,
+    QuotedFinding,
     StripLane,
     StripRun,
     VerdictRow,
 )
 from explorer.audit.rules import rule_of
-from explorer.audit.severity import Group, grouped
+from explorer.audit.severity import SeverityGroup, grouped
 from explorer.facts import Span
 from explorer.session.entries import Entry
 from explorer.session.kinds import Kind
@@ -43,7 +43,11 @@ ReadEntries = Callable[[Sequence[int]], Sequence[Entry]]
 Previews = Callable[[Sequence[int]], Sequence[str]]
 
 _SENT = (LedgerVerdict.VERBATIM, LedgerVerdict.PRUNED, LedgerVerdict.PINNED)
-_STATES = {State.IN_CONTEXT: "verbatim", State.SUMMARIZED: "told", State.SET_ASIDE: "aside"}
+_STATES = {
+    PathState.IN_CONTEXT: "verbatim",
+    PathState.SUMMARIZED: "told",
+    PathState.SET_ASIDE: "aside",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +122,7 @@ class Gathering:
             before += estimate[found.all[this.previous - 1].compaction]
         return before
 
-    def _group(self, group: Group, compaction: int) -> FindingGroup:
+    def _group(self, group: SeverityGroup, compaction: int) -> FindingGroup:
         return FindingGroup(
             group.title,
             group.why,
@@ -126,12 +130,12 @@ class Gathering:
             group.findings[QUOTED:],
         )
 
-    def _quoted(self, finding: Finding, compaction: int) -> Quoted:
+    def _quoted(self, finding: Finding, compaction: int) -> QuotedFinding:
         fact = finding.fact
         last = [span for span in fact.spans if span.entry == fact.last]
         place = finding.places[0] if finding.places else None
         stated = Span(compaction, place.start, place.end) if place is not None else None
-        return Quoted(
+        return QuotedFinding(
             finding,
             self.refs([fact.last])[0] if fact.sources else None,
             self._excerpt(last[0]) if last else None,
@@ -168,7 +172,7 @@ def _runs(ledger: Ledger) -> Iterator[LedgerRun]:
         )
 
 
-def _lane(name: str, runs: Sequence[Run], sent: bytes) -> StripLane:
+def _lane(name: str, runs: Sequence[StateRun], sent: bytes) -> StripLane:
     """A moment of the strip; stretches of one state one after the other are one."""
     merged: list[StripRun] = []
     for run in runs:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from explorer.audit.gathered import Gathered
+from explorer.audit.entry_mentions import EntryMentions
 from explorer.facts import scan
 from tests.audit.texts import conversation
 
@@ -11,7 +11,7 @@ TABLE = scan(range(len(ENTRIES)), lambda at: [ENTRIES[i] for i in at])
 RANGES = ([0], [0, 1, 2], [1], [], range(len(ENTRIES)), [3], [3, 99])
 
 
-def said(gathered: Gathered, indices: list[int]) -> tuple[object, ...]:
+def said(gathered: EntryMentions, indices: list[int]) -> tuple[object, ...]:
     """All that is gathered of some entries."""
     figures = [(item.text, entry) for _value, item, entry in gathered.figures(indices)]
     return (
@@ -20,9 +20,9 @@ def said(gathered: Gathered, indices: list[int]) -> tuple[object, ...]:
 
 
 def test_a_range_says_the_same_whatever_was_read_before_it() -> None:
-    one = Gathered()
+    one = EntryMentions()
     for each in RANGES:
-        alone, indices = Gathered(), list(each)
+        alone, indices = EntryMentions(), list(each)
         one.read(TABLE, indices)
         alone.read(TABLE, indices)
         assert said(one, indices) == said(alone, indices)

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 
 from explorer.facts.commands import command_lines, fences
 from explorer.facts.comparison import RULES, Rule, mark_changed, old_value_mentions
-from explorer.facts.entry_texts import Speaker, Text, texts_of
+from explorer.facts.entry_texts import EntryText, Speaker, texts_of
 from explorer.facts.errors import LONGEST, error_lines, error_lines_among, is_cut, whole_lines
 from explorer.facts.fact import Fact, FactKind, Facts, Mention, Span
 from explorer.facts.figures import Figure, figure, figures, named_versions, value_key
-from explorer.facts.identifiers import Piece, exact_things, mention_keys
+from explorer.facts.identifiers import WordPiece, exact_things, mention_keys
 from explorer.facts.paths import path_key
 from explorer.facts.statements import statements, statements_of_summary
-from explorer.facts.text import Ranges, sentences, statement_key, units, wide_places
+from explorer.facts.text import TextRanges, sentences, statement_key, units, wide_places
 from explorer.session.entries import Entry
 from explorer.session.text import PROSE_LIMIT, as_prose
 
@@ -202,10 +202,10 @@ def extract(entries: Sequence[Entry]) -> Facts:
 
 def scan_text(text: str, speaker: Speaker) -> EntryFacts:
     """The facts of a text that is no entry, such as a draft of a summary."""
-    return _read([Text(speaker, text)])
+    return _read([EntryText(speaker, text)])
 
 
-def _read(texts: Iterable[Text]) -> EntryFacts:
+def _read(texts: Iterable[EntryText]) -> EntryFacts:
     """The facts of the texts of one entry."""
     items: list[Mention] = []
     mentions: set[str] = set()
@@ -231,7 +231,7 @@ def _read(texts: Iterable[Text]) -> EntryFacts:
     return EntryFacts(tuple(items), frozenset(mentions), words, speaker)
 
 
-def _prose(text: Text, words: frozenset[str], mentions: set[str]) -> list[Mention]:
+def _prose(text: EntryText, words: frozenset[str], mentions: set[str]) -> list[Mention]:
     """The facts of prose in order; offsets in characters. ``words``: its different words. Adds to
     ``mentions``."""
     body = text.text
@@ -239,7 +239,7 @@ def _prose(text: Text, words: frozenset[str], mentions: set[str]) -> list[Mentio
     mentions |= mention_keys(things)
     blocks = fences(body)
     skip = [(start, end) for start, end, _ in blocks]
-    taken = Ranges(skip)
+    taken = TextRanges(skip)
     found: list[Mention] = []
     for start, end in command_lines(body, words, blocks):
         line = body[start:end]
@@ -259,7 +259,7 @@ def _prose(text: Text, words: frozenset[str], mentions: set[str]) -> list[Mentio
     return found
 
 
-def _output(text: Text, mentions: set[str]) -> list[Mention]:
+def _output(text: EntryText, mentions: set[str]) -> list[Mention]:
     """The failures that an output reports; of a short one also its exact things."""
     body = text.text
     things = exact_things(set(body.split()))
@@ -269,12 +269,12 @@ def _output(text: Text, mentions: set[str]) -> list[Mention]:
         for start, line in error_lines(body, is_error=text.speaker is Speaker.ERROR)
     ]
     if len(body) < 4000 and body.count("\n") <= _SHORT_OUTPUT:
-        taken = Ranges((one.start, one.end) for one in found)
+        taken = TextRanges((one.start, one.end) for one in found)
         found += _exact(text, things, _IN_OUTPUT, taken)
     return found
 
 
-def _argument(text: Text) -> list[Mention]:
+def _argument(text: EntryText) -> list[Mention]:
     """The command, the path or the address that a call's argument is."""
     if text.speaker not in (Speaker.COMMAND, Speaker.PATH):
         return []
@@ -288,7 +288,7 @@ def _argument(text: Text) -> list[Mention]:
     if text.speaker is Speaker.COMMAND:
         return [_mention(FactKind.COMMAND, text, start, body, statement_key(body))]
     if "://" in body:
-        return _exact(text, exact_things(body.split()), {FactKind.URL}, Ranges())
+        return _exact(text, exact_things(body.split()), {FactKind.URL}, TextRanges())
     return [_mention(FactKind.PATH, text, start, body, path_key(body))]
 
 
@@ -296,7 +296,7 @@ def _failures(body: str, blocks: list[tuple[int, int]]) -> Iterator[tuple[int, s
     """Failures pasted into a message, as whole lines or quoted inside one; with offsets."""
     if not blocks and not any(mark in body for mark in _LOG_MARKS):
         return
-    whole = Ranges()
+    whole = TextRanges()
     for start, line in error_lines_among(_pasted_lines(body, blocks)):
         whole.add(start, start + len(line))
         yield start, line
@@ -307,17 +307,17 @@ def _failures(body: str, blocks: list[tuple[int, int]]) -> Iterator[tuple[int, s
 
 
 def _mention(
-    kind: FactKind, text: Text, start: int, found: str, key: str, context: str = ""
+    kind: FactKind, text: EntryText, start: int, found: str, key: str, context: str = ""
 ) -> Mention:
     end = start + len(found)
     return Mention(kind, found, key, start, end, text.block, text.argument, text.speaker, context)
 
 
 def _exact(
-    text: Text,
-    pieces: Mapping[str, tuple[Piece, ...]],
+    text: EntryText,
+    pieces: Mapping[str, tuple[WordPiece, ...]],
     kinds: Iterable[FactKind],
-    taken: Ranges,
+    taken: TextRanges,
 ) -> list[Mention]:
     """The first mention of each exact thing of these kinds outside ``taken``, in order.
 
@@ -339,7 +339,7 @@ def _exact(
     return found
 
 
-def _word_offset(body: str, word: str, taken: Ranges) -> int:
+def _word_offset(body: str, word: str, taken: TextRanges) -> int:
     """The first offset where a word stands between blanks and outside ``taken``; -1 for none."""
     at = body.find(word)
     while at >= 0:
@@ -357,7 +357,9 @@ def _context(body: str, start: int, end: int) -> str:
     return f"{before}\n{after}"
 
 
-def _versions_and_figures(text: Text, taken: Ranges, mentions: set[str]) -> Iterator[Mention]:
+def _versions_and_figures(
+    text: EntryText, taken: TextRanges, mentions: set[str]
+) -> Iterator[Mention]:
     body = text.text
     for start, end, name in named_versions(body, taken):
         version = body[start:end]
@@ -373,7 +375,7 @@ def _versions_and_figures(text: Text, taken: Ranges, mentions: set[str]) -> Iter
             yield _mention(FactKind.NUMBER, text, start, stated, value.key, context)
 
 
-def _statements(text: Text, blocks: list[tuple[int, int]]) -> Iterator[Mention]:
+def _statements(text: EntryText, blocks: list[tuple[int, int]]) -> Iterator[Mention]:
     found = sentences(text.text, blocks)
     if text.speaker is Speaker.SUMMARY:
         kinds = statements_of_summary(found)
@@ -389,7 +391,7 @@ def _pasted_lines(body: str, blocks: list[tuple[int, int]]) -> list[tuple[int, s
     """The lines in code blocks and those that look like a log's, with their offsets."""
     found = []
     at = 0
-    fenced = Ranges(blocks)
+    fenced = TextRanges(blocks)
     for line in body.split("\n"):
         bare = line[:LONGEST].strip()
         if bare and (at + line.find(bare) in fenced or _is_log_line(bare)):

@@ -28,38 +28,38 @@ _OMP_TOOLS = frozenset(
 _NOTED = bytes(1 if value & (Flag.PRUNING >> 8) else 0 for value in range(256))
 
 
-class OwnAgent(NamedTuple):
+class SourceAgent(NamedTuple):
     """The rules of the agent that wrote a session."""
 
     profile: Profile
     known: Known
 
 
-def own_agent(tree: SessionTree, format_name: str) -> OwnAgent:
+def source_agent(tree: SessionTree, format_name: str) -> SourceAgent:
     """By whose rules a session was compacted. ``format_name``: as its file was read."""
     if format_name != "pi":
         profile = BASES.get(format_name, BASES["explorer"])
         basis = f"The file is written as only {profile.title} writes it, or lies in its folder."
-        return OwnAgent(profile, Known(Provenance.EXACT, basis))
+        return SourceAgent(profile, Known(Provenance.EXACT, basis))
     pi, omp = BASES["pi"], BASES["omp"]
     for kinds, profile in ((_ONLY_OMP, omp), (_ONLY_PI, pi)):
         for kind, noun in kinds.items():
             at = tree.columns.kind.find(kind)
             if at >= 0:
                 basis = f"Entry #{at} holds {noun}: only {profile.title} writes such an entry."
-                return OwnAgent(profile, Known(Provenance.EXACT, basis))
+                return SourceAgent(profile, Known(Provenance.EXACT, basis))
     if (at := _first_noted(tree)) >= 0:
         basis = f"In the file a note stands for the tool result #{at}, as only {omp.title} does it."
-        return OwnAgent(omp, Known(Provenance.EXACT, basis))
+        return SourceAgent(omp, Known(Provenance.EXACT, basis))
     tools = sorted(_OMP_TOOLS.intersection(tree.columns.tools))
     if tools:
         basis = (
             f"Inferred: its tool {tools[0]} comes with {omp.title}, and not with {pi.title}. "
             "Nothing else in the file tells the two apart."
         )
-        return OwnAgent(omp, Known(Provenance.INFERRED, basis))
+        return SourceAgent(omp, Known(Provenance.INFERRED, basis))
     basis = f"Inferred: the file has {pi.title}'s format, and nothing in it tells of another agent."
-    return OwnAgent(pi, Known(Provenance.INFERRED, basis))
+    return SourceAgent(pi, Known(Provenance.INFERRED, basis))
 
 
 def _first_noted(tree: SessionTree) -> int:

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from heapq import heapify, heappop, heapreplace
 from typing import Literal
 
-from explorer.prompting.elements import Element, Image, Message, TokenLimit
-from explorer.prompting.layout import HIGHEST, Node, lay_out
+from explorer.prompting.elements import Element, Image, MessageElement, TokenLimit
+from explorer.prompting.layout import HIGHEST, PromptNode, lay_out
 from explorer.prompting.text import Count
 from explorer.prompting.turns import PromptMessage
 
@@ -33,17 +33,17 @@ class Dropped:
     why: Why
     reason: str
     """A sentence for a person."""
-    node: Node
+    node: PromptNode
 
 
 class Dropper:
     """Drops from one tree, and remembers what and why."""
 
-    def __init__(self, root: Node) -> None:
+    def __init__(self, root: PromptNode) -> None:
         self._root = root
         self.dropped: list[Dropped] = []
-        self._together: dict[str, list[Node]] = {}
-        self._callers: dict[str, Node] = {}
+        self._together: dict[str, list[PromptNode]] = {}
+        self._callers: dict[str, PromptNode] = {}
         self._limited = False
         """Whether the node of a ``TokenLimit`` stays: then everything in it may be dropped."""
         self._refused = False
@@ -79,7 +79,7 @@ class Dropper:
 
     # choosing ----------------------------------------------------------------------------------
 
-    def _drop_lowest(self, container: Node, limit: str) -> bool:
+    def _drop_lowest(self, container: PromptNode, limit: str) -> bool:
         """Drop one thing of a container; False when nothing of it may go, or nothing at all."""
         heap = container.heap
         if heap is None:
@@ -101,14 +101,14 @@ class Dropper:
                 heappop(heap)
         return False
 
-    def _may_go(self, node: Node) -> bool:
+    def _may_go(self, node: PromptNode) -> bool:
         if node.guarded or node.kind == "point":
             return False
         return self._limited or not node.required or bool(node.children)
 
     # removing ----------------------------------------------------------------------------------
 
-    def _remove(self, node: Node, limit: str) -> bool:
+    def _remove(self, node: PromptNode, limit: str) -> bool:
         """Drop a node and what goes with it; False when it may not go, which is final when
         nothing would be left."""
         going = self._with_partners(node)
@@ -129,7 +129,7 @@ class Dropper:
             self._take_out(gone, why, reason)
         return True
 
-    def _with_partners(self, node: Node) -> list[Node]:
+    def _with_partners(self, node: PromptNode) -> list[PromptNode]:
         """The node, and what may not stay without it: the results of its calls, and the message
         of whose calls only that one was left."""
         going, seen = [node], {id(node)}
@@ -149,7 +149,7 @@ class Dropper:
                         going.append(partner)
         return going
 
-    def _says_more(self, caller: Node, gone: set[int]) -> bool:
+    def _says_more(self, caller: PromptNode, gone: set[int]) -> bool:
         """Whether a message has text, or calls whose results stay."""
         if caller.guarded or any(child.alive for child in caller.children):
             return True
@@ -161,7 +161,7 @@ class Dropper:
             for call, _ in caller.calls
         )
 
-    def _take_out(self, node: Node, why: Why, reason: str) -> None:
+    def _take_out(self, node: PromptNode, why: Why, reason: str) -> None:
         rank = None if node.priority == HIGHEST else node.priority
         sources, tokens = node.sources(), node.tokens
         self.dropped.append(Dropped(node.title, rank, tokens, sources, why, reason, node))
@@ -181,7 +181,7 @@ class Dropper:
             _lighten(above.parent, left)
             above = above.parent
 
-    def _take_call(self, message: Node, call_id: str) -> None:
+    def _take_call(self, message: PromptNode, call_id: str) -> None:
         gone = sum(tokens for call, tokens in message.calls if call.id == call_id)
         message.calls = [pair for pair in message.calls if pair[0].id != call_id]
         message.own_tokens -= gone
@@ -190,19 +190,19 @@ class Dropper:
             message.counted = False
             self._units -= 1
 
-    def _end(self, node: Node) -> None:
+    def _end(self, node: PromptNode) -> None:
         node.alive = False
         self._units -= node.counted
         node.counted = False
 
 
-def _lighten(node: Node | None, tokens: int) -> None:
+def _lighten(node: PromptNode | None, tokens: int) -> None:
     while node is not None:
         node.tokens -= tokens
         node = node.parent
 
 
-def _is_counted(node: Node) -> bool:
+def _is_counted(node: PromptNode) -> bool:
     """Whether it is content that may be dropped, of which something has to be left."""
     if node.required or node.guarded:
         return False
@@ -211,7 +211,7 @@ def _is_counted(node: Node) -> bool:
     return node.kind in ("text", "image")
 
 
-def _ranked(container: Node) -> Iterator[Node]:
+def _ranked(container: PromptNode) -> Iterator[PromptNode]:
     """The children, those of an element that passes its priority on in its place."""
     for child in container.children:
         if not child.alive:
@@ -222,7 +222,7 @@ def _ranked(container: Node) -> Iterator[Node]:
             yield child
 
 
-def _lowest_priority(node: Node) -> int:
+def _lowest_priority(node: PromptNode) -> int:
     """The lowest priority among the children that are left."""
     if node.kind in ("text", "image"):
         return _LEAF
@@ -235,7 +235,7 @@ def _lowest_priority(node: Node) -> int:
     return rows[-1].priority if rows else HIGHEST
 
 
-def _emptied(node: Node, gone: set[int]) -> Iterator[Node]:
+def _emptied(node: PromptNode, gone: set[int]) -> Iterator[PromptNode]:
     """What is above a node and holds nothing but what goes."""
     above = node.parent
     while above is not None and above.parent is not None and not above.calls:
@@ -246,9 +246,9 @@ def _emptied(node: Node, gone: set[int]) -> Iterator[Node]:
         above = above.parent
 
 
-def _is_within(node: Node, seen: set[int]) -> bool:
+def _is_within(node: PromptNode, seen: set[int]) -> bool:
     """Whether a node is one of ``seen`` or below one."""
-    above: Node | None = node
+    above: PromptNode | None = node
     while above is not None:
         if id(above) in seen:
             return True
@@ -256,10 +256,10 @@ def _is_within(node: Node, seen: set[int]) -> bool:
     return False
 
 
-def _rank(node: Node) -> str:
+def _rank(node: PromptNode) -> str:
     """Why this one, in words."""
     chain: list[str] = []
-    at: Node | None = node
+    at: PromptNode | None = node
     while at is not None and at.parent is not None:
         if at.priority != HIGHEST:
             chain.append(f"{at.title} has priority {at.priority}")
@@ -270,7 +270,7 @@ def _rank(node: Node) -> str:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Rendering:
+class RenderedPrompt:
     """What came of a prompt."""
 
     messages: tuple[PromptMessage, ...]
@@ -279,14 +279,16 @@ class Rendering:
     budget: int
     dropped: tuple[Dropped, ...]
     """In the order in which it went."""
-    root: Node
+    root: PromptNode
     """The whole tree, with the budget of every element and what is left of it."""
 
 
 class BudgetExceededError(Exception):
     """Even the content of the highest priority does not fit (A45)."""
 
-    def __init__(self, needed: int, budget: int, root: Node, dropped: Sequence[Dropped]) -> None:
+    def __init__(
+        self, needed: int, budget: int, root: PromptNode, dropped: Sequence[Dropped]
+    ) -> None:
         super().__init__(
             f"The prompt needs {needed:,} tokens after everything that may go was dropped, and "
             f"its budget is {budget:,}."
@@ -297,7 +299,7 @@ class BudgetExceededError(Exception):
         self.dropped = tuple(dropped)
 
 
-def render(elements: Sequence[Element], budget: int, count: Count) -> Rendering:
+def render(elements: Sequence[Element], budget: int, count: Count) -> RenderedPrompt:
     """Render elements to at most ``budget`` tokens.
 
     ``count`` is asked only where an element does not bring its tokens along. Raises
@@ -310,13 +312,13 @@ def render(elements: Sequence[Element], budget: int, count: Count) -> Rendering:
     if not dropper.to_fit(budget):
         raise BudgetExceededError(root.tokens, budget, root, dropper.dropped)
     messages = tuple(_messages(root))
-    return Rendering(messages, root.tokens, budget, tuple(dropper.dropped), root)
+    return RenderedPrompt(messages, root.tokens, budget, tuple(dropper.dropped), root)
 
 
-def _messages(root: Node) -> Iterator[PromptMessage]:
+def _messages(root: PromptNode) -> Iterator[PromptMessage]:
     for node in root.walk():
         element = node.element
-        if not isinstance(element, Message) or not node.alive:
+        if not isinstance(element, MessageElement) or not node.alive:
             continue
         leaves = [leaf for leaf in node.walk() if leaf.alive and leaf.kind in ("text", "image")]
         if not (leaves or node.calls or element.role == "tool"):

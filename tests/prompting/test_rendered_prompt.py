@@ -14,16 +14,16 @@ from explorer.prompting.elements import (
     CachePoint,
     Chunk,
     Element,
-    Group,
-    Message,
+    ElementGroup,
+    MessageElement,
     PrioritizedList,
     Sized,
     Sizing,
-    Text,
     TextChunk,
+    TextElement,
     TokenLimit,
 )
-from explorer.prompting.rendering import BudgetExceededError, Rendering, render
+from explorer.prompting.rendered_prompt import BudgetExceededError, RenderedPrompt, render
 from explorer.prompting.turns import ToolUse
 
 
@@ -32,16 +32,16 @@ def count(text: str) -> int:
     return len(text)
 
 
-def user(text: str, **ranks: int) -> Message:
-    return Message("user", [Text(text)], **ranks)  # type: ignore[arg-type]
+def user(text: str, **ranks: int) -> MessageElement:
+    return MessageElement("user", [TextElement(text)], **ranks)  # type: ignore[arg-type]
 
 
-def texts(rendering: Rendering) -> list[str]:
+def texts(rendering: RenderedPrompt) -> list[str]:
     return [message.text for message in rendering.messages]
 
 
-def tree(*children: Element, priority: int | None = None) -> Group:
-    return Group(children, priority=priority)
+def tree(*children: Element, priority: int | None = None) -> ElementGroup:
+    return ElementGroup(children, priority=priority)
 
 
 def order_of_loss(*elements: Element) -> list[str]:
@@ -66,8 +66,8 @@ def test_a44_the_lowest_priority_goes_first() -> None:
 
 
 def test_a44_ties_go_in_the_order_of_declaration() -> None:
-    named = [Text(name * 4, name=name) for name in "abc"]
-    prompt = [Message("user", [text], priority=5) for text in named]
+    named = [TextElement(name * 4, name=name) for name in "abc"]
+    prompt = [MessageElement("user", [text], priority=5) for text in named]
     assert order_of_loss(*prompt) == ["a", "b"]
 
 
@@ -75,13 +75,13 @@ def test_a44_priorities_count_among_siblings_only() -> None:
     """The example of the renderer that this follows: A1, A2, B1, then B2."""
     prompt = [
         tree(
-            Message("user", [Text("xx", name="A1")], priority=50),
-            Message("user", [Text("xx", name="A2")], priority=200),
+            MessageElement("user", [TextElement("xx", name="A1")], priority=50),
+            MessageElement("user", [TextElement("xx", name="A2")], priority=200),
             priority=1,
         ),
         tree(
-            Message("user", [Text("xx", name="B1")], priority=0),
-            Message("user", [Text("xx", name="B2")], priority=100),
+            MessageElement("user", [TextElement("xx", name="B1")], priority=0),
+            MessageElement("user", [TextElement("xx", name="B2")], priority=100),
             priority=2,
         ),
     ]
@@ -91,8 +91,8 @@ def test_a44_priorities_count_among_siblings_only() -> None:
 def test_a44_between_equals_the_one_with_the_lowest_child_goes() -> None:
     def pair(name: str, low: int, high: int) -> Element:
         return tree(
-            Message("user", [Text("xx", name=f"{name}1")], priority=low),
-            Message("user", [Text("xx", name=f"{name}2")], priority=high),
+            MessageElement("user", [TextElement("xx", name=f"{name}1")], priority=low),
+            MessageElement("user", [TextElement("xx", name=f"{name}2")], priority=high),
             priority=7,
         )
 
@@ -163,7 +163,7 @@ def test_flex_basis_shares_a_group() -> None:
 
 def test_a44_a_text_chunk_keeps_what_fits() -> None:
     chunk = TextChunk("one two\nthree four\nfive")
-    found = render([Message("user", [chunk])], 20, count)
+    found = render([MessageElement("user", [chunk])], 20, count)
     assert texts(found) == ["one two\nthree four"]
 
 
@@ -177,9 +177,11 @@ def test_a_chunk_is_kept_or_dropped_as_one() -> None:
 def call_and_result(number: int, priority: int) -> list[Element]:
     call = ToolUse(f"c{number}", "read")
     return [
-        Message("assistant", [Text("say")], [call], [3], priority=priority, source=number),
-        Message(
-            "tool", [Text("result!", source=number + 50)], call_id=call.id, keep=call.id,
+        MessageElement(
+            "assistant", [TextElement("say")], [call], [3], priority=priority, source=number
+        ),
+        MessageElement(
+            "tool", [TextElement("result!", source=number + 50)], call_id=call.id, keep=call.id,
             priority=priority + 1,
         ),
     ]  # fmt: skip
@@ -215,7 +217,9 @@ def test_nothing_before_a_cache_point_is_dropped() -> None:
 
 
 def test_messages_bear_their_sources_and_every_part_its_budget() -> None:
-    message = Message("user", [Text("one", source=3), Text("two", source=4)], source=3)
+    message = MessageElement(
+        "user", [TextElement("one", source=3), TextElement("two", source=4)], source=3
+    )
     found = render([message], 100, count)
     assert found.messages[0].sources == (3, 4)
     assert found.messages[0].text == "one\ntwo"
@@ -249,13 +253,15 @@ specs = st.recursive(
 def built(spec: Any, names: Iterator[int]) -> Element:
     kind, rank, numbers, children = spec
     if kind == "message":
-        texts = [Text("x" * n, priority=n % 4 or None, source=next(names)) for n in numbers]
-        return Message("user", texts, priority=rank, overhead=numbers[0] % 3)
+        texts = [TextElement("x" * n, priority=n % 4 or None, source=next(names)) for n in numbers]
+        return MessageElement("user", texts, priority=rank, overhead=numbers[0] % 3)
     if kind == "pair":
         call = ToolUse(f"call-{next(names)}", "read")
-        said, given = (Text("x" * n) for n in numbers[:2])
-        result = Message("tool", [given], call_id=call.id, keep=call.id)
-        return Group([Message("assistant", [said], [call], [4]), result], priority=rank)
+        said, given = (TextElement("x" * n) for n in numbers[:2])
+        result = MessageElement("tool", [given], call_id=call.id, keep=call.id)
+        return ElementGroup(
+            [MessageElement("assistant", [said], [call], [4]), result], priority=rank
+        )
     rows = [built(child, names) for child in children]
     if kind in ("list", "descending"):
         return PrioritizedList(rows, kind == "descending", priority=rank)
@@ -263,7 +269,7 @@ def built(spec: Any, names: Iterator[int]) -> Element:
         return Chunk(rows, priority=rank)
     if kind == "limit":
         return TokenLimit(numbers[0], rows, priority=rank)
-    return Group(rows, priority=rank, pass_priority=kind == "passed")
+    return ElementGroup(rows, priority=rank, pass_priority=kind == "passed")
 
 
 def prompt_of(tree_specs: list[Any]) -> list[Element]:
@@ -294,7 +300,7 @@ def test_a44_never_over_budget_and_nothing_lost_without_a_word(
     assert called == answered
 
 
-def _alive(found: Rendering) -> int:
+def _alive(found: RenderedPrompt) -> int:
     return sum(
         node.own_tokens
         for node in found.root.walk()
@@ -325,10 +331,10 @@ def test_a44_flat_prompts_lose_the_lowest_in_order(
 ) -> None:
     """Against the plain definition: sort by priority, then by place, and drop until it fits."""
     prompt = [
-        Message("user", [Text("x" * size, source=at)], priority=rank)
+        MessageElement("user", [TextElement("x" * size, source=at)], priority=rank)
         for at, (size, rank) in enumerate(rows)
     ]
-    prompt.append(Message("user", [Text("!")], priority=99))
+    prompt.append(MessageElement("user", [TextElement("!")], priority=99))
     expected: list[int] = []
     left = sum(size for size, _ in rows) + 1
     for at, (size, _) in sorted(enumerate(rows), key=lambda row: (row[1][1], row[0])):

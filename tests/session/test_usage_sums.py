@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 from explorer.formats.pi.adapter import PI
 from explorer.formats.pi.entries import read_entry, read_usage
 from explorer.session.describe import describe
-from explorer.session.spending import (
+from explorer.session.tree import SessionTree
+from explorer.session.usage_sums import (
     NOTHING,
     UNCOUNTED,
-    Spending,
-    SpendingLedger,
-    Spent,
-    spent_of,
+    PartUsage,
+    UsageLedger,
+    UsageSum,
+    usage_sum,
 )
-from explorer.session.tree import SessionTree
 from tests.session.trees import naive_path, parent_lists
 
 Json = dict[str, Any]
@@ -50,10 +50,10 @@ def reply(record: Json | None, *blocks: Json) -> Json:
     }
 
 
-def spent_in(line: str, context: int) -> Spent | None:
+def spent_in(line: str, context: int) -> UsageSum | None:
     """What the entry in a line took; None when it says nothing of that."""
     usage = PI.usage(line, context)
-    return None if usage is None else spent_of(usage)
+    return None if usage is None else usage_sum(usage)
 
 
 class Session:
@@ -62,14 +62,14 @@ class Session:
     def __init__(self) -> None:
         self.tree = SessionTree()
         self.lines: list[str] = []
-        self.ledger = SpendingLedger()
+        self.ledger = UsageLedger()
 
     def add(self, entry: Json, parent: int | None = None) -> int:
         self.lines.append(json.dumps(entry))
         above = len(self.tree) - 1 if parent is None else parent
         return self.tree.append(f"e{len(self.tree)}", above, describe(read_entry(entry)), 1)
 
-    def follow(self) -> SpendingLedger:
+    def follow(self) -> UsageLedger:
         columns = self.tree.columns
         found = {
             at: spent
@@ -81,8 +81,8 @@ class Session:
 
 
 def test_a_reply_takes_what_its_provider_counted_and_costs_what_was_recorded() -> None:
-    spent = spent_of(read_usage(usage(100, 20, read=800, write=50, cost=0.0123)))
-    assert spent == Spent(100, 20, 800, 50, 0.0123, calls=1)
+    spent = usage_sum(read_usage(usage(100, 20, read=800, write=50, cost=0.0123)))
+    assert spent == UsageSum(100, 20, 800, 50, 0.0123, calls=1)
     assert spent.tokens == 970
 
 
@@ -91,13 +91,13 @@ def test_a_reply_takes_what_its_provider_counted_and_costs_what_was_recorded() -
 )
 def test_what_nobody_counted_is_told_apart_and_never_summed(record: object) -> None:
     """E7: our own estimates are stored as nothing."""
-    assert spent_of(read_usage(record)) == UNCOUNTED
+    assert usage_sum(read_usage(record)) == UNCOUNTED
     assert UNCOUNTED.tokens == 0
 
 
 def test_a_call_without_a_price_is_told_apart() -> None:
-    assert spent_of(read_usage(usage(10, 5))).unpriced == 1
-    assert spent_of(read_usage(usage(10, 5, cost=0.5))).unpriced == 0
+    assert usage_sum(read_usage(usage(10, 5))).unpriced == 1
+    assert usage_sum(read_usage(usage(10, 5, cost=0.5))).unpriced == 0
 
 
 @pytest.mark.parametrize(
@@ -112,11 +112,11 @@ def test_a_call_without_a_price_is_told_apart() -> None:
     ],
 )
 def test_costs_are_taken_as_any_system_writes_them(cost: object, dollars: float) -> None:
-    assert spent_of(read_usage({**usage(10, 5), "cost": cost})).cost == dollars
+    assert usage_sum(read_usage({**usage(10, 5), "cost": cost})).cost == dollars
 
 
 def test_only_a_sum_is_better_than_nothing() -> None:
-    assert spent_of(read_usage({"totalTokens": 900})) == Spent(900, calls=1, unpriced=1)
+    assert usage_sum(read_usage({"totalTokens": 900})) == UsageSum(900, calls=1, unpriced=1)
 
 
 def test_turn_branch_and_session_are_sums_over_their_entries() -> None:
@@ -129,8 +129,8 @@ def test_turn_branch_and_session_are_sums_over_their_entries() -> None:
     third = session.add(reply(usage(40, 4, cost=0.4)))  # 5
     other = session.add(reply(None), parent=4)  # 6, another branch
     ledger = session.follow()
-    assert ledger.of(second).replies == Spent(20, 2, 5, 0, 0.2, 1)
-    assert ledger.of(0) == Spending()
+    assert ledger.of(second).replies == UsageSum(20, 2, 5, 0, 0.2, 1)
+    assert ledger.of(0) == PartUsage()
     turn = ledger.turn(session.tree, first, leaf=third).replies
     assert (turn.input, turn.cost, turn.calls) == (30, pytest.approx(0.3), 2)
     assert ledger.turn(session.tree, third).replies.input == 40
@@ -141,7 +141,7 @@ def test_turn_branch_and_session_are_sums_over_their_entries() -> None:
     assert (left.input, left.calls, left.uncounted) == (30, 2, 1)
     everything = ledger.session().replies
     assert (everything.input, everything.cost, everything.uncounted) == (70, pytest.approx(0.7), 1)
-    assert ledger.branch(session.tree, -1) == Spending()
+    assert ledger.branch(session.tree, -1) == PartUsage()
 
 
 def test_summaries_in_the_session_are_counted_apart() -> None:
@@ -153,7 +153,7 @@ def test_summaries_in_the_session_are_counted_apart() -> None:
     session.add(compaction)
     found = session.follow().session()
     assert found.replies.input == 10
-    assert found.summaries == Spent(500, 50, 0, 0, 0.5, 1)
+    assert found.summaries == UsageSum(500, 50, 0, 0, 0.5, 1)
     assert found.total.cost == pytest.approx(0.6)
 
 
@@ -163,7 +163,7 @@ def test_a_usage_of_something_else_in_the_line_is_not_taken() -> None:
     call = {"type": "toolCall", "id": "c", "name": "note", "arguments": arguments}
     line = json.dumps(reply(usage(10, 1, cost=0.1), call))
     after = json.dumps({"type": "message", "message": {"usage": usage(10, 1), "content": [call]}})
-    assert spent_in(line, 11) == Spent(10, 1, 0, 0, 0.1, 1)
+    assert spent_in(line, 11) == UsageSum(10, 1, 0, 0, 0.1, 1)
     assert PI.usage(after, 11) == read_usage(usage(10, 1))
     assert spent_in("not a line", 11) is None
     assert PI.usage("[1]", 11) is None
@@ -172,9 +172,9 @@ def test_a_usage_of_something_else_in_the_line_is_not_taken() -> None:
 def test_the_ledger_grows_with_its_session() -> None:
     session = Session()
     session.add(user())
-    assert session.follow().session() == Spending()
+    assert session.follow().session() == PartUsage()
     session.add(reply(usage(10, 1)))
-    assert session.ledger.session() == Spending(), "not taken in yet"
+    assert session.ledger.session() == PartUsage(), "not taken in yet"
     assert session.follow().session().replies.input == 10
     assert session.follow().session().replies.input == 10, "nothing is taken in twice"
     assert len(session.ledger) == 2
@@ -200,7 +200,7 @@ def test_a_branch_is_the_sum_of_its_entries_whatever_the_tree(
 
 
 def test_sums_are_added_and_taken_away_figure_by_figure() -> None:
-    one = Spent(1, 2, 3, 4, 0.5, 1, 1, 1)
+    one = UsageSum(1, 2, 3, 4, 0.5, 1, 1, 1)
     assert one + NOTHING == one
     assert (one + one) - one == one
 

@@ -9,7 +9,7 @@ from explorer.facts.figures import Figure, figure
 from explorer.facts.text import terms_of_message
 
 
-class Gathered:
+class EntryMentions:
     """All that some entries mention and say, for one range of entries after the other.
 
     The compactions of a path know ever more of the same entries: those of the range before are
