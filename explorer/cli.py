@@ -65,7 +65,7 @@ COMMANDS = {
     "keep-messages": _Group("entries", "keep the user's messages word for word"),
     "settings": _Group("settings", "show, explain and change the settings"),
     "extensions": _Group("extensions", "list, install and trust extensions"),
-    "audit": _Group("audit", "what compactions kept, lost and told wrongly, as a report"),
+    "audit": _Group("audit", "what compactions kept, lost and stated wrongly, as a report"),
     "profiles": _Group("profiles", "list, compare, copy and change profiles"),
     "models": _Group("models", "list models, add servers, keep and test keys"),
     "prompts": _Group("prompts", "see and change the words sent to models"),

@@ -115,7 +115,9 @@ class _Replay:
             )
         elif self.start == self.boundary and not self.in_force:
             provenance = Provenance.EXACT
-            basis = "It was the first compaction here: all before its first kept entry was told."
+            basis = (
+                "It was the first compaction here: all before its first kept entry was summarized."
+            )
         elif (seen := self._files_tell(entry, kept)) is not None:
             summarized_from = (
                 self.start if seen.summarized else max(self._previous_position() + 1, 0)
@@ -233,7 +235,10 @@ class _Replay:
         prefix = view.sent[max(start, turn) : kept].count(1)
         if text is not None or history or not prefix:
             return True, ""
-        return False, "Only a split turn's first part was told, and such a pass drops what was."
+        return (
+            False,
+            "Only a split turn's first part was summarized, and such a pass drops what was.",
+        )
 
     # the runs -----------------------------------------------------------------------------------
 

@@ -75,7 +75,9 @@ def _why_summarized(ledger: Ledger, run: StateRun, position: int) -> str:
     )
     if 0 <= first.turn_start <= position < first.kept_from:
         start = ledger.view.path[first.turn_start]
-        sentence += f" (the cut splits the turn of #{start}, whose first part is told on its own)"
+        sentence += (
+            f" (the cut splits the turn of #{start}, whose first part is summarized on its own)"
+        )
     chain = every.chain(run.summarized_by, len(every.all))
     if len(chain) == 1:
         return f"{sentence}, and the model sees only what that summary says of it."
@@ -83,7 +85,7 @@ def _why_summarized(ledger: Ledger, run: StateRun, position: int) -> str:
     if len(chain) == 2:
         return (
             f"{sentence}. Compaction #{newer} then wrote that summary anew: "
-            "it is told at second hand."
+            "it is a summary of a summary."
         )
     return (
         f"{sentence}. That summary was rewritten {len(chain) - 1} times since, the last time by "
@@ -103,7 +105,7 @@ def _verbatim(ledger: Ledger, entry: int, run: StateRun) -> str:
     sentence = f"{why_cut(ledger, last)}; #{entry} is one of them and is sent word for word."
     if run.summarized_by:
         earlier = every[run.summarized_by - 1].compaction
-        sentence += f" Compaction #{earlier} had summarized it already: it is told twice."
+        sentence += f" Compaction #{earlier} had summarized it already: it is summarized twice."
     return sentence
 
 
@@ -117,11 +119,11 @@ def _again(ledger: Ledger, entry: int, run: StateRun) -> str:
     weight = ledger.view.plain.get(entry, ledger.view.weights[ledger.view.path.position(entry)])
     tokens = tokens_text(max(0, weight + reinserted.extra))
     sentence = (
-        f"{who} {what}: it is told again, word for word, right after the summary ({tokens} tokens)."
+        f"{who} {what}: it is repeated, word for word, right after the summary ({tokens} tokens)."
     )
     if run.state is PathState.SUMMARIZED:
         at = ledger.generations.all[run.summarized_by - 1].compaction
-        return f"{sentence} Compaction #{at} told it too."
+        return f"{sentence} Compaction #{at} repeated it too."
     if run.state is not PathState.IN_CONTEXT:
         at = ledger.generations.all[run.since - 1].compaction
         return f"{sentence} It had been lost at compaction #{at}."
@@ -159,7 +161,7 @@ def _lost(ledger: Ledger, run: StateRun) -> str:
         first = (
             ledger.generations.all[run.summarized_by - 1].compaction if run.summarized_by else -1
         )
-        return f"Lost at {name}: the summary of #{first} told of it, and was dropped."
+        return f"Lost at {name}: the summary of #{first} covered it, and was dropped."
     if run.state is PathState.LOST_BOUNDARY:
         return f"Lost at {name}: {broken_words(by.boundary)}, so nothing before it was kept."
     if run.state is PathState.LOST_SUMMARY:
@@ -226,10 +228,10 @@ def _on_branch(branch: BranchAudit, entry: int, verdict: int) -> str:
     if branch.is_empty:
         return f"{where}: branch summary #{branch.entry} is empty, so nothing tells of it."
     if verdict == LedgerVerdict.LOST:
-        return f"{where}: branch summary #{branch.entry} told of it, and is lost itself."
+        return f"{where}: branch summary #{branch.entry} covered it, and is lost itself."
     if entry in branch.excluded_by_rule:
         return (
-            f"{where}: branch summary #{branch.entry} is told of calls, and not of results or of "
+            f"{where}: branch summary #{branch.entry} is given calls, and no results or "
             "what failed."
         )
     included = f"{count_text(len(branch.included), 'entry')}, {tokens_text(branch.tokens)} tokens"

@@ -106,7 +106,7 @@ _RULES = (
     ),
     _Rule(
         "Commands, errors and identifiers lost",
-        "Worth nothing when they are told in other words.",
+        "Worth nothing when they are put in other words.",
         _is(
             Fate.LOST,
             FactKind.COMMAND,

@@ -62,7 +62,7 @@ def summary_faults(entry: Entry, at: int, profile: Profile) -> Iterator[Fault]:
         yield Fault(
             LossKind.REPEATED_SECTIONS, Severity.RISK,
             f"In the summary of compaction #{at} headings stand twice. {repeated[0]} What holds "
-            "now and what held before cannot be told apart.",
+            "now and what held before cannot be distinguished.",
             "A check of the headings before a summary is stored.", _RECORDED,
         )  # fmt: skip
 

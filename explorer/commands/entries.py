@@ -268,7 +268,7 @@ def _print_edit(
     print(f"stored as entry {ids[entry]}")
     if rows:
         print_table(
-            ("#", "entry", "how", "told", "tokens"),
+            ("#", "entry", "how", "sent", "tokens"),
             [(f"#{r.entry}", ids[r.entry], r.how, r.sent, r.tokens) for r in rows],
             right=(0, 4),
         )

@@ -148,16 +148,16 @@ def _reinserted_reason(
     tokens = tokens_text(max(0, view.weight_in_place(position) + copy.extra))
     if copy.why == "pin":
         sentence = (
-            f"Pinned by #{copy.by}: told again after the summary, word for word ({tokens} tokens)."
+            f"Pinned by #{copy.by}: repeated after the summary, word for word ({tokens} tokens)."
         )
     elif copy.by >= 0:
         sentence = (
-            f"One of the user's own messages, which #{copy.by} keeps: told again after the summary,"
+            f"One of the user's own messages, which #{copy.by} keeps: repeated after the summary,"
             f" word for word ({tokens} tokens)."
         )
     else:
         sentence = (
-            "One of the user's own messages, which these rules keep: told again after the summary,"
+            "One of the user's own messages, which these rules keep: repeated after the summary,"
             f" word for word ({tokens} tokens)."
         )
     if entry in view.again:
@@ -169,7 +169,7 @@ def _pruned(view: PathView, preparation: Preparation | PreparationRefusal, posit
     result = view.pruned[view.path[position]]
     reader = "the model is sent the note"
     if isinstance(preparation, Preparation) and position < preparation.cut:
-        reader = "the summarizer is told the note"
+        reader = "the summarizer gets the note"
     return (
         f"Pruned by #{result.by}: a note stands for its {tokens_text(result.tokens)} tokens and "
         f"saves {tokens_text(result.saved)}; {reader} alone."
@@ -201,7 +201,7 @@ def _kept(
     if pin is not None:
         return (
             f"Kept as it is ({tokens_text(weight)} tokens), and pinned by #{pin.by}: once it is"
-            " summarized it is told again, word for word."
+            " summarized it is repeated, word for word."
         )
     rule = f"{_why_cut(preparation)}."
     if position == preparation.cut_point:

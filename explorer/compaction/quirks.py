@@ -112,7 +112,7 @@ QUIRKS: tuple[Quirk, ...] = (
         "Claude Opus",
         r"claude-opus|claude-\d[\w.-]*-opus",
         "request",
-        "It is told again, after everything else, that it must not call tools but only write.",
+        "It is reminded, after everything else, that it must not call tools but only write.",
         no_tools_reminder,
     ),
     Quirk(

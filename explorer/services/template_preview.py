@@ -89,7 +89,7 @@ def _built(info: TemplateInfo, texts: dict[str, str], where: Where) -> Built:
     if info.group in ("tools", "copilot") and not info.form:
         return "", _alone(info, text), _alone_note(info)
     templates = load_templates(texts)
-    if info.group == "told" or name in ("branch-preamble", "reminder"):
+    if info.group == "context" or name in ("branch-preamble", "reminder"):
         return _context_message(name, templates, where)
     if where.document is None or where.shown is None:
         system, prompt = (text, "") if name == "system" else ("", _alone(info, text))

@@ -133,7 +133,7 @@ async def mend(
     asked = request_for(document, checked, order.model)
     plan = document.compaction.plan(checked.shown)
     order = with_review(order, await review_of(document, order.cancel))
-    facts = {"of": of.id, "told": len(asked.reported), "found": len(checked.lacks)}
+    facts = {"of": of.id, "reported": len(asked.reported), "found": len(checked.lacks)}
     order = replace(order, facts={**order.facts, "verify": facts})
     draft = await document.drafts.mended(
         plan, of, asked, order, lambda answer: mended_text(answer, asked.footer)

@@ -200,7 +200,7 @@ def _models() -> tuple[SettingKey, ...]:
             "The turn ends once its replies have read and written so many tokens together.",
             Whole(1_000, MOST, "tokens"), unset="no limit"),
         SettingKey("agent.sameCalls", "Agent and models", "Going in circles",
-            "The agent is told when the same calls gave the same results so many times in a row,"
+            "The agent is warned when the same calls gave the same results so many times in a row,"
             " and the turn ends after two more; 0 never ends it.",
             Whole(0, 1_000, "times"), unset="3"),
         SettingKey("models.apiBase", "Agent and models", "Address of the models",

@@ -12,11 +12,11 @@ from typing import Literal
 from explorer.compaction.profile import Profile
 from explorer.compaction.validation import SECTION_SETS
 
-Group = Literal["compaction", "told", "branch", "copilot", "agent", "tools", "verify"]
+Group = Literal["compaction", "context", "branch", "copilot", "agent", "tools", "verify"]
 GROUPS: dict[Group, str] = {
     "compaction": "Summaries of compactions",
     "branch": "Summaries of branches",
-    "told": "How a summary is told to the model",
+    "context": "How a summary is given to the model",
     "verify": "Check and mend",
     "copilot": "Prompts kept within a budget",
     "agent": "The agent",
@@ -136,18 +136,18 @@ _SUMMARIES = [
 
 _CONTEXT = [
     TemplateInfo(
-        "compaction-context", "A compaction's summary", "told",
-        "The message by which the model is told a compaction's summary. Other agents that read "
+        "compaction-context", "A compaction's summary", "context",
+        "The message that gives the model a compaction's summary. Other agents that read "
         "the session use words of their own.", variables=(_SUMMARY,),
     ),
     TemplateInfo(
-        "conversation-summary-context", "A compaction's summary, between tags", "told",
+        "conversation-summary-context", "A compaction's summary, between tags", "context",
         "The same, in profiles that put the summary between tags and say nothing else.",
         variables=(_SUMMARY,),
     ),
     TemplateInfo(
-        "branch-context", "A branch's summary", "told",
-        "The message by which the model is told a branch's summary.", variables=(_SUMMARY,),
+        "branch-context", "A branch's summary", "context",
+        "The message that gives the model a branch's summary.", variables=(_SUMMARY,),
     ),
 ]  # fmt: skip
 
@@ -218,7 +218,7 @@ _AGENT = [
 ]  # fmt: skip
 
 _TOOLS = [
-    TemplateInfo(f"tools/{name}", name, "tools", f"What the model is told of the tool {name}.")
+    TemplateInfo(f"tools/{name}", name, "tools", f"What the model reads about the tool {name}.")
     for name in ("read", "ls", "find", "grep", "write", "edit", "bash")
 ]
 

@@ -128,7 +128,7 @@ def test_a_summary_that_was_not_gone_on_with_loses_all_that_it_told() -> None:
     now = ledger_at(made.tree, made.leaf, None, PI, read=read)
     verdict, rule = of(now, old)
     assert verdict is V.LOST
-    assert f"the summary of #{first} told of it, and was dropped" in rule
+    assert f"the summary of #{first} covered it, and was dropped" in rule
     assert of(now, first)[0] is V.LOST
 
 

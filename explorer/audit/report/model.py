@@ -191,7 +191,7 @@ class StripRun:
     stop: int
     """Positions on the path, the last one left out."""
     state: str
-    """``verbatim``, ``told``, ``lost`` or ``aside``."""
+    """``verbatim``, ``summarized``, ``lost`` or ``aside``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,7 +298,7 @@ def cost_words(report: Report) -> tuple[str, str]:
     total = report.spending.total
     known = f"{report.cost.provenance}: {report.cost.basis}"
     if not total.cost:
-        return "not told", known
+        return "not reported", known
     summaries = report.spending.summaries.cost
     part = f" ${summaries:,.4f} of it by summaries." if summaries else ""
     return f"${total.cost:,.4f}", f"{known}{part}"

@@ -192,7 +192,7 @@ class FidelityPage(QWidget):
         self.empty = EmptyState(
             "compaction",
             "There is no summary to look at",
-            "Compact the session, or make a draft: what it keeps and what it loses is told here.",
+            "Compact the session, or make a draft: what it keeps and what it loses is shown here.",
             parent=self,
         )
         self._places.addWidget(self.empty)
