@@ -38,9 +38,13 @@ class Overview:
         """The compactions of the whole path."""
         return self.strip.found
 
-    def losses_at(self, entry: int) -> list[Loss]:
-        """The losses that happened at an entry, or that took it."""
-        return [loss for loss in self.losses if loss.at == entry or entry in loss.entries]
+    def losses_at(self, entry: int | None) -> list[Loss]:
+        """The losses that happened at an entry, or that took it; None: all of the path."""
+        return [
+            loss
+            for loss in self.losses
+            if entry is None or loss.at == entry or entry in loss.entries
+        ]
 
 
 def overview(

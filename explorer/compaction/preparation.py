@@ -108,10 +108,6 @@ def prepare(
         return _refusal(leaf, cuts, plan, size, settings)
     found = plan.cut
     files = _files(tree, cuts, found.first_kept)
-    reinserted: Mapping[int, Reinserted] = {}
-    budget = view.shape.user_budget or user_budget_of(profile)
-    if view.shape.pinned or budget is not None:
-        reinserted = again(tree, view.path, view.shape, found.first_kept, view.reset, budget)
     by_hand = cut is not None
     return Preparation(
         leaf=leaf,
@@ -125,7 +121,7 @@ def prepare(
         previous_compaction=view.path[view.compaction] if view.compaction >= 0 else -1,
         history=plan.history,
         turn_prefix=plan.prefix,
-        again=reinserted,
+        again=_reinserted(tree, cuts, found.first_kept),
         keep=keep,
         tokens_before=size.tokens,
         tokens_source=size.source,
@@ -139,6 +135,15 @@ def prepare(
         cuts=cuts,
         by_hand=by_hand,
     )
+
+
+def _reinserted(tree: SessionTree, cuts: Cuts, cut: int) -> Mapping[int, Reinserted]:
+    """The entries that are repeated after the summary, by index: pins and users' messages."""
+    view = cuts.view
+    budget = view.shape.user_budget or user_budget_of(cuts.profile)
+    if not view.shape.pinned and budget is None:
+        return {}
+    return again(tree, view.path, view.shape, cut, view.reset, budget)
 
 
 def user_budget_of(profile: Profile) -> UserBudget | None:

@@ -221,20 +221,32 @@ def build_requests(
         cap = output_cap("history", settings, model_limit)
         requests.append(request_of(material, "history", templates.system, cap, form))
     if prefix.text or (wanted and profile.empty_input == "prepare"):
-        every = profile.focus == "every-request"
-        material = material_of(
-            templates, templates.turn_prefix, instructions if every else "", prefix, profile
-        )
-        material = replace(material, context=added.context if every else ())
         cap = output_cap("turn_prefix", settings, model_limit)
-        form = asked_form(form_of(profile, "turn_prefix"), templates.turn_prefix)
-        requests.append(request_of(material, "turn_prefix", templates.system, cap, form))
+        requests.append(_prefix_request(prefix, instructions, templates, profile, added, cap))
     if profile.short_summary and requests:
         recent = recent_messages(preparation, entries, templates) or history
         material = material_of(templates, templates.short, "", recent, profile)
         cap = output_cap("short", settings, model_limit)
         requests.append(request_of(material, "short", templates.system, cap))
     return requests
+
+
+def _prefix_request(
+    prefix: Serialized,
+    instructions: str,
+    templates: Templates,
+    profile: Profile,
+    added: Additions,
+    cap: int,
+) -> SummaryRequest:
+    """The request for the first part of a split turn; ``cap``: tokens of its answer at most."""
+    every = profile.focus == "every-request"
+    material = material_of(
+        templates, templates.turn_prefix, instructions if every else "", prefix, profile
+    )
+    material = replace(material, context=added.context if every else ())
+    form = asked_form(form_of(profile, "turn_prefix"), templates.turn_prefix)
+    return request_of(material, "turn_prefix", templates.system, cap, form)
 
 
 def _history(

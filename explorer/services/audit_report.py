@@ -5,6 +5,7 @@ Reads payloads and takes its time: all of it is meant for a worker thread.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Literal
@@ -84,18 +85,12 @@ def make_report(
     overview_of_path = overview(tree, leaf, rules, read=read, recorded=inputs, weights=weights)
     gathering = Gathering(tree, overview_of_path, read, opened.payloads.previews)
     auditor = auditor or Auditor(opened)
-    parts: list[CompactionPart] = []
-    total = len(chosen) * _STEPS
-    for at, entry in enumerate(chosen):
-        audited = auditor.compaction(entry, cancelled, _step(progress, at * _STEPS, total))
+
+    def part(entry: int, report_progress: OnProgress) -> CompactionPart:
+        audited = auditor.compaction(entry, cancelled, report_progress)
         ledger = ledger_at(tree, leaf, entry, rules, read=read, recorded=inputs, weights=weights)
-        parts.append(gathering.compaction(entry, audited.summary, audited.fidelity, ledger))
-        if cancelled():
-            raise ScanCancelled
-        progress((at + 1) * _STEPS, total)
-    shown = (
-        overview_of_path.losses if compaction is None else overview_of_path.losses_at(compaction)
-    )
+        return gathering.compaction(entry, audited.summary, audited.fidelity, ledger)
+
     return Report(
         program=f"Session Explorer {version()}",
         made_ms=opened.writer.now_ms(),
@@ -106,11 +101,28 @@ def make_report(
         else "They were chosen for this report.",
         spending=spending,
         cost=_cost(spending),
-        compactions=tuple(parts),
+        compactions=_each_compaction(chosen, part, progress, cancelled),
         is_whole=compaction is None,
-        losses=gathering.losses(shown),
+        losses=gathering.losses(overview_of_path.losses_at(compaction)),
         strip=gathering.strip(),
     )
+
+
+def _each_compaction(
+    chosen: Sequence[int],
+    part: Callable[[int, OnProgress], CompactionPart],
+    progress: OnProgress,
+    cancelled: IsCancelled,
+) -> tuple[CompactionPart, ...]:
+    """The parts of the report, one after the other. Raises ScanCancelled."""
+    parts: list[CompactionPart] = []
+    total = len(chosen) * _STEPS
+    for at, entry in enumerate(chosen):
+        parts.append(part(entry, _step(progress, at * _STEPS, total)))
+        if cancelled():
+            raise ScanCancelled
+        progress((at + 1) * _STEPS, total)
+    return tuple(parts)
 
 
 def _step(progress: OnProgress, done_before: int, total: int) -> OnProgress:
