@@ -35,7 +35,7 @@ from explorer.models.client import DEMO, CancelToken, ImagePart
 from explorer.models.offline.scenario import Scenario, ScenarioError, scenario_of
 from explorer.models.offline.scenario_player import next_message
 from explorer.models.request import THINKING_LEVELS
-from explorer.services.agent_turns import resume_turn, start_turn
+from explorer.services.agent_turns import SessionTurns
 from explorer.services.auto_compaction.controller import AutomaticCompaction
 from explorer.services.document import Document
 from explorer.services.effective_rules import EffectiveRules
@@ -298,20 +298,20 @@ async def _turns(
     """One turn, or all that a script has left."""
 
     async def say(prompt: UserPrompt) -> TurnResult:
-        return await start_turn(
-            plan.document, plan.model, tools, prompt, cancel, output.event, automatic,
+        return await SessionTurns(
+            plan.document, plan.model, tools, cancel, output.event, automatic,
             thinking=plan.thinking, limits=plan.limits,
-        )  # fmt: skip
+        ).say(prompt)  # fmt: skip
 
     if plan.prompt is not None:
         return [await say(plan.prompt)]
     results: list[TurnResult] = []
     if plan.resumes:
         results.append(
-            await resume_turn(
+            await SessionTurns(
                 plan.document, plan.model, tools, cancel, output.event, automatic,
                 thinking=plan.thinking, limits=plan.limits,
-            )
+            ).resume()
         )  # fmt: skip
     while plan.scenario is not None and (not results or results[-1].end == "done"):
         message = next_message(plan.scenario, plan.document.agent.messages())

@@ -92,21 +92,29 @@ class TurnPort:
 
 
 @dataclass(frozen=True, slots=True)
-class _Work:
+class SessionTurns:
     """Turns of one session with everything that they need."""
 
     document: Document
     model: str
-    tools: ToolBox | None
+    tools: ToolBox | Workspace | None
+    """A workspace alone gives the tools that only read it."""
     cancel: CancelToken
     on_event: Callable[[TurnEvent], None]
-    automatic: AutomaticCompaction | None
-    retry: RetryPolicy | None
-    thinking: str | None
-    queue: MessageQueue | None
-    limits: TurnLimits | None
-    port: SessionPort | None
-    date: str
+    automatic: AutomaticCompaction | None = None
+    """Makes room in the context before, during and after a turn; without it nothing is compacted
+    automatically."""
+    retry: RetryPolicy | None = None
+    """How often a transient failure of a call is retried."""
+    thinking: str | None = None
+    """A level's name."""
+    queue: MessageQueue | None = None
+    """What the user sends meanwhile."""
+    limits: TurnLimits | None = None
+    port: SessionPort | None = None
+    """Where the messages go; by default the document's leaf."""
+    date: str = ""
+    """Today's, for the system prompt."""
 
     def port_of(self) -> SessionPort:
         """Where the messages go."""
@@ -118,18 +126,26 @@ class _Work:
     def turn(self) -> AgentTurn:
         """A turn that has done nothing yet."""
         document = self.document
-        system = system_prompt(document.agent_prompt, self.tools, self.date)
+        tools = self.tools
+        if isinstance(tools, Workspace):
+            tools = tools_of(document, tools, Approvals("read-only"))
+        system = system_prompt(document.agent_prompt, tools, self.date)
         return AgentTurn(
-            self.port_of(), document.client, self.model, system, self.tools, self.automatic,
+            self.port_of(), document.client, self.model, system, tools, self.automatic,
             self.retry, thinking=self.thinking, queue=self.queue, limits=self.limits,
         )  # fmt: skip
 
     async def say(self, prompt: UserPrompt | str) -> TurnResult:
-        """Send a message of the user's, and do everything that follows from it."""
+        """Send a message of the user's at the leaf, and work until the agent is done. Raises
+        StoreError."""
         return await self._follow(await self._send(prompt))
 
     async def resume(self) -> TurnResult:
-        """Go on at the leaf, and do everything that follows from it."""
+        """Go on at the leaf without a new message: after a stop, an error, a limit or a crash.
+
+        An answer that was cut short at its length is asked to be gone on with; where nothing is
+        left to do, the result says so. Raises StoreError.
+        """
         if self.automatic is not None:
             await self.automatic.before_message(self.model, self.cancel)
         turn = self.turn()
@@ -192,68 +208,6 @@ class _Work:
         finally:
             if not stored:
                 self.queue.put_back([prompt], "follow-up")
-
-
-async def start_turn(
-    document: Document,
-    model: str,
-    tools: ToolBox | Workspace | None,
-    prompt: UserPrompt | str,
-    cancel: CancelToken,
-    on_event: Callable[[TurnEvent], None],
-    automatic: AutomaticCompaction | None = None,
-    retry: RetryPolicy | None = None,
-    *,
-    thinking: str | None = None,
-    queue: MessageQueue | None = None,
-    limits: TurnLimits | None = None,
-    port: SessionPort | None = None,
-    date: str = "",
-) -> TurnResult:
-    """Send ``prompt`` at the leaf and work until the agent is done. Raises StoreError.
-
-    A workspace alone gives the tools that only read it.
-    ``automatic`` makes room in the context before, during and after the turn; without it nothing
-    is compacted automatically. ``retry``: how often a transient failure of a call is retried.
-    ``thinking``: a level's name. ``queue``: what the user sends meanwhile. ``port``: where the
-    messages go, by default the document's leaf. ``date``: today's, for the system prompt.
-    """
-    work = _Work(
-        document, model, _workspace_tools(document, tools), cancel, on_event, automatic,
-        retry, thinking, queue, limits, port, date,
-    )  # fmt: skip
-    return await work.say(prompt)
-
-
-async def resume_turn(
-    document: Document,
-    model: str,
-    tools: ToolBox | Workspace | None,
-    cancel: CancelToken,
-    on_event: Callable[[TurnEvent], None],
-    automatic: AutomaticCompaction | None = None,
-    retry: RetryPolicy | None = None,
-    *,
-    thinking: str | None = None,
-    queue: MessageQueue | None = None,
-    limits: TurnLimits | None = None,
-    port: SessionPort | None = None,
-    date: str = "",
-) -> TurnResult:
-    """Go on at the leaf without a new message: after a stop, an error, a limit or a crash; see
-    ``start_turn``. An answer that was cut short at its length is asked to be gone on with; where
-    nothing is left to do, the result says so. Raises StoreError."""
-    work = _Work(
-        document, model, _workspace_tools(document, tools), cancel, on_event, automatic,
-        retry, thinking, queue, limits, port, date,
-    )  # fmt: skip
-    return await work.resume()
-
-
-def _workspace_tools(document: Document, tools: ToolBox | Workspace | None) -> ToolBox | None:
-    if not isinstance(tools, Workspace):
-        return tools
-    return tools_of(document, tools, Approvals("read-only"))
 
 
 def _ended(result: TurnResult) -> Literal["went-well", "failed", "stopped"]:

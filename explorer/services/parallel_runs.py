@@ -20,7 +20,7 @@ from explorer.agent.workspace import Workspace
 from explorer.compaction.profile import Profile
 from explorer.models.client import CancelToken
 from explorer.models.request import ThinkingLevel
-from explorer.services.agent_turns import TurnPort, start_turn
+from explorer.services.agent_turns import SessionTurns, TurnPort
 from explorer.services.document import Document
 from explorer.session.kinds import Kind
 from explorer.store.rows import StoreError
@@ -147,10 +147,10 @@ class ParallelRuns:
 
     async def _turn(self, run: ParallelRun, on_event: Callable[[TurnEvent], None]) -> TurnResult:
         await run.port.note_model(run.order.thinking)
-        return await start_turn(
-            self.document, run.order.model, self._workspace, self.prompt, run.cancel, on_event,
+        return await SessionTurns(
+            self.document, run.order.model, self._workspace, run.cancel, on_event,
             thinking=run.order.thinking, limits=self._limits, port=run.port, date=self._date,
-        )  # fmt: skip
+        ).say(self.prompt)  # fmt: skip
 
     def has_answer(self, number: int) -> bool:
         """Whether a run got so far that its branch can be gone on with."""

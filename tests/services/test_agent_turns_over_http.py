@@ -33,7 +33,7 @@ from explorer.models.client import (
     ThinkingDelta,
 )
 from explorer.models.retry import Retry, RetryPolicy
-from explorer.services.agent_turns import NOTHING_LEFT, resume_turn, start_turn
+from explorer.services.agent_turns import NOTHING_LEFT, SessionTurns
 from explorer.services.document import Document
 from explorer.services.session_files import tools_of
 from explorer.session.kinds import Kind
@@ -125,17 +125,17 @@ class Desk:
         self.on_event(event)
 
     async def say(self, prompt: UserPrompt | str = "Go.") -> TurnResult:
-        return await start_turn(
-            self.document, self.model, self.tools, prompt, self.cancel, self._take, None,
+        return await SessionTurns(
+            self.document, self.model, self.tools, self.cancel, self._take, None,
             self.retry, queue=self.queue, **self.options,
-        )  # fmt: skip
+        ).say(prompt)  # fmt: skip
 
     async def resume(self) -> TurnResult:
         self.cancel = CancelToken()
-        return await resume_turn(
+        return await SessionTurns(
             self.document, self.model, self.tools, self.cancel, self._take, None, self.retry,
             queue=self.queue, **self.options,
-        )  # fmt: skip
+        ).resume()  # fmt: skip
 
     def stop_at(self, kind: type, text: str = "") -> None:
         """Stop the turn at the first event of a kind, or one that holds a text."""

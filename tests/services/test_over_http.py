@@ -31,7 +31,7 @@ from explorer.models.client import (
 )
 from explorer.models.retry import Patience, RetryPolicy
 from explorer.services.agent import system_prompt
-from explorer.services.agent_turns import start_turn
+from explorer.services.agent_turns import SessionTurns
 from explorer.services.document import Document
 from explorer.services.draft_records import Draft
 from explorer.services.navigation import NavigationPlan
@@ -472,7 +472,7 @@ async def talk(
 ) -> TurnResult:
     on_event = events.append if events is not None else lambda event: None
     token, once = cancel or CancelToken(), RetryPolicy(tries=1)
-    return await start_turn(document, MODEL, workspace, text, token, on_event, retry=once)
+    return await SessionTurns(document, MODEL, workspace, token, on_event, retry=once).say(text)
 
 
 def messages(document: Document, entries: tuple[int, ...]) -> list[dict[str, Any]]:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import pytest
 
 from explorer.models.client import CancelToken, ModelClient, ModelClientConfig, ModelInfo
-from explorer.services.agent_turns import TurnPort, start_turn
+from explorer.services.agent_turns import SessionTurns, TurnPort
 from explorer.services.document import Document
 from explorer.session.kinds import Kind
 from explorer.store import Store
@@ -68,7 +68,7 @@ def wait(work: Coroutine[Any, Any, T]) -> T:
 
 
 def say(document: Document, text: str) -> Any:
-    return start_turn(document, MODEL, None, text, CancelToken(), lambda _event: None)
+    return SessionTurns(document, MODEL, None, CancelToken(), lambda _event: None).say(text)
 
 
 def test_a_reply_is_stored_with_what_it_cost(document: Document, server: ChatServer) -> None:

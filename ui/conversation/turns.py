@@ -14,7 +14,7 @@ from explorer.agent.prompt import MessageQueue, Queued, UserPrompt
 from explorer.models.client import CancelToken
 from explorer.models.request import ThinkingLevel
 from explorer.models.retry import Retry
-from explorer.services.agent_turns import resume_turn, start_turn
+from explorer.services.agent_turns import SessionTurns
 from explorer.services.document import Document
 from explorer.store.rows import StoreError
 from ui.app_state import AppState
@@ -129,11 +129,11 @@ class TurnController(QObject):
         assert document is not None
 
         async def turn(queue: MessageQueue, on_event: Callable[[TurnEvent], None]) -> TurnResult:
-            return await start_turn(
-                document, self._state.agent_model(), self._tools.box(), prompt,
-                cancel, on_event, self.automatic.of(document),
+            return await SessionTurns(
+                document, self._state.agent_model(), self._tools.box(), cancel, on_event,
+                self.automatic.of(document),
                 thinking=self._thinking(), queue=queue, limits=self._limits(), date=today(),
-            )  # fmt: skip
+            ).say(prompt)  # fmt: skip
 
         if not await self._turn(document, turn):
             self._return(document, [prompt])
@@ -143,11 +143,11 @@ class TurnController(QObject):
         assert document is not None
 
         async def turn(queue: MessageQueue, on_event: Callable[[TurnEvent], None]) -> TurnResult:
-            return await resume_turn(
+            return await SessionTurns(
                 document, self._state.agent_model(), self._tools.box(),
                 cancel, on_event, self.automatic.of(document),
                 thinking=self._thinking(), queue=queue, limits=self._limits(), date=today(),
-            )  # fmt: skip
+            ).resume()  # fmt: skip
 
         await self._turn(document, turn)
 

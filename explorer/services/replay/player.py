@@ -37,7 +37,7 @@ from explorer.models.client import (
     UsageReport,
 )
 from explorer.models.retry import RetryPolicy
-from explorer.services.agent_turns import resume_turn, start_turn
+from explorer.services.agent_turns import SessionTurns
 from explorer.services.auto_compaction.controller import AutomaticCompaction
 from explorer.services.document import Document
 from explorer.services.effective_rules import EffectiveRules
@@ -348,15 +348,15 @@ class Player:
         # A message in the middle of a turn begins a scene: the one before ends with its tools.
         limits = TurnLimits(rounds=len(replies), tokens=None, same_calls=None)
         result = (
-            await start_turn(
-                self.target, self.model, self._tools, self._prompt(opening.entry), cancel, watch,
+            await SessionTurns(
+                self.target, self.model, self._tools, cancel, watch,
                 self.automatic, _ONCE, limits=limits,
-            )
+            ).say(self._prompt(opening.entry))
             if opening is not None and opening.kind == "prompt"
-            else await resume_turn(
+            else await SessionTurns(
                 self.target, self.model, self._tools, cancel, watch, self.automatic, _ONCE,
                 limits=limits,
-            )
+            ).resume()
         )  # fmt: skip
         if result.end == "failed":
             return result.error
