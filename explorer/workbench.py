@@ -26,24 +26,10 @@ from explorer.formats.pi.header import VERSION
 from explorer.formats.pi.new_header import new_header
 from explorer.formats.registry import pi_lines
 from explorer.models.client import ModelClient
-from explorer.services.changes import (
-    Change,
-    ChangeHub,
-    Listener,
-    ProfilesChanged,
-    PromptsChanged,
-    SessionsChanged,
-)
+from explorer.services.changes import Change, ChangeHub, Listener, PromptsChanged, SessionsChanged
 from explorer.services.document import Document
 from explorer.services.session_files import Transcripts, remove_outputs
-from explorer.services.session_forks import (
-    Forked,
-    ForkSource,
-    origin_of,
-    plan_fork,
-    store_fork,
-)
-from explorer.settings.profile_files import ProfileFiles, Shelf, UserProfile
+from explorer.services.session_forks import Forked, ForkSource, origin_of, plan_fork, store_fork
 from explorer.settings.prompt_templates import PromptTemplates, load_prompt, load_templates
 from explorer.store import SearchHit, Store
 from explorer.store.rows import ImportReport, IsCancelled, LoadedSession, OnProgress, SessionRow
@@ -75,7 +61,6 @@ class Workbench:
         self.client = client
         self.templates = templates or load_templates()
         self.agent_prompt = load_prompt("agent")
-        self.profile_files = ProfileFiles()
         self.hub = hub = ChangeHub()
         self.prompts = PromptTemplates(clock_ms, lambda names: hub.publish(PromptsChanged(names)))
         """The words sent to models, to be seen and changed."""
@@ -156,34 +141,6 @@ class Workbench:
     async def search(self, query: str, key: int | None = None, limit: int = 200) -> list[SearchHit]:
         """Entries that hold all words of the query."""
         return await asyncio.to_thread(self.store.search, query, key, limit)
-
-    # profiles ------------------------------------------------------------------------------------
-
-    def profiles(self) -> Shelf:
-        """All profiles: those that came with the program, and the user's."""
-        return self.profile_files.shelf()
-
-    def save_profile(self, profile: UserProfile, *, replacing: bool = False) -> UserProfile:
-        """Keep a profile of the user. Raises ProfileError, when its name is taken and not
-        ``replacing`` too; a profile that came with the program is never replaced."""
-        saved = self.profile_files.save(profile, replacing=replacing)
-        self.hub.publish(ProfilesChanged(saved.profile.name))
-        return saved
-
-    def delete_profile(self, name: str) -> None:
-        """Take a profile of the user away. Raises ProfileError."""
-        self.profile_files.delete(name)
-        self.hub.publish(ProfilesChanged(name))
-
-    def import_profile(self, path: Path, *, name: str = "", replacing: bool = False) -> UserProfile:
-        """Store a profile from a file, under its or another name. Raises ProfileError."""
-        taken = self.profile_files.take_in(path, name=name, replacing=replacing)
-        self.hub.publish(ProfilesChanged(taken.profile.name))
-        return taken
-
-    def export_profile(self, name: str, path: Path, *, replacing: bool = False) -> None:
-        """Write any profile to a file, to share it. Raises ProfileError."""
-        self.profile_files.hand_out(name, path, replacing=replacing)
 
     # one session ---------------------------------------------------------------------------------
 

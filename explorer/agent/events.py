@@ -76,8 +76,3 @@ class TurnResult:
     def finished(self) -> bool:
         """The model finished its turn; no call was left open (E17)."""
         return self.end == "done"
-
-    @property
-    def can_resume(self) -> bool:
-        """Whether the agent can go on where it was, without a new message."""
-        return self.end != "done"

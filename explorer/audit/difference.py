@@ -9,10 +9,7 @@ from explorer.audit.findings import STATED_WRONGLY, SURVIVED, Fate, Fidelity, Fi
 from explorer.audit.sections import SummarySection, sections_of
 from explorer.audit.severity import severity
 from explorer.facts import Fact, FactKind
-from explorer.session.text_difference import (
-    DifferencePiece,
-    word_differences,
-)
+from explorer.session.text_difference import DifferencePiece, word_differences
 
 
 @dataclass(frozen=True, slots=True)

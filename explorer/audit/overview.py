@@ -64,7 +64,7 @@ def overview(
     given = {"read": read, "recorded": recorded, "weights": weights, "branches": audits}
     ledger = ledger_at(tree, leaf, None, profile, settings=sizes, **given)  # type: ignore[arg-type]
     whole = ledger.generations
-    strip = survival_strip(tree, leaf, profile, found=whole)
+    strip = survival_strip(whole)
     losses = find_losses(
         tree, leaf, profile, settings=sizes, found=whole, read=read, recorded=recorded,
         branches=audits,

@@ -4,7 +4,6 @@ lives on since, for a whole path at once."""
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from explorer.audit.generations import (
@@ -12,14 +11,10 @@ from explorer.audit.generations import (
     Generation,
     Generations,
     PathState,
-    ReadEntries,
-    RecordedInputs,
     StateRun,
 )
-from explorer.audit.replay import generations_of
-from explorer.compaction.profile import Profile
 from explorer.compaction.reasons import count_text
-from explorer.session.tree import Path, SessionTree
+from explorer.session.tree import Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,20 +91,8 @@ class Strip:
         return f"{name} is a summary that lives on in that of #{chain[-1].compaction}."
 
 
-def survival_strip(
-    tree: SessionTree,
-    leaf: int,
-    profile: Profile,
-    *,
-    read: ReadEntries | None = None,
-    recorded: RecordedInputs | None = None,
-    weights: Sequence[int] | None = None,
-    found: Generations | None = None,
-) -> Strip:
-    """The strip of the path to ``leaf``; see ``ledger_at`` for the arguments. ``found``: the
-    path's compactions, where they were replayed already."""
-    if found is None:
-        found = generations_of(tree, leaf, profile, read=read, recorded=recorded, weights=weights)
+def survival_strip(found: Generations) -> Strip:
+    """The strip of a path; ``found``: its compactions, as they were replayed."""
     count, last = len(found.view), len(found.all)
     until, summarized_by, lives, lost = (array("i", bytes(4 * count)) for _ in range(4))
     for run in found.final:

@@ -25,12 +25,7 @@ from explorer.compaction.profile import (
 )
 from explorer.compaction.profile_comparison import Cause, ProfileOutcome, causes, compare_profiles
 from explorer.session.visible_text import visible_line
-from explorer.settings.profile_files import (
-    ProfileError,
-    ProfileFiles,
-    Shelf,
-    UserProfile,
-)
+from explorer.settings.profile_files import ProfileError, ProfileFiles, Shelf, UserProfile
 from explorer.settings.prompt_templates import load_provenance
 
 

@@ -15,12 +15,7 @@ from typing import Literal
 from explorer.compaction.messages import Reader, with_notes
 from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import Profile, Settings
-from explorer.compaction.serialization import (
-    Serialized,
-    SourceSpan,
-    escape_tags,
-    read_conversation,
-)
+from explorer.compaction.serialization import Serialized, SourceSpan, escape_tags, read_conversation
 from explorer.compaction.summary import strip_files
 from explorer.compaction.templates import Templates
 from explorer.compaction.validation import FREE, Form, asked_form, form_of
@@ -76,16 +71,6 @@ def _within(message: str, room: int) -> int:
     piece = utf16_prefix(message, max(room, 1), keep_pairs=True)
     line = piece.rfind("\n", int(len(piece) * _LINE_SEARCH)) + 1
     return max(1, line or len(piece))
-
-
-def windows_of(conversation: Serialized, limit: int) -> list[Serialized]:
-    """All windows of a conversation, in order; see ``take_window``."""
-    windows: list[Serialized] = []
-    at = 0
-    while at < len(conversation.text):
-        window, at = take_window(conversation, at, limit)
-        windows.append(window)
-    return windows
 
 
 def newest_within(conversation: Serialized, limit: int) -> Serialized:

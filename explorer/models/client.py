@@ -24,7 +24,6 @@ from explorer.models.catalogue import (
     Catalogue,
     ModelInfo,
     ProviderModels,
-    grouped,
     levels_of,
     listed,
     provider_of,
@@ -227,10 +226,6 @@ class ModelClient:
         if model_id == REMOTE:
             return bool(self._remote.address)
         return self._routes.has_way(provider_of(model_id), self._api_base)
-
-    def by_provider(self, search: str = "") -> list[ProviderModels]:
-        """``models`` grouped, those alone that hold every word of ``search``; see ``grouped``."""
-        return grouped(self.models(), search)
 
     def use_endpoint(self, address: str) -> None:
         """Let ``remote/endpoint`` stand for another address from now on; empty for none.

@@ -10,10 +10,7 @@ from typing import Literal
 from explorer.agent.approval import Approvals
 from explorer.agent.limits import TurnLimits
 from explorer.agent.loop import AgentTurn, SessionPort, Steered, TurnEvent, TurnResult
-from explorer.agent.prompt import (
-    MessageQueue,
-    UserPrompt,
-)
+from explorer.agent.prompt import MessageQueue, UserPrompt
 from explorer.agent.tools.port import ToolBox
 from explorer.agent.workspace import Workspace
 from explorer.compaction.profile import Profile

@@ -21,9 +21,7 @@ from explorer.audit.report import Report, document, html, markdown
 from explorer.audit.report.builder import Gathering
 from explorer.audit.report.model import CompactionPart, SessionFacts
 from explorer.compaction.profile import Profile
-from explorer.facts.fact_table import (
-    ScanCancelled,
-)
+from explorer.facts.fact_table import ScanCancelled
 from explorer.installed import version
 from explorer.services.draft_records import recorded_inputs
 from explorer.services.effective_rules import recorded_rules

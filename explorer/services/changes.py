@@ -14,13 +14,6 @@ class SessionsChanged:
 
 
 @dataclass(frozen=True, slots=True)
-class ProfilesChanged:
-    """The user's profiles changed; ``name`` is the one that was saved or deleted."""
-
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
 class PromptsChanged:
     """Other prompt templates are in force; ``names`` of those that changed."""
 
@@ -154,7 +147,6 @@ class ExtensionsActed:
 
 Change = (
     SessionsChanged
-    | ProfilesChanged
     | PromptsChanged
     | EntriesAppended
     | LeafMoved

@@ -13,13 +13,8 @@ from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.profile_comparison import Cause, ProfileOutcome, causes, compare_profiles
 from explorer.compaction.requests import Additions, SummaryRequest, build_requests
 from explorer.compaction.validation import check_answer
-from explorer.extensions.events import (
-    CompactionView,
-)
-from explorer.extensions.records import (
-    BeforeCompact,
-    SuppliedCompaction,
-)
+from explorer.extensions.events import CompactionView
+from explorer.extensions.records import BeforeCompact, SuppliedCompaction
 from explorer.services.draft_records import Draft
 from explorer.services.drafts import CompactionPlan, Drafts
 from explorer.services.edits import CannotShape, remember_origin

@@ -15,14 +15,8 @@ from typing import Any
 from explorer.compaction.requests import SummaryRequest
 from explorer.compaction.serialization import SourceSpan
 from explorer.extensions.events import SessionAccess
-from explorer.extensions.prompt_parts import (
-    RequestPrompt,
-)
-from explorer.extensions.records import (
-    Records,
-    SuppliedCompaction,
-    SuppliedSummary,
-)
+from explorer.extensions.prompt_parts import RequestPrompt
+from explorer.extensions.records import Records, SuppliedCompaction, SuppliedSummary
 from explorer.extensions.runner import HookRunner
 from explorer.formats import entry_json
 from explorer.formats.pi.entries import agent_message, read_message

@@ -12,14 +12,8 @@ from explorer.compaction.branch_summaries import BranchPreparation
 from explorer.compaction.cut_point import Cuts
 from explorer.compaction.path_view import view_of
 from explorer.compaction.profile import PROFILES, Profile, Settings
-from explorer.extensions.events import (
-    NavigationEnds,
-    TreeView,
-)
-from explorer.extensions.records import (
-    BeforeTree,
-    SuppliedSummary,
-)
+from explorer.extensions.events import NavigationEnds, TreeView
+from explorer.extensions.records import BeforeTree, SuppliedSummary
 from explorer.models.client import CancelToken
 from explorer.models.request import ImagePart
 from explorer.services.draft_records import Draft

@@ -18,9 +18,7 @@ from pathlib import Path
 
 from explorer import private_files
 from explorer.agent.approval import Approvals
-from explorer.agent.tools.workspace_tools import (
-    WorkspaceTools,
-)
+from explorer.agent.tools.workspace_tools import WorkspaceTools
 from explorer.agent.workspace import Workspace
 from explorer.compaction.templates import fill
 from explorer.models.offline.scenario import Scenario

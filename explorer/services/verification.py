@@ -22,16 +22,9 @@ from explorer.compaction.verification_request import (
     build_verify_request,
     mended_text,
 )
-from explorer.facts.entry_texts import (
-    texts_of,
-)
-from explorer.facts.fact import (
-    Fact,
-    Span,
-)
-from explorer.facts.fact_table import (
-    ScanCancelled,
-)
+from explorer.facts.entry_texts import texts_of
+from explorer.facts.fact import Fact, Span
+from explorer.facts.fact_table import ScanCancelled
 from explorer.models.client import Cancelled
 from explorer.services.document import Document
 from explorer.services.draft_records import Draft

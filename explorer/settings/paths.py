@@ -97,12 +97,6 @@ def prompt(name: str) -> Traversable:
     return _packaged("prompts", (name if name.endswith(".md") else f"{name}.md",))
 
 
-def prompt_names() -> list[str]:
-    """The names of all prompt templates, without `.md`, sorted."""
-    names = (entry.name for entry in files("prompts").iterdir())
-    return sorted(name.removesuffix(".md") for name in names if name.endswith(".md"))
-
-
 def resource_path(*parts: str) -> Path:
     """The same as `resource`, as a path on disk, for what needs a real file (Qt, sqlite3).
 

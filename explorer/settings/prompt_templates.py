@@ -28,10 +28,7 @@ from typing import Literal
 from explorer import private_files
 from explorer.compaction.templates import SectionTemplates, Templates
 from explorer.compaction.validation import SECTION_SETS
-from explorer.session.text_difference import (
-    DifferenceLine,
-    changed_lines,
-)
+from explorer.session.text_difference import DifferenceLine, changed_lines
 from explorer.settings import paths
 from explorer.settings.template_catalogue import (
     LARGEST,
@@ -288,15 +285,6 @@ class PromptTemplates:
     def check(self, name: str, text: str) -> tuple[TemplateProblem, ...]:
         """What is wrong with a text under a name. Raises TemplateError."""
         return check_template(self.info(name).name, _without_comment(text))
-
-    def templates_with(self, texts: Overrides) -> Templates:
-        """The templates of summaries with these texts in force; nothing is stored.
-
-        Raises TemplateError naming a text that cannot be used.
-        """
-        for name, text in texts.items():
-            self._refuse_broken(name, text)
-        return load_templates(texts)
 
     def history(self, name: str) -> tuple[Version, ...]:
         """The shipped version, then all that were stored, the oldest first.

@@ -22,13 +22,7 @@ from explorer.store.appends import Appender, insert_entries, insert_labels
 from explorer.store.database import Readers, driver
 from explorer.store.entry_rows import Batch, BatchBuilder, index_of, text_in, text_out, to_json
 from explorer.store.other_programs import Claim
-from explorer.store.rows import (
-    ImportCancelled,
-    ImportReport,
-    IsCancelled,
-    OnProgress,
-    StoreError,
-)
+from explorer.store.rows import ImportCancelled, ImportReport, IsCancelled, OnProgress, StoreError
 from explorer.store.schema import row_id
 from explorer.store.sessions import SessionSummary, begin_session, extend_session, session_row
 from explorer.store.stored_columns import load_columns, pack, store_columns

@@ -18,13 +18,7 @@ from explorer.store import database
 from explorer.store import sessions as values
 from explorer.store.appends import Appender, NewEntry, move_leaf
 from explorer.store.database import Readers, driver
-from explorer.store.drafts import (
-    STREAMING,
-    add_draft,
-    draft_usages,
-    read_drafts,
-    update_draft,
-)
+from explorer.store.drafts import STREAMING, add_draft, draft_usages, read_drafts, update_draft
 from explorer.store.imports import FileStamp, NewImport, Update, find_known
 from explorer.store.maintenance import MaintenanceThread
 from explorer.store.migrations import migrate

@@ -5,9 +5,10 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from explorer.compaction.requests import GOES_ON, newest_within, take_window, windows_of
+from explorer.compaction.requests import GOES_ON, newest_within, take_window
 from explorer.compaction.serialization import Serialized, SourceSpan
 from explorer.tokens.estimate import estimate_text, utf16_units
+from tests.compaction.windows import windows_of
 
 texts = st.text(
     st.sampled_from("ab \n\U0001f600é") | st.characters(exclude_categories=["Cs"]), min_size=1

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import pytest
 
 from explorer.agent.context_port import Outgoing
-from explorer.agent.tools import read_only_tools
+from explorer.agent.tools.specs import READ_ONLY, specs_of
 from explorer.compaction.background import RunState
 from explorer.compaction.profile import PROFILES, Profile
 from explorer.models.client import (
@@ -100,7 +100,7 @@ class Rig:
         self.document = document
         self.model = str(rules.pop("model", MODEL))
         # Beside tools a tenth is held back, and what fills nine tenths does not fit (B19).
-        self.tools = () if 0.86 < fill < 1.2 else read_only_tools()
+        self.tools = () if 0.86 < fill < 1.2 else specs_of(READ_ONLY)
         self.rules = replace(EffectiveRules.of(profile, MODEL), **rules)
         self.set_window(1_000_000)
         self.gate = PromptGate(document, lambda: self.rules, Half())

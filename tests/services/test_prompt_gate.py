@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from explorer.agent.tools import read_only_tools
+from explorer.agent.tools.specs import READ_ONLY, specs_of
 from explorer.compaction.background import RunState
 from explorer.compaction.profile.rules import PromptBudget
 from explorer.models.client import (
@@ -60,7 +60,7 @@ def test_a48_a_fork_begins_with_exactly_the_messages_that_went_out(
     assert request.messages[-1].role == "user"
     assert "Continuation Plan" in request.messages[-1].text
     assert (request.temperature, request.tool_choice, request.model) == (0.0, "none", MODEL)
-    assert request.tools == read_only_tools()
+    assert request.tools == specs_of(READ_ONLY)
     (over_the_wire,) = server.requests
     assert over_the_wire["tool_choice"] == "none"
     assert over_the_wire["messages"][0] == {"role": "system", "content": "You are an agent."}

@@ -170,15 +170,6 @@ def test_a_heading_that_is_not_asked_for_is_no_reason_to_refuse_an_answer(
     assert len(problems) == 1 and "Key Decisions" in problems[0]
 
 
-def test_a_text_that_is_tried_out_is_not_stored(bench: Workbench, document: Document) -> None:
-    tried = bench.prompts.templates_with({"history-update": OWN})
-    assert tried.sections["explorer"].history_update == OWN
-    assert document.templates.sections["explorer"].history_update != OWN
-    assert not prompts_folder().exists()
-    with pytest.raises(TemplateError, match="is missing"):
-        bench.prompts.templates_with({"branch-context": "nothing"})
-
-
 @pytest.fixture
 def server() -> Iterator[ChatServer]:
     with ChatServer() as running:

@@ -64,7 +64,7 @@ def test_a_directory_that_cannot_be_created_is_named(explorer_home: Path) -> Non
 def test_resources_and_prompts_are_found_where_the_packages_are() -> None:
     assert paths.resource("__init__.py").is_file()
     assert paths.resource_path("__init__.py").name == "__init__.py"
-    for name in paths.prompt_names():
+    for name in ("system", "branch"):
         assert paths.prompt(name).read_text(encoding="utf-8").strip()
         assert paths.prompt(f"{name}.md").name == f"{name}.md"
 

@@ -79,8 +79,3 @@ def specs_of(names: tuple[str, ...]) -> tuple[ToolSpec, ...]:
         )
         for name in names
     )
-
-
-def read_only_tools() -> tuple[ToolSpec, ...]:
-    """The tools offered to a model that may look but not change anything."""
-    return specs_of(READ_ONLY)

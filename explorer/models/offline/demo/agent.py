@@ -22,13 +22,7 @@ from explorer.models.offline.demo.conversation import (
     recall_answer,
     situation_of,
 )
-from explorer.models.offline.demo.results import (
-    exit_code,
-    failed,
-    fenced,
-    report,
-    was_refused,
-)
+from explorer.models.offline.demo.results import exit_code, failed, fenced, report, was_refused
 from explorer.models.offline.demo.steps import (
     Create,
     Look,
