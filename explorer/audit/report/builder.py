@@ -45,7 +45,7 @@ Previews = Callable[[Sequence[int]], Sequence[str]]
 _SENT = (LedgerVerdict.VERBATIM, LedgerVerdict.PRUNED, LedgerVerdict.PINNED)
 _STATES = {
     PathState.IN_CONTEXT: "verbatim",
-    PathState.SUMMARIZED: "summarized",
+    PathState.SUMMARIZED: "told",
     PathState.SET_ASIDE: "aside",
 }
 
@@ -183,7 +183,7 @@ def _lane(name: str, runs: Sequence[StateRun], sent: bytes) -> StripLane:
             merged.append(StripRun(run.start, run.stop, state))
     sizes = [
         sum(sent[run.start : run.stop].count(1) for run in merged if run.state == state)
-        for state in ("verbatim", "summarized", "lost", "aside")
+        for state in ("verbatim", "told", "lost", "aside")
     ]
     return StripLane(name, tuple(merged), *sizes)
 

@@ -15,7 +15,7 @@ BAR = (Fate.KEPT, Fate.EXACT, Fate.NORMALIZED, Fate.RECOVERABLE, Fate.LOST)
 """What a bar is made of, from left to right."""
 MOST_LANES = 40
 WIDTH = 880
-_FILLS = {"verbatim": "kept", "summarized": "exact", "lost": "lost", "aside": "aside"}
+_FILLS = {"verbatim": "kept", "told": "exact", "lost": "lost", "aside": "aside"}
 """The texture of each state of the strip."""
 
 

@@ -191,7 +191,7 @@ class StripRun:
     stop: int
     """Positions on the path, the last one left out."""
     state: str
-    """``verbatim``, ``summarized``, ``lost`` or ``aside``."""
+    """``verbatim``, ``told``, ``lost`` or ``aside``."""
 
 
 @dataclass(frozen=True, slots=True)
