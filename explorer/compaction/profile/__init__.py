@@ -1,7 +1,7 @@
 """Profiles: the systems' rules as data.
 
 - ``rules``: what a profile is, and the sizes of one compaction.
-- ``switches``, ``policy_switches``, ``sizes``: every choice and every number explained in a
+- ``descriptions``: every choice and every number explained in a
   sentence, with what each value does.
 - ``systems``: the five systems, and documented variants of them.
 - ``values``: a profile as plain values, as files keep it, with every mistake named.
