@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 from random import Random, SystemRandom
 
-from explorer.compaction.templates import Templates
 from explorer.extensions.manager import Extensions
 from explorer.formats import (
     ExportReport,
@@ -50,7 +49,6 @@ class Workbench:
         self,
         store: Store,
         client: ModelClient,
-        templates: Templates | None = None,
         clock_ms: Callable[[], int] = now_ms,
         random: Random | None = None,
         extensions: Extensions | None = None,
@@ -59,7 +57,7 @@ class Workbench:
         self.store = store
         self.extensions = extensions
         self.client = client
-        self.templates = templates or load_templates()
+        self.templates = load_templates()
         self.agent_prompt = load_prompt("agent")
         self.hub = hub = ChangeHub()
         self.prompts = PromptTemplates(clock_ms, lambda names: hub.publish(PromptsChanged(names)))
@@ -108,15 +106,12 @@ class Workbench:
         source = open_source(path)
         return self.store.import_session(source, progress=progress, cancelled=cancelled)
 
-    async def create(
-        self, cwd: str | Path, name: str = "", *, parent_session: str = ""
-    ) -> Document:
+    async def create(self, cwd: str | Path, name: str = "") -> Document:
         """Begin a session without entries in the folder ``cwd``, and open it.
 
-        ``name``: what the person calls it; ``parent_session``: the id or the file of the session
-        that it was forked from. Raises StoreError, ValueError for a clock out of bounds.
+        ``name``: what the person calls it. Raises StoreError, ValueError for a clock out of bounds.
         """
-        header = new_header(str(cwd), self._clock_ms(), self._random, parent_session)
+        header = new_header(str(cwd), self._clock_ms(), self._random)
         key = await asyncio.wrap_future(self.store.create_session(header))
         document = await self.open(key)
         if name.strip():

@@ -118,14 +118,14 @@ async def find_servers(
     return FoundServers(tuple(servers), tuple(silent))
 
 
-async def look_at(address: str, key: str = "", timeout_s: float = TIMEOUT_S) -> Server:
+async def look_at(address: str, key: str = "") -> Server:
     """What the server at an address is and has; its name is one that can be stored.
 
     Raises ModelError: network without an answer, auth when it wants another key, server when it
     does not speak as OpenAI does.
     """
     address = server_address(address)
-    async with _client(timeout_s, _is_near(address)) as client:
+    async with _client(TIMEOUT_S, _is_near(address)) as client:
         return await _look(client, address, key)
 
 

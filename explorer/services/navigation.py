@@ -217,18 +217,11 @@ class Navigation:
         self,
         plan: NavigationPlan,
         wants_summary: bool,
-        instructions: str = "",
-        cancel: CancelToken | None = None,
         prepared: BranchPreparation | None = None,
     ) -> Leaving:
-        """Ask the extensions about a navigation (A41); what comes back goes to
-        ``Branches.summarize`` and ``navigate``, which ask by themselves without it.
-
-        Raises CancelledByExtension, Cancelled.
-        """
-        return await ask_before_leaving(
-            self._session, plan, wants_summary, instructions, cancel, prepared
-        )
+        """Ask the extensions about a navigation (A41); what comes back goes to ``navigate``, which
+        asks by itself without it. Raises CancelledByExtension, Cancelled."""
+        return await ask_before_leaving(self._session, plan, wants_summary, prepared=prepared)
 
     async def navigate(
         self,

@@ -11,7 +11,7 @@ import glob
 import json
 import re
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -247,16 +247,12 @@ def tools_of(
     document: Document,
     workspace: Workspace,
     approvals: Approvals,
-    environment: Mapping[str, str] | None = None,
 ) -> WorkspaceTools:
     """The tools of a session in a folder. To be kept as long as the session is open: they know
-    what the model has read, and ``approvals`` what was allowed.
-
-    ``environment``: what commands are given a clean part of; by default this process's.
-    """
+    what the model has read, and ``approvals`` what was allowed."""
     workspace = workspace.with_reading(readable(document))
     outputs = outputs_folder(document.store.path, document.header.session_id)
-    return WorkspaceTools(workspace, approvals, outputs, environment)
+    return WorkspaceTools(workspace, approvals, outputs)
 
 
 # sandboxes of scripted runs ----------------------------------------------------------------------

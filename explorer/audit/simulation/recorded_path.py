@@ -96,22 +96,20 @@ def past_of(
     known: KnownRun = NOTHING_KNOWN,
     assumptions: Assumptions | None = None,
     policy: Policy | None = None,
-    track: Track | None = None,
 ) -> Past:
     """Read the path to ``leaf``. ``policy``: whose window and threshold the recorded line is shown
-    with, by default the corrected profile's. ``track``: what is walked, by default all but what
-    was compacted and pruned."""
+    with, by default the corrected profile's."""
     taken = assumptions or Assumptions()
     rules = policy or Policy.of(PROFILES["explorer"])
     reading = _Reading(tree, leaf, known, taken, rules)
     reading.read()
-    walked = track or track_of(tree, leaf)
+    track = track_of(tree, leaf)
     return Past(
-        track=walked,
+        track=track,
         known=known,
         shares=tuple(reading.shares),
         recorded=reading.found(),
-        _counted={_way(rules): Counted(walked, known, rules, reading.measure)},
+        _counted={_way(rules): Counted(track, known, rules, reading.measure)},
     )
 
 
