@@ -23,7 +23,7 @@ from explorer.agent.workspace import Workspace
 from explorer.commands.errors import CommandFailed, CommandStopped, UsageError
 from explorer.commands.options import add_common, check_positive
 from explorer.commands.output import print_json
-from explorer.commands.run_terminal import Form, RefusingApprover, RunOutput, TerminalApprover
+from explorer.commands.run_terminal import OutputForm, RefusingApprover, RunOutput, TerminalApprover
 from explorer.commands.targets import (
     Target,
     find_session,
@@ -133,7 +133,7 @@ async def _run(arguments: argparse.Namespace, bench: Workbench) -> None:
     _check(arguments)
     prompt = _prompt(arguments)
     plan = await _plan(arguments, bench, prompt)
-    form: Form = "events" if arguments.events else "json" if arguments.json else "text"
+    form: OutputForm = "events" if arguments.events else "json" if arguments.json else "text"
     output = RunOutput(form, plan.document)
     report_extensions(arguments, Target(bench, plan.document, plan.document.leaf, True))
     stop = bench.subscribe(output.changed)

@@ -90,7 +90,7 @@ class ModelChanged:
     """Another model goes on: a run that was begun with the old one's cache is of no use."""
 
 
-Event = (
+BackgroundEvent = (
     Rendered | Rendering | Exceeded | RunFinished | Failed | Applied | RunCancelled | ModelChanged
 )  # fmt: skip
 
@@ -172,7 +172,7 @@ def trigger_line(policy: Background, warm: bool, draws: Draws) -> float:
     return policy.warm_low + draws.random() * (policy.warm_high - policy.warm_low)
 
 
-def step(machine: Machine, event: Event, policy: Background, draws: Draws) -> Step:
+def step(machine: Machine, event: BackgroundEvent, policy: Background, draws: Draws) -> Step:
     """The state after an event, and what is to be done.
 
     Words of a run that is no longer the current one change nothing.
@@ -337,7 +337,7 @@ class BudgetedPrompts:
         else:
             yield from self.advance(Rendered(sent.ratio, sent.warm))
 
-    def advance(self, event: Event) -> Steps[bool]:
+    def advance(self, event: BackgroundEvent) -> Steps[bool]:
         """Give the machine an event and do what it says; whether the context was compacted."""
         compacted = False
         for action in self.step(event):
@@ -355,7 +355,7 @@ class BudgetedPrompts:
                     yield action
         return compacted
 
-    def step(self, event: Event) -> tuple[Action, ...]:
+    def step(self, event: BackgroundEvent) -> tuple[Action, ...]:
         """Give the machine an event; what is to be done."""
         machine, actions = step(self.machine, event, self._session.policy, self._draws)
         self._change(machine)

@@ -33,7 +33,7 @@ class QuirkFacts:
     """The last thinking of what the summary tells."""
 
 
-Rule = Callable[[Sequence[PromptMessage], QuirkFacts], list[PromptMessage]]
+QuirkRule = Callable[[Sequence[PromptMessage], QuirkFacts], list[PromptMessage]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Quirk:
     stage: Stage
     sentence: str
     """What is done about it, for people."""
-    rule: Rule
+    rule: QuirkRule
 
     def concerns(self, model: str) -> bool:
         """Whether a model is of the family."""

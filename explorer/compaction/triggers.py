@@ -57,7 +57,7 @@ def should_compact(context_tokens: int, profile: Profile, settings: Settings) ->
 
 Trigger = Literal["manual", "requested", "threshold", "overflow"]
 """``manual`` is a person's order, ``requested`` one that waited for the end of a turn."""
-Outcome = Literal["answered", "overflow", "failed", "stopped"]
+TriggerOutcome = Literal["answered", "overflow", "failed", "stopped"]
 Hold = Literal[
     "", "off", "breaker", "cooldown", "nothing-new", "recovered", "no-recovery", "put-off"
 ]
@@ -74,7 +74,7 @@ class LastReply:
     """The model's last reply, as far as a decision needs it."""
 
     model: str
-    outcome: Outcome
+    outcome: TriggerOutcome
     read_tokens: int = 0
     """Input and cache reads that the provider reported; 0 when it reported nothing."""
     before_compaction: bool = False

@@ -30,8 +30,8 @@ from explorer.services.summary_audit import Auditor, IsCancelled, OnProgress
 from explorer.session.usage_sums import PartUsage
 from explorer.settings import paths
 
-Form = Literal["html", "md", "json"]
-SUFFIXES: dict[str, Form] = {
+ReportForm = Literal["html", "md", "json"]
+SUFFIXES: dict[str, ReportForm] = {
     ".html": "html", ".htm": "html", ".md": "md", ".markdown": "md", ".json": "json",
 }  # fmt: skip
 _STEPS = 1000
@@ -46,7 +46,7 @@ def _say_nothing(_done: int, _total: int) -> None:
     """A progress callback that does nothing."""
 
 
-def form_of_file(path: Path) -> Form | None:
+def form_of_file(path: Path) -> ReportForm | None:
     """The form that a file's suffix names; None for another suffix."""
     return SUFFIXES.get(path.suffix.lower())
 
@@ -162,7 +162,7 @@ def report_templates() -> dict[str, str]:
     return {file.name: file.read_text("utf-8") for file in paths.resource("report").iterdir()}
 
 
-def written(report: Report, form: Form) -> str:
+def written(report: Report, form: ReportForm) -> str:
     """A report in one of its forms."""
     if form == "html":
         return html(report, report_templates())
@@ -171,7 +171,7 @@ def written(report: Report, form: Form) -> str:
     return orjson.dumps(document(report), option=orjson.OPT_INDENT_2).decode() + "\n"
 
 
-def save_report(report: Report, form: Form, path: Path) -> None:
+def save_report(report: Report, form: ReportForm, path: Path) -> None:
     """Write a report to a file, whole or not at all. An existing file keeps its permissions, a
     new one is readable by its owner alone. Raises OSError."""
     private_files.write(path, written(report, form).encode(), keeps_mode=True)

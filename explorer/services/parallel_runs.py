@@ -25,7 +25,7 @@ from explorer.services.document import Document
 from explorer.session.kinds import Kind
 from explorer.store.rows import StoreError
 
-RunState = Literal["waiting", "running", "done", "stopped", "failed"]
+ParallelState = Literal["waiting", "running", "done", "stopped", "failed"]
 FEWEST, MOST = 2, 4
 """How many models are asked side by side."""
 
@@ -46,7 +46,7 @@ class ParallelRun:
     order: RunOrder
     port: TurnPort
     cancel: CancelToken = field(default_factory=CancelToken)
-    state: RunState = "waiting"
+    state: ParallelState = "waiting"
     problem: str = ""
     started_ms: int = 0
     ended_ms: int = 0
@@ -159,7 +159,7 @@ class ParallelRuns:
         return run.leaf != self.start and kinds[run.leaf] in (Kind.ASSISTANT, Kind.TOOL_RESULT)
 
 
-def _state(result: TurnResult) -> RunState:
+def _state(result: TurnResult) -> ParallelState:
     if result.end == "stopped":
         return "stopped"
     return "failed" if result.end == "failed" else "done"

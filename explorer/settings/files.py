@@ -23,7 +23,7 @@ from explorer.settings.jsonc import JsonError, JsonNode, leaves, line_of, read, 
 from explorer.settings.keys import KEYS, NAMES
 from explorer.settings.kinds import shown, tidy
 
-Level = Literal["global", "project"]
+SettingsLevel = Literal["global", "project"]
 LARGEST = 1_000_000
 """Bytes; a settings file of more is none."""
 SCHEMA_NAME = "$schema"
@@ -50,7 +50,7 @@ class SettingsProblem:
     """Empty where the whole file is meant."""
     reason: str
     column: int = 0
-    level: Level = "global"
+    level: SettingsLevel = "global"
     unknown: bool = False
     """Not a setting of this version: kept, and without effect."""
 
@@ -89,7 +89,7 @@ def stamp_of(path: Path) -> tuple[int, ...] | None:
     return (status.st_mtime_ns, status.st_size, status.st_ino, status.st_dev)
 
 
-def load(path: Path, level: Level, before: FileState, trusted: bool = True) -> FileState:
+def load(path: Path, level: SettingsLevel, before: FileState, trusted: bool = True) -> FileState:
     """Read a file. ``before``: the values of it in force until now.
 
     Without trust, settings that decide where text goes are left out, and reported.
@@ -127,7 +127,7 @@ class _Reading:
     """Goes through the members of a file and sorts what holds from what does not."""
 
     def __init__(
-        self, path: Path, level: Level, trusted: bool, before: FileState, text: str
+        self, path: Path, level: SettingsLevel, trusted: bool, before: FileState, text: str
     ) -> None:
         self._path = path
         self._level = level
@@ -173,7 +173,7 @@ class _Reading:
         )
 
 
-def _wrong(name: str, value: Any, level: Level, trusted: bool) -> str:
+def _wrong(name: str, value: Any, level: SettingsLevel, trusted: bool) -> str:
     """Why a member has no effect; empty when it has one."""
     key = KEYS.get(name)
     if key is None:
@@ -186,7 +186,7 @@ def _wrong(name: str, value: Any, level: Level, trusted: bool) -> str:
     return key.kind.problem(value)
 
 
-def refused(name: str, level: Level, trusted: bool) -> str:
+def refused(name: str, level: SettingsLevel, trusted: bool) -> str:
     """Why a level may not set a setting, as a clause; empty when it may."""
     set_by = KEYS[name].set_by
     if level == "global" or set_by == "anyone" or (set_by == "trusted" and trusted):

@@ -16,8 +16,8 @@ from typing import Any, Literal, Protocol
 from explorer.compaction.profile import BASES
 from explorer.settings.files import (
     FileState,
-    Level,
     SettingsError,
+    SettingsLevel,
     SettingsProblem,
     load,
     refused,
@@ -28,7 +28,7 @@ from explorer.settings.keys import KEYS
 
 PROJECT_FILE = Path(".session-explorer") / "settings.json"
 PROFILE_KEY = "compaction.profile"
-LEVELS: tuple[Level, ...] = ("global", "project")
+LEVELS: tuple[SettingsLevel, ...] = ("global", "project")
 WATCH_S = 0.5
 """How often a watch looks at the files."""
 
@@ -177,7 +177,7 @@ class LiveSettings:
     def set(self, key: str, value: Any, project: Path | None = None) -> None:
         """Set a value for the person, or for a project; holds at once. Raises SettingsError."""
         trusted = project is None or self.trust.is_trusted(project)
-        level: Level = "global" if project is None else "project"
+        level: SettingsLevel = "global" if project is None else "project"
         if key in KEYS and (reason := refused(key, level, trusted)):
             raise SettingsError(f"{key}: {reason}. Nothing was written.")
         if key == PROFILE_KEY and isinstance(value, str) and (reason := self._no_profile(value)):
@@ -281,12 +281,12 @@ def project_of(folder: str | Path) -> Path | None:
 
 __all__ = [
     "Explanation",
-    "Level",
     "LiveSettings",
     "NoTrust",
     "Set",
     "SettingsChanged",
     "SettingsError",
+    "SettingsLevel",
     "SettingsProblem",
     "Source",
     "Trust",

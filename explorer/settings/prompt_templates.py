@@ -42,10 +42,10 @@ Overrides = Mapping[str, str]
 """Texts by template name that take precedence over the user's, to try them out."""
 Stamp = tuple[int, int]
 """Modification time in nanoseconds and size in bytes of a template's file."""
-Kind = Literal["saved", "by-hand", "reset"]
+VersionKind = Literal["saved", "by-hand", "reset"]
 SHIPPED = 0
 """The number of the version that came with the program."""
-_KINDS: Mapping[str, Kind] = {"saved": "saved", "by-hand": "by-hand", "reset": "reset"}
+_KINDS: Mapping[str, VersionKind] = {"saved": "saved", "by-hand": "by-hand", "reset": "reset"}
 _COMMENT = re.compile(r"\A\s*<!--.*?-->\s*", re.DOTALL)
 _HEADER = re.compile(
     r"\A<!-- version\ntime: (?P<time>[^\n]*)\nkind: (?P<kind>[^\n]*)\nnote: (?P<note>[^\n]*)\n-->\n"
@@ -224,7 +224,7 @@ class Version:
     """Milliseconds since 1970; 0 where the file does not say."""
     note: str
     text: str
-    kind: Kind = "saved"
+    kind: VersionKind = "saved"
     """``by-hand``: found in the file when the next version was stored. ``reset``: the shipped text
     was put in force again."""
 
@@ -393,7 +393,7 @@ class PromptTemplates:
         if now is not None and (not stored or stored[-1].text != now):
             self._add(name, now, "Edited outside the window", "by-hand")
 
-    def _add(self, name: str, text: str, note: str, kind: Kind) -> Version:
+    def _add(self, name: str, text: str, note: str, kind: VersionKind) -> Version:
         folder, time_ms = self._history_dir(name), self._clock_ms()
         one_line = " ".join(note.split()).replace("-->", "→")
         when = datetime.fromtimestamp(time_ms / 1000, UTC).isoformat(timespec="milliseconds")

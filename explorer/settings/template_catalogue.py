@@ -12,8 +12,8 @@ from typing import Literal
 from explorer.compaction.profile import Profile
 from explorer.compaction.validation import SECTION_SETS
 
-Group = Literal["compaction", "context", "branch", "copilot", "agent", "tools", "verify"]
-GROUPS: dict[Group, str] = {
+TemplateGroup = Literal["compaction", "context", "branch", "copilot", "agent", "tools", "verify"]
+GROUPS: dict[TemplateGroup, str] = {
     "compaction": "Summaries of compactions",
     "branch": "Summaries of branches",
     "context": "How a summary is given to the model",
@@ -45,7 +45,7 @@ class TemplateInfo:
 
     name: str
     title: str
-    group: Group
+    group: TemplateGroup
     about: str
     """When it is sent, in a sentence or two."""
     sections: str = ""

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from explorer.compaction.background import (
     Applied,
     Apply,
+    BackgroundEvent,
     DiscardRun,
-    Event,
     Exceeded,
     Failed,
     Foreground,
@@ -46,7 +46,7 @@ class Fixed:
         return self.number
 
 
-def after(*events: Event, draws: Fixed | None = None) -> tuple[Machine, list[object]]:
+def after(*events: BackgroundEvent, draws: Fixed | None = None) -> tuple[Machine, list[object]]:
     machine, done = Machine(), []
     for event in events:
         machine, actions = step(machine, event, POLICY, draws or Fixed())
@@ -157,7 +157,7 @@ events = st.one_of(
 
 
 @given(st.lists(events, max_size=30), st.integers())
-def test_e21_no_order_of_events_leaves_it_stuck(order: list[Event], seed: int) -> None:
+def test_e21_no_order_of_events_leaves_it_stuck(order: list[BackgroundEvent], seed: int) -> None:
     """Runs never overlap, words of old runs change nothing, and from anywhere it can begin
     anew."""
     machine, random, open_run = Machine(), Random(seed), 0

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QMenu
 from explorer.formats.pi.export import AsFormat
 from explorer.models.request import THINKING_LEVELS, as_level
 from explorer.services.document import Document
-from ui.actions import ActionSpec, Entry
+from ui.actions import ActionSpec, MenuEntry
 from ui.app_state import AppState
 from ui.conversation.slash_commands import CommandOffer, CommandsPage, SlashCommand
 from ui.session import WindowSession
@@ -32,7 +32,7 @@ LEVEL_NOTES = {
 }
 
 
-def agent_actions(session: WindowSession) -> list[Entry]:
+def agent_actions(session: WindowSession) -> list[MenuEntry]:
     """Stop, continue, answer, compact, and the folder of the agent."""
     return [
         (ActionSpec("compact_now", "&Compact now",
@@ -66,7 +66,7 @@ def agent_actions(session: WindowSession) -> list[Entry]:
     ]  # fmt: skip
 
 
-def conversation_actions(session: WindowSession) -> list[Entry]:
+def conversation_actions(session: WindowSession) -> list[MenuEntry]:
     """To the conversation, and about in it."""
     state, agent = session.state, session.window.agent
     return [

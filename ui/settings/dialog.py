@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.settings.files import Level
+from explorer.settings.files import SettingsLevel
 from explorer.settings.keys import GROUPS, KEYS, SettingKey
 from explorer.settings.live import LiveSettings, SettingsError, project_file
 from ui.settings.fields import ALLOW, PatternsField, field_for
@@ -98,7 +98,7 @@ class SettingRow(QWidget):
         column.addWidget(Hairline(parent=self))
         column.addSpacing(S4)
 
-    def show_standing(self, now: Standing, level: Level) -> None:
+    def show_standing(self, now: Standing, level: SettingsLevel) -> None:
         """Show how the setting stands, seen from a level."""
         self.badge.setText(now.badge)
         self.badge.setToolTip("Where the value that holds comes from")
@@ -226,7 +226,7 @@ class SettingsDialog(Dialog):
     # what is shown -----------------------------------------------------------------------------
 
     @property
-    def level(self) -> Level:
+    def level(self) -> SettingsLevel:
         """Whose settings are changed."""
         return "project" if self.in_project.isChecked() else "global"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from explorer.compaction.profile import Profile
-from explorer.settings.files import Level, SettingsProblem, refused
+from explorer.settings.files import SettingsLevel, SettingsProblem, refused
 from explorer.settings.keys import SettingKey, profile_default
 from explorer.settings.kinds import shown
 from explorer.settings.live import LiveSettings, Set, Source
@@ -65,7 +65,7 @@ class Standing:
 
 
 def standing(
-    live: LiveSettings, key: SettingKey, level: Level, around: SettingsSurroundings
+    live: LiveSettings, key: SettingKey, level: SettingsLevel, around: SettingsSurroundings
 ) -> Standing:
     """How one setting stands."""
     found = live.explain(key.name, around.project, around.chosen)
@@ -99,7 +99,9 @@ def _note(key: SettingKey, source: Source, sets: list[Set], unchanged: Profile) 
     return " ".join(parts)
 
 
-def _blocked(key: SettingKey, level: Level, live: LiveSettings, project: Path | None) -> str:
+def _blocked(
+    key: SettingKey, level: SettingsLevel, live: LiveSettings, project: Path | None
+) -> str:
     trusted = project is not None and live.trust.is_trusted(project)
     refusal = refused(key.name, level, trusted)
     return f"{refusal[0].upper()}{refusal[1:]}." if refusal else ""

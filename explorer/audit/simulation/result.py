@@ -11,7 +11,7 @@ from typing import Literal
 from explorer.audit.simulation.measurement import Costs, Measure, Prices, SummarySize
 from explorer.audit.simulation.policy import Policy
 
-Cause = Literal["threshold", "overflow", "background", "prompt", "recorded"]
+CompactionCause = Literal["threshold", "overflow", "background", "prompt", "recorded"]
 """Why a compaction happened: ``background`` was made ahead, ``prompt`` because a prompt did not
 fit its budget, ``recorded`` is the session's own."""
 
@@ -94,7 +94,7 @@ class Meter:
 class Compacted:
     """A compaction of a walk."""
 
-    cause: Cause
+    cause: CompactionCause
     reason: str
     """Why, in a sentence."""
     request: int

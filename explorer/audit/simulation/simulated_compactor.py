@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from explorer.audit.simulation.policy import Assumptions, Policy
 from explorer.audit.simulation.recorded_path import LONG_RESULT, Past
-from explorer.audit.simulation.result import Cause, Compacted, Meter, NotDone, PrunedThen
+from explorer.audit.simulation.result import Compacted, CompactionCause, Meter, NotDone, PrunedThen
 from explorer.audit.simulation.simulated_context import Pruner, RunningContext, shape
 from explorer.audit.simulation.walked_tree import AddedEntries, MadeCompaction, MadePrune, Overlay
 from explorer.compaction.automatic import (
@@ -265,7 +265,7 @@ class SimulatedCompactor:
         )  # fmt: skip
 
     def commit(
-        self, cause: Cause, reason: str, planned: Planned, kept: int, split_turn: int
+        self, cause: CompactionCause, reason: str, planned: Planned, kept: int, split_turn: int
     ) -> None:
         """A summary takes the place of what is before a position. ``split_turn``: the turn that the
         cut falls into; 0 where it falls between turns."""
@@ -310,7 +310,7 @@ class SimulatedCompactor:
 class _Attempt:
     """One compaction of a walk, with a summary of a planned size."""
 
-    def __init__(self, compactor: SimulatedCompactor, cause: Cause, reason: str) -> None:
+    def __init__(self, compactor: SimulatedCompactor, cause: CompactionCause, reason: str) -> None:
         self._compactor = compactor
         self._cause = cause
         self._reason = reason

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from explorer.audit.simulation.result import Cause
+from explorer.audit.simulation.result import CompactionCause
 from explorer.audit.simulation.simulated_compactor import Planned, SimulatedCompactor
 from explorer.compaction import background as machine
 from explorer.compaction.automatic import run
@@ -230,7 +230,7 @@ class Prompts:
         )
         return _Pending(run, last, planned, len(meter.requests) + compactor.taken.ready_after)
 
-    def _commit(self, pending: _Pending, cause: Cause, why: str) -> None:
+    def _commit(self, pending: _Pending, cause: CompactionCause, why: str) -> None:
         kept, turn = pending.last + 1, self._compactor.track.turn
         is_split = 0 < kept < len(turn) and turn[kept - 1] == turn[kept]
         self._compactor.commit(cause, why, pending.planned, kept, turn[kept] if is_split else 0)

@@ -23,7 +23,7 @@ from explorer.models.offline.extractive.items import (
     is_torn,
     read_facts,
 )
-from explorer.models.offline.extractive.request import Block, CallText, calls_of
+from explorer.models.offline.extractive.request import CallText, RequestBlock, calls_of
 from explorer.models.offline.extractive.sections import ANSWER_TO, LISTED, summary_items
 from explorer.session.file_tools import file_ops
 
@@ -154,7 +154,7 @@ class Record:
             kind = kinds[0] if kinds else ItemKind.FACT
             self._add(part, kind, Speaker.USER, age, exact_facts(found)).inherited = True
 
-    def add_blocks(self, blocks: Sequence[Block], cancelled: Callable[[], bool]) -> None:
+    def add_blocks(self, blocks: Sequence[RequestBlock], cancelled: Callable[[], bool]) -> None:
         """Add a conversation."""
         latest = _latest_index(blocks)
         spoken = [at for at, block in enumerate(blocks) if block.speaker is Speaker.ASSISTANT]
@@ -170,7 +170,9 @@ class Record:
                     self._add(_latest_text(blocks, index), ItemKind.LATEST, Speaker.USER, age)
                 self._add_block(block, found, age, is_last=index == last)
 
-    def _add_block(self, block: Block, facts: EntryFacts, age: float, *, is_last: bool) -> None:
+    def _add_block(
+        self, block: RequestBlock, facts: EntryFacts, age: float, *, is_last: bool
+    ) -> None:
         if block.speaker is Speaker.COMMAND:
             self._add_calls(block.text, age)
             return
@@ -184,7 +186,9 @@ class Record:
         elif block.speaker in (Speaker.USER, Speaker.ASSISTANT):
             self._add_prose(block, facts, age, is_last=is_last)
 
-    def _add_prose(self, block: Block, found: EntryFacts, age: float, *, is_last: bool) -> None:
+    def _add_prose(
+        self, block: RequestBlock, found: EntryFacts, age: float, *, is_last: bool
+    ) -> None:
         """Sentences that state something, failures that were pasted, commands in code blocks."""
         errors = [item for item in found.items if item.kind is FactKind.ERROR]
         for error in errors[:_MOST_ERRORS]:
@@ -322,7 +326,7 @@ def _commands_in_code(text: str, facts: EntryFacts) -> list[Mention]:
     ]
 
 
-def _facts_of(blocks: Sequence[Block]) -> list[EntryFacts]:
+def _facts_of(blocks: Sequence[RequestBlock]) -> list[EntryFacts]:
     """What each block states; nothing of calls, thinking and earlier summaries."""
     found = [EntryFacts()] * len(blocks)
     for speaker in (Speaker.USER, Speaker.ASSISTANT, Speaker.RESULT):
@@ -403,14 +407,14 @@ def _line_at(text: str, fact: Mention) -> str:
     return text[text.rfind("\n", 0, at) + 1 :].partition("\n")[0].strip()
 
 
-def _latest_index(blocks: Sequence[Block]) -> int:
+def _latest_index(blocks: Sequence[RequestBlock]) -> int:
     """Index of the last message of the user that says something; -1 without any."""
     asked = [at for at, block in enumerate(blocks) if block.speaker is Speaker.USER]
     telling = [at for at in asked if terms(blocks[at].text)]
     return (telling or asked or [-1])[-1]
 
 
-def _latest_text(blocks: Sequence[Block], index: int) -> str:
+def _latest_text(blocks: Sequence[RequestBlock], index: int) -> str:
     """The latest request on one line; a few words that only agree come with what they agree to."""
     text = blocks[index].text
     for start, end, _ in reversed(fences(text)):
