@@ -284,12 +284,9 @@ def iso(time_ms: float) -> str | None:
         return None
 
 
-_MOST_REFS = 6
-
-
-def refs_words(entries: Sequence[int]) -> str:
+def refs_words(entries: Sequence[int], most: int = 6) -> str:
     """``#3, #4 and #9``; of many the first ones."""
-    names = [f"#{entry}" for entry in entries[:_MOST_REFS]]
+    names = [f"#{entry}" for entry in entries[:most]]
     more = len(entries) - len(names)
     if more > 0:
         return f"{', '.join(names)} and {more:,} more"
