@@ -17,12 +17,13 @@ from io import TextIOWrapper
 from os.path import isfile
 from typing import Any
 
-from explorer import paths, private_files
+from explorer import private_files
 from explorer.commands.errors import CommandFailed, UsageError
 from explorer.commands.output import visible_streams
 from explorer.installed import version, window_target
 from explorer.models.keys import redact
 from explorer.session.visible_text import visible_line
+from explorer.settings import paths
 
 DEBUG_VARIABLE = "SESSION_EXPLORER_DEBUG"
 """Environment variable: when set, an unexpected error ends a command with its traceback."""
@@ -65,7 +66,7 @@ COMMANDS = {
     "keep-messages": _Group("entries", "keep the user's messages word for word"),
     "settings": _Group("settings", "show, explain and change the settings"),
     "extensions": _Group("extensions", "list, install and trust extensions"),
-    "audit": _Group("audit", "what compactions kept, lost and told wrongly, as a report"),
+    "audit": _Group("audit", "what compactions kept, lost and stated wrongly, as a report"),
     "profiles": _Group("profiles", "list, compare, copy and change profiles"),
     "models": _Group("models", "list models, add servers, keep and test keys"),
     "prompts": _Group("prompts", "see and change the words sent to models"),

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QThreadPool, QTimer
 
-from explorer import paths
 from explorer.models.client import ModelClient, ModelClientConfig
-from explorer.preferences import Preferences
+from explorer.settings import paths
+from explorer.settings.preferences import Preferences
 from explorer.settings.user_settings import following_extensions
 from explorer.store import DamagedError, Store, StoreError
 from explorer.workbench import Workbench

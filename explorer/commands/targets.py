@@ -14,7 +14,6 @@ from os.path import exists, isfile
 from pathlib import Path
 from typing import NamedTuple
 
-from explorer import paths
 from explorer.commands.errors import CommandFailed, UsageError
 from explorer.compaction.profile import BASES, Profile
 from explorer.formats import ExportError, FormatError
@@ -23,6 +22,7 @@ from explorer.models.client import ModelClient, ModelClientConfig
 from explorer.services.changes import Change, ExtensionsActed
 from explorer.services.document import Document
 from explorer.session.visible_text import visible_line
+from explorer.settings import paths
 from explorer.settings.effective import Values, effective, profile_named
 from explorer.settings.live import LiveSettings, project_of
 from explorer.settings.profile_files import ProfileError, ProfileFiles

@@ -14,13 +14,6 @@ class SessionsChanged:
 
 
 @dataclass(frozen=True, slots=True)
-class ProfilesChanged:
-    """The user's profiles changed; ``name`` is the one that was saved or deleted."""
-
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
 class PromptsChanged:
     """Other prompt templates are in force; ``names`` of those that changed."""
 
@@ -92,7 +85,7 @@ class CompactionStarted:
 
 
 @dataclass(frozen=True, slots=True)
-class SummaryText:
+class SummaryArrived:
     """A piece of a summary of session ``key`` that was not ordered by hand, as it arrives.
 
     ``restart``: what came for this purpose so far is void.
@@ -162,7 +155,6 @@ class ExtensionsActed:
 
 Change = (
     SessionsChanged
-    | ProfilesChanged
     | PromptsChanged
     | EntriesAppended
     | EntriesChanged
@@ -171,7 +163,7 @@ Change = (
     | CountsChanged
     | DraftChanged
     | CompactionStarted
-    | SummaryText
+    | SummaryArrived
     | CompactionEnded
     | PruneMade
     | AutomaticChanged

@@ -17,9 +17,9 @@ from explorer.formats import adapter_of
 from explorer.models.client import ModelClient
 from explorer.services.changes import ChangeHub, CountsChanged, EntriesChanged
 from explorer.services.counting_process import ProcessCounter
+from explorer.services.session_usage import SessionUsage
 from explorer.services.session_writer import SessionWriter
-from explorer.services.spending import SessionSpending
-from explorer.session.context import Context, context_at
+from explorer.session.context import PathContext, context_at
 from explorer.session.entries import Entry
 from explorer.session.kinds import Kind
 from explorer.session.payloads import Payloads
@@ -57,7 +57,7 @@ class OpenedSession:
         self.store = store
         self.client = client
         writer = self.writer  # not the session itself, which a cycle would keep after its end
-        self.spending = SessionSpending(
+        self.spending = SessionUsage(
             store, self.key, lambda: writer.tree, self.payloads, client.info
         )
         """What its replies and its drafts took; ``follow`` it before it is asked."""
@@ -68,7 +68,7 @@ class OpenedSession:
         self.hub = hub
         self._unstored: dict[str, Any] = {}
         """Choices that are being written into the database."""
-        self._context: tuple[SessionTree, Context] | None = None
+        self._context: tuple[SessionTree, PathContext] | None = None
         """The last context that was asked for."""
         self._made_here: dict[int, bool] = {}
         """By entry, as far as it was asked for."""
@@ -121,7 +121,7 @@ class OpenedSession:
             return ""
         return self.payloads.previews([first])[0]
 
-    def context(self, at: int | None = None) -> Context:
+    def context(self, at: int | None = None) -> PathContext:
         """What the model sees at an entry, by default at the leaf.
 
         Entries never change, so the last one is cached: a window needs it again and again.

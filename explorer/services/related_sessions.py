@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from explorer.services.session_forks import forks_of, origin_of
+from explorer.services.session_forks import origin_of
 from explorer.store import Store
 from explorer.store.rows import SessionRow
 
@@ -35,7 +35,7 @@ def related_sessions(store: Store, key: int) -> RelatedSessions:
     if this is None:
         return RelatedSessions()
     parent = origin_of(this, rows) if this.parent_session else None
-    children = forks_of(this, (row for row in rows if row.parent_session or row.key == key))
+    children = [row for row in rows if row.parent_session and origin_of(row, [this, row])]
     results = store.results_of(key, [row.parent_call for row in children if row.parent_call])
     started: dict[int, tuple[SessionRow, ...]] = {}
     others: list[SessionRow] = []

@@ -15,11 +15,11 @@ from typing import Any
 
 from explorer.session.describe import BranchFacts, CompactionFacts, Facts
 from explorer.session.edit_entries import PruneFacts, ShapeFacts
-from explorer.session.file_tools import FileOp, Known, OpKind
+from explorer.session.file_tools import FileOp, KnownBy, OpKind
 from explorer.session.kinds import Flag
 
 OP_KINDS: tuple[OpKind, ...] = ("read", "write", "edit", "create", "delete")
-KNOWN: tuple[Known, ...] = ("tool", "argument", "result")
+KNOWN: tuple[KnownBy, ...] = ("tool", "argument", "result")
 _CREATE, _WRITE = OP_KINDS.index("create"), OP_KINDS.index("write")
 _BY_RESULT = KNOWN.index("result")
 _ERROR, _CREATED = int(Flag.ERROR), int(Flag.CREATED)

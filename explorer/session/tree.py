@@ -276,17 +276,6 @@ class SessionTree:
             if at >= 0 and (len(starts) > 1 or self._goes_on(at))
         )
 
-    def subtree(self, index: int) -> list[int]:
-        """The entry and all below it, in index order."""
-        parent = self.columns.parent
-        in_subtree = bytearray(len(self))
-        in_subtree[index] = 1
-        for at in range(index + 1, len(self)):
-            above = parent[at]
-            if above >= index and in_subtree[above]:
-                in_subtree[at] = 1
-        return list(compress(range(len(self)), in_subtree))
-
     def deepest_leaf(self, index: int) -> int:
         """The newest leaf below an entry: the one reached by always taking the latest child."""
         while children := self.children(index):

@@ -249,7 +249,7 @@ class Batch:
     def __len__(self) -> int:
         return len(self.ids)
 
-    def entry_values(self, first_id: int, parents: Sequence[int] | None = None) -> list[Any]:
+    def entry_values(self, first_id: int) -> list[Any]:
         """The values of all rows of ``entries``, row after row, named from ``first_id`` on."""
         count = len(self)
         extra: list[str | None] = [None] * count
@@ -261,7 +261,7 @@ class Batch:
         columns: tuple[Sequence[Any], ...] = (
             range(first_id, first_id + count),
             self.ids,
-            self.parents if parents is None else parents,
+            self.parents,
             self.lines,
             self.kinds,
             self.flags,

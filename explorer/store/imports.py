@@ -32,7 +32,7 @@ from explorer.store.rows import (
     StoreError,
 )
 from explorer.store.schema import row_id
-from explorer.store.sessions import Summary, begin_session, extend_session, session_row
+from explorer.store.sessions import SessionSummary, begin_session, extend_session, session_row
 from explorer.store.stored_columns import load_columns, pack, store_columns
 from explorer.store.writer import Writer
 
@@ -66,7 +66,7 @@ class NewImport:
         self._source = source
         self._stamp = stamp
         self._builder = BatchBuilder()
-        self._summary = Summary()
+        self._summary = SessionSummary()
         self._labels: list[tuple[int, tuple[str, str]]] = []
         self._waiting: deque[Future[None]] = deque()
         self._last_line = 0
@@ -233,7 +233,7 @@ class Update:
 
     def run(
         self,
-        known: Known,
+        known: ImportedSession,
         stamp: FileStamp,
         progress: OnProgress | None,
         cancelled: IsCancelled | None,
@@ -322,7 +322,7 @@ class Update:
             self._writer.submit(lambda c: replace_entries(driver(c), key, changed)).result()
             counts.replaced += changed
 
-    def _finish(self, known: Known, stamp: FileStamp, counts: _Counts) -> ImportReport:
+    def _finish(self, known: ImportedSession, stamp: FileStamp, counts: _Counts) -> ImportReport:
         key, path, source = known.key, self._readers.path, self._source
         missing = self._missing(key)
         in_file = source_leaf(source, len(self._places))
@@ -386,7 +386,7 @@ class FileStamp:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class ImportedSession:
     """A session that was imported before, with what is remembered of its file."""
 
     key: int
@@ -397,7 +397,7 @@ class Known:
     """Index of the entry that was the file's leaf."""
 
 
-def find_known(db: sqlite3.Connection, source: SessionSource) -> Known | None:
+def find_known(db: sqlite3.Connection, source: SessionSource) -> ImportedSession | None:
     """The session that an earlier reading of this file made, or None for a new one.
 
     It is known by its place and its session id. A file that has gone from its place and turns up
@@ -415,10 +415,10 @@ def find_known(db: sqlite3.Connection, source: SessionSource) -> Known | None:
     place = str(Path(source.path).absolute())
     for key, size, mtime_ns, last, path, _, version in rows:
         if _is_same(text_out(path), place) and (version < 2) == (header.version < 2):
-            return Known(key, FileStamp(size, mtime_ns), False, last)
+            return ImportedSession(key, FileStamp(size, mtime_ns), False, last)
     for key, size, mtime_ns, last, path, raw, _ in rows:
         if header.raw and text_out(raw) == header.raw and not Path(text_out(path)).exists():
-            return Known(key, FileStamp(size, mtime_ns), True, last)
+            return ImportedSession(key, FileStamp(size, mtime_ns), True, last)
     return None
 
 

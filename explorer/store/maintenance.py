@@ -36,7 +36,7 @@ _RETRY_S = 30.0
 """After an error that may pass (a full disk, a lock): how long to wait."""
 
 
-class Background:
+class MaintenanceThread:
     """One thread. ``wake`` tells it that there may be something to do."""
 
     def __init__(self, path: Path, library: str, writer: Writer, readers: Readers) -> None:

@@ -38,10 +38,10 @@ def _replace(db: sqlite3.Connection, key: int, index: int, record: EntryRecord) 
         " WHERE e.id = ?",
         (identifier,),
     ).fetchone()
-    batch = Batch([record])
+    batch = Batch([record._replace(parent=parent)])
     db.execute("DELETE FROM entries WHERE id = ?", (identifier,))
     db.execute("DELETE FROM payloads WHERE id = ?", (identifier,))
-    insert_entries(db, batch.entry_values(identifier, [parent]), batch.payload_values(identifier))
+    insert_entries(db, batch.entry_values(identifier), batch.payload_values(identifier))
     db.execute("DELETE FROM labels WHERE session = ? AND entry = ?", (key, index))
     insert_labels(db, key, [(index, label) for _, label in batch.labels()])
     compactions = batch.kinds.count(Kind.COMPACTION) - (kind == Kind.COMPACTION)

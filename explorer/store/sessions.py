@@ -123,7 +123,7 @@ def create_session(db: sqlite3.Connection, header: SessionHeader) -> int:
 
 
 @dataclass(slots=True)
-class Summary:
+class SessionSummary:
     """What the library shows of entries, gathered as they come."""
 
     name: str | None = None
@@ -146,7 +146,7 @@ class Summary:
 
 
 def extend_session(
-    db: sqlite3.Connection, key: int, entries: int, summary: Summary, leaf: int | None
+    db: sqlite3.Connection, key: int, entries: int, summary: SessionSummary, leaf: int | None
 ) -> None:
     """Count ``entries`` more entries into a session's row, and move its leaf unless None."""
     db.execute(

@@ -27,7 +27,7 @@ from explorer.store.drafts import (
 )
 from explorer.store.entry_rows import index_of
 from explorer.store.imports import FileStamp, NewImport, Update, find_known
-from explorer.store.maintenance import Background
+from explorer.store.maintenance import MaintenanceThread
 from explorer.store.migrations import migrate
 from explorer.store.other_programs import Claim, ForeignCommits, Watch
 from explorer.store.payloads import StoredPayloads, asides, line_number, session_lines
@@ -40,7 +40,7 @@ from explorer.store.rows import (
     SessionRow,
 )
 from explorer.store.schema import row_id
-from explorer.store.search import Hit, SearchState, search
+from explorer.store.search import SearchHit, SearchState, search
 from explorer.store.sessions import create_session, hide_session, session_row, session_rows
 from explorer.store.stored_columns import (
     REPACK_ROWS,
@@ -71,7 +71,7 @@ class Store:
         self._foreign_commits = ForeignCommits(self._writer)
         self._watches: list[Watch] = []
         self._claim: Claim | None = None
-        self._background = Background(path, library, self._writer, self._readers)
+        self._background = MaintenanceThread(path, library, self._writer, self._readers)
         self._background.start()
 
     @classmethod
@@ -332,7 +332,7 @@ class Store:
         key: int | None = None,
         limit: int = 200,
         cancelled: IsCancelled | None = None,
-    ) -> list[Hit]:
+    ) -> list[SearchHit]:
         """Entries that hold all words of the query, the newest session and entry first.
 
         The last word of each part may be a beginning. What is quoted, and what has dots, dashes,

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from explorer.formats.registry import usage_in
 from explorer.session.kinds import Flag, Kind
-from explorer.session.spending import NOTHING, Spent, spent_of
 from explorer.session.tree import SessionTree
+from explorer.session.usage_sums import NOTHING, UsageSum, usage_sum
 from explorer.store.database import Readers, driver
 from explorer.store.entry_rows import shown, text_out
 from explorer.store.payloads import format_of
@@ -26,7 +26,7 @@ _DAY_MS = 86_400_000
 _FIGURES = "input, output, cache_read, cache_write, cost, calls, unpriced, uncounted"
 
 
-Sums = Mapping[tuple[int, str], Spent]
+Sums = Mapping[tuple[int, str], UsageSum]
 """By day and model."""
 
 
@@ -39,7 +39,7 @@ class Total:
     """Days since 1970, UTC; 0 where no time is recorded."""
     model: str
     """``provider/model``; empty where none is recorded."""
-    spent: Spent
+    spent: UsageSum
 
 
 def next_behind(db: sqlite3.Connection) -> tuple[int, int, int] | None:
@@ -93,7 +93,7 @@ def totals_of(db: sqlite3.Connection, key: int, indices: Sequence[int]) -> Sums:
     return _sums(db, key, [index for index in indices if index < summed])
 
 
-def _figures(spent: Spent) -> tuple[float, ...]:
+def _figures(spent: UsageSum) -> tuple[float, ...]:
     return (
         spent.input, spent.output, spent.cache_read, spent.cache_write, spent.cost,
         spent.calls, spent.unpriced, spent.uncounted,
@@ -101,7 +101,7 @@ def _figures(spent: Spent) -> tuple[float, ...]:
 
 
 def _sums(db: sqlite3.Connection, key: int, indices: Sequence[int]) -> Sums:
-    sums: dict[tuple[int, str], Spent] = defaultdict(lambda: NOTHING)
+    sums: dict[tuple[int, str], UsageSum] = defaultdict(lambda: NOTHING)
     format_name = format_of(db, key)
     marks = ", ".join("?" * len(_CALLS))
     for index in indices:
@@ -118,7 +118,7 @@ def _sums(db: sqlite3.Connection, key: int, indices: Sequence[int]) -> Sums:
         if kind != Kind.ASSISTANT or context > 0:
             usage = usage_in(format_name, text_out(raw), context)
         if kind == Kind.ASSISTANT or usage is not None:
-            sums[max(0, int(time_ms // _DAY_MS)), shown(model or "")] += spent_of(usage)
+            sums[max(0, int(time_ms // _DAY_MS)), shown(model or "")] += usage_sum(usage)
     return sums
 
 
@@ -134,4 +134,4 @@ def totals(db: sqlite3.Connection) -> list[Total]:
         f"SELECT t.session, t.day, t.model, {', '.join('t.' + one for one in _FIGURES.split(', '))}"
         " FROM totals t JOIN sessions s ON s.key = t.session AND s.complete = 1"
     ).fetchall()
-    return [Total(key, day, model, Spent(*figures)) for key, day, model, *figures in rows]
+    return [Total(key, day, model, UsageSum(*figures)) for key, day, model, *figures in rows]

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from explorer.session.spending import Spent
+from explorer.session.usage_sums import UsageSum
 from explorer.store import Store
 from explorer.store.totals import STEP
 from tests.store.conftest import eventually
@@ -38,7 +38,7 @@ def imported(store: Store, path: Path, entries: list[Any]) -> int:
     return store.import_session(FileSource(path)).key
 
 
-def summed(store: Store) -> dict[tuple[int, int, str], Spent]:
+def summed(store: Store) -> dict[tuple[int, int, str], UsageSum]:
     return {(one.key, one.day, one.model): one.spent for one in store.totals()}
 
 
@@ -59,9 +59,9 @@ def test_totals_are_kept_by_day_and_model(store: Store, tmp_path: Path) -> None:
     eventually(lambda: calls(store) == 4, "all calls are summed up")
     first, second = day_number(day(1)), day_number(day(2))
     assert summed(store) == {
-        (key, first, "p/a"): Spent(20, 10, 6, 4, 0.75, 2, 0, 0),
-        (key, second, "p/a"): Spent(10, 5, 3, 2, 0.0, 1, 1, 0),
-        (key, second, "p/b"): Spent(10, 5, 3, 2, 1.0, 1, 0, 0),
+        (key, first, "p/a"): UsageSum(20, 10, 6, 4, 0.75, 2, 0, 0),
+        (key, second, "p/a"): UsageSum(10, 5, 3, 2, 0.0, 1, 1, 0),
+        (key, second, "p/b"): UsageSum(10, 5, 3, 2, 1.0, 1, 0, 0),
     }
 
 

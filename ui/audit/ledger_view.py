@@ -13,7 +13,7 @@ from ui.audit.known import ProvenanceBadge
 from ui.audit.words import LEADS, MEANINGS, VERDICTS, sentence_case, texture
 from ui.compaction.words import entry_links
 from ui.theme import S4, S8, S12, S16, role_name
-from ui.widgets.entry_table import ENTRY, EntryCells, EntryModel, EntryTable, ReadLines
+from ui.widgets.entry_table import ENTRY, EntryCells, EntryModel, EntryTableView, ReadLines
 from ui.widgets.figures import count, full
 from ui.widgets.labels import Caption, ClickLabel, Hairline
 from ui.widgets.loader import Loader
@@ -167,7 +167,7 @@ class LedgerView(QWidget):
         self._found = Loader(self)
         self._found.loaded.connect(self._settle)
         self.model = LedgerModel(self)
-        self.table = EntryTable(
+        self.table = EntryTableView(
             self.model, "Entries with their verdicts", self, LEAST_ROWS, outlines_losses=True
         )
         self.table.entry_chosen.connect(self.entry_requested)

@@ -6,13 +6,13 @@ from functools import partial
 
 from PySide6.QtWidgets import QMenu
 
-from ui.actions import ActionRegistry, ActionSpec, Entry
+from ui.actions import ActionRegistry, ActionSpec, MenuEntry
 from ui.session import WindowSession
 
 AGENT, GO, SESSION = "Ag&ent", "&Go", "Sess&ion"
 
 
-def go_actions(session: WindowSession) -> list[Entry]:
+def go_actions(session: WindowSession) -> list[MenuEntry]:
     """What is done with the selected entry."""
     window = session.window
     return [
@@ -41,7 +41,7 @@ def connect(session: WindowSession) -> None:
     session.window.entry.edit_requested.connect(session.navigation.edit_again)
 
 
-def session_actions(session: WindowSession) -> list[Entry]:
+def session_actions(session: WindowSession) -> list[MenuEntry]:
     """Forks, and the sessions one step away."""
     window = session.window
     return [
@@ -59,7 +59,7 @@ def session_actions(session: WindowSession) -> list[Entry]:
     ]  # fmt: skip
 
 
-def agent_actions(session: WindowSession) -> list[Entry]:
+def agent_actions(session: WindowSession) -> list[MenuEntry]:
     """What is done with the agent."""
     return [
         (ActionSpec("side_by_side", "Ask se&veral models…",

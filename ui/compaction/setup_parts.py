@@ -34,7 +34,7 @@ from ui.theme import (
     small_font,
     ui_font,
 )
-from ui.widgets.choice import Choice
+from ui.widgets.choice import ChoiceBox
 from ui.widgets.figures import full, round_short, short
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, ClickLabel, LinkButton, RichLabel
@@ -158,7 +158,7 @@ class RulesPart(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.settings = Settings()
-        self.profile = Choice(self)
+        self.profile = ChoiceBox(self)
         self.profile.setAccessibleName("Profile: the rules that compaction follows")
         self.profile.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.profile.activated.connect(

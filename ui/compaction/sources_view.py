@@ -11,9 +11,9 @@ from explorer.compaction.partition import Partition, Verdict
 from explorer.compaction.preparation import Preparation
 from explorer.services.document import Document
 from explorer.session.entries import Entry
-from ui.inspector.gather import is_large
+from ui.inspector.entry_content import is_large
 from ui.theme import S4, S12, role_name
-from ui.widgets.entry_table import ENTRY, EntryCells, EntryModel, EntryTable
+from ui.widgets.entry_table import ENTRY, EntryCells, EntryModel, EntryTableView
 from ui.widgets.figures import count, full
 from ui.widgets.labels import Caption, LinkButton
 from ui.widgets.loader import READ_ERRORS, Loader
@@ -81,7 +81,7 @@ class SourcesView(QWidget):
         self._document: Document | None = None
         self.model = SourcesModel(self)
         name = "Entries that the draft was made from"
-        self.table = EntryTable(self.model, name, self)
+        self.table = EntryTableView(self.model, name, self)
         self.table.selectionModel().currentChanged.connect(lambda now, _old: self._read(now))
         self.caption = Caption(parent=self)
         self.go = LinkButton("Go to it", self)

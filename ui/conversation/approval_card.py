@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 
 from explorer.agent.allow_patterns import pattern_of
 from explorer.agent.approval import ApprovalAnswer, ApprovalChoice, ApprovalRequest
-from explorer.session.text_difference import Line
+from explorer.session.text_difference import DifferenceLine
 from explorer.session.visible_text import end_of, exact, folded, size_words, visible_line
 from ui import theme
 from ui.inspector.diff_view import DiffView, unified_lines
@@ -82,10 +82,10 @@ CHOICES = (
 )
 
 
-def _whole_lines(diff: str) -> tuple[Line, ...]:
+def _whole_lines(diff: str) -> tuple[DifferenceLine, ...]:
     """The lines of a unified diff, of which none hides a part of itself."""
     return tuple(
-        Line(line.sign, part)
+        DifferenceLine(line.sign, part)
         for line in unified_lines(diff)
         for part in folded(exact(line.text), FOLDED)
     )

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.compaction.background import Machine, State
+from explorer.compaction.background import Machine, RunState
 from explorer.compaction.profile.rules import Background
 from explorer.compaction.quirks import QUIRKS
 from ui.copilot.machine_view import (
@@ -256,9 +256,9 @@ class PromptPage(QWidget):
         """Show where the summary made ahead stands."""
         self.machine, self._policy = machine, policy
         self.states.show_machine(machine)
-        self.stop.setVisible(machine.state in (State.IN_PROGRESS, State.COMPLETED))
+        self.stop.setVisible(machine.state in (RunState.IN_PROGRESS, RunState.COMPLETED))
         self.note.setText(machine.note or "No prompt has gone out yet.")
-        set_tone(self.note, "lost" if machine.state is State.FAILED else "dim")
+        set_tone(self.note, "lost" if machine.state is RunState.FAILED else "dim")
         self._gauge()
 
     def _gauge(self) -> None:

@@ -27,7 +27,7 @@ from explorer.extensions.manager import (
 )
 from explorer.extensions.trust import PROJECT_FOLDER, TrustError
 from ui.theme import S8, S12, S16, bind_font, set_tone, ui_font
-from ui.widgets.choice import Choice
+from ui.widgets.choice import ChoiceBox
 from ui.widgets.dialogs import Dialog, fit
 from ui.widgets.figures import count
 from ui.widgets.labels import Hairline, MessageLine
@@ -146,7 +146,7 @@ class ExtensionsPage(QWidget):
         self.list = self._make_list()
         self.details = PlainTextView(self)
         self.details.setAccessibleName("About the chosen extension")
-        self.examples = Choice(self)
+        self.examples = ChoiceBox(self)
         self.examples.setAccessibleName("Examples")
         self.install = QPushButton("&Install example", self)
         self.install.clicked.connect(self._install)

@@ -41,9 +41,9 @@ from ui.widgets.message_blocks import (
     Block,
     CallBlock,
     DiffBlock,
-    Fact,
     FactsBlock,
     JsonBlock,
+    NamedValue,
     PlainBlock,
     ResultBlock,
     shell_remarks,
@@ -215,7 +215,7 @@ class FactsView(BlockView):
             grid.addWidget(self._value(fact), line, 1)
         self.column.addLayout(grid)
 
-    def _value(self, fact: Fact) -> QWidget:
+    def _value(self, fact: NamedValue) -> QWidget:
         if fact.entry_id:
             link = LinkButton(fact.value, self)
             link.setToolTip("Go to this entry")

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, QProcess
 from PySide6.QtGui import QGuiApplication
 
 from explorer.services.resume_command import ResumeCommand, resume_command, terminal_command
-from ui.actions import ActionSpec, Entry
+from ui.actions import ActionSpec, MenuEntry
 from ui.app_state import AppState
 
 SESSION = "Sess&ion"
@@ -30,7 +30,7 @@ class ResumeController(QObject):
         document = self._state.document
         return resume_command(document.header) if document is not None else None
 
-    def actions(self) -> list[Entry]:
+    def actions(self) -> list[MenuEntry]:
         """What is done with the command."""
         return [
             (ActionSpec("copy_resume", "Copy the command to res&ume",

@@ -35,7 +35,7 @@ from ui.map.folds import (
     sized,
 )
 from ui.map.layout import LaneLevels, Lanes, Samples, Skeleton, arrange
-from ui.map.layout_worker import LayoutResult, LayoutWorker, Order, first_layout, snapshot
+from ui.map.layout_worker import LayoutOrder, LayoutResult, LayoutWorker, first_layout, snapshot
 from ui.map.rows import KIND_CATEGORY, RowFilter, Rows, categories, counted, filter_mask
 from ui.theme import role_name, verdict_title
 
@@ -338,7 +338,7 @@ class MapModel(QObject):
 
     def _order(self) -> None:
         self._rest_is_ordered = True
-        self._worker.start(Order(snapshot(self.tree.columns), self.leaf))
+        self._worker.start(LayoutOrder(snapshot(self.tree.columns), self.leaf))
 
     def first_rows_painted(self) -> None:
         """The rest of a large session is laid out now; earlier it would slow that paint down."""

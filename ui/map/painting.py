@@ -11,7 +11,7 @@ from PySide6.QtCore import QLineF, QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPainterPath, QPen
 
 from explorer.session.tree import Path
-from ui.map.canvas import TOP, Canvas, Geometry, Inks, Level, bar_share
+from ui.map.canvas import TOP, Canvas, Geometry, Level, MapInks, bar_share
 from ui.map.folds import short_tokens
 from ui.map.layout import bucket_rows
 from ui.map.model import MapModel
@@ -486,7 +486,7 @@ def empty_text(model: MapModel) -> tuple[str, str]:
     return f"Nothing to show with the filter “{title}”", "Choose “All” above to see every entry."
 
 
-def paint_empty(painter: QPainter, rect: QRect, inks: Inks, model: MapModel) -> None:
+def paint_empty(painter: QPainter, rect: QRect, inks: MapInks, model: MapModel) -> None:
     """Two lines in the middle: what is so, and what to do next."""
     first, second = empty_text(model)
     middle, height = rect.center().y(), inks.metrics.height() * 1.6

@@ -12,7 +12,7 @@ from explorer.session.kinds import Kind
 from ui.audit.known import NOT_RECORDED
 from ui.map.canvas import Canvas, bar_share, mix
 from ui.map.layout import composition
-from ui.map.rows import TURN_START, Category
+from ui.map.rows import TURN_START, RowCategory
 from ui.theme import RADIUS, role_name, role_token, verdict_brush
 from ui.theme.verdicts import OMITTED, PRUNED
 
@@ -407,7 +407,7 @@ def _words(canvas: Canvas, first: int, stop: int, rect: QRectF, faded: bool) -> 
         right, middle - metrics.height() / 2, middle + metrics.height() / 2
     )
     painter.setFont(inks.small if is_low else inks.text)
-    compaction = model.rows.categories[first] == Category.COMPACTION
+    compaction = model.rows.categories[first] == RowCategory.COMPACTION
     ink = inks.theme.comp if compaction else inks.theme.ink
     painter.setPen(inks.theme.dim if faded else ink)
     line = model.texts.line(entry)

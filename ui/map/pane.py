@@ -27,7 +27,7 @@ from ui.map.outline import OutlineView
 from ui.map.rows import FILTER_TITLES, RowFilter
 from ui.map.view import MapView
 from ui.theme import S4, S8, S12, S16, bind_icon, scaled, theme_signals
-from ui.widgets.choice import Choice
+from ui.widgets.choice import ChoiceBox
 from ui.widgets.panels import column_in, row_in
 
 _FILTER_TIPS = (
@@ -86,7 +86,7 @@ class MapBar(QWidget):
     def _add_filters(self, row: QHBoxLayout) -> None:
         self.filters = QButtonGroup(self)
         self._segments: list[QToolButton] = []
-        self.filter_list = Choice()
+        self.filter_list = ChoiceBox()
         policy = QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
         self.filter_list.setSizeAdjustPolicy(policy)
         self.filter_list.setMinimumContentsLength(6)

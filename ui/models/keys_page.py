@@ -34,7 +34,7 @@ from ui.widgets.table import Column, Table, TableModel
 STATES = {"environment": "environment", "keyring": "keyring", "none": "no key"}
 
 
-class KeysPage(QWidget):
+class ApiKeysPage(QWidget):
     """A key goes from the field into the keyring, and is never shown again."""
 
     changed = Signal()

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 
 from explorer.models.client import (
     CancelToken,
-    Found,
+    FoundServers,
     KeyringUnavailable,
     KeyTest,
     ModelClient,
@@ -153,7 +153,7 @@ def models_words(server: Server) -> str:
     lines = []
     for model in server.models[:MOST_NAMED]:
         can = [name for name in ("reasoning", "images", "tools") if getattr(model, name)]
-        size = f"window {tokens(model.window)}" if model.window else "window not told"
+        size = f"window {tokens(model.window)}" if model.window else "window not reported"
         lines.append(" · ".join((model.id, size, *can)))
     more = len(server.models) - MOST_NAMED
     if more > 0:
@@ -299,7 +299,7 @@ class ServersPage(QWidget):
     # looking -------------------------------------------------------------------------------------
 
     async def _look(self) -> None:
-        async def search(cancel: CancelToken) -> Found:
+        async def search(cancel: CancelToken) -> FoundServers:
             return await self._client.find_servers(cancel, self._addresses)
 
         self.message.say("")

@@ -17,10 +17,10 @@ from PySide6.QtWidgets import (
 
 from explorer.compaction.profile import PROFILES, Profile
 from explorer.settings.profile_files import (
-    OwnProfile,
     Shelf,
+    UserProfile,
 )
-from explorer.templates import load_provenance
+from explorer.settings.prompt_templates import load_provenance
 from ui.inspector.markdown_view import MarkdownView
 from ui.profiles.rules import RuleList
 from ui.theme import S4, S8, S12, S16, bind_font, set_tone, small_font, ui_font
@@ -40,7 +40,7 @@ class ProfilePage(QWidget):
         super().__init__(parent)
         self._profile: Profile | None = None
         self._base: Profile | None = None
-        self._stored: OwnProfile | None = None
+        self._stored: UserProfile | None = None
         self.area = scroll_area(self, takes_focus=True)
         body = QWidget(self.area)
         self.area.setWidget(body)
@@ -66,7 +66,7 @@ class ProfilePage(QWidget):
         outer.addWidget(self.area)
 
     def show_profile(
-        self, profile: Profile, base: Profile | None, user_profile: OwnProfile | None
+        self, profile: Profile, base: Profile | None, user_profile: UserProfile | None
     ) -> None:
         """Show a profile beside ``base``; one that came with the program cannot be changed."""
         is_other = self._profile is None or profile.name != self._profile.name

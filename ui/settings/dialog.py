@@ -18,15 +18,15 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.settings.files import Level
-from explorer.settings.keys import GROUPS, KEYS, Key
+from explorer.settings.files import SettingsLevel
+from explorer.settings.keys import GROUPS, KEYS, SettingKey
 from explorer.settings.live import LiveSettings, SettingsError, project_file
 from ui.settings.fields import ALLOW, PatternsField, field_for
-from ui.settings.standing import (
+from ui.settings.key_standing import (
     SOURCE_WORDS,
     Ask,
+    SettingsSurroundings,
     Standing,
-    Surroundings,
     file_problem_text,
     matches,
     standing,
@@ -47,7 +47,7 @@ class SettingRow(QWidget):
     forget_asked = Signal(str)
     """The session shall follow the settings again."""
 
-    def __init__(self, key: Key, around: Surroundings, parent: QWidget) -> None:
+    def __init__(self, key: SettingKey, around: SettingsSurroundings, parent: QWidget) -> None:
         super().__init__(parent)
         self.key = key
         self.title = QLabel(key.title, self)
@@ -98,7 +98,7 @@ class SettingRow(QWidget):
         column.addWidget(Hairline(parent=self))
         column.addSpacing(S4)
 
-    def show_standing(self, now: Standing, level: Level) -> None:
+    def show_standing(self, now: Standing, level: SettingsLevel) -> None:
         """Show how the setting stands, seen from a level."""
         self.badge.setText(now.badge)
         self.badge.setToolTip("Where the value that holds comes from")
@@ -192,7 +192,7 @@ class SettingsDialog(Dialog):
         column.addStretch(1)
         area.setWidget(body)
 
-    def _row(self, name: str, around: Surroundings, parent: QWidget) -> SettingRow:
+    def _row(self, name: str, around: SettingsSurroundings, parent: QWidget) -> SettingRow:
         made = SettingRow(KEYS[name], around, parent)
         made.chosen.connect(self._set)
         made.reset_asked.connect(self._reset)
@@ -226,7 +226,7 @@ class SettingsDialog(Dialog):
     # what is shown -----------------------------------------------------------------------------
 
     @property
-    def level(self) -> Level:
+    def level(self) -> SettingsLevel:
         """Whose settings are changed."""
         return "project" if self.in_project.isChecked() else "global"
 

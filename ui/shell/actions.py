@@ -13,7 +13,7 @@ from explorer.session.context import latest_on_path
 from explorer.session.edits import prunes_on, shapes_on
 from explorer.session.kinds import Kind
 from ui import theme
-from ui.actions import ActionSpec, Entry
+from ui.actions import ActionSpec, MenuEntry
 from ui.audit.compare import actions as summaries
 from ui.branching import actions as branching
 from ui.compaction import actions as compaction
@@ -23,7 +23,7 @@ from ui.main_window import TABS
 from ui.map import actions as session_map
 from ui.panes import show_sessions
 from ui.session import WindowSession
-from ui.shell.command_palette import CommandPalette, KeysPage
+from ui.shell.command_palette import CommandPalette, ShortcutsPage
 from ui.shell.dialogs import open_once
 from ui.shell.splitters import TallConversation
 from ui.workshop import actions as workshop
@@ -134,7 +134,7 @@ class WindowActions(QObject):
             self._compacted = document is not None and _can_be_undone(document)
         return self._compacted
 
-    def _specs(self) -> list[Entry]:
+    def _specs(self) -> list[MenuEntry]:
         session = self._session
         return [
             *self._file(),
@@ -154,7 +154,7 @@ class WindowActions(QObject):
             *self._help(),
         ]
 
-    def _file(self) -> list[Entry]:
+    def _file(self) -> list[MenuEntry]:
         sessions, window = self._session.sessions, self._session.window
         return [
             (ActionSpec("new", "&New session", "Begin an empty session in a folder", "Sess&ion",
@@ -176,7 +176,7 @@ class WindowActions(QObject):
                         ("Ctrl+Q",), separator=True), window.close),
         ]  # fmt: skip
 
-    def _go(self) -> list[Entry]:
+    def _go(self) -> list[MenuEntry]:
         window, navigation = self._session.window, self._session.navigation
         search = window.header.search
         return [
@@ -200,9 +200,9 @@ class WindowActions(QObject):
              lambda: self._session.session_views.ask_label(window.map.selected)),
         ]  # fmt: skip
 
-    def _view(self) -> list[Entry]:
+    def _view(self) -> list[MenuEntry]:
         window = self._session.window
-        found: list[Entry] = [
+        found: list[MenuEntry] = [
             (ActionSpec(f"tab_{name}", f"Inspector: {name.title()}", f"Show the tab {name.title()}",
                         "&View", (f"Ctrl+{number}",)), partial(window.show_tab, name))
             for number, name in enumerate(TABS, 1)
@@ -232,7 +232,7 @@ class WindowActions(QObject):
         ]  # fmt: skip
         return found
 
-    def _help(self) -> list[Entry]:
+    def _help(self) -> list[MenuEntry]:
         return [
             (ActionSpec("watch_run", "&Watch a scripted run",
                         "See an agent read, edit and test a small repository, without a key",
@@ -283,7 +283,7 @@ class WindowActions(QObject):
         open_once(dialog)
 
     def show_keys(self) -> None:
-        dialog = KeysPage(self._registry, self._session.window)
+        dialog = ShortcutsPage(self._registry, self._session.window)
         open_once(dialog)
 
 

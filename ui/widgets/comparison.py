@@ -105,7 +105,7 @@ class ShareBar(QWidget):
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class ComparisonRow:
     """A row of the grid: one value per subject."""
 
     title: str
@@ -134,7 +134,7 @@ class FiguresGrid(QWidget):
     def show_figures(
         self,
         names: Sequence[str],
-        figures: Sequence[Figure],
+        figures: Sequence[ComparisonRow],
         charts: Sequence[QWidget | None] | None = None,
     ) -> None:
         """Show other figures. ``charts``: one per subject, below a heading with its name; without
@@ -159,7 +159,7 @@ class FiguresGrid(QWidget):
         for figure in figures:
             line = self._add(line, names, figure)
 
-    def _add(self, line: int, names: Sequence[str], figure: Figure) -> int:
+    def _add(self, line: int, names: Sequence[str], figure: ComparisonRow) -> int:
         grid = self._grid
         caption = Caption(figure.title, self, wraps=True)
         caption.setAlignment(TOP)

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QComboBox, QCompleter, QLineEdit, QWidget
 
 from explorer.models.catalogue import provider_of
 from ui.theme import S16, scaled, small_font
-from ui.widgets.choice import Choice
+from ui.widgets.choice import ChoiceBox
 
 SEARCHED_FROM = 13
 """So many models are no longer looked through one by one."""
@@ -45,7 +45,7 @@ class _SearchLine(QLineEdit):
         painter.drawText(room, int(Qt.AlignmentFlag.AlignVCenter), shown)
 
 
-class ModelBox(Choice):
+class ModelBox(ChoiceBox):
     """A list box of models. ``currentData`` is the id of the chosen one.
 
     A long list has a heading per provider, and its field takes words to search for; what is no

@@ -17,8 +17,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.template_catalogue import GROUPS, TemplateProblem
-from explorer.templates import TemplateState, Version
+from explorer.settings.prompt_templates import TemplateState, Version
+from explorer.settings.template_catalogue import GROUPS, TemplateProblem
 from ui.theme import S4, S8, S12, S16, bind_font, on_theme_changed, set_tone, small_font, ui_font
 from ui.widgets.dialogs import TwoPaneDialog, fit
 from ui.widgets.flow import FlowLayout

@@ -28,7 +28,7 @@ from explorer.facts.fact import (
 )
 from explorer.services.verification import Checked, Mended
 from explorer.session.text_difference import (
-    Piece,
+    DifferencePiece,
     word_differences,
 )
 from ui.theme import S4, S8, S12, S16, bind_font, on_theme_changed, scaled, set_tone, ui_font
@@ -248,7 +248,7 @@ class MendWindow(QDialog):
             wrong = f", {checked.wrong:,} stated otherwise or without a source"
             self.title.setText(f"{lost:,} lost{wrong if checked.wrong else ''}")
             more = (
-                f" The {MOST_FINDINGS} gravest are told."
+                f" The {MOST_FINDINGS} gravest are listed."
                 if len(checked.lacks) > MOST_FINDINGS
                 else ""
             )
@@ -343,7 +343,7 @@ class MendWindow(QDialog):
         self.split.setOrientation(Qt.Orientation.Horizontal if beside else Qt.Orientation.Vertical)
 
 
-def _reveal(view: QTextEdit, pieces: Sequence[Piece]) -> None:
+def _reveal(view: QTextEdit, pieces: Sequence[DifferencePiece]) -> None:
     """Show the first stretch that the other text has not."""
     at = 0
     for piece in pieces:

@@ -20,11 +20,11 @@ from explorer.services.template_preview import PromptPreview
 from explorer.session.text_difference import (
     changed_lines,
 )
-from explorer.template_catalogue import TemplateInfo, TemplateProblem
-from explorer.templates import Version
+from explorer.settings.prompt_templates import Version
+from explorer.settings.template_catalogue import TemplateInfo, TemplateProblem
 from ui.inspector.diff_view import DiffView
 from ui.theme import S4, S8, S12, S16, bind_font, mono_font, on_theme_changed, set_tone, theme
-from ui.widgets.choice import Choice
+from ui.widgets.choice import ChoiceBox
 from ui.widgets.figures import full, moment
 from ui.widgets.labels import Caption, LinkButton
 from ui.widgets.message_blocks import DiffBlock
@@ -227,7 +227,7 @@ class VersionsPage(QWidget):
         self.list = Table(TableModel(columns), "Versions of this text", self)
         self.list.current_changed.connect(lambda _now: self._compare())
         self.list.restyle()
-        self.against = Choice(self)
+        self.against = ChoiceBox(self)
         self.against.setAccessibleName("Version to compare with")
         self.against.activated.connect(lambda _at: self._compare())
         self.take = push_button(

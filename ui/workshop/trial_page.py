@@ -20,9 +20,9 @@ from PySide6.QtWidgets import (
 
 from explorer.compaction.reasons import share_text
 from explorer.services.template_trials import KindChange, TrialPoint
-from explorer.templates import Version
+from explorer.settings.prompt_templates import Version
 from ui.theme import S4, S8, S12, S16, on_theme_changed, scaled, set_tone
-from ui.widgets.choice import Choice
+from ui.widgets.choice import ChoiceBox
 from ui.widgets.figures import count
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption
@@ -66,7 +66,7 @@ class TrialPage(QWidget):
         super().__init__(parent)
         self._versions: dict[int, Version] = {}
         self.why_not = Caption(parent=self, wraps=True)
-        self.first, self.second = Choice(self), Choice(self)
+        self.first, self.second = ChoiceBox(self), ChoiceBox(self)
         self.first.setAccessibleName("First version")
         self.second.setAccessibleName("Second version")
         self.model = ModelBox(self)

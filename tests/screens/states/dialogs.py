@@ -14,7 +14,7 @@ from tests.screens.stage import Scene
 from tests.screens.states.registry import state
 from tests.ui.window.running import RunningWindow, sample_path
 from ui.library.found import FoundDialog
-from ui.shell.command_palette import CommandPalette, KeysPage
+from ui.shell.command_palette import CommandPalette, ShortcutsPage
 
 
 @state("palette", main=True, doubled=True)
@@ -29,7 +29,7 @@ async def palette(scene: Scene) -> AsyncIterator[None]:
 async def keys_page(scene: Scene) -> AsyncIterator[None]:
     scene.live.window.map.setFocus()
     scene.live.keys("?")
-    await scene.live.dialog(KeysPage)
+    await scene.live.dialog(ShortcutsPage)
     yield
 
 

@@ -11,15 +11,15 @@ from keyring.backends.fail import Keyring as NoKeyring
 from PySide6.QtWidgets import QApplication, QLineEdit
 
 from explorer.models.keys import SERVICE
-from explorer.paths import models_path
 from explorer.session.kinds import Kind
+from explorer.settings.paths import models_path
 from tests.models.memory_keyring import MemoryKeyring
 from tests.models.server import Answer, ChatServer, HttpFailure, Stall
 from tests.models.test_servers import OLLAMA, VLLM
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path
 from ui.models.dialog import ModelsDialog
-from ui.models.model_table import Heading, ModelRow
+from ui.models.model_table import ModelRow, ProviderHeading
 from ui.settings.dialog import SettingsDialog
 from ui.shell.command_palette import CommandPalette
 from ui.widgets.model_box import MORE
@@ -125,7 +125,9 @@ async def test_headings_are_stepped_over(house: House, server: ChatServer) -> No
     live.keys("PgUp", "Up")
     assert dialog.models.row is not None
     heading = next(
-        at for at in range(1, table.models.rowCount()) if isinstance(table.models.at(at), Heading)
+        at
+        for at in range(1, table.models.rowCount())
+        if isinstance(table.models.at(at), ProviderHeading)
     )
     table.scrollTo(table.models.index(heading, 0))
     before = dialog.models.row

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QFileDialog
 
-from explorer.paths import database_path, ensure, resource_path
+from explorer.settings.paths import database_path, ensure, resource_path
 from tests.generated import write_session
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path

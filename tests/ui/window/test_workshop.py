@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMessageBox
 
 from explorer.session.kinds import Kind
-from explorer.templates import (
+from explorer.settings.prompt_templates import (
     PromptTemplates,
     file_stamps,
     load_prompt,

@@ -8,8 +8,8 @@ from PySide6.QtWidgets import QApplication
 
 from explorer.facts import FactKind
 from explorer.services.template_trials import KindChange
-from explorer.template_catalogue import TEMPLATES, check_template
-from explorer.templates import TemplateState, shipped_prompt
+from explorer.settings.prompt_templates import TemplateState, shipped_prompt
+from explorer.settings.template_catalogue import TEMPLATES, check_template
 from ui.theme import set_theme, theme
 from ui.workshop.dialog import TemplateList
 from ui.workshop.pages import TemplateEditor

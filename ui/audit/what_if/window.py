@@ -26,7 +26,7 @@ from ui.audit.what_if.lines import Drawing
 from ui.audit.what_if.sweep import MakeSweep, SweepPage
 from ui.audit.what_if.totals import LineLegend, TotalsTable
 from ui.theme import S4, S8, S12, S16, bind_font, set_tone, ui_font
-from ui.widgets.choice import Choice
+from ui.widgets.choice import ChoiceBox
 from ui.widgets.dialogs import fit
 from ui.widgets.figures import count, round_short
 from ui.widgets.flow import FlowLayout
@@ -97,7 +97,7 @@ class AddedRules(QWidget):
         super().__init__(parent)
         self._profiles: list[Profile] = []
         self._window = 0
-        self.profile = Choice(self)
+        self.profile = ChoiceBox(self)
         self.profile.setAccessibleName("Profile of another line")
         self.profile.activated.connect(lambda _row: self._fill())
         self.keep = number("Keep recent of another line", 1, MOST_WINDOW, self)
@@ -160,14 +160,14 @@ NO_PRICES = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class WalkQuestion:
     """What is to be walked: the rules by the key of their line."""
 
     policies: tuple[tuple[str, Policy], ...]
     window: int
 
 
-Walk = Callable[[Question], Drawing]
+Walk = Callable[[WalkQuestion], Drawing]
 """Walks the session; for a worker thread."""
 
 
@@ -341,7 +341,7 @@ class WhatIfWindow(QDialog):
 
     def _ask(self) -> None:
         added = tuple((f"own {number}", policy) for number, policy in enumerate(self._added))
-        question = Question((*self._policies, *added), self._window)
+        question = WalkQuestion((*self._policies, *added), self._window)
         walk = self._walk
         self._loader.load(lambda: walk(question))
 
