@@ -54,10 +54,14 @@ class LeftModel(EntryModel[int]):
         self._estimates = () if tree is None else tree.columns.estimate
         self._fates = {}
         if audit is not None:
-            figure = ("lost", Verdict.LOST) if audit.is_empty else ("told", Verdict.TO_SUMMARIZE)
+            figure = (
+                ("lost", Verdict.LOST) if audit.is_empty else ("summarized", Verdict.TO_SUMMARIZE)
+            )
             self._fates |= dict.fromkeys(audit.included, figure)
             self._fates |= dict.fromkeys(audit.left_out, ("did not fit", Verdict.LOST))
-            self._fates |= dict.fromkeys(audit.excluded_by_rule, ("not told", Verdict.NOT_SENT))
+            self._fates |= dict.fromkeys(
+                audit.excluded_by_rule, ("not summarized", Verdict.NOT_SENT)
+            )
         self.show(() if audit is None else audit.left)
 
     def fate(self, entry: int) -> tuple[str, Verdict]:
@@ -78,7 +82,7 @@ class BranchView(QWidget):
         self.which = Choice(self)
         self.which.setAccessibleName("Branch summary")
         self.which.activated.connect(self._show)
-        self.badge = ProvenanceBadge(self, "What was told")
+        self.badge = ProvenanceBadge(self, "What was summarized")
         self.words = ClickLabel(self)
         self.words.link.connect(self._follow)
         self.basis = Caption(parent=self, wraps=True)

@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QStackedWidget,
     QTabBar,
     QTabWidget,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -33,10 +32,10 @@ from ui.compaction.words import (
 )
 from ui.theme import S4, S8, S12, S16, bind_font, on_theme_changed, scaled, set_tone, ui_font
 from ui.widgets.figures import count, full, short
-from ui.widgets.flow import FlowLayout
+from ui.widgets.flow import wrapping_row
 from ui.widgets.labels import Caption, ElidedLabel, Hairline
 from ui.widgets.loader import Loader
-from ui.widgets.panels import column_in, row, scroll_area
+from ui.widgets.panels import column_in, column_of, row, scroll_area
 from ui.widgets.plain_text import StreamView
 
 
@@ -289,11 +288,7 @@ class DraftPage(QWidget):
         self.split.setStretchFactor(1, 3)
         on_theme_changed(self._restyle)
         self._restyle()
-        below = QVBoxLayout()
-        below.setContentsMargins(S16, S4, S16, S4)
-        below.setSpacing(S4)
-        below.addWidget(self.facts)
-        below.addWidget(self.made)
+        below = column_of(self.facts, self.made, spacing=S4, margins=(S16, S4, S16, S4))
         column = column_in(page, 0)
         column.addWidget(self.tabs)
         column.addWidget(self.split, 1)
@@ -307,9 +302,7 @@ class DraftPage(QWidget):
         column.addWidget(self.sizes)
         column.addWidget(self.place_note)
         column.addWidget(self.problem)
-        buttons = FlowLayout(across=S8, down=S4)
-        for button in self._buttons():
-            buttons.addWidget(button)
+        buttons = wrapping_row(*self._buttons())
         column.addLayout(buttons)
         return foot
 

@@ -32,7 +32,7 @@ from ui.models.models_page import Start
 from ui.models.words import tokens
 from ui.theme import S8, S12, S16, set_tone
 from ui.widgets.figures import count
-from ui.widgets.flow import FlowLayout
+from ui.widgets.flow import wrapping_row
 from ui.widgets.labels import Caption, MessageLine
 from ui.widgets.panels import EmptyState, beside, column_in, push_button
 from ui.widgets.panels import row as line_of
@@ -105,9 +105,7 @@ class ServerPanel(QScrollArea):
         named.setStretchFactor(self.name, 1)
         column.addLayout(named)
         column.addWidget(self.where)
-        buttons = FlowLayout(across=S8, down=S8)
-        for button in (self.add, self.test, self.again, self.key, self.remove):
-            buttons.addWidget(button)
+        buttons = wrapping_row(self.add, self.test, self.again, self.key, self.remove, down=S8)
         column.addLayout(buttons)
         column.addWidget(self.models)
         column.addStretch(0)
@@ -153,7 +151,7 @@ def models_words(server: Server) -> str:
     lines = []
     for model in server.models[:MOST_NAMED]:
         can = [name for name in ("reasoning", "images", "tools") if getattr(model, name)]
-        size = f"window {tokens(model.window)}" if model.window else "window not told"
+        size = f"window {tokens(model.window)}" if model.window else "window not known"
         lines.append(" · ".join((model.id, size, *can)))
     more = len(server.models) - MOST_NAMED
     if more > 0:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QMimeData, Signal
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QCheckBox, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QLabel, QPushButton, QWidget
 
 from explorer.compaction.profile import PROFILES, Profile
 from explorer.settings.profile_files import (
@@ -18,11 +18,11 @@ from ui.inspector.markdown_view import MarkdownView
 from ui.profiles.rules import RuleList
 from ui.theme import S4, S8, S12, S16, bind_font, set_tone, ui_font
 from ui.widgets.dialogs import TwoPaneDialog, fit
-from ui.widgets.flow import FlowLayout
+from ui.widgets.flow import wrapping_row
 from ui.widgets.labels import Caption
 from ui.widgets.name_list import NameRow
 from ui.widgets.notice import Notice
-from ui.widgets.panels import column_in, scroll_area
+from ui.widgets.panels import column_in, column_of, scroll_area
 
 
 class ProfilePage(QWidget):
@@ -154,19 +154,11 @@ class ProfilesDialog(TwoPaneDialog):
         self.compare.clicked.connect(self.compare_asked)
 
     def _lay_out(self, close: QPushButton) -> None:
-        below = QVBoxLayout()
-        below.setContentsMargins(S16, 0, S8, 0)
-        below.setSpacing(S8)
         hint = Caption("A profile's file can also be dropped here.", self, wraps=True)
-        below.addWidget(hint)
-        files = FlowLayout(across=S8, down=S4)
-        for button in (self.take, self.compare):
-            files.addWidget(button)
-        below.addLayout(files)
-        buttons = FlowLayout(across=S8, down=S4)
-        buttons.setContentsMargins(S16, S8, S16, S12)
-        for button in (self.use, self.copy, self.rename, self.export, self.delete, close):
-            buttons.addWidget(button)
+        files = wrapping_row(self.take, self.compare)
+        below = column_of(hint, files, margins=(S16, 0, S8, 0))
+        actions = (self.use, self.copy, self.rename, self.export, self.delete)
+        buttons = wrapping_row(*actions, close, margins=(S16, S8, S16, S12))
         self.lay_out_panes(below, None, self.page, buttons)
 
     # what is shown -----------------------------------------------------------------------------

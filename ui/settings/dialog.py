@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QRadioButton,
     QScrollArea,
     QSizePolicy,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -22,23 +21,23 @@ from explorer.settings.files import Level
 from explorer.settings.keys import GROUPS, KEYS, Key
 from explorer.settings.live import LiveSettings, SettingsError, project_file
 from ui.settings.fields import ALLOW, PatternsField, field_for
-from ui.settings.standing import (
+from ui.settings.setting_state import (
     SOURCE_WORDS,
     Ask,
-    Standing,
+    SettingState,
     Surroundings,
     file_problem_text,
     matches,
-    standing,
+    setting_state,
 )
 from ui.theme import S4, S8, S12, S16, bind_font, mono_font, set_tone, small_font, ui_font
 from ui.widgets.dialogs import Dialog, fit
 from ui.widgets.labels import Caption, ElidedLabel, Hairline, LinkButton
-from ui.widgets.panels import column_in, row
+from ui.widgets.panels import column_in, column_of, row
 
 
 class SettingRow(QWidget):
-    """Shows a standing; says what the person does with it."""
+    """Shows the state of a setting; says what the person does with it."""
 
     chosen = Signal(str, object)
     """Name of the setting, and its value at the level shown."""
@@ -98,12 +97,12 @@ class SettingRow(QWidget):
         column.addWidget(Hairline(parent=self))
         column.addSpacing(S4)
 
-    def show_standing(self, now: Standing, level: Level) -> None:
+    def show_state(self, now: SettingState, level: Level) -> None:
         """Show how the setting stands, seen from a level."""
         self.badge.setText(now.badge)
         self.badge.setToolTip("Where the value that holds comes from")
         self.badge.setAccessibleName(f"{self.key.title} comes from: {now.badge}")
-        self.field.show_standing(now)
+        self.field.show_state(now)
         words = SOURCE_WORDS[level].lower()
         self.reset.setVisible(now.here and not now.blocked)
         self.reset.setToolTip(f"Take it out of the {words} settings")
@@ -209,17 +208,11 @@ class SettingsDialog(Dialog):
         self.close_button.clicked.connect(self.accept)
 
     def _lay_out(self) -> None:
-        head = QVBoxLayout()
-        head.setContentsMargins(S16, S12, S16, S8)
-        head.setSpacing(S8)
-        head.addWidget(self.search)
-        head.addLayout(row(self.everywhere, self.in_project, 1, spacing=S16))
-        head.addWidget(self.problems)
+        levels = row(self.everywhere, self.in_project, 1, spacing=S16)
+        head = column_of(self.search, levels, self.problems, margins=(S16, S12, S16, S8))
         foot = row(self.path, self.copy, self.close_button)
         foot.setStretchFactor(self.path, 1)
-        body = QVBoxLayout()
-        body.setSpacing(0)
-        body.addWidget(Hairline(parent=self))
+        body = column_of(Hairline(parent=self), spacing=0)
         body.addWidget(self._area, 1)
         self.lay_out(head, body, foot)
 
@@ -246,7 +239,7 @@ class SettingsDialog(Dialog):
         if around.project is None and self.in_project.isChecked():
             self.everywhere.setChecked(True)
         for name, shown in self.rows.items():
-            shown.show_standing(standing(self._live, KEYS[name], self.level, around), self.level)
+            shown.show_state(setting_state(self._live, KEYS[name], self.level, around), self.level)
         of_files = [p for p in self._live.problems(around.project) if p.key not in KEYS]
         self.problems.setText("\n".join(file_problem_text(problem) for problem in of_files))
         self.problems.setVisible(bool(of_files))

@@ -21,7 +21,7 @@ from ui.theme import S8, S12, S16, on_theme_changed, scaled
 from ui.widgets.labels import Hairline
 from ui.widgets.name_list import NameList
 from ui.widgets.notice import NoticeStrip
-from ui.widgets.panels import column_in, push_button, row_in
+from ui.widgets.panels import add, column_in, column_of, push_button, row_in
 
 
 def room_for(dialog: QDialog) -> QSize:
@@ -40,14 +40,6 @@ def grow(dialog: QDialog, width: int, height: int) -> None:
     """At least that size of the drawing, within its room; never smaller than it is."""
     wanted = QSize(scaled(width), scaled(height)).boundedTo(room_for(dialog))
     dialog.resize(dialog.size().expandedTo(wanted))
-
-
-def add(column: QVBoxLayout, part: QWidget | QLayout, stretch: int = 0) -> None:
-    """Add a part to a column, whether it is a widget or a layout."""
-    if isinstance(part, QWidget):
-        column.addWidget(part, stretch)
-    else:
-        column.addLayout(part, stretch)
 
 
 class Dialog(QDialog):
@@ -113,9 +105,7 @@ class TwoPaneDialog(Dialog):
         left.addWidget(self.list, 1)
         if below is not None:
             left.addLayout(below)
-        right = QVBoxLayout()
-        right.setSpacing(0)
-        right.addWidget(self.notice)
+        right = column_of(self.notice, spacing=0)
         if head is not None:
             add(right, head)
         right.addWidget(page, 1)

@@ -62,6 +62,13 @@ class NameList(Table):
         """Pixels of a row; such lists are long, and have no second column to follow."""
         return self.fontMetrics().height() + S8
 
+    def restyle(self) -> None:
+        """A heading stands apart from the names of another one."""
+        super().restyle()
+        for at, row in enumerate(self.rows.rows):
+            if not row.name:
+                self.setRowHeight(at, self.row_height() + S8)
+
     @property
     def name(self) -> str:
         """The name that is chosen; empty for none."""
@@ -71,6 +78,7 @@ class NameList(Table):
         """Show other rows; where they have the same names as before, the chosen one stays."""
         before = [row.name for row in self.rows.rows]
         self.rows.show(rows, same=[row.name for row in rows] == before)
+        self.restyle()
 
     def select(self, name: str) -> None:
         """Choose a name, if it is in the list."""

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QLabel,
+    QLayout,
     QPushButton,
     QScrollArea,
     QSizePolicy,
@@ -210,6 +211,26 @@ def row_in(widget: QWidget, spacing: int = -1, margins: Margins = NO_MARGINS) ->
     line.setContentsMargins(*margins)
     line.setSpacing(spacing)
     return line
+
+
+def column_of(
+    *parts: QWidget | QLayout, spacing: int = S8, margins: Margins = NO_MARGINS
+) -> QVBoxLayout:
+    """Widgets and layouts below one another; ``spacing`` in pixels."""
+    column = QVBoxLayout()
+    column.setContentsMargins(*margins)
+    column.setSpacing(spacing)
+    for part in parts:
+        add(column, part)
+    return column
+
+
+def add(column: QVBoxLayout, part: QWidget | QLayout, stretch: int = 0) -> None:
+    """Add a part to a column, whether it is a widget or a layout."""
+    if isinstance(part, QWidget):
+        column.addWidget(part, stretch)
+    else:
+        column.addLayout(part, stretch)
 
 
 def push_button(text: str, parent: QWidget, tip: str = "", primary: bool = False) -> QPushButton:

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QSizePolicy,
     QTabWidget,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -19,11 +18,11 @@ from explorer.template_catalogue import GROUPS, TemplateProblem
 from explorer.templates import TemplateState, Version
 from ui.theme import S4, S8, S12, S16, bind_font, set_tone, ui_font
 from ui.widgets.dialogs import TwoPaneDialog, fit
-from ui.widgets.flow import FlowLayout
+from ui.widgets.flow import wrapping_row
 from ui.widgets.labels import Caption
 from ui.widgets.name_list import NameRow
 from ui.widgets.notice import Notice
-from ui.widgets.panels import column_in
+from ui.widgets.panels import column_in, column_of
 from ui.workshop.pages import PreviewPage, TemplateEditor, VersionsPage
 from ui.workshop.trial_page import TrialPage
 
@@ -113,14 +112,10 @@ class WorkshopDialog(TwoPaneDialog):
         self.done_button.clicked.connect(self.close)
 
     def _lay_out(self) -> None:
-        head = QVBoxLayout()
-        head.setContentsMargins(S16, S12, S16, S8)
-        head.setSpacing(S4)
-        for label in (self.title, self.about, self.standing):
-            head.addWidget(label)
-        buttons = FlowLayout(across=S8, down=S4)
-        for button in (self.save, self.undo, self.reset, self.done_button):
-            buttons.addWidget(button)
+        head = column_of(
+            self.title, self.about, self.standing, spacing=S4, margins=(S16, S12, S16, S8)
+        )
+        buttons = wrapping_row(self.save, self.undo, self.reset, self.done_button)
         foot = QWidget(self)
         foot.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         words = column_in(foot, S8, (S16, S8, S16, S12))

@@ -17,7 +17,6 @@ from PySide6.QtWidgets import (
     QSplitter,
     QStackedWidget,
     QTextEdit,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -39,7 +38,7 @@ from ui.widgets.labels import Caption, Hairline, LinkButton
 from ui.widgets.marked import MarkedText
 from ui.widgets.model_box import ModelBox
 from ui.widgets.notice import Notice, NoticeStrip
-from ui.widgets.panels import column_in, push_button, row
+from ui.widgets.panels import column_in, column_of, push_button, row
 from ui.widgets.plain_text import StreamView
 from ui.widgets.table import Column, Table, TableModel
 
@@ -94,11 +93,7 @@ class MendWindow(QDialog):
         fit(self, 980, 720)
 
     def _lay_out(self) -> None:
-        head = QVBoxLayout()
-        head.setContentsMargins(S16, S12, S16, S8)
-        head.setSpacing(S4)
-        head.addWidget(self.title)
-        head.addWidget(self.message)
+        head = column_of(self.title, self.message, spacing=S4, margins=(S16, S12, S16, S8))
         column = column_in(self, 0)
         column.addWidget(self.notice)
         column.addLayout(head)
@@ -248,7 +243,7 @@ class MendWindow(QDialog):
             wrong = f", {checked.wrong:,} stated otherwise or without a source"
             self.title.setText(f"{lost:,} lost{wrong if checked.wrong else ''}")
             more = (
-                f" The {MOST_FINDINGS} gravest are told."
+                f" The {MOST_FINDINGS} gravest are shown."
                 if len(checked.lacks) > MOST_FINDINGS
                 else ""
             )

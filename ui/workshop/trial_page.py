@@ -22,7 +22,7 @@ from explorer.templates import Version
 from ui.theme import S4, S8, S12, S16, on_theme_changed, scaled, set_tone, ui_font
 from ui.widgets.choice import Choice
 from ui.widgets.figures import count
-from ui.widgets.flow import FlowLayout
+from ui.widgets.flow import wrapping_row
 from ui.widgets.labels import Caption
 from ui.widgets.model_box import ModelBox
 from ui.widgets.panels import column_in, push_button, scroll_area
@@ -150,9 +150,7 @@ class TrialPage(QWidget):
             choices.addWidget(label, at, 0)
             choices.addWidget(box, at, 1)
         choices.setColumnStretch(1, 1)
-        buttons = FlowLayout(across=S8, down=S4)
-        for button in (self.start, self.confirm, self.stop):
-            buttons.addWidget(button)
+        buttons = wrapping_row(self.start, self.confirm, self.stop)
         body = QWidget(self)
         column = column_in(body, S8, (S16, S8, S16, S12))
         column.addWidget(self.why_not)

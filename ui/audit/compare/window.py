@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QProgressBar,
     QPushButton,
     QTabWidget,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -31,7 +30,7 @@ from ui.widgets.figures import count
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption
 from ui.widgets.model_box import ModelBox
-from ui.widgets.panels import push_button, row, row_in
+from ui.widgets.panels import column_of, push_button, row, row_in
 from ui.widgets.steps import StepRunner
 from ui.widgets.table import Column, Table, TableModel
 
@@ -306,10 +305,7 @@ class CompareDraftsWindow(ComparisonWindow):
         self.taken, self.commit = self.committing.taken, self.committing.commit
         last = row(self.committing, self.closing_button())
         last.setStretchFactor(self.committing, 1)
-        foot = QVBoxLayout()
-        foot.setSpacing(S8)
-        foot.addWidget(self.trying)
-        foot.addLayout(last)
+        foot = column_of(self.trying, last)
         self.lay_out(self.head(self.list, line), self.pages, foot)
 
     # what is chosen ------------------------------------------------------------------------------

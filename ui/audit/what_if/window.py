@@ -29,7 +29,7 @@ from ui.theme import S4, S8, S12, S16, bind_font, set_tone, ui_font
 from ui.widgets.choice import Choice
 from ui.widgets.dialogs import fit
 from ui.widgets.figures import count, round_short
-from ui.widgets.flow import FlowLayout
+from ui.widgets.flow import FlowLayout, wrapping_row
 from ui.widgets.labels import Caption, Hairline
 from ui.widgets.loader import Loader
 from ui.widgets.model_box import ModelBox
@@ -264,10 +264,7 @@ class WhatIfWindow(QDialog):
         close = push_button("&Close", self)
         close.clicked.connect(self.close)
         cost = labelled("Cost wit&h", self.models, self)
-        foot = FlowLayout(across=S8, down=S8)
-        foot.setContentsMargins(S16, S8, S16, S12)
-        for part in (close, self.window_box, cost):
-            foot.addWidget(part)
+        foot = wrapping_row(close, self.window_box, cost, down=S8, margins=(S16, S8, S16, S12))
         column = column_in(self, S8, (0, S12, 0, 0))
         for part in (self.title, self.facts):
             part.setContentsMargins(S16, 0, S16, 0)
