@@ -54,14 +54,12 @@ class LeftModel(EntryModel[int]):
         self._estimates = () if tree is None else tree.columns.estimate
         self._fates = {}
         if audit is not None:
-            figure = (
-                ("lost", Verdict.LOST) if audit.is_empty else ("summarized", Verdict.TO_SUMMARIZE)
-            )
-            self._fates |= dict.fromkeys(audit.included, figure)
+            summarized = ("summarized", Verdict.TO_SUMMARIZE)
+            included = ("lost", Verdict.LOST) if audit.is_empty else summarized
+            excluded = ("not summarized", Verdict.NOT_SENT)
+            self._fates |= dict.fromkeys(audit.included, included)
             self._fates |= dict.fromkeys(audit.left_out, ("did not fit", Verdict.LOST))
-            self._fates |= dict.fromkeys(
-                audit.excluded_by_rule, ("not summarized", Verdict.NOT_SENT)
-            )
+            self._fates |= dict.fromkeys(audit.excluded_by_rule, excluded)
         self.show(() if audit is None else audit.left)
 
     def fate(self, entry: int) -> tuple[str, Verdict]:
