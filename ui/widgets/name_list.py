@@ -32,6 +32,23 @@ class NameRow(NamedTuple):
         return ui_font(bold=True) if self.is_marked else None
 
 
+def name_column() -> Column[NameRow]:
+    """The one column of a table of names."""
+    return Column(
+        "",
+        lambda row: row.text,
+        stretch=True,
+        detail=lambda row: row.tip or None,
+        spoken=lambda row: row.spoken or row.text,
+        font=NameRow.font,
+    )
+
+
+def is_name(row: NameRow) -> bool:
+    """Whether a row can be chosen."""
+    return bool(row.name)
+
+
 class NameList(Table):
     """One column without a heading; the keys step over the headings between names."""
 
@@ -40,16 +57,7 @@ class NameList(Table):
 
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         """``name``: of the list, for screen readers."""
-        column = Column[NameRow](
-            "",
-            lambda row: row.text,
-            stretch=True,
-            detail=lambda row: row.tip or None,
-            spoken=lambda row: row.spoken or row.text,
-            font=NameRow.font,
-        )
-        model = TableModel((column,), is_choosable=lambda row: bool(row.name))
-        super().__init__(model, name, parent)
+        super().__init__(TableModel((name_column(),), is_choosable=is_name), name, parent)
         self.horizontalHeader().hide()
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setProperty("surface", "panel")
