@@ -106,9 +106,7 @@ class BranchView(QWidget):
         page = QWidget(self)
         head = QWidget(page)
         lines = column_in(head, S8, (S16, S8, S16, S8))
-        line = row(self.which, self.badge)
-        line.setStretchFactor(self.which, 1)
-        lines.addLayout(line)
+        lines.addLayout(row(self.which, self.badge, wide=self.which))
         for part in (self.words, self.sees, self.basis):
             lines.addWidget(part)
         column = column_in(page, S4)

@@ -84,10 +84,8 @@ class SettingRow(QWidget):
 
     def _lay_out(self) -> None:
         column = column_in(self, S4)
-        head = row(self.title, self.name, self.badge)
-        head.setStretchFactor(self.name, 1)
-        line = row(self.field, self.forget, self.reset)
-        line.setStretchFactor(self.field, 1)
+        head = row(self.title, self.name, self.badge, wide=self.name)
+        line = row(self.field, self.forget, self.reset, wide=self.field)
         column.addLayout(head)
         column.addWidget(self.sentence)
         column.addLayout(line)
@@ -210,8 +208,7 @@ class SettingsDialog(Dialog):
     def _lay_out(self) -> None:
         levels = row(self.everywhere, self.in_project, 1, spacing=S16)
         head = column_of(self.search, levels, self.problems, margins=(S16, S12, S16, S8))
-        foot = row(self.path, self.copy, self.close_button)
-        foot.setStretchFactor(self.path, 1)
+        foot = row(self.path, self.copy, self.close_button, wide=self.path)
         body = column_of(Hairline(parent=self), spacing=0)
         body.addWidget(self._area, 1)
         self.lay_out(head, body, foot)

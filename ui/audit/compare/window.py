@@ -22,12 +22,12 @@ from explorer.models.catalogue import ModelInfo
 from ui.audit.compare.pages import CandidateFigures, DriftView, FactsTable, SectionsView
 from ui.audit.compare.subjects import Compared, Key, Subject
 from ui.compaction.words import price_text
-from ui.theme import S4, S8, scaled
+from ui.theme import S8, scaled
 from ui.widgets.choice import Choice
 from ui.widgets.comparison import ComparisonWindow
 from ui.widgets.dialogs import fit
 from ui.widgets.figures import count
-from ui.widgets.flow import FlowLayout
+from ui.widgets.flow import wrapping_row
 from ui.widgets.labels import Caption
 from ui.widgets.model_box import ModelBox
 from ui.widgets.panels import column_of, push_button, row, row_in
@@ -83,9 +83,8 @@ class TryStrip(QWidget):
         self.button.setAutoDefault(False)
         self.button.clicked.connect(self._press)
         self.message = Caption("", self)
-        flow = FlowLayout(self, across=S8, down=S4)
-        for part in (self.profile, self.model, self.instructions, self.button, self.message):
-            flow.addWidget(part)
+        parts = (self.profile, self.model, self.instructions, self.button, self.message)
+        self.setLayout(wrapping_row(*parts))
 
     def offer(
         self, models: Sequence[ModelInfo], chosen: str, profiles: Mapping[str, Profile]
@@ -303,8 +302,7 @@ class CompareDraftsWindow(ComparisonWindow):
         self.committing = CommitStrip(self)
         self.committing.commit_asked.connect(self.commit_asked)
         self.taken, self.commit = self.committing.taken, self.committing.commit
-        last = row(self.committing, self.closing_button())
-        last.setStretchFactor(self.committing, 1)
+        last = row(self.committing, self.closing_button(), wide=self.committing)
         foot = column_of(self.trying, last)
         self.lay_out(self.head(self.list, line), self.pages, foot)
 
