@@ -54,12 +54,10 @@ class LeftModel(EntryModel[int]):
         self._estimates = () if tree is None else tree.columns.estimate
         self._fates = {}
         if audit is not None:
-            summarized = ("summarized", Verdict.TO_SUMMARIZE)
-            included = ("lost", Verdict.LOST) if audit.is_empty else summarized
-            excluded = ("not summarized", Verdict.NOT_SENT)
-            self._fates |= dict.fromkeys(audit.included, included)
+            figure = ("lost", Verdict.LOST) if audit.is_empty else ("told", Verdict.TO_SUMMARIZE)
+            self._fates |= dict.fromkeys(audit.included, figure)
             self._fates |= dict.fromkeys(audit.left_out, ("did not fit", Verdict.LOST))
-            self._fates |= dict.fromkeys(audit.excluded_by_rule, excluded)
+            self._fates |= dict.fromkeys(audit.excluded_by_rule, ("not told", Verdict.NOT_SENT))
         self.show(() if audit is None else audit.left)
 
     def fate(self, entry: int) -> tuple[str, Verdict]:
@@ -80,7 +78,7 @@ class BranchView(QWidget):
         self.which = Choice(self)
         self.which.setAccessibleName("Branch summary")
         self.which.activated.connect(self._show)
-        self.badge = ProvenanceBadge(self, "What was summarized")
+        self.badge = ProvenanceBadge(self, "What was told")
         self.words = ClickLabel(self)
         self.words.link.connect(self._follow)
         self.basis = Caption(parent=self, wraps=True)
@@ -106,7 +104,9 @@ class BranchView(QWidget):
         page = QWidget(self)
         head = QWidget(page)
         lines = column_in(head, S8, (S16, S8, S16, S8))
-        lines.addLayout(row(self.which, self.badge, wide=self.which))
+        line = row(self.which, self.badge)
+        line.setStretchFactor(self.which, 1)
+        lines.addLayout(line)
         for part in (self.words, self.sees, self.basis):
             lines.addWidget(part)
         column = column_in(page, S4)

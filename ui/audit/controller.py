@@ -355,7 +355,7 @@ class RepairController(QObject):
         window.compaction.set_up().show_shaped(entries[0])
         which = f"#{entries[0]} is" if len(entries) == 1 else f"#{entries[0]} and the others are"
         self._tell(
-            f"{purpose} {which} pinned: sent word for word through every compaction.",
+            f"{purpose} {which} pinned: told word for word through every compaction.",
             "The pin is an entry of its own; unpin it below, or undo it.",
             back,
         )

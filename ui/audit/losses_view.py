@@ -146,8 +146,8 @@ class LossesView(QWidget):
         self.part.setAccessibleName("Cause and repair")
         self.empty = EmptyState(
             "check", "Nothing was lost here",
-            "Every message on this path is in the context, covered by a summary, or was never "
-            "meant for a model.", parent=self,
+            "Every message on this path is in the context, told by a summary, or was never meant "
+            "for a model.", parent=self,
         )  # fmt: skip
         self._pages = OnePage(self)
         self._pages.add(self.empty)

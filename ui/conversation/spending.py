@@ -117,7 +117,7 @@ def tip_of(session: Spending, branch: Spending, turn: Spending, drafts: Spent) -
     if whole.unpriced:
         lines.append(f"{count(whole.unpriced, 'call')} without a known price: not in the cost")
     if whole.uncounted:
-        lines.append(f"{count(whole.uncounted, 'call')} reported no tokens: in none of the figures")
+        lines.append(f"{count(whole.uncounted, 'call')} told no tokens: in none of the figures")
     calls = whole.calls + whole.uncounted
     known = {
         "Tokens": tokens_known(calls, whole.uncounted),

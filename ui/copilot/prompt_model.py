@@ -200,7 +200,7 @@ class PromptModel(QAbstractItemModel):
                 "The higher is asked first what it needs; the lower gets what is left",
             ),
             figure(
-                "Budget", lambda node: short(node.budget), "What it may take"
+                "Budget", lambda node: short(node.budget), "What it was told that it may take"
             ),
             figure(
                 "Tokens", lambda node: short(node.tokens if node.alive else node.total),

@@ -221,7 +221,7 @@ class ContextModel(EntryModel[int]):
 
     def _lead(self, at: int) -> str:
         if self._reinserted(at) is not None:
-            return f"#{self._entry(at)}, sent again: "
+            return f"#{self._entry(at)}, told again: "
         return f"{role_sent(self._kind(at))}: "
 
     def _reinserted(self, at: int) -> Reinserted | None:
@@ -241,7 +241,7 @@ class ContextModel(EntryModel[int]):
         if again is None:
             return ""
         why = f"pinned by #{again.by}" if again.why == "pin" else f"kept by #{again.by}"
-        return f", {why}: sent again after the summary, word for word, as a message of the user"
+        return f", {why}: told again after the summary, word for word, as a message of the user"
 
     def _pruned_by(self, at: int) -> str:
         assert self._context is not None
@@ -377,7 +377,7 @@ class ContextPane(QWidget):
         if context.compaction >= 0:
             parts.append(f"compaction #{context.compaction} in force")
         if context.again:
-            parts.append(f"{len(context.again):,} sent again")
+            parts.append(f"{len(context.again):,} told again")
         if context.omitted:
             parts.append(f"{len(context.omitted):,} omitted")
         self.facts.setText(" · ".join(parts))

@@ -312,7 +312,7 @@ class NavigationController(QObject):
             start = plan.left_behind[0]
             question = f"Summarize from #{start} on: {left}, about {tokens:,} tokens."
             facts = (
-                f"Everything before #{start} stays word for word. What follows becomes a summary"
+                f"Everything before #{start} stays word for word. What follows is told by a summary"
                 f" in its place, made of {count(len(prepared.messages), 'message')}: of what was"
                 " said and called, not of what tools answered. It is stored as a branch summary,"
                 " so pi and oh-my-pi follow it too; the model is told that it came back from a"

@@ -149,7 +149,7 @@ def models_words(server: Server) -> str:
     lines = []
     for model in server.models[:MOST_NAMED]:
         can = [name for name in ("reasoning", "images", "tools") if getattr(model, name)]
-        size = f"window {tokens(model.window)}" if model.window else "window not known"
+        size = f"window {tokens(model.window)}" if model.window else "window not told"
         lines.append(" · ".join((model.id, size, *can)))
     more = len(server.models) - MOST_NAMED
     if more > 0:

@@ -45,9 +45,9 @@ def cells_of(found: ProfileOutcome) -> list[Cell]:
             f"about {full(after)} tokens; the size of the summary is a guess",
         ),
         (
-            "summarized",
+            "told",
             count(found.messages, "message") if found.compacts else "nothing",
-            "Messages that the summary covers",
+            "Messages that the summary tells",
         ),
         ("split turn", _split(found), "Whether the cut falls inside a turn, and what comes of it"),
         (
@@ -60,7 +60,7 @@ def cells_of(found: ProfileOutcome) -> list[Cell]:
         (
             "lost",
             count(found.lost, "entry", "entries") if found.lost else "none",
-            "Entries that are neither kept nor covered by any summary",
+            "Entries that are neither kept nor told by any summary",
         ),
     ]
 

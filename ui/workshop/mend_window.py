@@ -235,7 +235,7 @@ class MendWindow(QDialog):
             wrong = f", {checked.wrong:,} stated otherwise or without a source"
             self.title.setText(f"{lost:,} lost{wrong if checked.wrong else ''}")
             more = (
-                f" The {MOST_FINDINGS} gravest are shown."
+                f" The {MOST_FINDINGS} gravest are told."
                 if len(checked.lacks) > MOST_FINDINGS
                 else ""
             )

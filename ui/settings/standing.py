@@ -45,7 +45,7 @@ Ask = Callable[[], Surroundings]
 
 
 @dataclass(frozen=True, slots=True)
-class SettingState:
+class Standing:
     """One setting at this moment, seen from one level."""
 
     key: Key
@@ -64,14 +64,14 @@ class SettingState:
     """Why it cannot be set at the level shown; empty when it can."""
 
 
-def setting_state(live: LiveSettings, key: Key, level: Level, around: Surroundings) -> SettingState:
+def standing(live: LiveSettings, key: Key, level: Level, around: Surroundings) -> Standing:
     """How one setting stands."""
     found = live.explain(key.name, around.project, around.chosen)
     sets = [Set(found.value, found.source), *found.overridden]
     here = next((one for one in sets if one.source == level), None)
     value = profile_default(key, around.own) if found.source == "profile" else found.value
     problems = [one for one in live.problems(around.project) if one.key == key.name]
-    return SettingState(
+    return Standing(
         key,
         value,
         found.source,
