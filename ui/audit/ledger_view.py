@@ -46,9 +46,7 @@ class RulePart(QWidget):
         column = column_in(self, S4, (S16, S8, S16, S12))
         column.addWidget(self.rule)
         column.addWidget(self.lives)
-        line = row(self.badge, self.basis)
-        line.setStretchFactor(self.basis, 1)
-        column.addLayout(line)
+        column.addLayout(row(self.badge, self.basis, wide=self.basis))
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         self.say_nothing()
 
@@ -184,8 +182,7 @@ class LedgerView(QWidget):
     def _lay_out(self) -> None:
         head = QWidget(self)
         lines = column_in(head, S4, (S16, S8, S16, S8))
-        line = row(self.search, self.fold)
-        line.setStretchFactor(self.search, 1)
+        line = row(self.search, self.fold, wide=self.search)
         lines.addWidget(self.legend)
         lines.addLayout(line)
         column = column_in(self, 0)

@@ -19,10 +19,10 @@ from ui.audit.known import ProvenanceBadge
 from ui.audit.ledger_view import LEAST_ROWS, ONE_FIGURE, TWO_FIGURES
 from ui.audit.words import GRAVITIES, REPAIRS, SEVERITY_TEXTURES, sentence_case
 from ui.compaction.words import entry_links
-from ui.theme import S4, S8, S12, S16, bind_font, ui_font
+from ui.theme import S8, S12, S16, bind_font, ui_font
 from ui.widgets.entry_table import EntryCells, EntryModel, EntryTableView
 from ui.widgets.figures import count, full
-from ui.widgets.flow import FlowLayout
+from ui.widgets.flow import wrapping_row
 from ui.widgets.labels import Caption, ClickLabel, Hairline
 from ui.widgets.panels import EmptyState, OnePage, column_in, row
 from ui.widgets.table import RIGHT, Column
@@ -99,14 +99,8 @@ class LossWidget(QWidget):
         column.addWidget(self.title)
         column.addWidget(self.cause)
         column.addWidget(self.prevention)
-        line = row(self.badge, self.basis)
-        line.setStretchFactor(self.basis, 1)
-        column.addLayout(line)
-        flow = FlowLayout(across=S8, down=S4)
-        flow.addWidget(self.show_button)
-        for button in self.buttons.values():
-            flow.addWidget(button)
-        column.addLayout(flow)
+        column.addLayout(row(self.badge, self.basis, wide=self.basis))
+        column.addLayout(wrapping_row(self.show_button, *self.buttons.values()))
         column.addStretch(1)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
 

@@ -129,9 +129,7 @@ class AuditHead(QWidget):
         self._details = QWidget(self)
         rest = column_in(self._details, S8)
         rest.addLayout(self._line("Ru&les of", self.rules))
-        figures = row(self.figure, self.badge)
-        figures.setStretchFactor(self.figure, 1)
-        rest.addLayout(figures)
+        rest.addLayout(row(self.figure, self.badge, wide=self.figure))
         lines.addLayout(self._first)
         for part in (self._details, self.headline, self.bar):
             lines.addWidget(part)
@@ -142,8 +140,7 @@ class AuditHead(QWidget):
         label.setBuddy(box)
         label.setMinimumWidth(label.fontMetrics().horizontalAdvance("Moment  "))
         box.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        line = row(label, box)
-        line.setStretchFactor(box, 1)
+        line = row(label, box, wide=box)
         return line
 
     def resizeEvent(self, event: QResizeEvent, /) -> None:

@@ -11,7 +11,7 @@ from explorer.services.auto_compaction.confirmation import CompactionQuestion, N
 from ui import theme
 from ui.widgets.choice import ChoiceBox
 from ui.widgets.figures import round_short, short
-from ui.widgets.flow import FlowLayout
+from ui.widgets.flow import wrapping_row
 from ui.widgets.labels import Caption, LinkButton
 
 
@@ -134,11 +134,8 @@ class AutomaticBar(QFrame):
         column.addWidget(self.words)
         column.addWidget(self.then)
         self._buttons = QWidget(self)
-        flow = FlowLayout(across=theme.S8, down=theme.S4)
-        flow.setContentsMargins(0, 0, 0, 0)
-        for part in (self.compact, self.review, self.not_now, self.again):
-            flow.addWidget(part)
-        self._buttons.setLayout(flow)
+        buttons = (self.compact, self.review, self.not_now, self.again)
+        self._buttons.setLayout(wrapping_row(*buttons))
         column.addWidget(self._buttons)
         column.addWidget(self.watch)
 

@@ -165,9 +165,7 @@ class SetupPage(QWidget):
         self.request = LinkButton(parent=part)
         bind_font(self.request, small_font)
         self.request.clicked.connect(self.request_asked)
-        line = row(caption, self.request)
-        line.setStretchFactor(caption, 1)
-        column.addLayout(line)
+        column.addLayout(row(caption, self.request, wide=caption))
         column.addWidget(self.instructions)
         self._add(part)
 

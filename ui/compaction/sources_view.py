@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QModelIndex, Qt, Signal
-from PySide6.QtWidgets import QSplitter, QWidget
+from PySide6.QtCore import QModelIndex, Signal
+from PySide6.QtWidgets import QWidget
 
 from explorer.compaction.partition import Partition, Verdict
 from explorer.compaction.preparation import Preparation
@@ -18,7 +18,7 @@ from ui.widgets.figures import count, full
 from ui.widgets.labels import Caption, LinkButton
 from ui.widgets.loader import READ_ERRORS, Loader
 from ui.widgets.message_blocks import blocks, words_of
-from ui.widgets.panels import column_in, row
+from ui.widgets.panels import column_in, row, stacked
 from ui.widgets.plain_text import PlainTextView
 from ui.widgets.table import RIGHT, Column
 
@@ -95,11 +95,8 @@ class SourcesView(QWidget):
         column = column_in(below, S4, (S12, S4, S4, 0))
         column.addLayout(row(self.caption, 1, self.go))
         column.addWidget(self.text, 1)
-        self.split = QSplitter(Qt.Orientation.Vertical, self)
-        self.split.setChildrenCollapsible(False)
+        self.split = stacked(self.table, below, (0, 0), self)
         self.split.setHandleWidth(1)
-        self.split.addWidget(self.table)
-        self.split.addWidget(below)
         outer = column_in(self)
         outer.addWidget(self.split)
         self.table.setMinimumHeight(70)

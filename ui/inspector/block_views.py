@@ -116,8 +116,7 @@ class BlockView(QWidget):
         words = ElidedLabel(title, self)
         set_tone(words, "lost" if token == "lost" else "")
         parts: list[QWidget | int] = [sign, words]
-        row_ = row(*parts, spacing=6)
-        row_.setStretchFactor(words, 1)
+        row_ = row(*parts, spacing=6, wide=words)
         if dim:
             row_.addWidget(Caption(dim, self))
         for widget in tail:

@@ -7,7 +7,7 @@ from itertools import accumulate, compress
 from typing import NamedTuple
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from explorer.audit.provenance import (
     Known,
@@ -29,9 +29,9 @@ from ui.theme import S4, S8, S12, S16, role_name
 from ui.theme.verdicts import PINNED, PRUNED
 from ui.widgets.entry_table import EntryCells, EntryModel, EntryTableView
 from ui.widgets.figures import count, full, round_short, short
-from ui.widgets.flow import FlowLayout
+from ui.widgets.flow import wrapping_row
 from ui.widgets.labels import Caption, ElidedLabel, Hairline
-from ui.widgets.panels import EmptyState, column_in, row
+from ui.widgets.panels import EmptyState, column_in, column_of, row
 from ui.widgets.swatch import BudgetBar, Legend, Share, beyond_share
 from ui.widgets.table import RIGHT, Column
 
@@ -290,19 +290,11 @@ class ContextPane(QWidget):
 
     def _build(self) -> QWidget:
         page = QWidget(self)
-        head = QVBoxLayout()
-        head.setContentsMargins(S16, S12, S16, S8)
-        head.setSpacing(S4)
-        line = row(self.title, self.reserve)
-        line.setStretchFactor(self.title, 1)
-        head.addLayout(line)
-        head.addWidget(self.bar)
-        head.addWidget(self.legend)
-        head.addWidget(self.facts)
-        flow = FlowLayout(across=S12, down=0)
-        for badge in self.badges.values():
-            flow.addWidget(badge)
-        head.addLayout(flow)
+        head = column_of(
+            row(self.title, self.reserve, wide=self.title), self.bar, self.legend, self.facts,
+            wrapping_row(*self.badges.values(), across=S12, down=0),
+            spacing=S4, margins=(S16, S12, S16, S8),
+        )  # fmt: skip
         column = column_in(page, 0)
         column.addLayout(head)
         column.addWidget(Hairline(parent=page))

@@ -10,8 +10,8 @@ from PySide6.QtCore import QPointF
 from PySide6.QtWidgets import QApplication
 
 from ui.map.canvas import Geometry
+from ui.map.cut_handle import cut_y
 from ui.map.model import MapModel
-from ui.map.painting import cut_y
 
 
 def row_of_selection(model: MapModel) -> int:

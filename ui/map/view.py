@@ -36,6 +36,7 @@ from PySide6.QtWidgets import QToolTip, QWidget
 from explorer.session.kinds import Kind
 from ui.map.canvas import Canvas, Level, MapInks
 from ui.map.folds import folded_by
+from ui.map.frame import paint_empty, paint_map
 from ui.map.interactions import (
     CutGesture,
     FoldGesture,
@@ -50,7 +51,6 @@ from ui.map.interactions import (
     turn_entry,
 )
 from ui.map.model import MapModel
-from ui.map.painting import paint_empty, paint_map
 from ui.map.zoom_area import ZoomedArea
 from ui.theme import motion_ms, theme_signals
 

@@ -6,8 +6,8 @@ from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QWidget
 
 from ui.map.canvas import MOST_ZOOM, TOP, Geometry, Level, MapInks
+from ui.map.cut_handle import cut_y, handle_text
 from ui.map.model import MapModel
-from ui.map.painting import cut_y, handle_text
 
 _ZOOM_STEP = 1.25
 

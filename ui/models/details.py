@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QScrollArea,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -47,7 +46,7 @@ from ui.theme import (
 from ui.widgets.choice import ChoiceBox
 from ui.widgets.figures import full
 from ui.widgets.labels import Caption, ElidedLabel, LinkButton
-from ui.widgets.panels import column_in, row_in
+from ui.widgets.panels import column_in, column_of, row_in
 from ui.widgets.panels import row as line_of
 
 SWITCHES = frozenset({"reasoning", "images", "tools"})
@@ -111,10 +110,7 @@ class FigureRow(QWidget):
         keep = self.reset.sizePolicy()
         keep.setRetainSizeWhenHidden(True)
         self.reset.setSizePolicy(keep)
-        words = QVBoxLayout()
-        words.setSpacing(0)
-        words.addWidget(self.title)
-        words.addWidget(self.source)
+        words = column_of(self.title, self.source, spacing=0)
         line = row_in(self, S8, (0, S4, 0, S4))
         line.addLayout(words, 1)
         line.addWidget(self.field)

@@ -154,8 +154,9 @@ class ModelsDialog(Dialog):
         models.key_asked.connect(self.show_key)
 
     def _lay_out(self) -> None:
-        foot = line_of(self.message, self.summary, self.agent, self.take, self.done_button)
-        foot.setStretchFactor(self.message, 1)
+        foot = line_of(
+            self.message, self.summary, self.agent, self.take, self.done_button, wide=self.message
+        )
         self.lay_out(None, self.pages, foot)
 
     # what is shown -------------------------------------------------------------------------------

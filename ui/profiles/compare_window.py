@@ -323,8 +323,7 @@ class CompareWindow(ComparisonWindow):
         content.addLayout(self._cards)
         content.addStretch(1)
         note = Caption("Click a strip to select its entry on the map.", self, wraps=True)
-        foot = row(note, self.closing_button())
-        foot.setStretchFactor(note, 1)
+        foot = row(note, self.closing_button(), wide=note)
         self.lay_out(None, self.area, foot)
 
     # what is shown -----------------------------------------------------------------------------

@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QRadioButton,
     QScrollArea,
     QSizePolicy,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -34,7 +33,7 @@ from ui.settings.key_standing import (
 from ui.theme import S4, S8, S12, S16, bind_font, mono_font, set_tone, small_font, ui_font
 from ui.widgets.dialogs import Dialog, fit
 from ui.widgets.labels import Caption, ElidedLabel, Hairline, LinkButton
-from ui.widgets.panels import column_in, row
+from ui.widgets.panels import column_in, column_of, row
 
 
 class SettingRow(QWidget):
@@ -85,10 +84,8 @@ class SettingRow(QWidget):
 
     def _lay_out(self) -> None:
         column = column_in(self, S4)
-        head = row(self.title, self.name, self.badge)
-        head.setStretchFactor(self.name, 1)
-        line = row(self.field, self.forget, self.reset)
-        line.setStretchFactor(self.field, 1)
+        head = row(self.title, self.name, self.badge, wide=self.name)
+        line = row(self.field, self.forget, self.reset, wide=self.field)
         column.addLayout(head)
         column.addWidget(self.sentence)
         column.addLayout(line)
@@ -209,17 +206,10 @@ class SettingsDialog(Dialog):
         self.close_button.clicked.connect(self.accept)
 
     def _lay_out(self) -> None:
-        head = QVBoxLayout()
-        head.setContentsMargins(S16, S12, S16, S8)
-        head.setSpacing(S8)
-        head.addWidget(self.search)
-        head.addLayout(row(self.everywhere, self.in_project, 1, spacing=S16))
-        head.addWidget(self.problems)
-        foot = row(self.path, self.copy, self.close_button)
-        foot.setStretchFactor(self.path, 1)
-        body = QVBoxLayout()
-        body.setSpacing(0)
-        body.addWidget(Hairline(parent=self))
+        levels = row(self.everywhere, self.in_project, 1, spacing=S16)
+        head = column_of(self.search, levels, self.problems, margins=(S16, S12, S16, S8))
+        foot = row(self.path, self.copy, self.close_button, wide=self.path)
+        body = column_of(Hairline(parent=self), spacing=0)
         body.addWidget(self._area, 1)
         self.lay_out(head, body, foot)
 

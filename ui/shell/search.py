@@ -15,9 +15,8 @@ from PySide6.QtCore import (
     QTimer,
     Signal,
 )
-from PySide6.QtGui import QHideEvent, QKeyEvent, QPainter, QShowEvent
+from PySide6.QtGui import QKeyEvent, QPainter
 from PySide6.QtWidgets import (
-    QApplication,
     QLabel,
     QLineEdit,
     QStyle,
@@ -175,30 +174,10 @@ class ResultTable(PopupTable):
 
 
 class ResultPopup(Popup):
-    """Hits of all sessions, under the box; closed when the focus leaves."""
+    """Hits of all sessions, under the box."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(ResultTable(parent), parent)
-        self._bar = parent
-
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        if app := QApplication.instance():
-            app.installEventFilter(self)
-
-    def hideEvent(self, event: QHideEvent) -> None:
-        super().hideEvent(event)
-        if app := QApplication.instance():
-            app.removeEventFilter(self)
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """A press or the keyboard outside of bar and list closes the list."""
-        is_move = event.type() in (QEvent.Type.MouseButtonPress, QEvent.Type.FocusIn)
-        if is_move and isinstance(watched, QWidget):
-            around = (self, self._bar)
-            if not any(part is watched or part.isAncestorOf(watched) for part in around):
-                self.hide()
-        return super().eventFilter(watched, event)
 
     def choose_current(self) -> None:
         """Choose the marked hit, if there is one."""

@@ -332,7 +332,7 @@ class WorkshopController(QObject):
 
     def _made(self) -> WorkshopDialog:
         dialog = WorkshopDialog(self._state.window)
-        dialog.chosen.connect(self._show)
+        dialog.list.chosen.connect(self._show)
         dialog.edited.connect(self._edited)
         dialog.save_asked.connect(self._save)
         dialog.reset_asked.connect(self._ask_reset)

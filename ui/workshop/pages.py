@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QPlainTextEdit,
     QSizePolicy,
-    QSplitter,
     QVBoxLayout,
     QWidget,
 )
@@ -28,7 +27,7 @@ from ui.widgets.choice import ChoiceBox
 from ui.widgets.figures import full, moment
 from ui.widgets.labels import Caption, LinkButton
 from ui.widgets.message_blocks import DiffBlock
-from ui.widgets.panels import column_in, push_button, row, row_in
+from ui.widgets.panels import column_in, push_button, row, row_in, stacked
 from ui.widgets.plain_text import PlainTextView
 from ui.widgets.table import Column, Table, TableModel
 
@@ -242,19 +241,12 @@ class VersionsPage(QWidget):
         self._column.setContentsMargins(0, S8, 0, 0)
         self._column.setSpacing(S4)
         self.against.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        line = row(Caption("Compared with", self), self.against, self.take)
-        line.setStretchFactor(self.against, 1)
+        line = row(Caption("Compared with", self), self.against, self.take, wide=self.against)
         self._column.addLayout(line)
         self._column.addWidget(self.message)
         self.diff: DiffView | None = None
-        split = QSplitter(Qt.Orientation.Vertical, self)
-        split.setChildrenCollapsible(False)
-        split.addWidget(self.list)
-        split.addWidget(self._below)
-        split.setStretchFactor(0, 2)
-        split.setStretchFactor(1, 3)
         column = column_in(self, margins=(S16, S8, S16, S12))
-        column.addWidget(split)
+        column.addWidget(stacked(self.list, self._below, (2, 3), self))
 
     def show_versions(self, versions: Sequence[Version], text: str) -> None:
         """``text``: what stands in the editor."""

@@ -11,12 +11,9 @@ from PySide6.QtWidgets import (
     QComboBox,
     QLabel,
     QLineEdit,
-    QListWidget,
-    QListWidgetItem,
     QProgressBar,
     QPushButton,
     QTabWidget,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -25,16 +22,17 @@ from explorer.models.catalogue import ModelInfo
 from ui.audit.compare.pages import CandidateFigures, DriftView, FactsTable, SectionsView
 from ui.audit.compare.subjects import ComparisonOutcome, Subject, SummaryKey
 from ui.compaction.words import price_text
-from ui.theme import S4, S8, scaled
+from ui.theme import S8, scaled
 from ui.widgets.choice import ChoiceBox
 from ui.widgets.comparison import ComparisonWindow
 from ui.widgets.dialogs import fit
 from ui.widgets.figures import count
-from ui.widgets.flow import FlowLayout
+from ui.widgets.flow import wrapping_row
 from ui.widgets.labels import Caption
 from ui.widgets.model_box import ModelBox
-from ui.widgets.panels import push_button, row, row_in
+from ui.widgets.panels import column_of, push_button, row, row_in
 from ui.widgets.steps import StepRunner
+from ui.widgets.table import Column, Table, TableModel
 
 SHORT = 15
 """Characters of a list box: the strip is to take one line, or two with large text."""
@@ -85,9 +83,8 @@ class TryStrip(QWidget):
         self.button.setAutoDefault(False)
         self.button.clicked.connect(self._press)
         self.message = Caption("", self)
-        flow = FlowLayout(self, across=S8, down=S4)
-        for part in (self.profile, self.model, self.instructions, self.button, self.message):
-            flow.addWidget(part)
+        parts = (self.profile, self.model, self.instructions, self.button, self.message)
+        self.setLayout(wrapping_row(*parts))
 
     def offer(
         self, models: Sequence[ModelInfo], chosen: str, profiles: Mapping[str, Profile]
@@ -255,11 +252,12 @@ class CompareDraftsWindow(ComparisonWindow):
 
     def _make_head(self) -> None:
         self.title.setText("Summaries compared")
-        self.list = QListWidget(self)
-        self.list.setAccessibleName(f"Summaries; check two to {MOST}")
-        self.list.setTextElideMode(Qt.TextElideMode.ElideRight)
-        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.list.itemChanged.connect(lambda _item: self._ask())
+        columns: list[Column[SummaryKey]] = [Column("", self._name_and_facts, stretch=True)]
+        model = TableModel(columns, has_ticks=True)
+        self.list = Table(model, f"Summaries; check two to {MOST}", self)
+        self.list.horizontalHeader().hide()
+        self.list.rows.row_ticked.connect(lambda _key: self._ask())
+        self.list.restyle()
         self.reference = ChoiceBox(self)
         self.reference.setAccessibleName("Reference that the others are held against")
         self.reference.setSizeAdjustPolicy(
@@ -304,12 +302,8 @@ class CompareDraftsWindow(ComparisonWindow):
         self.committing = CommitStrip(self)
         self.committing.commit_asked.connect(self.commit_asked)
         self.taken, self.commit = self.committing.taken, self.committing.commit
-        last = row(self.committing, self.closing_button())
-        last.setStretchFactor(self.committing, 1)
-        foot = QVBoxLayout()
-        foot.setSpacing(S8)
-        foot.addWidget(self.trying)
-        foot.addLayout(last)
+        last = row(self.committing, self.closing_button(), wide=self.committing)
+        foot = column_of(self.trying, last)
         self.lay_out(self.head(self.list, line), self.pages, foot)
 
     # what is chosen ------------------------------------------------------------------------------
@@ -317,37 +311,21 @@ class CompareDraftsWindow(ComparisonWindow):
     def offer(self, subjects: Sequence[Subject], checked: Sequence[SummaryKey]) -> None:
         """Offer summaries, and compare those that are checked, the first being the reference."""
         self._subjects = {one.key: one for one in subjects}
-        self.list.blockSignals(True)
-        self.list.clear()
-        for one in subjects:
-            words = f"{one.name} · {one.facts}" if one.facts else one.name
-            item = QListWidgetItem(words, self.list)
-            item.setData(KEY, one.key.code)
-            item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
-            on = one.key in checked
-            item.setCheckState(Qt.CheckState.Checked if on else Qt.CheckState.Unchecked)
-            if on and one.key == checked[-1]:
-                self.list.setCurrentItem(item)
-        self.list.blockSignals(False)
-        self._ask(checked[0] if checked else None)
+        self.list.show_rows(list(self._subjects), checked[-1] if checked else None)
+        self.check(checked)
+
+    def _name_and_facts(self, key: SummaryKey) -> str:
+        one = self._subjects[key]
+        return f"{one.name} · {one.facts}" if one.facts else one.name
 
     def checked(self) -> list[SummaryKey]:
         """The summaries that are checked, in the order of the list."""
-        items = [self.list.item(at) for at in range(self.list.count())]
-        return [
-            SummaryKey.of(item.data(KEY))
-            for item in items
-            if item.checkState() is Qt.CheckState.Checked
-        ]
+        return [key for key in self._subjects if key in self.list.rows.ticked]
 
     def check(self, keys: Sequence[SummaryKey]) -> None:
         """Compare other ones of those that are offered."""
-        self.list.blockSignals(True)
-        for at in range(self.list.count()):
-            item = self.list.item(at)
-            on = SummaryKey.of(item.data(KEY)) in keys
-            item.setCheckState(Qt.CheckState.Checked if on else Qt.CheckState.Unchecked)
-        self.list.blockSignals(False)
+        self.list.rows.tick(self._subjects, on=False)
+        self.list.rows.tick(keys)
         self._ask(keys[0] if keys else None)
 
     def _ask(self, reference: SummaryKey | None = None) -> None:

@@ -22,7 +22,7 @@ from ui.audit.what_if.heat_map import FIGURES, HeatMap
 from ui.theme import S8, S12, S16, set_tone
 from ui.widgets.choice import ChoiceBox
 from ui.widgets.figures import full
-from ui.widgets.flow import FlowLayout
+from ui.widgets.flow import wrapping_row
 from ui.widgets.labels import Caption
 from ui.widgets.loader import Loader
 from ui.widgets.panels import column_in, labelled, push_button
@@ -105,11 +105,9 @@ class SweepPage(QWidget):
 
     def _lay_out(self) -> None:
         head = QWidget(self)
-        row = FlowLayout(head, across=8, down=4)
-        row.addWidget(labelled("&Profile", self.profile, head))
-        row.addWidget(labelled("Fi&gure", self.figure, head))
-        row.addWidget(self.start)
-        row.addWidget(self.stop)
+        profile, figure = (labelled("&Profile", self.profile, head),
+                           labelled("Fi&gure", self.figure, head))  # fmt: skip
+        head.setLayout(wrapping_row(profile, figure, self.start, self.stop))
         foot = QHBoxLayout()
         foot.setSpacing(S8)
         foot.addWidget(self.use)
