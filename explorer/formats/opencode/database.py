@@ -24,6 +24,7 @@ from explorer.formats.opencode.stored import (
     Json,
     Message,
     StoredSession,
+    object_field,
     read_object,
     started_by,
 )
@@ -231,11 +232,16 @@ class Database:
             session.problems.append(problem)
 
     def _parent_call(self, parent: str, child: str) -> str:
-        if not self._has("part", "session_id", "data"):
-            return ""
-        sql = "SELECT id, data FROM part WHERE session_id = ? AND instr(data, ?) > 0"
-        rows = self._rows(sql, (parent, child), [])
-        parts = [read_object(_text(row["data"]), {"id": _text(row["id"])})[0] for row in rows]
+        """The call is in the parent's parts; of a turn that was taken back, in the log alone."""
+        parts: list[Json] = []
+        if self._has("part", "session_id", "data"):
+            sql = "SELECT data FROM part WHERE session_id = ? AND instr(data, ?) > 0"
+            rows = self._rows(sql, (parent, child), [])
+            parts += [read_object(_text(row["data"]), {})[0] for row in rows]
+        if not parts and self._has("event", "aggregate_id", "type", "data"):
+            sql = "SELECT data FROM event WHERE aggregate_id = ? AND instr(data, ?) > 0"
+            rows = self._rows(sql, (parent, child), [])
+            parts += [object_field(read_event(_text(row["data"])), "part") for row in rows]
         return started_by(child, parts)
 
 
