@@ -348,8 +348,9 @@ def compaction_part(parts: Sequence[Any]) -> Json:
 def compaction_body(asked: Sequence[Any], answer: Json, parts: Sequence[Any]) -> CompactionSummary:
     """A compaction from the parts of the message that asked for it, and the summary."""
     part = compaction_part(asked)
-    trigger = {True: "auto", False: "manual"}.get(part["auto"]) if "auto" in part else ""
-    return _compaction(answer, parts, text_field(part, "tail_start_id"), trigger or "")
+    auto = part.get("auto")
+    trigger = ("auto" if auto else "manual") if isinstance(auto, bool) else ""
+    return _compaction(answer, parts, text_field(part, "tail_start_id"), trigger)
 
 
 def _compaction(
