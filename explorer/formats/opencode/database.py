@@ -30,6 +30,8 @@ from explorer.formats.opencode.stored import (
 )
 
 MAGIC = b"SQLite format 3\0"
+_DAMAGE = (sqlite3.Error, UnicodeDecodeError)
+"""What reading raises: SQLite's words about a damage may quote a name that is no UTF-8."""
 _TABLES = ("session", "message", "part")
 _BESIDE = {
     "todo": "the agent's list of tasks",
@@ -68,7 +70,7 @@ def opened(path: Path) -> Iterator[Database]:
         try:
             with closing(_connect(path, Path(folder))) as connection:
                 yield Database(path, connection)
-        except sqlite3.Error as error:
+        except _DAMAGE as error:
             raise FormatError(str(path), 1, f"the database cannot be read: {error}") from error
 
 
@@ -102,7 +104,7 @@ def _checked(uri: str) -> sqlite3.Connection:
         # One transaction: the agent may write meanwhile.
         connection.execute("BEGIN")
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    except sqlite3.Error:
+    except _DAMAGE:
         connection.close()
         raise
     return connection
@@ -110,8 +112,8 @@ def _checked(uri: str) -> sqlite3.Connection:
 
 @dataclass(slots=True)
 class Database:
-    """An open database. Its methods raise ``sqlite3.DatabaseError`` where it is damaged; reading a
-    session names what could not be read instead."""
+    """An open database. Its methods raise what ``opened`` turns into a FormatError where nothing of
+    it can be read; what else is damaged is named in the session's problems."""
 
     path: Path
     connection: sqlite3.Connection = field(repr=False)
@@ -172,7 +174,7 @@ class Database:
             for row in cursor:
                 count += 1
                 yield dict(zip(names, row, strict=True))
-        except sqlite3.DatabaseError as error:
+        except _DAMAGE as error:
             table = sql.partition(" FROM ")[2].partition(" ")[0]
             problems.append(f"the database is damaged ({error}): {count} rows of {table} were read")
 
