@@ -16,9 +16,9 @@ from explorer.formats.opencode.entries import (
     KNOWN_PARTS,
     compaction_part,
     context_tokens,
+    entry_of,
     has_result,
     is_summary,
-    read_record,
     separate_parts,
     typed_texts,
 )
@@ -194,26 +194,26 @@ class SessionEntries:
     def _compaction(
         self, asked: Message, answer: Message, entry_id: str, parent: str, tokens: int
     ) -> ReadEntry:
-        record = f"{_record(asked.info, asked.parts)}\n{_record(answer.info, answer.parts)}"
-        entry = read_record(record)
+        values = _whole(asked.info, asked.parts), _whole(answer.info, answer.parts)
+        entry = entry_of(*values)
         noted = _NONE
         if tokens and isinstance(entry.body, CompactionSummary):
             entry = replace(entry, body=replace(entry.body, tokens_before=tokens))
             noted = ("tokens_before",)
-        return self._read(entry, record, entry_id, parent, noted)
+        return self._read(entry, values, entry_id, parent, noted)
 
     def _message(
         self, info: Json, parts: Sequence[Any], entry_id: str, parent: str, again: Sequence[str]
     ) -> Generator[ReadEntry, None, str]:
         """Give a message's entries; returns the last of them. ``again``: texts of the prompt that
         the program sent again, if this is it."""
-        record = _record(info, parts)
-        entry, noted = read_record(record), _NONE
+        value = _whole(info, parts)
+        entry, noted = entry_of(value), _NONE
         is_again = bool(again) and set(again) <= set(typed_texts(parts))
         if is_again and isinstance(entry.body, UserMessage):
             entry = replace(entry, body=replace(entry.body, synthetic=True))
             noted = ("synthetic",)
-        yield self._read(entry, record, entry_id, parent, noted)
+        yield self._read(entry, (value,), entry_id, parent, noted)
         return (yield from self._behind(info, parts, entry_id, entry.time_ms))
 
     def _rest(
@@ -221,14 +221,14 @@ class SessionEntries:
     ) -> Generator[ReadEntry, None, str]:
         """Give the parts of a message that were taken back while others stay."""
         first = text_field(parts[0], "id") if isinstance(parts[0], dict) else ""
-        record = _record(message.info, parts)
-        entry, noted = read_record(record), _NONE
+        value = _whole(message.info, parts)
+        entry, noted = entry_of(value), _NONE
         if isinstance(entry.body, AssistantMessage):
             # The reply was paid for once.
             entry = replace(entry, body=replace(entry.body, usage=None))
             noted = ("usage",)
         rest_id = f"{entry_id}:{first}"
-        yield self._read(entry, record, rest_id, parent, noted)
+        yield self._read(entry, (value,), rest_id, parent, noted)
         return (yield from self._behind(message.info, parts, rest_id, entry.time_ms))
 
     def _behind(
@@ -240,26 +240,27 @@ class SessionEntries:
         if role == "assistant":
             chosen = [part for part in parts if has_result(part)]
         for number, part in enumerate(chosen):
-            record = _dumps(part)
-            entry, noted = read_record(record), _NONE
+            entry, noted = entry_of(part), _NONE
             if not entry.time_ms:
                 entry, noted = replace(entry, time_ms=time_ms), ("time_ms",)
             name = text_field(part, "callID") or str(number)
             part_id = text_field(part, "id") or f"{entry_id}:{name}"
-            yield self._read(entry, record, part_id, entry_id, noted)
+            yield self._read(entry, (part,), part_id, entry_id, noted)
             entry_id = part_id
         return entry_id
 
     def _read(
-        self, entry: Entry, record: str, entry_id: str, parent: str, noted: tuple[str, ...]
+        self,
+        entry: Entry,
+        values: Sequence[Json],
+        entry_id: str,
+        parent: str,
+        noted: tuple[str, ...],
     ) -> ReadEntry:
         entry = replace(entry, id=entry_id, parent_id=parent or None)
+        record = "\n".join([orjson.dumps(value).decode() for value in values])
         return ReadEntry(entry, record, next(self._lines), noted=noted, inherited=self._is_copy)
 
 
-def _record(info: Json, parts: Sequence[Any]) -> str:
-    return _dumps({"info": info, "parts": list(parts)})
-
-
-def _dumps(value: Json) -> str:
-    return orjson.dumps(value).decode()
+def _whole(info: Json, parts: Sequence[Any]) -> Json:
+    return {"info": info, "parts": list(parts)}

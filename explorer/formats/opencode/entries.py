@@ -58,16 +58,21 @@ def read_record(record: str | bytes) -> Entry:
             values.append(parse(line))
         except BadLine:
             values.append(line.decode("utf-8", "replace"))
+    return entry_of(*values)
+
+
+def entry_of(*values: Any) -> Entry:
+    """The entry of a record's lines."""
     match values:
-        case [{"info": dict(), "parts": list()} as asked, {"info": dict()} as answer]:
+        case ({"info": dict(), "parts": list()} as asked, {"info": dict()} as answer):
             summary = compaction_body(asked["parts"], answer["info"], parts_of(answer))
-            return _entry(summary, asked["info"], {"lines": values})
-        case [{"info": dict()} as message]:
+            return _entry(summary, asked["info"], {"lines": list(values)})
+        case ({"info": dict()} as message,):
             body = message_body(message["info"], parts_of(message))
             return _entry(body, message["info"], message)
-        case [dict() as part]:
+        case (dict() as part,):
             return _entry(_part_body(part), part, part)
-    return Entry(Entry.NONE.kind, Unknown("damaged record"), recorded={"lines": values})
+    return Entry(Entry.NONE.kind, Unknown("damaged record"), recorded={"lines": list(values)})
 
 
 def _entry(body: Body, info: Json, recorded: Json) -> Entry:

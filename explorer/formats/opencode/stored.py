@@ -9,9 +9,11 @@ from typing import Any, NamedTuple
 
 from explorer.formats.anthropic_content import text_field
 from explorer.formats.jsonl import BadLine, parse
-from explorer.session.json_values import time_ms
+from explorer.session.json_values import MAX_DEPTH, is_too_deep, time_ms
 
 Json = dict[str, Any]
+_ADDED_LEVELS = 3
+"""A record is deeper than the stored object by these levels: the message, the list of its parts."""
 
 
 class RemovedParts(NamedTuple):
@@ -111,8 +113,8 @@ def read_object(text: str | bytes, ids: Json) -> tuple[Json, bool]:
         raw = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
         value = parse(raw)
     except BadLine:
-        value = None
-    if isinstance(value, dict):
+        raw, value = b"", None
+    if isinstance(value, dict) and not is_too_deep(raw, value, MAX_DEPTH - _ADDED_LEVELS):
         return {**value, **{name: one for name, one in ids.items() if one}}, True
     shown = text if isinstance(text, str) else text.decode("utf-8", "replace")
     return {**ids, "data": shown}, False
