@@ -320,7 +320,8 @@ def test_unknown_parts_are_kept_and_counted(opened: Open) -> None:
     blocks = [one for entry in reading.entries for one in entry.content]
     assert [one.type for one in blocks if isinstance(one, UnknownBlock)] == ["hologram"] * 2
     assert [one.reason for one in reading.report.problems] == [
-        "2 parts of the type 'hologram' are not known; they are kept"
+        "2 parts of the type 'hologram' are not known; they are kept",
+        "1 messages of the role 'narrator' are not known; they are kept",
     ]
     assert reading.entries[2].text == "meanwhile"
 

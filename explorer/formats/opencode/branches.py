@@ -94,7 +94,7 @@ class SessionEntries:
             raw = text.encode("utf-8", "surrogatepass")
             yield Aside(next(self._lines), raw, reason)
         for kind, number in self._unknown.items():
-            yield Problem(1, f"{number} parts of the type {kind!r} are not known; they are kept")
+            yield Problem(1, f"{number} {kind} are not known; they are kept")
         yield Leaf(self._leaf)
 
     def _cut(self) -> _Cut:
@@ -150,6 +150,9 @@ class SessionEntries:
         self, message: Message, answer: Message | None, above: _Placed | None, cut: int
     ) -> Generator[ReadEntry | Problem, None, _Placed]:
         """Give the entries of a message. ``cut``: its parts from this index on are taken back."""
+        role = message.info.get("role")
+        if isinstance(role, str) and role not in ("user", "assistant"):
+            self._unknown[f"messages of the role {role!r}"] += 1
         self._look_at(message.parts)
         fork = self._session.fork
         self._is_copy = fork is not None and message.id in fork.copied
@@ -167,7 +170,7 @@ class SessionEntries:
             placed.tokens = context_tokens(answer.info) or tokens
             placed.is_overflow = asked.get("overflow") is True
             return placed
-        if asked and message.info.get("role") == "user" and message.removed_at is None:
+        if asked and role == "user" and message.removed_at is None:
             reason = "a compaction was asked for and did not come to an end"
             yield Problem(1, f"{reason} (message {entry_id!r})")
         again = typed if above is not None and above.is_overflow else ()
@@ -187,9 +190,9 @@ class SessionEntries:
         for part in parts:
             kind = part.get("type") if isinstance(part, dict) else None
             if not isinstance(kind, str):
-                self._unknown[""] += 1
+                self._unknown["parts without a type"] += 1
             elif kind not in KNOWN_PARTS:
-                self._unknown[kind] += 1
+                self._unknown[f"parts of the type {kind!r}"] += 1
 
     def _compaction(
         self, asked: Message, answer: Message, entry_id: str, parent: str, tokens: int
