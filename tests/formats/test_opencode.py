@@ -26,6 +26,7 @@ from explorer.session.entries import (
     TokenUsage,
     ToolCallBlock,
     UnknownBlock,
+    UserMessage,
 )
 from explorer.session.kinds import Flag
 from tests.formats import opencode_store as store
@@ -300,9 +301,9 @@ def test_parts_of_a_message_may_be_taken_back(opened: Open) -> None:
     assert shape(reading)[3:] == [
         ("a1:a1-p2", "a1-p1"), ("a1-p3", "a1:a1-p2"), ("a2", "a1-p3"),
     ]  # fmt: skip
-    kept, rest, _ = reading.replies
-    assert [one.id for one in kept.calls] == ["c1"] and [one.id for one in rest.calls] == ["c2"]
-    assert kept.usage is not None and rest.usage is None, "it was paid for once"
+    stayed, rest, _ = reading.replies
+    assert [one.id for one in stayed.calls] == ["c1"] and [one.id for one in rest.calls] == ["c2"]
+    assert stayed.usage is not None and rest.usage is None, "it was paid for once"
 
 
 def test_a_place_to_go_back_to_that_is_not_there_is_named(opened: Open) -> None:
@@ -324,6 +325,20 @@ def test_unknown_parts_are_kept_and_counted(opened: Open) -> None:
         "1 messages of the role 'narrator' are not known; they are kept",
     ]
     assert reading.entries[2].text == "meanwhile"
+
+
+def test_what_says_little_is_kept(opened: Open) -> None:
+    reading = opened(
+        user("u1", 1),
+        reply("a1", 2, tool("c1", "paused", output="so far"), tool("c2", "paused"), {"size": 3}),
+        user("u2", 3, {"type": "file", "mime": "image/png", "url": "https://a.example/b.png"}),
+    )
+    assert body_of(reading, "u1") == UserMessage(())
+    assert [one.call_id for one in reading.results] == ["c1"]
+    assert body_of(reading, "u2").content == (ImageBlock("image/png", ""),)
+    assert [one.reason for one in reading.report.problems] == [
+        "1 parts without a type are not known; they are kept"
+    ]
 
 
 def test_every_record_is_read_again_as_the_same_entry(opened: Open) -> None:
@@ -420,6 +435,8 @@ def test_a_fork_is_known_by_its_messages(tmp_path: Path) -> None:
         session("origin", *turns("a"), user("a3", 3, "gone on"), at=0),
         session("fork", *turns("b"), user("b3", 9, "here"), at=5, title="About origin (fork #1)"),
         session("next", *turns("c"), at=8, title="About origin (fork #2)"),
+        session("like", *turns("d"), at=6, title="About something (fork #1)"),
+        session("lost", user("l1", 2, "never seen"), at=7, title="About nothing (fork #1)"),
     )
     db.close()
     fork = Reading(path, "fork")
@@ -429,6 +446,8 @@ def test_a_fork_is_known_by_its_messages(tmp_path: Path) -> None:
     assert Reading(path, "next").header.parent_session == "fork", "the number is one higher"
     for name in ("origin", "other"):
         assert Reading(path, name).header.relation == ""
+    lost = Reading(path, "lost")
+    assert lost.header.relation == "" and "was made from" in lost.report.problems[0].reason
 
 
 def test_a_fork_whose_origin_is_not_there_says_so(tmp_path: Path) -> None:
@@ -459,6 +478,17 @@ def test_sessions_of_a_database_are_related(tmp_path: Path) -> None:
     assert [one.session_id for one in related(path, "top")] == ["child", "grandchild"]
     assert not related(path, "old") and {one.path for one in related(path)} == {path}
     assert OPENCODE.resume(child) == ("opencode", "-s", "child")
+
+
+def test_the_call_of_a_turn_that_was_deleted_is_known_from_the_log(tmp_path: Path) -> None:
+    call = reply("t2", 2, tool("c7", name="task", metadata={"sessionId": "child"}))
+    path, db = database(
+        tmp_path, session("top"), session("child", user("k1", 3, "b"), at=60, parentID="top")
+    )
+    store.log(db, "top", *store.written(call), *store.removed("t2"))
+    db.close()
+    assert Reading(path, "child").header.parent_call == "c7"
+    assert [one.entry_id for one in Reading(path, "top").records] == ["t2", "t2-p0"]
 
 
 def test_sessions_of_a_folder_are_related(tmp_path: Path) -> None:

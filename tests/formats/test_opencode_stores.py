@@ -157,6 +157,31 @@ def test_rows_that_are_no_json_are_kept_and_named(tmp_path: Path) -> None:
     assert len(set(lines)) == len(lines)
 
 
+def test_what_else_is_stored_with_a_session_is_put_aside(tmp_path: Path) -> None:
+    path = store.write_database(tmp_path / "opencode.db", two_turns())
+    with sqlite3.connect(path) as db:
+        db.execute("CREATE TABLE session_message (id TEXT, session_id TEXT, data TEXT)")
+        db.execute("INSERT INTO session_message VALUES ('m', 'ses', '{\"new\": 1}')")
+    db.close()
+    reading = Reading(path)
+    (problem,) = reading.report.problems
+    assert problem.reason == "1 rows of the table 'session_message' are not known; they are kept"
+    (aside,) = reading.report.asides
+    assert json.loads(json.loads(aside.raw)["data"]) == {"new": 1}
+    (file,) = store.write_folder(tmp_path, two_turns())
+    tasks = tmp_path / "storage/todo/ses.json"
+    tasks.parent.mkdir()
+    tasks.write_text('[{"content": "sweep"}]', "utf-8")
+    reading = Reading(file)
+    assert b"sweep" in reading.report.asides[0].raw and str(tasks) in reading.source.files
+    export = two_turns()
+    export["messages"] += ["words", {"info": 3}]
+    reading = Reading(store.write_export(tmp_path / "a.json", export | {"more": 1}))
+    raws = [one.raw for one in reading.report.asides]
+    assert raws == [b'"words"', b'{"info":3}', b'{"more":1}']
+    assert len(reading.report.problems) == 2
+
+
 @pytest.mark.parametrize(
     ("change", "entries"),
     [
@@ -306,6 +331,6 @@ def test_sessions_are_found_where_opencode_keeps_them(tmp_path: Path) -> None:
     folder.parent.rename(moved)
     assert not list(OPENCODE.find(home, {}))
     assert len(list(OPENCODE.find(home, {"XDG_DATA_HOME": str(moved)}))) == 3
-    elsewhere = store.write_database(tmp_path / "mine.db", two_turns("mine"))
-    (one,) = OPENCODE.find(home, {"OPENCODE_DB": str(elsewhere)})
+    chosen = store.write_database(tmp_path / "mine.db", two_turns("mine"))
+    (one,) = OPENCODE.find(home, {"OPENCODE_DB": str(chosen)})
     assert one.session_id == "mine"

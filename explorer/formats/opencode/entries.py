@@ -168,7 +168,7 @@ def _file_block(part: Json) -> Block:
 
 
 def _file_text(url: str) -> str:
-    """The text of a data URL; empty where it is elsewhere or no text."""
+    """The text of a data URL; empty for another address, or no text."""
     start, _, data = url.partition(",")
     if not start.startswith("data:"):
         return ""

@@ -167,16 +167,16 @@ def _check_compactions(
         assert body.trigger == ("auto" if one["auto"] else "manual")
         assert body.first_kept_id == (one["tail_start_id"] or "")
         assert not one["tokens_before"] or body.tokens_before == one["tokens_before"]
-        _check_kept(reading, by_id, name, one)
+        _check_tail(reading, by_id, name, one)
 
 
-def _check_kept(reading: Reading, by_id: Mapping[str, int], name: str, one: Json) -> None:
+def _check_tail(reading: Reading, by_id: Mapping[str, int], name: str, one: Json) -> None:
     if one["kept"] is None or one["tail_start_id"] not in by_id:
         return
     path = list(reading.tree.path(by_id[name]))
-    kept = path[path.index(by_id[one["tail_start_id"]]) : -1]
+    tail = path[path.index(by_id[one["tail_start_id"]]) : -1]
     counted: set[str] = set()
-    for at in kept:
+    for at in tail:
         lines: Iterator[Json] = iter(
             reading.entries[at].recorded.get("lines") or [reading.entries[at].recorded]
         )
