@@ -55,6 +55,7 @@ class Leaf(NamedTuple):
     """Where the agent stands; without it, at the last entry of the file."""
 
     entry_id: str
+    """Empty: before the first entry."""
 
 
 def entry_record(
@@ -113,7 +114,7 @@ class TypedSource:
         """
         assembler: Assembler[tuple[EntryRecord, str]] = Assembler()
         batch: list[EntryRecord] = []
-        leaf_id = ""
+        leaf_id: str | None = None
         for one in self._read:
             match one:
                 case ReadEntry():
@@ -133,7 +134,8 @@ class TypedSource:
         if batch:
             yield batch
         placed = assembler.placed
-        self.report.leaf = placed.get(leaf_id, placed.get(self._last_id, -1))
+        last = placed.get(self._last_id, -1)
+        self.report.leaf = last if leaf_id is None else placed.get(leaf_id, last if leaf_id else -1)
 
     def _take(
         self,
