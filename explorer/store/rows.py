@@ -63,6 +63,13 @@ class SessionRow:
     parent_call: str = ""
     """The tool call of the parent session that started it."""
     agent_version: str = ""
+    branches: int = 0
+    """0 while they are not counted yet."""
+    archived_ms: float = 0.0
+    """0 of one that is not in the archive."""
+    trashed_ms: float = 0.0
+    """0 of one that is not in the trash."""
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,14 @@ from explorer.store.rows import (
 )
 from explorer.store.schema import row_id
 from explorer.store.search import SearchHit, SearchState, search
-from explorer.store.sessions import create_session, hide_session, session_row, session_rows
+from explorer.store.sessions import (
+    Arranged,
+    arrange_sessions,
+    create_session,
+    hide_session,
+    session_row,
+    session_rows,
+)
 from explorer.store.stored_columns import (
     REPACK_ROWS,
     load_columns,
@@ -91,7 +98,7 @@ class Store:
                 raw = driver(connection)
                 raw.execute("PRAGMA journal_mode = WAL")
                 migrate(raw, path)
-                session_rows(raw)
+                session_rows(raw, all_places=True)
                 row = raw.execute("SELECT value FROM library WHERE name = 'id'").fetchone()
         except (sqlite3.Error, SQLAlchemyError) as error:
             engine.dispose()
@@ -119,10 +126,18 @@ class Store:
 
     # sessions --------------------------------------------------------------------------------
 
-    def sessions(self) -> list[SessionRow]:
-        """All sessions, the last changed first."""
+    def sessions(self, *, all_places: bool = False) -> list[SessionRow]:
+        """All sessions, the last changed first. ``all_places``: with those in the archive and in
+        the trash."""
         with self._readers.read() as db:
-            return session_rows(db)
+            return session_rows(db, all_places)
+
+    def arrange(
+        self, keys: Sequence[int], field: Arranged, value: float | str | None
+    ) -> Future[None]:
+        """Put sessions into the archive or the trash (milliseconds since 1970, None takes them out
+        again), or write a note on them."""
+        return self._writer.submit(lambda c: arrange_sessions(driver(c), keys, field, value))
 
     def session(self, key: int) -> SessionRow:
         """One session. Raises StoreError when there is none of that key."""
