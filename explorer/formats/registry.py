@@ -11,6 +11,7 @@ from typing import Any
 
 from explorer.formats.adapter import Adapter, FoundSession, IsCancelled, Progress
 from explorer.formats.annotation import apply_annotation, split_annotation
+from explorer.formats.copilot_chat.adapter import COPILOT_CHAT
 from explorer.formats.copilot_cli.adapter import COPILOT_CLI
 from explorer.formats.pi.adapter import OMP, PI
 from explorer.formats.pi.entry_writer import write_entry
@@ -18,6 +19,7 @@ from explorer.session.entries import Entry, TokenUsage
 from explorer.session.records import FormatName, SessionSource
 
 ADAPTERS: dict[FormatName, Adapter] = {
+    "copilot-chat": COPILOT_CHAT,
     "copilot-cli": COPILOT_CLI,
     # pi takes every line with an id for an entry: it is asked last.
     "pi": PI,
