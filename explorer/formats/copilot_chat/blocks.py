@@ -27,11 +27,11 @@ _SHOWN_ONLY = frozenset(
     {
         "prepareToolInvocation", "progressMessage", "progressTask", "progressTaskSerialized",
         "reference", "references", "codeblockUri", "codeCitation", "undoStop", "command",
-        "treeData", "confirmation", "elicitation", "elicitation2", "elicitationSerialized", "warning",
-        "move", "mcpServersStarting", "mcpServersStartingSerialized", "extensions", "pullRequest",
-        "changesSummary", "multiDiffData", "questionCarousel", "clearToPreviousToolInvocation",
-        "externalToolInvocation", "hook", "agentDetection", "agent", "followup", "usage",
-        "workspaceEdit", "disabledClaudeHooks", "planReview", "info",
+        "treeData", "confirmation", "elicitation", "elicitation2", "elicitationSerialized",
+        "warning", "move", "mcpServersStarting", "mcpServersStartingSerialized", "extensions",
+        "pullRequest", "changesSummary", "multiDiffData", "questionCarousel",
+        "clearToPreviousToolInvocation", "externalToolInvocation", "hook", "agentDetection",
+        "agent", "followup", "usage", "workspaceEdit", "disabledClaudeHooks", "planReview", "info",
     }
 )  # fmt: skip
 """Kinds of response parts that only the window needs."""
