@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -118,7 +119,9 @@ class CopilotChatAdapter:
     def _look_at(self, path: Path, folders: dict[Path, str]) -> FoundSession | None:
         try:
             status = path.stat()
-            with path.open("rb") as file:
+            if not stat.S_ISREG(status.st_mode):
+                return None
+            with path.open("rb", buffering=0) as file:
                 head = file.read(HEAD_BYTES)
         except OSError:
             return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -104,7 +105,9 @@ class CopilotCliAdapter:
     def _look_at(self, path: Path) -> FoundSession | None:
         try:
             status = path.stat()
-            with path.open("rb") as file:
+            if not stat.S_ISREG(status.st_mode):
+                return None
+            with path.open("rb", buffering=0) as file:
                 head = file.read(HEAD_BYTES)
         except OSError:
             return None
@@ -191,9 +194,7 @@ def _session_files(root: Path) -> Iterator[Path]:
         if one.name.endswith(".jsonl"):
             yield Path(one.path)
         else:
-            events = Path(one.path, "events.jsonl")
-            if events.is_file():
-                yield events
+            yield Path(one.path, "events.jsonl")
 
 
 COPILOT_CLI = CopilotCliAdapter()

@@ -6,8 +6,10 @@ agent wrote. Sub-agents write into the file of the session that started them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 from zlib import crc32
@@ -105,8 +107,15 @@ def thread_of(event: Event) -> str:
     return text_field(data, "parentToolCallId") or by_call
 
 
-def find_agents(path: str | Path) -> dict[str, Agent]:
+def find_agents(path: str | Path) -> Mapping[str, Agent]:
     """The sub-agents of a file, by id, in the order in which they began. Raises OSError."""
+    status = Path(path).stat()
+    return _agents_of(str(path), status.st_size, status.st_mtime_ns)
+
+
+@lru_cache(maxsize=4)
+def _agents_of(path: str, size: int, mtime_ns: int) -> Mapping[str, Agent]:
+    """``find_agents`` of a file as it was then: it is asked once for each of them."""
     agents: dict[str, Agent] = {}
     callers: dict[str, str] = {}
     for line in file_lines(path):
@@ -181,8 +190,10 @@ class Thread:
     def read(self, path: str) -> Iterator[Read]:
         """Everything of the file that is this agent's. The session itself also puts aside what is
         nobody's, and the lines of its sub-agents. Raises OSError, FormatError."""
+        # A name of plain letters is written in one way: a line without it need not be parsed.
+        name = self._agent_id.encode() if re.fullmatch(r"[\w-]+", self._agent_id, re.A) else b""
         for line in file_lines(path):
-            if line.number == self._header_line:
+            if line.number == self._header_line or name not in line.raw:
                 continue
             if is_blank(line.raw):
                 if not self._agent_id:
