@@ -251,12 +251,12 @@ def test_a_response_without_the_models_view_is_one_reply(tmp_path: Path) -> None
 
 
 def test_cancelled_and_failed_requests(tmp_path: Path) -> None:
-    said = [{"value": "I beg"}]
+    response = [{"value": "I beg"}]
     error = {"errorDetails": {"message": "rate limit"}}
     stopped = answered(round_("r1", "One.", "c1"))
     reading = document(
         tmp_path,
-        request("q1", "First.", response=said, isCanceled=True),
+        request("q1", "First.", response=response, isCanceled=True),
         request("q2", "Second.", result=error),
         request("q3", "Third.", result=stopped, modelState={"value": 2}),
         request("q4", "Fourth.", modelState={"value": 0}),

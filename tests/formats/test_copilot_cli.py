@@ -338,8 +338,8 @@ def test_damage_and_events_of_next_month(events: Events) -> None:
     assert sum("kept aside" in one for one in reasons) == 3
     assert len(reading.results) == 0, "a call without its end has no result"
     there = [one.decode() for one in events.lines]
-    kept = reading.lines()
-    assert all(kept[one] >= there.count(one) for one in there)
+    found = reading.lines()
+    assert all(found[one] >= there.count(one) for one in there)
 
 
 def test_a_file_that_is_none_and_records_that_are_none(tmp_path: Path) -> None:

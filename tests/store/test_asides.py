@@ -34,8 +34,8 @@ def test_they_do_not_gather_and_all_are_kept(store: Store, path: Path) -> None:
     )
     assert len(gathered) > 3 and max(gathered) == 0
     assert (report.added, report.asides) == (1, HOOKS)
-    kept = store.asides(report.key)
-    assert [one.raw for one in kept] == path.read_bytes().split(b"\n")[1 : HOOKS + 1]
+    stored = store.asides(report.key)
+    assert [one.raw for one in stored] == path.read_bytes().split(b"\n")[1 : HOOKS + 1]
     with path.open("a") as file:
         file.write(json.dumps({"type": "hook.end", "data": {}, "id": "last"}) + "\n")
     again = store.import_session(open_source(path))

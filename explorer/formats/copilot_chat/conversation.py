@@ -148,8 +148,8 @@ class Conversation:
         if rendered_blocks(environment) and text != placed.environment:
             placed.environment = text
             yield self._entry(placed, "globalContext", {"renderedGlobalContext": environment})
-        said = {name: request[name] for name in request if name not in ("response", "result")}
-        user = self._entry(placed, "request", {"request": said})
+        fields = {name: request[name] for name in request if name not in ("response", "result")}
+        user = self._entry(placed, "request", {"request": fields})
         yield user
         variables = list_field(object_field(request, "variableData"), "variables")
         if attached_files(variables):
@@ -217,8 +217,8 @@ class Conversation:
         tail = response[calls[-1] + 1 :] if calls else response
         tail = [one for one in tail if shown_text(one)]
         text = "".join(map(shown_text, tail)).strip()
-        said = "\n".join(text_field(one, "response") for one in rounds)
-        is_new = bool(text) and text not in said and bool(list_field(rounds[-1], "toolCalls"))
+        recorded = "\n".join(text_field(one, "response") for one in rounds)
+        is_new = bool(text) and text not in recorded and bool(list_field(rounds[-1], "toolCalls"))
         stop, _ = ending(placed.request)
         if is_new or stop:
             fields = {"response": tail if is_new else [], **_ending_fields(placed.request)}
@@ -298,8 +298,8 @@ class Conversation:
                 )
                 yield self._entry(placed, "unusedSummary", {"summary": summary})
                 continue
-            kept = next((entry for entry, _, is_sent in sent[last + 1 :] if is_sent), "")
-            yield self._entry(placed, "summary", {"summary": summary}, kept_id=kept)
+            first = next((entry for entry, _, is_sent in sent[last + 1 :] if is_sent), "")
+            yield self._entry(placed, "summary", {"summary": summary}, first_kept_id=first)
 
     # entries --------------------------------------------------------------------------------------
 
@@ -310,7 +310,7 @@ class Conversation:
         fields: Mapping[str, Any],
         round_id: str = "",
         time: object = None,
-        kept_id: str = "",
+        first_kept_id: str = "",
     ) -> ReadEntry:
         """The next entry of a request, below the last one."""
         request_id = text_field(placed.request, "requestId") or "request"
@@ -325,9 +325,9 @@ class Conversation:
         record = {PART: part, "id": entry_id, "time": moment, **fields}
         entry = replace(read_part(record), parent_id=placed.last or None)
         noted: tuple[str, ...] = ()
-        if kept_id and isinstance(entry.body, CompactionSummary):
+        if first_kept_id and isinstance(entry.body, CompactionSummary):
             noted = ("first_kept_id",)
-            entry = replace(entry, body=replace(entry.body, first_kept_id=kept_id))
+            entry = replace(entry, body=replace(entry.body, first_kept_id=first_kept_id))
         self._line += 1
         placed.entries.append((entry_id, round_id, entry.kind in CONTEXT_KINDS))
         return ReadEntry(entry, orjson.dumps(record).decode(), self._line, self._size, noted)

@@ -206,8 +206,8 @@ def _ends_in_call(blocks: list[Block]) -> bool:
 
 
 def _summary(record: Record) -> Body:
-    """What an agent wrote in place of the rounds up to one; the entry that is the first kept one
-    is told by the other records."""
+    """What an agent wrote in place of the rounds up to one; which entry is the
+    first to be repeated follows from the other records."""
     summary = object_field(record, "summary")
     usage = object_field(summary, "usage")
     prompt, output = (

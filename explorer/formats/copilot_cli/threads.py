@@ -273,13 +273,13 @@ class Thread:
     ) -> ReadEntry:
         """An entry below the last one. ``noted``: what other events tell of it."""
         entry = replace(read_events(events), id=entry_id, parent_id=self._tip or None)
-        told = {name: value for name, value in (noted or {}).items() if value}
-        if told:
-            entry = replace(entry, body=replace(entry.body, **told))
+        known = {name: value for name, value in (noted or {}).items() if value}
+        if known:
+            entry = replace(entry, body=replace(entry.body, **known))
         self._tip = entry_id
         if is_sent:
             self._sent.append(entry_id)
-        return ReadEntry(entry, record, line.number, line.done, tuple(told))
+        return ReadEntry(entry, record, line.number, line.done, tuple(known))
 
     def _parts(self, line: Line, event: Event, event_id: str) -> Iterator[Read]:
         """What was sent with a person's words, as entries of its own: the record of each is what
@@ -394,9 +394,9 @@ class Thread:
             yield Aside(line.number, line.raw, "a truncation that removed nothing")
             return
         self._start = min(self._start + removed, len(self._sent))
-        kept = self._sent[self._start] if self._start < len(self._sent) else ""
+        first = self._sent[self._start] if self._start < len(self._sent) else ""
         yield self._entry(
-            line, [event], line.raw.decode(), event_id, False, {"first_kept_id": kept}
+            line, [event], line.raw.decode(), event_id, False, {"first_kept_id": first}
         )
         yield Problem(
             line.number,

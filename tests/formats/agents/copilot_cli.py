@@ -24,12 +24,12 @@ def _check_file(path: Path, known: dict[str, Any]) -> None:
     assert main.adapter.name == "copilot-cli"
     agents = [Reading(path, one.session_id) for one in main.adapter.related(path)]
     every = [main, *agents]
-    kept = [json.loads(one) for one in _lines(main)]
-    assert len(kept) == known["records"], "every record is kept with the session"
-    assert Counter(one["type"] for one in kept) == known["types"]
+    lines = [json.loads(one) for one in _lines(main)]
+    assert len(lines) == known["records"], "every record is kept with the session"
+    assert Counter(one["type"] for one in lines) == known["types"]
     bad = [one for one in main.report.asides if one.reason.startswith("not ")]
     assert len(bad) == known["malformed"]
-    ids = Counter(one["id"] for one in kept if isinstance(one.get("id"), str))
+    ids = Counter(one["id"] for one in lines if isinstance(one.get("id"), str))
     assert sum(ids.values()) - len(ids) == known["duplicate_ids"]
     _check_messages(every, known)
     _check_calls(every, known)
