@@ -22,7 +22,8 @@ def _check_file(path: Path, known: dict[str, Any]) -> None:
     reading = Reading(path)
     assert reading.adapter.name == "copilot-chat"
     assert reading.header.session_id == (known["session_id"] or path.stem)
-    assert reading.header.title == (known["title"] or "")
+    if known["title"]:
+        assert reading.header.title == known["title"]
     _check_log(reading, path, known)
     on_path = list(reading.tree.path(reading.report.leaf or 0)) if reading.records else []
     requests = _by_request([reading.entries[at] for at in on_path])
@@ -65,7 +66,7 @@ def _by_request(entries: list[Entry]) -> list[list[Entry]]:
         if isinstance(one.body, UserMessage):
             requests.append([one, *ahead])
             ahead = []
-        elif one.recorded["part"] in ("globalContext", "summary") and _is_next(one, requests):
+        elif _is_next(one, requests):
             ahead.append(one)
         else:
             requests[-1].append(one)
@@ -110,7 +111,7 @@ def _check_summaries(requests: list[list[Entry]], known: dict[str, Any]) -> None
             if not isinstance(body, CompactionSummary) or one.recorded["part"] != "summary":
                 continue
             summary = one.recorded["summary"]
-            name = summary["toolCallRoundId"]
+            name = summary.get("toolCallRoundId")
             holds = (
                 number
                 for number, each in enumerate(requests)
