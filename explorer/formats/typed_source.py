@@ -25,7 +25,7 @@ from explorer.session.records import (
 from explorer.tokens.estimate import estimate_entry
 
 BATCH = 1_000
-"""Entries that are handed on together."""
+"""Entries, and lines that are none, that are handed on together."""
 _FAULTS = {
     "orphan": "the parent {parent!r} is not in the file; the entry became a root",
     "cycle": "the parent {parent!r} is below the entry itself; the entry became a root",
@@ -115,7 +115,9 @@ class TypedSource:
         assembler: Assembler[tuple[EntryRecord, str]] = Assembler()
         batch: list[EntryRecord] = []
         leaf_id: str | None = None
+        gathered = 0
         for one in self._read:
+            gathered += 1
             match one:
                 case ReadEntry():
                     self._take(one, assembler, batch)
@@ -125,10 +127,10 @@ class TypedSource:
                     self.report.problems.append(one)
                 case Leaf():
                     leaf_id = one.entry_id
-            if len(batch) >= BATCH:
+            if gathered >= BATCH:
                 self._tell(self.report.bytes_done)
                 yield batch
-                batch = []
+                batch, gathered = [], 0
         batch += placed_records(assembler.finish(), self.report)
         self._tell(self.report.bytes_total)
         if batch:

@@ -216,6 +216,9 @@ FILE_TOOLS: dict[str, _Reader] = {
     "NotebookEdit": _notebook,
     "str_replace_based_edit_tool": _by_command,
     "str_replace_editor": _by_command,
+    # Copilot CLI
+    "view": _does("read"),
+    "create": _does("create"),
     # Codex
     "shell": _shell_patch,
     "local_shell": _shell_patch,

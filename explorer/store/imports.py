@@ -18,7 +18,7 @@ from pathlib import Path
 from sqlalchemy import Connection
 
 from explorer.formats.registry import adapter_of
-from explorer.session.records import EntryRecord, ReadReport, SessionSource
+from explorer.session.records import Aside, EntryRecord, ReadReport, SessionSource
 from explorer.store.appends import Appender, insert_entries, insert_labels
 from explorer.store.database import Readers, driver
 from explorer.store.entry_rows import Batch, BatchBuilder, index_of, text_in, text_out, to_json
@@ -71,6 +71,7 @@ class NewImport:
         self._waiting: deque[Future[None]] = deque()
         self._last_line = 0
         self._key = 0
+        self._asides = 0
 
     def run(self, progress: OnProgress | None, cancelled: IsCancelled | None) -> ImportReport:
         """Import everything. Raises StoreError, ImportCancelled, or what the source raises;
@@ -85,8 +86,10 @@ class NewImport:
                         raise ImportCancelled(f"the import of {self._source.path} was cancelled")
                     if batch:
                         self._take(batch)
+                    self._take_asides()
                     if progress is not None:
                         progress(self._source.report.bytes_done, self._source.report.bytes_total)
+                self._take_asides()
                 self._drain(0)
                 return self._finish(claim.name)
             except BaseException:
@@ -105,6 +108,16 @@ class NewImport:
         self._waiting.append(
             self._writer.submit(lambda c: insert_entries(driver(c), entries, payloads))
         )
+
+    def _take_asides(self) -> None:
+        """Hand on the lines that are no entries, so that they do not gather here."""
+        asides, key = list(self._source.report.asides), self._key
+        if not asides:
+            return
+        self._source.report.asides.clear()
+        self._asides += len(asides)
+        self._drain(_IN_FLIGHT - 1)
+        self._waiting.append(self._writer.submit(lambda c: insert_asides(driver(c), key, asides)))
 
     def _drain(self, allowed: int) -> None:
         while len(self._waiting) > allowed:
@@ -126,7 +139,6 @@ class NewImport:
             store_columns(db, key, block, count)
             insert_labels(db, key, self._labels)
             extend_session(db, key, count, self._summary, leaf)
-            store_asides(db, key, self._source.report)
             if self._stamp is not None:
                 store_source(db, key, self._source, self._stamp, self._last_line, leaf)
 
@@ -134,7 +146,7 @@ class NewImport:
         report = self._source.report
         title = self._summary.name or self._summary.first_said
         return ImportReport(
-            key, title, True, count, asides=len(report.asides), problems=list(report.problems)
+            key, title, True, count, asides=self._asides, problems=list(report.problems)
         )
 
     def _give_up(self) -> None:
@@ -154,9 +166,14 @@ def source_leaf(source: SessionSource, entries: int) -> int:
 def store_asides(db: sqlite3.Connection, key: int, report: ReadReport) -> None:
     """Keep the lines that are not entries, in place of those kept before."""
     db.execute("DELETE FROM asides WHERE session = ?", (key,))
+    insert_asides(db, key, report.asides)
+
+
+def insert_asides(db: sqlite3.Connection, key: int, asides: Sequence[Aside]) -> None:
+    """Keep lines that are not entries."""
     db.executemany(
         "INSERT OR REPLACE INTO asides (session, line, raw, reason) VALUES (?, ?, ?, ?)",
-        [(key, aside.line, aside.raw, aside.reason) for aside in report.asides],
+        [(key, aside.line, aside.raw, aside.reason) for aside in asides],
     )
 
 
