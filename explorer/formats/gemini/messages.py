@@ -1,0 +1,283 @@
+"""Gemini CLI's records as typed entries: messages, tool calls, checkpoints and rewinds.
+
+A message that the file repeats under its id is one record of several lines, of which a later one
+replaces what it has and leaves what it lacks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from explorer.formats.documents import compact, objects_of, recorded, text_at
+from explorer.session.entries import (
+    AssistantMessage,
+    Block,
+    Body,
+    CompactionSummary,
+    Content,
+    CustomData,
+    Entry,
+    ImageBlock,
+    SessionName,
+    TextBlock,
+    ThinkingBlock,
+    TokenUsage,
+    ToolCallBlock,
+    ToolResultMessage,
+    Unknown,
+    UnknownBlock,
+    UserMessage,
+    text_of,
+)
+from explorer.session.json_values import recorded_count, time_ms, token_count
+
+NOTICES = ("info", "error", "warning")
+"""Types of messages that the person sees and the model is not sent."""
+MESSAGE_TYPES = frozenset({"user", "gemini", *NOTICES})
+SNAPSHOT = "<state_snapshot>"
+_INSERTED = ("<session_context>", "<hook_context>", SNAPSHOT, "<scratchpad>")
+"""How texts begin that the program sends in the person's place."""
+_FINISHED = ("success", "error", "cancelled")
+"""A tool call of another status goes on, or went on when the program died."""
+
+Object = Mapping[str, Any]
+
+
+def read_record(record: str | bytes) -> Entry:
+    """The entry that a record says; of an unknown kind when it says none."""
+    values = objects_of(record)
+    first: Object = values[0] if values else {}
+    settings = first.get("$set")
+    message = first
+    body: Body
+    if isinstance(settings, Mapping):
+        body, message = _settings_body(settings), settings
+    elif isinstance(first.get("$rewindTo"), str):
+        body = CustomData("rewind", {"to": first["$rewindTo"]})
+    elif isinstance(first.get("functionResponse"), Mapping):
+        body = response_result(first["functionResponse"])
+    elif "type" not in first and isinstance(first.get("name"), str):
+        body = call_result(first)
+    else:
+        message = merged(values)
+        body = message_body(message)
+    time = time_ms(message.get("timestamp", message.get("lastUpdated")))
+    made = Entry.of(body, text_at(first, "id"), None, time)
+    return Entry(made.kind, body, made.id, None, made.time_ms, recorded(values))
+
+
+def _settings_body(settings: Object) -> Body:
+    """Of a ``$set`` line that is an entry: a compaction, or a name of the session."""
+    if isinstance(settings.get("summary"), str):
+        return SessionName(settings["summary"])
+    messages = settings.get("messages")
+    for one in messages if isinstance(messages, list) else ():
+        if isinstance(one, Mapping) and is_snapshot(one):
+            return CompactionSummary(message_text(one), certainty="inferred")
+    return Unknown("$set")
+
+
+def is_snapshot(message: Object) -> bool:
+    """Whether a message is one that a compaction puts in the place of the conversation."""
+    return message.get("type") == "user" and SNAPSHOT in message_text(message)
+
+
+def message_text(message: Object) -> str:
+    """The texts of a message, thoughts left out."""
+    return text_of(read_parts(message.get("content")), "")
+
+
+def merged(values: Iterable[Object]) -> dict[str, Any]:
+    """One message of all that is recorded of it. Copies in a checkpoint lack tokens, the model and
+    tool calls, and a line may be older than a copy: nothing that one of them has is lost."""
+    whole: dict[str, Any] = {}
+    for value in values:
+        for name, found in value.items():
+            if name == "toolCalls":
+                whole[name] = _merged_calls(whole.get(name), found)
+            elif name == "tokens" and whole.get(name):
+                whole[name] = max(whole, value, key=output_tokens)[name]
+            elif name not in whole or found not in (None, "", [], {}):
+                whole[name] = found
+    return whole
+
+
+def _merged_calls(before: Any, after: Any) -> Any:
+    if not isinstance(before, list) or not isinstance(after, list):
+        return after if isinstance(after, list) or not before else before
+    calls: dict[Any, Any] = {}
+    for number, call in enumerate((*before, *after)):
+        name = text_at(call, "id") or number
+        known = calls.get(name)
+        if known is not None:
+            call = {**known, **{key: one for key, one in call.items() if one is not None}}
+        calls[name] = call
+    return list(calls.values())
+
+
+def output_tokens(message: Object) -> int:
+    """Tokens that a message says its reply has."""
+    tokens = message.get("tokens")
+    return token_count(tokens.get("output")) if isinstance(tokens, Mapping) else 0
+
+
+def tool_calls(message: Object) -> list[Object]:
+    """The calls of a reply that are recorded with what became of them."""
+    calls = message.get("toolCalls")
+    return [one for one in calls if isinstance(one, Mapping)] if isinstance(calls, list) else []
+
+
+def is_finished(call: Object) -> bool:
+    """Whether a recorded call has an end."""
+    return call.get("result") is not None or call.get("status") in _FINISHED
+
+
+def responses(message: Object) -> list[Object]:
+    """The results of tools that a message of the user sends back."""
+    content = message.get("content")
+    parts = content if isinstance(content, list) else [content]
+    return [
+        one["functionResponse"]
+        for one in parts
+        if isinstance(one, Mapping) and isinstance(one.get("functionResponse"), Mapping)
+    ]
+
+
+def message_body(message: Object) -> Body:
+    """What a merged message says."""
+    match message.get("type"):
+        case "user":
+            content = tuple(
+                block
+                for block in read_parts(message.get("content"))
+                if not (isinstance(block, UnknownBlock) and block.type == "functionResponse")
+            )
+            return UserMessage(content, is_inserted(text_of(content)))
+        case "gemini":
+            return _reply(message)
+        case "info" | "error" | "warning" as kind:
+            text = text_of(read_parts(message.get("content")))
+            return CustomData(kind, {"text": text} if text else None)
+        case kind:
+            return Unknown(kind if isinstance(kind, str) else "")
+
+
+def is_inserted(text: str) -> bool:
+    """Whether a text in the user's place was written by the program."""
+    return text.lstrip().startswith(_INSERTED)
+
+
+def _reply(message: Object) -> AssistantMessage:
+    calls = tool_calls(message)
+    ids = {text_at(call, "id") for call in calls}
+    blocks: list[Block] = list(_thoughts(message.get("thoughts")))
+    has_thoughts = bool(blocks)
+    for block in read_parts(message.get("content")):
+        if isinstance(block, ThinkingBlock) and has_thoughts:
+            continue
+        if isinstance(block, ToolCallBlock) and block.id in ids:
+            continue
+        blocks.append(block)
+    blocks += [
+        ToolCallBlock(text_at(call, "id"), text_at(call, "name"), call.get("args"))
+        for call in calls
+    ]
+    has_calls = any(isinstance(block, ToolCallBlock) for block in blocks)
+    return AssistantMessage(
+        tuple(blocks),
+        "google" if text_at(message, "model") else "",
+        text_at(message, "model"),
+        _usage(message.get("tokens")),
+        "tool_calls" if has_calls else "stop",
+    )
+
+
+def _thoughts(value: Any) -> Iterable[ThinkingBlock]:
+    for one in value if isinstance(value, list) else ():
+        parts = [text_at(one, "subject"), text_at(one, "description")]
+        if text := "\n".join(part for part in parts if part):
+            yield ThinkingBlock(text)
+
+
+def _usage(tokens: Any) -> TokenUsage | None:
+    """The tokens of a reply. Gemini counts cached tokens among those of the prompt, and thoughts
+    beside the output."""
+    if not isinstance(tokens, Mapping):
+        return None
+    prompt, output, cached, thoughts, tool = (
+        token_count(tokens.get(name)) for name in ("input", "output", "cached", "thoughts", "tool")
+    )
+    total = recorded_count(tokens.get("total"))
+    if not (total or prompt or output):
+        return None
+    context = prompt + output + thoughts + tool if total is None else total
+    return TokenUsage(max(0, prompt - cached) + tool, output, min(cached, prompt), 0, context)
+
+
+def call_result(call: Object) -> ToolResultMessage:
+    """The result that is recorded with a call."""
+    status, result = call.get("status"), call.get("result")
+    content = read_parts(result)
+    display = call.get("resultDisplay")
+    if not content and isinstance(display, str) and display:
+        content = (TextBlock(display),)
+    flat: list[Block] = []
+    for block in content:
+        if isinstance(block, UnknownBlock) and block.type == "functionResponse":
+            flat += _response_content(block.value["functionResponse"])
+        else:
+            flat.append(block)
+    is_error = status in ("error", "cancelled")
+    return ToolResultMessage(
+        text_at(call, "id"), text_at(call, "name"), tuple(flat), is_error, details=display or None
+    )
+
+
+def response_result(response: Object) -> ToolResultMessage:
+    """The result that a message sends back for a call."""
+    value = response.get("response")
+    is_error = isinstance(value, Mapping) and "error" in value and "output" not in value
+    content = tuple(_response_content(response))
+    return ToolResultMessage(text_at(response, "id"), text_at(response, "name"), content, is_error)
+
+
+def _response_content(response: Any) -> Content:
+    """Text and pictures of a ``functionResponse``."""
+    value = response.get("response") if isinstance(response, Mapping) else response
+    parts = read_parts(response.get("parts")) if isinstance(response, Mapping) else ()
+    if isinstance(value, Mapping):
+        texts = [text_at(value, name) for name in ("output", "error")]
+        text = "\n".join(one for one in texts if one)
+        is_plain = bool(text) or all(value.get(name) == "" for name in value)
+        return (TextBlock(text if is_plain else compact(value)), *parts)
+    if value is None:
+        return parts
+    return (TextBlock(value if isinstance(value, str) else compact(value)), *parts)
+
+
+def read_parts(value: Any) -> Content:
+    """The blocks of a content: a text, a part, or a list of them."""
+    if value is None or value == "":
+        return ()
+    return tuple(map(_read_part, value if isinstance(value, list) else [value]))
+
+
+def _read_part(part: Any) -> Block:
+    if isinstance(part, str):
+        return TextBlock(part)
+    if not isinstance(part, Mapping):
+        return UnknownBlock("", part)
+    if isinstance(part.get("text"), str):
+        if part.get("thought"):
+            return ThinkingBlock(part["text"], text_at(part, "thoughtSignature"))
+        return TextBlock(part["text"])
+    if isinstance(call := part.get("functionCall"), Mapping):
+        return ToolCallBlock(text_at(call, "id"), text_at(call, "name"), call.get("args"))
+    for name in ("inlineData", "fileData"):
+        mime = text_at(part, name, "mimeType")
+        if mime.startswith("image/"):
+            return ImageBlock(mime, text_at(part, name, "data"))
+    # A part has one field that says what it is, and perhaps a signature.
+    name = next((name for name in part if isinstance(part[name], Mapping)), "")
+    return UnknownBlock(name, dict(part))
