@@ -49,7 +49,7 @@ def recorded(values: list[dict[str, Any]]) -> Mapping[str, Any]:
 def text_at(value: Any, *names: str) -> str:
     """The text that is found by these names, each in the object of the one before; else empty."""
     for name in names:
-        value = value.get(name) if isinstance(value, Mapping) else None
+        value = value.get(name) if isinstance(value, dict) else None
     return value if isinstance(value, str) else ""
 
 

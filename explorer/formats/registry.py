@@ -11,13 +11,21 @@ from typing import Any
 
 from explorer.formats.adapter import Adapter, FoundSession, IsCancelled, Progress
 from explorer.formats.annotation import apply_annotation, split_annotation
+from explorer.formats.cline import CLINE
 from explorer.formats.gemini.adapter import GEMINI
 from explorer.formats.pi.adapter import OMP, PI
 from explorer.formats.pi.entry_writer import write_entry
+from explorer.formats.roo import ROO
 from explorer.session.entries import Entry, TokenUsage
 from explorer.session.records import FormatName, SessionSource
 
-ADAPTERS: dict[FormatName, Adapter] = {"pi": PI, "omp": OMP, "gemini": GEMINI}
+ADAPTERS: dict[FormatName, Adapter] = {
+    "pi": PI,
+    "omp": OMP,
+    "gemini": GEMINI,
+    "cline": CLINE,
+    "roo": ROO,
+}
 """By name, in the order in which files are looked at."""
 
 HEAD_BYTES = 16 << 10

@@ -138,4 +138,4 @@ class Entries:
 
 def _data(entry: Entry) -> Mapping[str, Any]:
     data = entry.body.data if isinstance(entry.body, CustomData) else None
-    return data if isinstance(data, Mapping) else {}
+    return data if isinstance(data, dict) else {}

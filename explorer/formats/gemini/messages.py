@@ -51,11 +51,11 @@ def read_record(record: str | bytes) -> Entry:
     settings = first.get("$set")
     message = first
     body: Body
-    if isinstance(settings, Mapping):
+    if isinstance(settings, dict):
         body, message = _settings_body(settings), settings
     elif isinstance(first.get("$rewindTo"), str):
         body = CustomData("rewind", {"to": first["$rewindTo"]})
-    elif isinstance(first.get("functionResponse"), Mapping):
+    elif isinstance(first.get("functionResponse"), dict):
         body = response_result(first["functionResponse"])
     elif "type" not in first and isinstance(first.get("name"), str):
         body = call_result(first)
@@ -73,7 +73,7 @@ def _settings_body(settings: Object) -> Body:
         return SessionName(settings["summary"])
     messages = settings.get("messages")
     for one in messages if isinstance(messages, list) else ():
-        if isinstance(one, Mapping) and is_snapshot(one):
+        if isinstance(one, dict) and is_snapshot(one):
             return CompactionSummary(message_text(one), certainty="inferred")
     return Unknown("$set")
 
@@ -119,13 +119,13 @@ def _merged_calls(before: Any, after: Any) -> Any:
 def output_tokens(message: Object) -> int:
     """Tokens that a message says its reply has."""
     tokens = message.get("tokens")
-    return token_count(tokens.get("output")) if isinstance(tokens, Mapping) else 0
+    return token_count(tokens.get("output")) if isinstance(tokens, dict) else 0
 
 
 def tool_calls(message: Object) -> list[Object]:
     """The calls of a reply that are recorded with what became of them."""
     calls = message.get("toolCalls")
-    return [one for one in calls if isinstance(one, Mapping)] if isinstance(calls, list) else []
+    return [one for one in calls if isinstance(one, dict)] if isinstance(calls, list) else []
 
 
 def is_finished(call: Object) -> bool:
@@ -140,7 +140,7 @@ def responses(message: Object) -> list[Object]:
     return [
         one["functionResponse"]
         for one in parts
-        if isinstance(one, Mapping) and isinstance(one.get("functionResponse"), Mapping)
+        if isinstance(one, dict) and isinstance(one.get("functionResponse"), dict)
     ]
 
 
@@ -203,7 +203,7 @@ def _thoughts(value: Any) -> Iterable[ThinkingBlock]:
 def _usage(tokens: Any) -> TokenUsage | None:
     """The tokens of a reply. Gemini counts cached tokens among those of the prompt, and thoughts
     beside the output."""
-    if not isinstance(tokens, Mapping):
+    if not isinstance(tokens, dict):
         return None
     prompt, output, cached, thoughts, tool = (
         token_count(tokens.get(name)) for name in ("input", "output", "cached", "thoughts", "tool")
@@ -237,16 +237,16 @@ def call_result(call: Object) -> ToolResultMessage:
 def response_result(response: Object) -> ToolResultMessage:
     """The result that a message sends back for a call."""
     value = response.get("response")
-    is_error = isinstance(value, Mapping) and "error" in value and "output" not in value
+    is_error = isinstance(value, dict) and "error" in value and "output" not in value
     content = tuple(_response_content(response))
     return ToolResultMessage(text_at(response, "id"), text_at(response, "name"), content, is_error)
 
 
 def _response_content(response: Any) -> Content:
     """Text and pictures of a ``functionResponse``."""
-    value = response.get("response") if isinstance(response, Mapping) else response
-    parts = read_parts(response.get("parts")) if isinstance(response, Mapping) else ()
-    if isinstance(value, Mapping):
+    value = response.get("response") if isinstance(response, dict) else response
+    parts = read_parts(response.get("parts")) if isinstance(response, dict) else ()
+    if isinstance(value, dict):
         texts = [text_at(value, name) for name in ("output", "error")]
         text = "\n".join(one for one in texts if one)
         is_plain = bool(text) or all(value.get(name) == "" for name in value)
@@ -266,18 +266,18 @@ def read_parts(value: Any) -> Content:
 def _read_part(part: Any) -> Block:
     if isinstance(part, str):
         return TextBlock(part)
-    if not isinstance(part, Mapping):
+    if not isinstance(part, dict):
         return UnknownBlock("", part)
     if isinstance(part.get("text"), str):
         if part.get("thought"):
             return ThinkingBlock(part["text"], text_at(part, "thoughtSignature"))
         return TextBlock(part["text"])
-    if isinstance(call := part.get("functionCall"), Mapping):
+    if isinstance(call := part.get("functionCall"), dict):
         return ToolCallBlock(text_at(call, "id"), text_at(call, "name"), call.get("args"))
     for name in ("inlineData", "fileData"):
         mime = text_at(part, name, "mimeType")
         if mime.startswith("image/"):
             return ImageBlock(mime, text_at(part, name, "data"))
     # A part has one field that says what it is, and perhaps a signature.
-    name = next((name for name in part if isinstance(part[name], Mapping)), "")
+    name = next((name for name in part if isinstance(part[name], dict)), "")
     return UnknownBlock(name, dict(part))
