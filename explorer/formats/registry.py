@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from explorer.formats.adapter import Adapter, FoundSession, IsCancelled, Progress
+from explorer.formats.aider import AIDER
 from explorer.formats.annotation import apply_annotation, split_annotation
 from explorer.formats.cline import CLINE
 from explorer.formats.gemini.adapter import GEMINI
@@ -25,6 +26,7 @@ ADAPTERS: dict[FormatName, Adapter] = {
     "gemini": GEMINI,
     "cline": CLINE,
     "roo": ROO,
+    "aider": AIDER,
 }
 """By name, in the order in which files are looked at."""
 
