@@ -213,39 +213,46 @@ def _call_of(path: Path, parent: str, session_id: str) -> str:
 def _of_lines(path: Path, header_line: int) -> Iterator[ReadEntry | Aside | Problem | Leaf]:
     """Two passes: one for the tree, one for the entries, whose lines are read again then, so that
     the file need not be held in memory."""
-    replay = Replay(header_line)
-    with path.open("rb") as file:
-        number = start = 0
-        for lines, _ in line_groups(file):
-            for line in lines:
-                number += 1
-                end = start + len(line)
-                if not is_blank(line):
-                    place = Place(number, start, end)
-                    try:
-                        value = parse(line.removeprefix(BYTE_ORDER_MARK))
-                    except BadLine as error:
-                        replay.refuse(str(error), place)
-                    else:
-                        replay.take(value, place)
-                start = end + 1
-        replay.finish()
+    with path.open("rb") as file, path.open("rb") as passing:
 
         def line_at(place: Place) -> bytes:
             file.seek(place.start)
             return file.read(place.end - place.start)
 
+        replay = Replay(line_at, header_line)
+        number = start = 0
+        for lines, _ in line_groups(passing):
+            for line in lines:
+                number += 1
+                end = start + len(line)
+                if not is_blank(line):
+                    _take(replay, line, Place(number, start, end))
+                start = end + 1
+        replay.finish()
         yield from Entries(replay, line_at)
 
 
+def _take(replay: Replay, line: bytes, place: Place) -> None:
+    try:
+        value = parse(line.removeprefix(BYTE_ORDER_MARK))
+    except BadLine as error:
+        replay.refuse(str(error), place)
+    else:
+        replay.take(value, place)
+
+
 def _of_document(value: Mapping[str, Any]) -> Iterator[ReadEntry | Aside | Problem | Leaf]:
-    replay = Replay()
     messages = value["messages"]
     items = messages if isinstance(messages, list) else [messages]
+
+    def line_at(place: Place) -> bytes:
+        return compact(items[place.line - 1]).encode()
+
+    replay = Replay(line_at)
     for number, item in enumerate(items, 1):
         replay.take(item, Place(number, 0, 0))
     replay.finish()
-    yield from Entries(replay, lambda place: compact(items[place.line - 1]).encode())
+    yield from Entries(replay, line_at)
 
 
 def _files_in(folder: Path, depth: int) -> Iterator[tuple[Path, os.stat_result]]:

@@ -5,31 +5,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
 from explorer.formats.documents import compact, objects_of, text_at
 from explorer.formats.gemini.messages import (
     call_result,
+    entry_of,
     is_finished,
     merged,
-    read_record,
     response_result,
     responses,
     tool_calls,
 )
-from explorer.formats.gemini.nodes import AsidePlace, Node, Place
+from explorer.formats.gemini.nodes import AsidePlace, Lines, Node
 from explorer.formats.gemini.replay import Replay
 from explorer.formats.typed_source import Leaf, ReadEntry
-from explorer.session.entries import CompactionSummary, CustomData, Entry, ToolResultMessage
+from explorer.session.entries import CompactionSummary, CustomData, Entry
 from explorer.session.json_values import time_ms
 from explorer.session.records import Aside, Problem
-
-
-class Lines(Protocol):
-    """Gives the bytes of a line."""
-
-    def __call__(self, place: Place) -> bytes:
-        """Raises OSError."""
 
 
 class Entries:
@@ -62,27 +55,26 @@ class Entries:
         node.last_id = node.parent.last_id if node.parent is not None else ""
         own = [self._lines(place) for place in node.places]
         record = "\n".join([*node.copies, *(line.decode() for line in own)])
+        values = objects_of(record)
+        message = merged(values)
+        entry = entry_of(values, message)
         match node.kind:
             case "compaction":
-                yield self._compaction(node, record)
+                yield self._compaction(node, entry, record)
             case "rewind":
-                entry = read_record(record)
-                data = {**_data(entry), "removed": node.removed}
-                yield self._put(node, replace(entry, body=CustomData("rewind", data)), record,
-                                node.key, ("data",))  # fmt: skip
+                body = CustomData("rewind", {**_data(entry), "removed": node.removed})
+                yield self._put(node, replace(entry, body=body), record, node.key, ("data",))
             case "user":
-                message = merged(objects_of(record))
                 yield from self._answers(node, message)
                 if node.says_more:
-                    yield self._put(node, read_record(record), record, node.key)
+                    yield self._put(node, entry, record, node.key)
                 else:
                     for place, line in zip(node.places, own, strict=True):
                         reason = "sends back the results that the calls' reply records"
                         yield Aside(place.line, line, reason)
             case _:
-                yield self._put(node, read_record(record), record, node.key)
-                if node.calls:
-                    yield from self._call_results(node, merged(objects_of(record)))
+                yield self._put(node, entry, record, node.key)
+                yield from self._call_results(node, message)
 
     def _put(
         self, node: Node, entry: Entry, record: str, key: str, noted: tuple[str, ...] = ()
@@ -94,8 +86,7 @@ class Entries:
         done = node.places[-1].end if node.places else 0
         return ReadEntry(entry, record, node.line, done, noted)
 
-    def _compaction(self, node: Node, record: str) -> ReadEntry:
-        entry = read_record(record)
+    def _compaction(self, node: Node, entry: Entry, record: str) -> ReadEntry:
         noted = ["first_kept_id"]
         kept = node.kept
         first_id = ""
@@ -106,17 +97,18 @@ class Entries:
         body = entry.body
         if isinstance(body, CompactionSummary):
             body = replace(body, first_kept_id=first_id)
-            if node.summary:
+            if not node.is_first_snapshot:
                 body = replace(body, summary=node.summary)
                 noted.append("summary")
         return self._put(node, replace(entry, body=body), record, node.key, tuple(noted))
 
     def _call_results(self, node: Node, message: Mapping[str, Any]) -> Iterator[ReadEntry]:
-        for number, call in enumerate(tool_calls(message)):
+        calls = tool_calls(message) if node.calls else ()
+        for number, call in enumerate(calls):
             if is_finished(call):
-                name = text_at(call, "id")
-                yield self._result(node, call_result(call), compact(call), name or str(number),
-                                   time_ms(call.get("timestamp")))  # fmt: skip
+                entry = Entry.of(call_result(call), time_ms=time_ms(call.get("timestamp")))
+                name = text_at(call, "id") or str(number)
+                yield self._result(node, entry, compact(call), name)
 
     def _answers(self, node: Node, message: Mapping[str, Any]) -> Iterator[ReadEntry]:
         for number, response in enumerate(responses(message)):
@@ -124,16 +116,16 @@ class Entries:
             if name and (name in self._finished or name in self._results):
                 continue
             record = compact({"functionResponse": response})
-            yield self._result(node, response_result(response), record, name or str(number),
-                               time_ms(message.get("timestamp")))  # fmt: skip
+            time = time_ms(message.get("timestamp"))
+            entry = Entry.of(response_result(response), time_ms=time)
+            yield self._result(node, entry, record, name or str(number), ("time_ms",))
 
     def _result(
-        self, node: Node, body: ToolResultMessage, record: str, name: str, time: float
+        self, node: Node, entry: Entry, record: str, name: str, noted: tuple[str, ...] = ()
     ) -> ReadEntry:
         key = f"{node.key}/{name}"
         self._results.setdefault(name, key)
-        entry = Entry.of(body, key, None, time)
-        return self._put(node, entry, record, key, ("time_ms",))
+        return self._put(node, entry, record, key, noted)
 
 
 def _data(entry: Entry) -> Mapping[str, Any]:

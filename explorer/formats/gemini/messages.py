@@ -6,7 +6,8 @@ replaces what it has and leaves what it lacks.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from explorer.formats.documents import compact, objects_of, recorded, text_at
@@ -19,6 +20,7 @@ from explorer.session.entries import (
     CustomData,
     Entry,
     ImageBlock,
+    NoteMessage,
     SessionName,
     TextBlock,
     ThinkingBlock,
@@ -36,7 +38,7 @@ NOTICES = ("info", "error", "warning")
 """Types of messages that the person sees and the model is not sent."""
 MESSAGE_TYPES = frozenset({"user", "gemini", *NOTICES})
 SNAPSHOT = "<state_snapshot>"
-_INSERTED = ("<session_context>", "<hook_context>", SNAPSHOT, "<scratchpad>")
+_INSERTED = re.compile(r"\s*<(session_context|hook_context|state_snapshot|scratchpad)>")
 """How texts begin that the program sends in the person's place."""
 _FINISHED = ("success", "error", "cancelled")
 """A tool call of another status goes on, or went on when the program died."""
@@ -47,9 +49,13 @@ Object = Mapping[str, Any]
 def read_record(record: str | bytes) -> Entry:
     """The entry that a record says; of an unknown kind when it says none."""
     values = objects_of(record)
+    return entry_of(values, merged(values))
+
+
+def entry_of(values: list[dict[str, Any]], message: Object) -> Entry:
+    """The entry of the objects of a record, and of what they are as one message."""
     first: Object = values[0] if values else {}
     settings = first.get("$set")
-    message = first
     body: Body
     if isinstance(settings, dict):
         body, message = _settings_body(settings), settings
@@ -57,14 +63,19 @@ def read_record(record: str | bytes) -> Entry:
         body = CustomData("rewind", {"to": first["$rewindTo"]})
     elif isinstance(first.get("functionResponse"), dict):
         body = response_result(first["functionResponse"])
-    elif "type" not in first and isinstance(first.get("name"), str):
+    elif _is_call(first):
         body = call_result(first)
     else:
-        message = merged(values)
         body = message_body(message)
     time = time_ms(message.get("timestamp", message.get("lastUpdated")))
     made = Entry.of(body, text_at(first, "id"), None, time)
     return Entry(made.kind, body, made.id, None, made.time_ms, recorded(values))
+
+
+def _is_call(value: Object) -> bool:
+    """Whether an object is a tool call, which stands in a message and is a record of its own."""
+    is_message = "content" in value or value.get("type") in MESSAGE_TYPES
+    return not is_message and any(name in value for name in ("args", "result", "status"))
 
 
 def _settings_body(settings: Object) -> Body:
@@ -88,9 +99,11 @@ def message_text(message: Object) -> str:
     return text_of(read_parts(message.get("content")), "")
 
 
-def merged(values: Iterable[Object]) -> dict[str, Any]:
+def merged(values: Sequence[Object]) -> Object:
     """One message of all that is recorded of it. Copies in a checkpoint lack tokens, the model and
     tool calls, and a line may be older than a copy: nothing that one of them has is lost."""
+    if len(values) == 1:
+        return values[0]
     whole: dict[str, Any] = {}
     for value in values:
         for name, found in value.items():
@@ -153,7 +166,8 @@ def message_body(message: Object) -> Body:
                 for block in read_parts(message.get("content"))
                 if not (isinstance(block, UnknownBlock) and block.type == "functionResponse")
             )
-            return UserMessage(content, is_inserted(text_of(content)))
+            name = inserted_name(text_of(content))
+            return NoteMessage(content, name, display=False) if name else UserMessage(content)
         case "gemini":
             return _reply(message)
         case "info" | "error" | "warning" as kind:
@@ -163,9 +177,10 @@ def message_body(message: Object) -> Body:
             return Unknown(kind if isinstance(kind, str) else "")
 
 
-def is_inserted(text: str) -> bool:
-    """Whether a text in the user's place was written by the program."""
-    return text.lstrip().startswith(_INSERTED)
+def inserted_name(text: str) -> str:
+    """The name of what the program wrote in the user's place; empty for the person's words."""
+    found = _INSERTED.match(text)
+    return found.group(1) if found else ""
 
 
 def _reply(message: Object) -> AssistantMessage:

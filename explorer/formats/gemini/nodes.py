@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from explorer.formats.documents import text_at
+from explorer.formats.documents import compact, text_at
 from explorer.formats.gemini.messages import (
     is_finished,
     message_text,
@@ -26,6 +26,10 @@ class Place(NamedTuple):
     start: int
     """Its first byte."""
     end: int
+
+
+Lines = Callable[[Place], bytes]
+"""Gives a line. Raises OSError."""
 
 
 class AsidePlace(NamedTuple):
@@ -50,9 +54,6 @@ class Looks(NamedTuple):
         return self.text == other.text
 
 
-NO_LOOKS = Looks(0, frozenset())
-
-
 @dataclass(slots=True, eq=False)
 class Node:
     """A place in the tree: a message, a compaction, a rewind or a name."""
@@ -63,7 +64,8 @@ class Node:
     parent: Node | None
     order: int
     line: int
-    looks: Looks = NO_LOOKS
+    looks: Looks | None = None
+    """None until they are asked for."""
     places: list[Place] = field(default_factory=list)
     copies: list[str] = field(default_factory=list)
     """The message as a checkpoint has it, where its own lines lack something."""
@@ -80,7 +82,9 @@ class Node:
     kept: Node | None = None
     """Of a compaction: the message that its kept tail begins with."""
     summary: str = ""
-    """Of a compaction whose summary is not the first one of its line."""
+    """Of a compaction."""
+    is_first_snapshot: bool = True
+    """Whether its summary is the first one of its line."""
     first_id: str = ""
     """The first entry that was made of it."""
     last_id: str = ""
@@ -96,9 +100,9 @@ class Node:
         """Whether it says nothing but results of calls, which their replies record as well."""
         return bool(self.answers) and not self.says_more
 
-    def add(self, message: Mapping[str, Any], place: Place | None, copy: str = "") -> None:
-        """One more recording of the message: a line of the file, or a checkpoint's copy, which
-        counts where it adds something."""
+    def add(self, message: Mapping[str, Any], place: Place | None) -> None:
+        """One more recording of the message: a line of the file, or without a place a checkpoint's
+        copy, which counts where it adds something."""
         before = (len(self.calls), sum(self.calls.values()), self.output)
         for number, call in enumerate(tool_calls(message)):
             name = text_at(call, "id") or str(number)
@@ -111,13 +115,12 @@ class Node:
             self.says_more = len(read_parts(message.get("content"))) > len(found)
         if place is not None:
             self.places.append(place)
-            self.looks = looks_of(message)
+            self.looks = None
         elif before != (len(self.calls), sum(self.calls.values()), self.output) or not (
             self.places or self.copies
         ):
-            self.copies.append(copy)
-            if not self.places:
-                self.looks = looks_of(message)
+            self.copies.append(compact(message))
+            self.looks = None
 
 
 def looks_of(message: Mapping[str, Any]) -> Looks:

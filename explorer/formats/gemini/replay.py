@@ -11,17 +11,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from explorer.formats.documents import UnknownTypes, compact, text_at
-from explorer.formats.gemini.messages import MESSAGE_TYPES, is_snapshot, message_text
-from explorer.formats.gemini.nodes import AsidePlace, Looks, Node, Place, above, looks_of
+from explorer.formats.documents import UnknownTypes, objects_of, text_at
+from explorer.formats.gemini.messages import MESSAGE_TYPES, is_snapshot, merged, message_text
+from explorer.formats.gemini.nodes import AsidePlace, Lines, Looks, Node, Place, above, looks_of
 from explorer.session.records import Problem
 
 
 class Replay:
     """The list of messages and the tree, while the lines of a file pass."""
 
-    def __init__(self, header_line: int = 0) -> None:
-        """``header_line``: the line that the session's header was read from."""
+    def __init__(self, lines: Lines, header_line: int = 0) -> None:
+        """``lines`` gives again those that have passed; ``header_line``: the line that the
+        session's header was read from."""
+        self._lines = lines
         self._header_line = header_line
         self.found: list[Node | AsidePlace | Problem] = []
         """All that was found, in the order of the file."""
@@ -32,6 +34,8 @@ class Replay:
         self._known: dict[str, Node] = {}
         """The latest message of each id, whether listed or not."""
         self._by_looks: dict[Looks, list[Node]] = {}
+        self._not_indexed: dict[Node, None] = {}
+        """Messages that came since looks were asked for, which is rare."""
         self._beside: dict[Node | None, Node] = {}
         """By a message that is sent: the last notice or mark that follows it, which the lists of
         checkpoints do not hold."""
@@ -90,8 +94,7 @@ class Replay:
         if name not in self._listed:
             self._listed[name] = node
             self._move(node)
-        node.add(message, place)
-        self._index(node)
+        self._add(node, message, place)
 
     def _new_node(
         self, name: str, message: Mapping[str, Any], parent: Node | None, line: int
@@ -113,13 +116,28 @@ class Replay:
         self.found.append(node)
         return node
 
-    def _index(self, node: Node) -> None:
-        """Takes note of how a message looks, as far as that tells it from others."""
-        looks = node.looks
-        if looks.text or looks.calls:
-            same = self._by_looks.setdefault(looks, [])
-            if node not in same:
-                same.append(node)
+    def _add(self, node: Node, message: dict[str, Any], place: Place | None) -> None:
+        """One more recording of a message: a line, or without a place a checkpoint's copy."""
+        node.add(message, place)
+        if node.looks is None:
+            self._not_indexed[node] = None
+
+    def _index(self) -> None:
+        """Takes note of how the new messages look."""
+        for node in self._not_indexed:
+            looks = self._looks(node)
+            if looks.text or looks.calls:
+                self._by_looks.setdefault(looks, []).append(node)
+        self._not_indexed.clear()
+
+    def _looks(self, node: Node) -> Looks:
+        if node.looks is None:
+            if node.kind == "compaction":
+                node.looks = looks_of({"type": "user", "content": node.summary})
+            else:
+                lines = [self._lines(place).decode() for place in node.places]
+                node.looks = looks_of(merged(objects_of("\n".join([*node.copies, *lines]))))
+        return node.looks
 
     def _move(self, node: Node) -> None:
         """Makes a node the last one."""
@@ -195,8 +213,7 @@ class Replay:
         for item, node in zip(items, nodes, strict=True):
             if node is None:
                 node = self._new_node(text_at(item, "id"), item, last, place.line)
-            node.add(item, None, compact(item))
-            self._index(node)
+            self._add(node, item, None)
             self._listed[text_at(item, "id") or node.key] = node
             last = node
         self.tip = self._end_of_list()
@@ -211,6 +228,7 @@ class Replay:
         known = self._known.get(text_at(message, "id"))
         if known is not None:
             return known
+        self._index()
         same = self._by_looks.get(looks_of(message), ())
         return next((node for node in reversed(same) if node.order < before), None)
 
@@ -234,10 +252,9 @@ class Replay:
         matched = self._match_tail(items[after:])
         node = self._make(text_at(snapshot, "id"), "compaction", self.tip, place.line)
         node.places.append(place)
-        node.looks = looks_of(snapshot)
-        self._index(node)
-        if next(one for one in items if is_snapshot(one)) is not snapshot:
-            node.summary = message_text(snapshot)
+        node.summary = message_text(snapshot)
+        node.is_first_snapshot = next(one for one in items if is_snapshot(one)) is snapshot
+        self._not_indexed[node] = None
         tail = [one for one in matched if one is not None]
         node.kept = tail[0] if tail else None
         if len(tail) < len(matched):
@@ -250,8 +267,7 @@ class Replay:
         for item, one in zip(items, known, strict=True):
             if one is None:
                 one = last = self._new_node(text_at(item, "id"), item, last, place.line)
-                one.add(item, None, compact(item))
-                self._index(one)
+                self._add(one, item, None)
             elif one is not node:
                 self._known[text_at(item, "id")] = one
             self._listed[text_at(item, "id") or one.key] = one
@@ -268,7 +284,7 @@ class Replay:
             named = self._known.get(text_at(items[number], "id"))
             step = at
             while step < len(path):
-                if path[step] is named or path[step].looks.fits(looks):
+                if path[step] is named or self._looks(path[step]).fits(looks):
                     break
                 # Results that a reply records are sent with it, whether or not they are listed.
                 step = step + 1 if path[step].is_repeat else len(path)
