@@ -23,6 +23,7 @@ from explorer.formats.task_folder import (
     open_task,
     read_task,
     task_folders,
+    time_of_name,
 )
 from explorer.formats.typed_source import ReadEntry, TypedSource
 from explorer.session.entries import Entry, TokenUsage
@@ -60,7 +61,7 @@ class ClineAdapter:
         if place.name == MESSAGES:
             task = open_task(place, self.title)
             cuts = _removed_ranges(task)
-            header = _task_header(place, task)
+            header = _task_header(place, _listed_tasks(place).get(place.parent.name, {}), task)
             return TypedSource(path, header, read_task(task, cuts), progress, cancelled, task.files)
         session = _open_session(place)
         return TypedSource(
@@ -101,9 +102,13 @@ class ClineAdapter:
         the sessions."""
         found = [*_session_files(home, environment), *task_folders(home, environment, _EXTENSION)]
         found.sort(key=lambda one: one[1].st_mtime, reverse=True)
+        listed: dict[Path, dict[str, dict[str, Any]]] = {}
         for path, stat in found:
             if path.name == MESSAGES:
-                header = _task_header(path, None)
+                tasks = path.parents[1]
+                if tasks not in listed:
+                    listed[tasks] = _listed_tasks(path)
+                header = _task_header(path, listed[tasks].get(path.parent.name, {}), None)
             else:
                 header = _header(_Session(path, _head_of(path), _manifest_of(path), {}))
             yield FoundSession(
@@ -317,22 +322,23 @@ def _session_files(
 # tasks of the editor extension --------------------------------------------------------------------
 
 
-def _task_header(path: Path, task: Task | None) -> SessionHeader:
-    """The list of all tasks, beside their folders, has their titles and working folders."""
-    name = path.parent.name
-    listed: Any = []
+def _listed_tasks(path: Path) -> dict[str, dict[str, Any]]:
+    """The list of all tasks, beside their folders, by id: it has their titles and folders."""
     try:
-        listed = parse((path.parents[2] / "state" / "taskHistory.json").read_bytes())
+        value = parse((path.parents[2] / "state" / "taskHistory.json").read_bytes())
     except (OSError, BadLine, IndexError):
         # Older versions had it in the editor's own database.
-        listed = []
-    items = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
-    item = next((one for one in items if one.get("id") == name), {})
-    started = float(name) if name.isdecimal() else 0.0
+        return {}
+    items = value if isinstance(value, list) else []
+    return {text_at(one, "id"): one for one in items if isinstance(one, dict)}
+
+
+def _task_header(path: Path, item: Mapping[str, Any], task: Task | None) -> SessionHeader:
+    name = path.parent.name
     cwd = text_at(item, "cwdOnTaskInitialization") or (task.cwd if task is not None else "")
-    title = text_at(item, "task").strip()[:200]
     raw = compact(item) if item else ""
-    return SessionHeader(name, CLINE.name, 0, cwd, time_ms(started), "", raw, title)
+    title = text_at(item, "task").strip()[:200]
+    return SessionHeader(name, CLINE.name, 0, cwd, time_of_name(name), "", raw, title)
 
 
 def _removed_ranges(task: Task) -> list[Cut]:

@@ -20,6 +20,7 @@ from explorer.formats.task_folder import (
     open_task,
     read_task,
     task_folders,
+    time_of_name,
 )
 from explorer.formats.typed_source import TypedSource
 from explorer.session.entries import Entry, TokenUsage
@@ -128,7 +129,7 @@ def _history_item(path: Path) -> dict[str, Any]:
 def _header(path: Path, item: Mapping[str, Any], task: Task | None) -> SessionHeader:
     parent = text_at(item, "parentTaskId")
     name = path.parent.name
-    started = time_ms(item.get("ts")) or (float(name) if name.isdecimal() else 0.0)
+    started = time_of_name(name)
     if task is not None and task.messages:
         started = task.time_of(0) or started
     return SessionHeader(
@@ -136,7 +137,7 @@ def _header(path: Path, item: Mapping[str, Any], task: Task | None) -> SessionHe
         ROO.name,
         0,
         text_at(item, "workspace") or (task.cwd if task is not None else ""),
-        time_ms(started),
+        started,
         parent,
         compact(item) if item else "",
         text_at(item, "task").strip()[:200],

@@ -18,7 +18,6 @@ from explorer.formats.tagged_messages import (
     pieces,
     read_record,
     request_usage,
-    shows_compaction,
 )
 from explorer.formats.typed_source import ReadEntry
 from explorer.session.entries import CompactionSummary
@@ -219,9 +218,9 @@ class _Reader:
         return ReadEntry(entry, record, at + 1, noted=noted)
 
 
-def is_shown_compaction(shown: Any) -> bool:
-    """Whether something that the editor shows is a compaction."""
-    return isinstance(shown, dict) and shows_compaction(shown)
+def time_of_name(name: str) -> float:
+    """When a task began, which is its folder's name; 0 for another name."""
+    return time_ms(float(name)) if name.isascii() and name.isdecimal() else 0.0
 
 
 def task_folders(

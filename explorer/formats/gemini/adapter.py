@@ -6,6 +6,7 @@ import hashlib
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -59,10 +60,15 @@ class GeminiAdapter:
             value = read_document(place)
             if not isinstance(value, dict) or "messages" not in value:
                 raise FormatError(str(place), 1, "not a Gemini CLI session: no messages")
-            header = _header(place, value, compact(_without_messages(value)))
+            own = compact(_without_messages(value))
+            header = _header(place, value, own, _cwd(_project_of(place, value), value))
             return TypedSource(place, header, _of_document(value), progress, cancelled)
         value = parse(raw.removeprefix(BYTE_ORDER_MARK)) if line else {}
-        header = _header(place, value, raw.decode() if line else "")
+        folder = _cwd(_project_of(place, value), value)
+        header = _header(place, value, raw.decode() if line else "", folder)
+        if header.relation:
+            call = _call_of(place, header.parent_session, header.session_id)
+            header = replace(header, parent_call=call)
         return TypedSource(place, header, _of_lines(place, line), progress, cancelled)
 
     def related(self, path: Path, session_id: str = "") -> Sequence[Related]:
@@ -96,8 +102,9 @@ class GeminiAdapter:
         for chats in (Path(moved) if moved else home).glob(".gemini/tmp/*/chats"):
             files += _files_in(chats, 1)
         files.sort(key=lambda one: one[1].st_mtime, reverse=True)
+        folders: dict[tuple[Path, str], str] = {}
         for path, stat in files:
-            header = _listed_header(path)
+            header = _listed_header(path, folders)
             yield FoundSession(
                 path, self.name, header.cwd if header is not None else "", stat.st_size,
                 stat.st_mtime * 1000, header,
@@ -149,23 +156,23 @@ def _without_messages(value: Mapping[str, Any]) -> dict[str, Any]:
     return {name: one for name, one in value.items() if name != "messages"}
 
 
-def _header(path: Path, value: Mapping[str, Any], raw: str) -> SessionHeader:
-    project = path.parent.parent
-    parent = ""
-    if value.get("kind") == "subagent":
-        project, parent = project.parent, path.parent.name
-    session_id = text_at(value, "sessionId") or path.stem
+def _project_of(path: Path, value: Mapping[str, Any]) -> Path:
+    """The folder of a project, above that of its chats."""
+    return path.parents[2] if value.get("kind") == "subagent" else path.parents[1]
+
+
+def _header(path: Path, value: Mapping[str, Any], raw: str, cwd: str) -> SessionHeader:
+    parent = path.parent.name if value.get("kind") == "subagent" else ""
     return SessionHeader(
-        session_id,
+        text_at(value, "sessionId") or path.stem,
         GEMINI.name,
         0,
-        _cwd(project, value),
+        cwd,
         time_ms(value.get("startTime")),
         parent,
         raw,
         text_at(value, "summary"),
         "subagent" if parent else "",
-        _call_of(path, parent, session_id) if parent else "",
     )
 
 
@@ -269,8 +276,8 @@ def _files_in(folder: Path, depth: int) -> Iterator[tuple[Path, os.stat_result]]
         return
 
 
-def _listed_header(path: Path) -> SessionHeader | None:
-    """The header as the first bytes have it."""
+def _listed_header(path: Path, folders: dict[tuple[Path, str], str]) -> SessionHeader | None:
+    """The header as the first bytes have it. ``folders``: those known so far, by project."""
     try:
         with path.open("rb") as file:
             head = file.read(_HEAD_BYTES)
@@ -285,4 +292,8 @@ def _listed_header(path: Path) -> SessionHeader | None:
     if not _is_header(value):
         return None
     raw = line.decode("utf-8", "replace") if not _is_one_value(line) else ""
-    return _header(path, value, raw)
+    project = _project_of(path, value)
+    key = (project, text_at(value, "projectHash"))
+    if key not in folders:
+        folders[key] = _cwd(project, value)
+    return _header(path, value, raw, folders[key])
