@@ -298,6 +298,9 @@ class _Chats:
                         yield Problem(number, f"{reason}; the line was kept aside")
                         continue
                     kind = _kind_of(line.removeprefix("\ufeff"))
+                    if line.startswith("# ") and kind != "chat" and run is not None:
+                        # Aider passes over it, whatever it stands in.
+                        kind = run.kind if run.kind != "chat" else kind
                     if run is None or kind != run.kind or kind == "chat":
                         if run is not None:
                             yield run

@@ -94,6 +94,15 @@ def test_quotations_of_a_reply_are_read_as_aider_reads_them(read: Any) -> None:
     assert first.usage is None and second.usage is not None
 
 
+def test_a_heading_parts_nothing(read: Any) -> None:
+    text = CHAT + "#### One  \n# a note  \n#### Two  \n> Out  \n# more  \n> Put  \n\n# Head\nText\n"
+    reading = read(text)
+    assert reading.prompts == ["One\nTwo"]
+    assert reading.entries[2].body == CustomData("Aider: Out", {"text": "Out\nPut"})
+    assert reading.replies[0].content[0].text == "# Head\nText"
+    assert joined(reading) + "\n" == text
+
+
 def test_what_stands_before_any_chat_and_other_line_ends(read: Any) -> None:
     text = "\ufeff\r\n> Early  \r\n" + (CHAT + "#### One  \n" + REPLY).replace("\n", "\r\n")
     reading = read(text)

@@ -288,7 +288,17 @@ def test_found_sessions_know_their_folder(read: Any, tmp_path: Path) -> None:
 
 
 def test_a_record_of_any_kind_is_read(read: Any) -> None:
-    for record in ("", "{", "[]", "7", '{"$set":{}}', '{"toolCalls":[1]}', '{"id":null}', "\ud800"):
+    for record in (
+        "",
+        "{",
+        "[]",
+        "7",
+        '{"$set":{}}',
+        '{"type":["user"]}',
+        '{"toolCalls":[1]}',
+        '{"id":null}',
+        "\ud800",
+    ):
         assert isinstance(GEMINI.read(record).body, Unknown)
     with pytest.raises(ValueError, match="only read"):
         GEMINI.write(GEMINI.read(""))

@@ -74,7 +74,7 @@ def entry_of(values: list[dict[str, Any]], message: Object) -> Entry:
 
 def _is_call(value: Object) -> bool:
     """Whether an object is a tool call, which stands in a message and is a record of its own."""
-    is_message = "content" in value or value.get("type") in MESSAGE_TYPES
+    is_message = "content" in value or text_at(value, "type") in MESSAGE_TYPES
     return not is_message and any(name in value for name in ("args", "result", "status"))
 
 

@@ -8,6 +8,12 @@ from typing import Any
 
 from explorer.formats.cline import CLINE
 from explorer.session.context import context_at
+from explorer.session.entries import (
+    CompactionSummary,
+    NoteMessage,
+    ToolResultMessage,
+    UserMessage,
+)
 from tests.formats.agents.reading import Reading
 
 
@@ -34,7 +40,7 @@ def check_counts(reading: Reading, facts: dict[str, Any]) -> None:
     """What Cline and Roo Code are both asked."""
     made = sum(one.entry_id.startswith("compaction-") for one in reading.records)
     assert len({one.line for one in reading.records}) - made == facts["messages"]
-    assert len(reading.prompts) == facts["user_messages"]
+    assert len(_user_lines(reading)) == facts["user_messages"]
     assert len(reading.replies) == facts["assistant_messages"]
     results = {one.call_id for one in reading.results}
     assert (len(reading.call_ids), len(results)) == (facts["tool_calls"], facts["tool_results"])
@@ -44,6 +50,16 @@ def check_counts(reading: Reading, facts: dict[str, Any]) -> None:
     if "models" in facts:
         assert reading.models == facts["models"]
     assert reading.output_tokens == facts["output_tokens"]
+
+
+def _user_lines(reading: Reading) -> set[int]:
+    """Messages in the user's place that send no results: prompts, and what the program says."""
+    lines: dict[int, set[type]] = {}
+    for record, entry in zip(reading.records, reading.entries, strict=True):
+        lines.setdefault(record.line, set()).add(type(entry.body))
+    others = {ToolResultMessage, CompactionSummary}
+    users = {UserMessage, NoteMessage}
+    return {line for line, kinds in lines.items() if kinds & users and not kinds & others}
 
 
 def check_compactions(reading: Reading, facts: list[dict[str, Any]]) -> None:
