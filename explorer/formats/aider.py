@@ -1,6 +1,6 @@
 """Aider's chat history: a Markdown file in the repository, one after the other all chats there.
 
-Lines are told apart as Aider itself does when it restores a chat: "#### " is what the person typed,
+Lines are classified as Aider itself does when it restores a chat: "#### " is what the person typed,
 "> " what Aider printed, the rest the model's reply; so a reply's quotations are taken for output.
 Only headings of replies, which Aider leaves out, are read. What Aider printed is not sent, nor are
 commands such as /add. Every chat begins anew, and so does one that /clear or /reset empties.

@@ -61,7 +61,9 @@ class ClineAdapter:
         if place.name == MESSAGES:
             task = open_task(place, self.title)
             cuts = _removed_ranges(task)
-            header = _task_header(place, _listed_tasks(place).get(place.parent.name, {}), task)
+            header = _task_header(
+                place, _listed_tasks(place).get(place.absolute().parent.name, {}), task
+            )
             return TypedSource(path, header, read_task(task, cuts), progress, cancelled, task.files)
         session = _open_session(place)
         return TypedSource(
@@ -325,8 +327,9 @@ def _session_files(
 def _listed_tasks(path: Path) -> dict[str, dict[str, Any]]:
     """The list of all tasks, beside their folders, by id: it has their titles and folders."""
     try:
-        value = parse((path.parents[2] / "state" / "taskHistory.json").read_bytes())
-    except (OSError, BadLine, IndexError):
+        storage = path.absolute().parent.parent.parent
+        value = parse((storage / "state" / "taskHistory.json").read_bytes())
+    except (OSError, BadLine):
         # Older versions had it in the editor's own database.
         return {}
     items = value if isinstance(value, list) else []
@@ -334,7 +337,7 @@ def _listed_tasks(path: Path) -> dict[str, dict[str, Any]]:
 
 
 def _task_header(path: Path, item: Mapping[str, Any], task: Task | None) -> SessionHeader:
-    name = path.parent.name
+    name = path.absolute().parent.name
     cwd = text_at(item, "cwdOnTaskInitialization") or (task.cwd if task is not None else "")
     raw = compact(item) if item else ""
     title = text_at(item, "task").strip()[:200]

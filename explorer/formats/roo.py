@@ -66,7 +66,7 @@ class RooAdapter:
         children = _history_item(path).get("childIds")
         names = [one for one in children if isinstance(one, str) and one == Path(one).name] \
             if isinstance(children, list) else []  # fmt: skip
-        files = [path.parent.parent / one / MESSAGES for one in names]
+        files = [path.absolute().parent.parent / one / MESSAGES for one in names]
         return [Related(one, "") for one in files if one.is_file()]
 
     def resume(self, header: SessionHeader) -> Sequence[str]:
@@ -105,7 +105,7 @@ ROO = RooAdapter()
 def is_roo_task(path: Path, head: bytes) -> bool:
     """Whether a folder of a task is Roo Code's: by the extension's name above it, else by what
     only Roo Code writes."""
-    folders = {one.lower() for one in path.parts}
+    folders = {one.lower() for one in path.absolute().parts}
     if _EXTENSION in folders or any(sign in head for sign in _SIGNS):
         return True
     try:
@@ -128,7 +128,7 @@ def _history_item(path: Path) -> dict[str, Any]:
 
 def _header(path: Path, item: Mapping[str, Any], task: Task | None) -> SessionHeader:
     parent = text_at(item, "parentTaskId")
-    name = path.parent.name
+    name = path.absolute().parent.name
     started = time_of_name(name)
     if task is not None and task.messages:
         started = task.time_of(0) or started
@@ -168,7 +168,7 @@ def _cuts_of(task: Task) -> list[Cut]:
             cut.shown = left.pop(0)
     hidden = _hidden(task, own)
     for cut in cuts:
-        _find_kept(task, cut, hidden, own)
+        _find_tail(task, cut, hidden, own)
     cuts += [_cut_without_message(task, one) for one in left]
     return cuts
 
@@ -193,7 +193,7 @@ def _hidden(task: Task, own: Mapping[int, Mapping[str, Any]]) -> set[int]:
     }
 
 
-def _find_kept(
+def _find_tail(
     task: Task, cut: Cut, hidden: set[int], own: Mapping[int, Mapping[str, Any]]
 ) -> None:
     """Where a compaction happened and what it keeps: the messages before it that it does not

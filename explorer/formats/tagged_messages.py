@@ -1,4 +1,4 @@
-"""Messages of Cline and Roo Code: Anthropic's, with the person's words inside tags and the editor's
+"""Messages of Cline and Roo Code: Anthropic's, with the person's words in tags and the editor's
 state beside them.
 
 A message of the user may hold results of tools, what the person typed, and what the program added:

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from explorer.session.entries import (
     AssistantMessage,
     CompactionSummary,
     CustomData,
+    NoteMessage,
     SessionName,
     ToolResultMessage,
     Unknown,
@@ -106,10 +108,10 @@ def test_a_repeated_id_is_one_reply_that_loses_nothing(read: Any) -> None:
 
 
 def test_a_resume_is_no_compaction_and_takes_no_usage_away(read: Any) -> None:
-    first, said = user("u", "Look."), reply("g", "", tokens=TOKENS, toolCalls=[call("c1")])
-    copy = {**plain(said), "content": [{"functionCall": {"id": "c1", "name": "read_file"}}]}
+    first, before = user("u", "Look."), reply("g", "", tokens=TOKENS, toolCalls=[call("c1")])
+    copy = {**plain(before), "content": [{"functionCall": {"id": "c1", "name": "read_file"}}]}
     reading = read(
-        first, said, answer("a", "c1"), reply("g2", "Done."),
+        first, before, answer("a", "c1"), reply("g2", "Done."),
         HEADER, checkpoint(user("x", "<session_context>\nToday")),
         checkpoint(first, copy, answer("g_response", "c1"), answer("a", "c1"),
                    plain(reply("g2", "Done."))),
@@ -120,11 +122,13 @@ def test_a_resume_is_no_compaction_and_takes_no_usage_away(read: Any) -> None:
     assert len(reading.results) == 1 and reading.output_tokens == 7
     assert [one.reason for one in reading.report.asides][1] == "a resume repeats the header"
     assert reading.prompts == ["Look.", "And now?"], "the context of the session is not typed"
+    (note,) = (one.body for one in reading.entries if isinstance(one.body, NoteMessage))
+    assert (note.name, note.display) == ("session_context", False)
 
 
 def test_a_checkpoint_that_has_more_than_the_line_adds_it(read: Any) -> None:
-    said = reply("g", "Text.")
-    reading = read(user("u", "Look."), said, checkpoint({**said, "toolCalls": [call("c")]}))
+    before = reply("g", "Text.")
+    reading = read(user("u", "Look."), before, checkpoint({**before, "toolCalls": [call("c")]}))
     assert [one.call_id for one in reading.results] == ["c"]
     assert reading.entries[1].text == "Text."
 
@@ -150,20 +154,20 @@ def test_a_rewind_to_what_is_not_known_begins_anew(read: Any) -> None:
 
 
 def test_a_notice_stays_on_the_path_over_a_checkpoint_without_it(read: Any) -> None:
-    said = user("u", "Look."), reply("g", "One.")
+    before = user("u", "Look."), reply("g", "One.")
     notice = {"id": "i", "type": "info", "content": "Mode changed."}
-    reading = read(*said, notice, checkpoint(*map(plain, said)), user("u2", "On."))
+    reading = read(*before, notice, checkpoint(*map(plain, before)), user("u2", "On."))
     assert path_of(reading) == ["u", "g", "i", "u2"]
     leaf = reading.report.leaf
     assert reading.tree.index_of("i") not in context_at(reading.tree, leaf).messages
 
 
 def test_a_compaction_is_a_new_snapshot(read: Any) -> None:
-    said = [user("u", "Look."), reply("g", "One."), user("u2", "Go on."), reply("g2", "Two.")]
+    before = [user("u", "Look."), reply("g", "One."), user("u2", "Go on."), reply("g2", "Two.")]
     snapshot = user("n1", "<state_snapshot>All.</state_snapshot>")
-    tail = [{**plain(one), "id": f"new-{one['id']}"} for one in said[2:]]
+    tail = [{**plain(one), "id": f"new-{one['id']}"} for one in before[2:]]
     compressed = checkpoint(snapshot, plain(reply("n2", "Got it.")), *tail)
-    reading = read(*said, compressed, compressed, user("u3", "What next?"))
+    reading = read(*before, compressed, compressed, user("u3", "What next?"))
     (body,) = reading.compactions
     assert body.summary == "<state_snapshot>All.</state_snapshot>"
     assert (body.first_kept_id, body.certainty, body.trigger) == ("u2", "inferred", "")
@@ -173,13 +177,13 @@ def test_a_compaction_is_a_new_snapshot(read: Any) -> None:
     named = [reading.records[at].entry_id for at in context.messages]
     assert named == ["n1", "u2", "g2", "n2", "u3"]
     # The new ids go on naming the messages that they are copies of.
-    back = read(*said, compressed, {"$rewindTo": "new-g2"})
+    back = read(*before, compressed, {"$rewindTo": "new-g2"})
     assert path_of(back)[-3:] == ["n1", "n2", "line-7"], "the summary stays in force"
     assert any("takes back" in one.reason for one in back.report.problems)
 
 
 def test_a_kept_result_that_was_cut_short_is_still_found(read: Any) -> None:
-    said = [
+    before = [
         user("u", "A"), reply("g", "B"), user("u2", "C"),
         reply("g2", "", toolCalls=[call("c1")]), answer("a", "c1"), reply("g3", "D"),
     ]  # fmt: skip
@@ -189,11 +193,11 @@ def test_a_kept_result_that_was_cut_short_is_still_found(read: Any) -> None:
         user("k1", "C"), {"id": "k2", "type": "gemini", "content": kept},
         answer("k3", "c1"), plain(reply("k4", "D")),
     )  # fmt: skip
-    reading = read(*said, compressed)
+    reading = read(*before, compressed)
     assert reading.compactions[0].first_kept_id == "u2"
     assert len(reading.report.problems) == 1
     unknown = checkpoint(user("n", "<state_snapshot>S"), user("k1", "never seen"))
-    reading = read(*said, unknown)
+    reading = read(*before, unknown)
     assert reading.compactions[0].first_kept_id == "" and path_of(reading)[-1] == "k1"
     assert "1 of the messages that it keeps" in reading.report.problems[0].reason
 
@@ -250,7 +254,9 @@ def test_one_document_of_an_older_version(tmp_path: Path) -> None:
         Reading(path)
 
 
-def test_an_agents_session_names_its_parent_and_its_call(read: Any, tmp_path: Path) -> None:
+def test_an_agents_session_names_its_parent_and_its_call(
+    read: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = tmp_path / ".gemini" / "tmp" / "slug" / "chats"
     (folder / "s-1").mkdir(parents=True)
     own = folder / "s-1" / "sub.jsonl"
@@ -263,6 +269,10 @@ def test_an_agents_session_names_its_parent_and_its_call(read: Any, tmp_path: Pa
     assert (agent.relation, agent.parent_session, agent.parent_call) == ("subagent", "s-1", "c")
     (related,) = GEMINI.related(path.with_name("session-2026-01-02T03-04-s-1.jsonl"))
     assert related.path == own
+    own.write_text(json.dumps({**HEADER, "sessionId": "sub"}) + "\n", "utf-8")
+    monkeypatch.chdir(own.parent)
+    assert Reading(Path("sub.jsonl")).header == replace(agent, raw=json.dumps(
+        {**HEADER, "sessionId": "sub"}))  # fmt: skip
     assert GEMINI.resume(reading.header) == ("gemini", "--resume", "s-1")
     assert GEMINI.resume(agent) == ()
 

@@ -110,9 +110,9 @@ def test_what_the_program_sends_is_not_typed(read: Any) -> None:
     reading = read([user(at, one) for at, one in enumerate(texts)])
     bodies = [one.body for one in reading.entries]
     assert [isinstance(one, UserMessage) and one.synthetic for one in bodies] == [True, True, False]
-    said = "The user denied this and said:\n<feedback>\nNo.\n</feedback>"
-    reading = read([user(1, "[write for 'a'] Result:", said)])
-    assert reading.prompts == ["[write for 'a'] Result:\n" + said]
+    words = "The user denied this and said:\n<feedback>\nNo.\n</feedback>"
+    reading = read([user(1, "[write for 'a'] Result:", words)])
+    assert reading.prompts == ["[write for 'a'] Result:\n" + words]
 
 
 def test_a_condense_keeps_nothing_and_has_its_tokens_by_its_id(read: Any) -> None:
@@ -219,6 +219,12 @@ def test_a_mutated_view_of_the_editor_changes_no_message(read: Any) -> None:
     for seed in range(300):
         path.with_name("ui_messages.json").write_bytes(mutated(data, Random(seed), True))
         assert len(Reading(path).replies) == 2
+
+
+def test_a_path_from_its_own_folder(read: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = Path(read([user(1, "A")]).source.path)
+    monkeypatch.chdir(path.parent)
+    assert Reading(Path(path.name)).header.session_id == "1795000000000"
 
 
 def test_found_in_every_editor(tmp_path: Path) -> None:

@@ -54,7 +54,7 @@ class GeminiAdapter:
         session_id: str = "",
     ) -> TypedSource:
         """See ``Adapter``. A file holds one session."""
-        place = Path(path)
+        place = Path(path).absolute()
         line, raw = _find_header(place)
         if not line and _is_one_value(raw):
             value = read_document(place)
@@ -73,6 +73,7 @@ class GeminiAdapter:
 
     def related(self, path: Path, session_id: str = "") -> Sequence[Related]:
         """See ``Adapter``. The folder of a session's agents has its id as its name."""
+        path = path.absolute()
         own = self.open(path).header
         name = re.sub(r"[^A-Za-z0-9_-]", "_", own.session_id)
         chats = path.parent.parent if own.relation == "subagent" else path.parent
@@ -158,11 +159,17 @@ def _without_messages(value: Mapping[str, Any]) -> dict[str, Any]:
 
 def _project_of(path: Path, value: Mapping[str, Any]) -> Path:
     """The folder of a project, above that of its chats."""
-    return path.parents[2] if value.get("kind") == "subagent" else path.parents[1]
+    chats = path.absolute().parent
+    return chats.parent.parent if _is_agent(path, value) else chats.parent
+
+
+def _is_agent(path: Path, value: Mapping[str, Any]) -> bool:
+    """Whether a session is an agent's: it says so, or lies in the folder of another session."""
+    return value.get("kind") == "subagent" or path.absolute().parent.parent.name == "chats"
 
 
 def _header(path: Path, value: Mapping[str, Any], raw: str, cwd: str) -> SessionHeader:
-    parent = path.parent.name if value.get("kind") == "subagent" else ""
+    parent = path.absolute().parent.name if _is_agent(path, value) else ""
     return SessionHeader(
         text_at(value, "sessionId") or path.stem,
         GEMINI.name,
@@ -219,7 +226,7 @@ def _call_of(path: Path, parent: str, session_id: str) -> str:
 
 def _of_lines(path: Path, header_line: int) -> Iterator[ReadEntry | Aside | Problem | Leaf]:
     """Two passes: one for the tree, one for the entries, whose lines are read again then, so that
-    the file need not be held in memory."""
+    the file need not fit in memory."""
     with path.open("rb") as file, path.open("rb") as passing:
 
         def line_at(place: Place) -> bytes:

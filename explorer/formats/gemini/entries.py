@@ -88,12 +88,12 @@ class Entries:
 
     def _compaction(self, node: Node, entry: Entry, record: str) -> ReadEntry:
         noted = ["first_kept_id"]
-        kept = node.kept
+        first = node.first_kept
         first_id = ""
-        if kept is not None:
+        if first is not None:
             # Of results alone, the first that a reply records.
-            answers = (self._results.get(one, "") for one in kept.answers)
-            first_id = kept.first_id or next(filter(None, answers), "")
+            answers = (self._results.get(one, "") for one in first.answers)
+            first_id = first.first_id or next(filter(None, answers), "")
         body = entry.body
         if isinstance(body, CompactionSummary):
             body = replace(body, first_kept_id=first_id)

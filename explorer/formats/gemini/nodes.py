@@ -79,7 +79,7 @@ class Node:
     """Tokens of the reply; -1 before any were seen."""
     removed: int = 0
     """Of a rewind: messages that it took back."""
-    kept: Node | None = None
+    first_kept: Node | None = None
     """Of a compaction: the message that its kept tail begins with."""
     summary: str = ""
     """Of a compaction."""

@@ -256,7 +256,7 @@ class Replay:
         node.is_first_snapshot = next(one for one in items if is_snapshot(one)) is snapshot
         self._not_indexed[node] = None
         tail = [one for one in matched if one is not None]
-        node.kept = tail[0] if tail else None
+        node.first_kept = tail[0] if tail else None
         if len(tail) < len(matched):
             reason = f"{len(matched) - len(tail)} of the messages that it keeps are not known above"
             self._add_problem(place, reason)
