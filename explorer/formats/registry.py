@@ -11,12 +11,17 @@ from typing import Any
 
 from explorer.formats.adapter import Adapter, FoundSession, IsCancelled, Progress
 from explorer.formats.annotation import apply_annotation, split_annotation
+from explorer.formats.claude_code.adapter import CLAUDE_CODE
 from explorer.formats.pi.adapter import OMP, PI
 from explorer.formats.pi.entry_writer import write_entry
 from explorer.session.entries import Entry, TokenUsage
 from explorer.session.records import FormatName, SessionSource
 
-ADAPTERS: dict[FormatName, Adapter] = {"pi": PI, "omp": OMP}
+ADAPTERS: dict[FormatName, Adapter] = {
+    "pi": PI,
+    "omp": OMP,
+    "claude-code": CLAUDE_CODE,
+}
 """By name, in the order in which files are looked at."""
 
 HEAD_BYTES = 16 << 10
