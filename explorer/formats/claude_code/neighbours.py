@@ -35,6 +35,29 @@ class Origin(NamedTuple):
     """Ids of all its records."""
 
 
+class FirstNode(NamedTuple):
+    """What tells the first node of a file: ids alone may be alike by chance."""
+
+    identity: str
+    stamp: str
+    """Its time, as written."""
+    is_boundary: bool
+
+    @property
+    def mark(self) -> bytes:
+        """The id, as it is in a record."""
+        return f'"uuid":"{self.identity}"'.encode("utf-8", "surrogatepass")
+
+    def is_in(self, lines: bytes) -> bool:
+        """Whether some lines hold the node."""
+        at = lines.find(self.mark)
+        if at < 0:
+            return False
+        end = lines.find(b"\n", at)
+        line = lines[lines.rfind(b"\n", 0, at) + 1 : len(lines) if end < 0 else end]
+        return f'"{self.stamp}"'.encode("utf-8", "surrogatepass") in line
+
+
 def is_agent_file(path: Path) -> bool:
     """Whether a file holds the session of an agent that another session started."""
     return path.name.startswith(AGENT_PREFIX) and path.suffix == ".jsonl"
@@ -128,28 +151,25 @@ def _lines_with(path: Path, wanted: bytes) -> Iterator[bytes]:
         return
 
 
-def fork_origin(
-    path: Path, first_id: str, is_boundary: bool, own_ids: frozenset[str]
-) -> Origin | None:
+def fork_origin(path: Path, first: FirstNode, own_ids: frozenset[str]) -> Origin | None:
     """The session in the same folder that a file repeats the beginning of; None where there is
     none, or where it cannot be told which of the two is the copy.
 
-    ``first_id``: the id of the file's first node. A copy begins where its origin does, or with the
-    origin's last compaction (``is_boundary``): only then whole files are searched.
+    A copy begins where its origin does, or with the origin's last compaction: only then whole
+    files are searched.
     """
-    wanted = f'"uuid":"{first_id}"'.encode()
     searched = 0
     for other, size in _siblings(path):
-        if wanted in head_of(other):
+        if first.is_in(head_of(other)):
             pass
-        elif is_boundary and searched < _SEARCHED_BYTES:
+        elif first.is_boundary and searched < _SEARCHED_BYTES:
             searched += size
-            if next(_lines_with(other, wanted), None) is None:
+            if not any(first.is_in(line) for line in _lines_with(other, first.mark)):
                 continue
         else:
             continue
         ids = _uuids(other)
-        if _is_origin(other, path, first_id, ids, own_ids):
+        if _is_origin(other, path, first.identity, ids, own_ids):
             return Origin(other.stem, frozenset(ids))
     return None
 

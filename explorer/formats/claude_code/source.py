@@ -155,11 +155,11 @@ class _Reading:
     def mark_copied(self, header: SessionHeader) -> SessionHeader:
         """The header of a fork, whose repeated records are remembered; else as it is."""
         survey = self.survey
-        first = min(self.order, key=lambda one: survey.first_lines[one])
-        is_boundary = survey.kinds[first] == COMPACTION
-        own = frozenset(survey.unit_of)
-        first_id = next(iter(survey.unit_of))
-        origin = neighbours.fork_origin(self.path, first_id, is_boundary, own)
+        unit = min(self.order, key=lambda one: survey.first_lines[one])
+        first = neighbours.FirstNode(
+            next(iter(survey.unit_of)), survey.first_stamp, survey.kinds[unit] == COMPACTION
+        )
+        origin = neighbours.fork_origin(self.path, first, frozenset(survey.unit_of))
         if origin is not None:
             self.copied = origin.uuids
         name = origin.session_id if origin is not None else survey.forked_from

@@ -94,6 +94,8 @@ class Survey:
     cwd: str = ""
     version: str = ""
     time_ms: float = 0.0
+    first_stamp: str = ""
+    """The time of the first node, as written."""
     forked_from: str = ""
     """The session that the records themselves name as the one they were copied from."""
     incomplete: set[int] = field(default_factory=set)
@@ -210,6 +212,8 @@ class Surveyor:
         survey.version = text_field(value, "version") or survey.version
         survey.cwd = survey.cwd or text_field(value, "cwd")
         survey.agent_id = survey.agent_id or text_field(value, "agentId")
+        if not survey.unit_of:
+            survey.first_stamp = text_field(value, "timestamp")
         survey.time_ms = survey.time_ms or time_ms(value.get("timestamp"))
         if "forkedFrom" in value:
             origin = text_field(mapping_field(value, "forkedFrom"), "sessionId")
