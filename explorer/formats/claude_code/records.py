@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from explorer.formats.anthropic_content import read_block, read_content, read_usage, text_field
@@ -86,14 +85,23 @@ def entry_of(values: Sequence[dict[str, Any]], part: int = 0) -> Entry:
     its output, or of one record alone. ``part``: which of several results of a record."""
     first = values[0]
     parent = text_field(first, "parentUuid") or None
-    entry = Entry.of(
-        _body(first, values, part), text_field(first, "uuid"), parent,
-        time_ms(first.get("timestamp")),
-    )  # fmt: skip
-    return replace(entry, recorded=first if len(values) == 1 else {"lines": list(values)})
+    return placed_entry(values, body_of(values, part), text_field(first, "uuid"), parent)
 
 
-def _body(first: dict[str, Any], values: Sequence[dict[str, Any]], part: int) -> Body:
+def placed_entry(
+    values: Sequence[dict[str, Any]], body: Body, identity: str, parent: str | None
+) -> Entry:
+    """The entry of some records that says ``body``."""
+    first = values[0]
+    recorded = first if len(values) == 1 else {"lines": list(values)}
+    return Entry(
+        Entry.of(body).kind, body, identity, parent, time_ms(first.get("timestamp")), recorded
+    )
+
+
+def body_of(values: Sequence[dict[str, Any]], part: int = 0) -> Body:
+    """What the records of one entry say; see ``entry_of``."""
+    first = values[0]
     kind = text_field(first, "type")
     match kind:
         case "assistant":

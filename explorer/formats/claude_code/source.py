@@ -8,12 +8,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import orjson
+
 from explorer.formats.adapter import IsCancelled, Progress
 from explorer.formats.anthropic_content import text_field
 from explorer.formats.claude_code import neighbours
-from explorer.formats.claude_code.fields import PART, message_of, texts_of
+from explorer.formats.claude_code.fields import PART, mapping_field, message_of, texts_of
 from explorer.formats.claude_code.lineage import leaf_unit, straighten
-from explorer.formats.claude_code.records import entry_of
+from explorer.formats.claude_code.records import body_of, placed_entry
 from explorer.formats.claude_code.survey import (
     BAD,
     BLANK,
@@ -29,9 +31,9 @@ from explorer.formats.jsonl import BadLine, parse
 from explorer.formats.typed_source import Leaf, ReadEntry, TypedSource
 from explorer.session.edit_entries import PRUNE_TYPE
 from explorer.session.entries import (
+    Body,
     CompactionSummary,
     CustomData,
-    Entry,
     ToolResultMessage,
 )
 from explorer.session.records import Aside, FormatName, Problem, Relation, SessionHeader
@@ -196,11 +198,14 @@ class _Reading:
     def _add(self, unit: int, number: int, line: bytes, done: int) -> Iterator[ReadEntry | Aside]:
         survey = self.survey
         try:
-            value = parse(line)
-        except BadLine:
-            # It was sound in the first pass: the file is being changed.
-            yield Aside(number, line, REASONS[BAD])
-            return
+            value = orjson.loads(line)
+        except orjson.JSONDecodeError:
+            try:
+                value = parse(line)
+            except BadLine:
+                # It was sound in the first pass: the file is being changed.
+                yield Aside(number, line, REASONS[BAD])
+                return
         lines = self.pending.setdefault(unit, [])
         lines.append((line, value))
         if number >= survey.last_lines[unit]:
@@ -215,41 +220,39 @@ class _Reading:
         parent = survey.last_id(above) if above != ROOT else None
         inherited = survey.ids[unit] in self.copied or "forkedFrom" in values[0]
         for part in range(survey.parts.get(unit, 1)):
-            entry = entry_of(values, part)
-            identity = survey.ids[unit]
-            text = record
+            body, noted = self._completed(unit, body_of(values, part), values[0])
+            identity, text = survey.ids[unit], record
             if part:
                 parent = identity if part == 1 else f"{identity}#{part}"
                 identity = f"{identity}#{part + 1}"
                 text = f"{record}\n{PART}{part}}}"
-            entry, noted = self._completed(unit, entry)
-            entry = replace(entry, id=identity, parent_id=parent)
+            entry = placed_entry(values, body, identity, parent)
             yield ReadEntry(entry, text, number, done, noted, inherited)
 
-    def _completed(self, unit: int, entry: Entry) -> tuple[Entry, tuple[str, ...]]:
-        """The entry with what other records say of it, and the names of these fields."""
-        survey, body = self.survey, entry.body
+    def _completed(
+        self, unit: int, body: Body, value: Mapping[str, Any]
+    ) -> tuple[Body, tuple[str, ...]]:
+        """A body with what other records say of it, and the names of these fields."""
+        survey = self.survey
         if isinstance(body, ToolResultMessage):
             tool = survey.tools.get(body.call_id, "")
             if tool:
-                return replace(entry, body=replace(body, tool=tool)), ("tool",)
+                return replace(body, tool=tool), ("tool",)
         elif isinstance(body, CompactionSummary) and unit in survey.boundaries:
             boundary = survey.boundaries[unit]
             if boundary.is_missing and body.certainty == "exact":
-                body = replace(body, certainty="inferred")
-                return replace(entry, body=body), ("certainty",)
+                return replace(body, certainty="inferred"), ("certainty",)
             if boundary.first_kept != ROOT:
                 kept = survey.ids[boundary.first_kept]
-                return replace(entry, body=replace(body, first_kept_id=kept)), ("first_kept_id",)
+                return replace(body, first_kept_id=kept), ("first_kept_id",)
         elif isinstance(body, CustomData) and body.name == PRUNE_TYPE:
-            data = {**body.data, "results": self._cleared(entry)}
-            return replace(entry, body=replace(body, data=data)), ("data",)
-        return entry, ()
+            data = {**body.data, "results": self._cleared(value)}
+            return replace(body, data=data), ("data",)
+        return body, ()
 
-    def _cleared(self, entry: Entry) -> list[dict[str, Any]]:
+    def _cleared(self, value: Mapping[str, Any]) -> list[dict[str, Any]]:
         """The results that left the context, as entries that prune name them."""
-        facts = entry.recorded.get("microcompactMetadata")
-        named = facts.get("compactedToolIds") if isinstance(facts, Mapping) else None
+        named = mapping_field(value, "microcompactMetadata").get("compactedToolIds")
         results = []
         for call in named if isinstance(named, list) else ():
             found = self.survey.result_units.get(call) if isinstance(call, str) else None
