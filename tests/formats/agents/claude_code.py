@@ -161,10 +161,12 @@ def _check_replies(file: _File, known: dict[str, Any]) -> None:
     assert all(body.failed and not body.model for body, _ in inserted)
     by_id: dict[str, tuple[AssistantMessage, list[dict[str, Any]]]] = {}
     for body, values in replies:
-        identity = _message(values[0]).get("id")
-        if identity and not any(values is each for _, each in inserted):
-            assert identity not in by_id, "one reply is one entry"
-            by_id[identity] = body, values
+        if any(values is each for _, each in inserted):
+            continue
+        # All replies without an id count as one.
+        identity = str(_message(values[0]).get("id"))
+        assert identity == "None" or identity not in by_id, "one reply is one entry"
+        by_id[identity] = body, by_id.get(identity, (body, []))[1] + values
     assert len(by_id) == known["assistant_messages"]
     models = {body.model for body, _ in replies if body.model}
     assert sorted(models) == known["models"]
