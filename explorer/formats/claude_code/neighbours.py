@@ -43,19 +43,24 @@ class FirstNode(NamedTuple):
     """Its time, as written."""
     is_boundary: bool
 
-    @property
-    def mark(self) -> bytes:
-        """The id, as it is in a record."""
-        return f'"uuid":"{self.identity}"'.encode("utf-8", "surrogatepass")
-
     def is_in(self, lines: bytes) -> bool:
         """Whether some lines hold the node."""
-        at = lines.find(self.mark)
-        if at < 0:
+        found = _field("uuid", self.identity).search(lines)
+        if found is None:
             return False
-        end = lines.find(b"\n", at)
-        line = lines[lines.rfind(b"\n", 0, at) + 1 : len(lines) if end < 0 else end]
-        return f'"{self.stamp}"'.encode("utf-8", "surrogatepass") in line
+        end = lines.find(b"\n", found.end())
+        start = lines.rfind(b"\n", 0, found.start()) + 1
+        line = lines[start : len(lines) if end < 0 else end]
+        return _quoted(self.stamp) in line
+
+
+def _quoted(text: str) -> bytes:
+    return f'"{text}"'.encode("utf-8", "surrogatepass")
+
+
+def _field(name: str, text: str) -> re.Pattern[bytes]:
+    """A field of this text, as JSON has it."""
+    return re.compile(rb'"%s"\s*:\s*%s' % (name.encode(), re.escape(_quoted(text))))
 
 
 def is_agent_file(path: Path) -> bool:
@@ -76,9 +81,9 @@ def agent_files(path: Path, session_id: str) -> list[Path]:
     folder = path.with_suffix("") / SUBAGENTS
     if folder.is_dir():
         found += (one for one in folder.iterdir() if is_agent_file(one))
-    wanted = f'"sessionId":"{session_id}"'.encode()
+    wanted = _field("sessionId", session_id)
     for one in path.parent.iterdir():
-        if is_agent_file(one) and one != path and session_id and wanted in head_of(one, 1 << 14):
+        if is_agent_file(one) and one != path and wanted.search(head_of(one, 1 << 14)):
             found.append(one)
     return sorted(found)
 
@@ -107,7 +112,7 @@ def agent_facts(path: Path) -> Mapping[str, Any]:
 def starting_call(path: Path, agent_id: str) -> str:
     """The id of the call that started an agent, from the file of the session that made it; empty
     where that does not say."""
-    for line in _lines_with(path, f'"agentId":"{agent_id}"'.encode()):
+    for line in _lines_with(path, _quoted(agent_id)):
         try:
             value = parse(line)
         except BadLine:
@@ -164,7 +169,7 @@ def fork_origin(path: Path, first: FirstNode, own_ids: frozenset[str]) -> Origin
             pass
         elif first.is_boundary and searched < _SEARCHED_BYTES:
             searched += size
-            if not any(first.is_in(line) for line in _lines_with(other, first.mark)):
+            if not any(first.is_in(line) for line in _lines_with(other, _quoted(first.identity))):
                 continue
         else:
             continue

@@ -49,8 +49,8 @@ def recognises(head: bytes) -> bool:
 
 def _verdict(value: Mapping[str, Any]) -> bool | None:
     """Whether a record is Claude Code's; None where it does not say."""
-    kind = value.get("type")
-    if isinstance(kind, str) and kind in HOUSEKEEPING and HOUSEKEEPING[kind] in value:
+    kind = text_field(value, "type")
+    if kind in HOUSEKEEPING and HOUSEKEEPING[kind] in value:
         return True
     if kind in NODE_TYPES and isinstance(value.get("sessionId"), str):
         return True

@@ -238,5 +238,5 @@ def _compaction(first: dict[str, Any], rest: Sequence[dict[str, Any]]) -> Compac
 
 def is_known(value: Mapping[str, Any]) -> bool:
     """Whether a node's type is one that is understood."""
-    kind = value.get("type")
-    return kind in NODE_TYPES and (kind != "system" or value.get("subtype") in SUBTYPES)
+    kind = text_field(value, "type")
+    return kind in NODE_TYPES and (kind != "system" or text_field(value, "subtype") in SUBTYPES)

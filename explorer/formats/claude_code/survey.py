@@ -156,7 +156,7 @@ class Surveyor:
             reason = "the line is not a JSON object; it was put aside"
             self.survey.problems.append(Problem(number, reason))
             return BAD
-        identity, kind = value.get("uuid"), value.get("type")
+        identity, kind = value.get("uuid"), text_field(value, "type")
         if not isinstance(identity, str) or not identity:
             if kind not in ("user", "assistant"):
                 return self._note(number, value, kind)
@@ -164,7 +164,7 @@ class Surveyor:
             identity = f"line-{number}"
         return self._node(number, identity, value)
 
-    def _note(self, number: int, value: dict[str, Any], kind: Any) -> int:
+    def _note(self, number: int, value: dict[str, Any], kind: str) -> int:
         """A record that is no node."""
         survey = self.survey
         if kind == "last-prompt" and isinstance(value.get("leafUuid"), str):
@@ -176,7 +176,7 @@ class Surveyor:
             self._summaries[text_field(value, "leafUuid")] = text_field(value, "summary")
         if kind in HOUSEKEEPING:
             return HOUSEKEEPING_LINE
-        self._unknown[kind if isinstance(kind, str) else ""] += 1
+        self._unknown[kind] += 1
         return FOREIGN
 
     def _node(self, number: int, identity: str, value: dict[str, Any]) -> int:
@@ -186,14 +186,14 @@ class Surveyor:
             return REPEATED
         self._header(value)
         thread = self._thread(identity, value)
-        kind = value.get("type")
+        kind = text_field(value, "type")
         if kind == "progress":
             self._main_nodes += not thread
             survey.unit_of[identity] = self._parent(number, thread, value)
             return PROGRESS
         if not is_known(value):
             subtype = text_field(value, "subtype")
-            self._unknown[f"{kind}/{subtype}" if kind == "system" else str(kind or "")] += 1
+            self._unknown[f"{kind}/{subtype}" if kind == "system" else kind] += 1
         self._main_nodes += not thread
         unit = self._joined(thread, value)
         if unit is None:
@@ -260,7 +260,7 @@ class Surveyor:
             self._later.append(
                 (unit, text_field(value, "parentUuid"), self._last.get(thread, ROOT))
             )
-        if survey.kinds[unit] == COMPACTION:
+        if value.get("subtype") == "compact_boundary" and survey.kinds[unit] == COMPACTION:
             self._boundary(unit, number, value)
         return unit
 
