@@ -283,14 +283,15 @@ class _Reading:
                 " it (inferred)"
             )
             yield Problem(moved[0], reason)
-        incomplete = len(survey.incomplete & units)
-        if incomplete:
+        found = survey.incomplete & units
+        if found:
+            incomplete = len(found)
             noun = "reply was" if incomplete == 1 else "replies were"
             reason = (
                 f"{incomplete:,} {noun} recorded with the first count of their tokens, which is"
                 " incomplete: it is left out"
             )
-            yield Problem(0, reason)
+            yield Problem(survey.first_lines[min(found)], reason)
         yield from self._compaction_problems(units)
 
     def _compaction_problems(self, units: set[int]) -> Iterator[Problem]:

@@ -6,7 +6,7 @@ Nothing of the content is kept, so that memory follows the number of records and
 from __future__ import annotations
 
 from array import array
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -135,8 +135,8 @@ class Surveyor:
         self._last: dict[str, int] = {}
         self._later: list[tuple[int, str, int]] = []
         self._tails: dict[str, int] = {}
-        self._unknown: Counter[str] = Counter()
-        self._repeated = 0
+        self._unknown: dict[str, list[int]] = defaultdict(list)
+        self._repeated: list[int] = []
         self._main_nodes = 0
 
     def read(self, path: Path, cancelled: IsCancelled | None = None) -> Survey:
@@ -176,13 +176,13 @@ class Surveyor:
             self._summaries[text_field(value, "leafUuid")] = text_field(value, "summary")
         if kind in HOUSEKEEPING:
             return HOUSEKEEPING_LINE
-        self._unknown[kind] += 1
+        self._unknown[kind].append(number)
         return FOREIGN
 
     def _node(self, number: int, identity: str, value: dict[str, Any]) -> int:
         survey = self.survey
         if identity in survey.unit_of:
-            self._repeated += 1
+            self._repeated.append(number)
             return REPEATED
         self._header(value)
         thread = self._thread(identity, value)
@@ -193,7 +193,8 @@ class Surveyor:
             return PROGRESS
         if not is_known(value):
             subtype = text_field(value, "subtype")
-            self._unknown[f"{kind}/{subtype}" if kind == "system" else kind] += 1
+            name = f"{kind}/{subtype}" if kind == "system" else kind
+            self._unknown[name].append(number)
         self._main_nodes += not thread
         unit = self._joined(thread, value)
         if unit is None:
@@ -371,15 +372,16 @@ class Surveyor:
 
     def _name_problems(self) -> None:
         problems = self.survey.problems
-        for kind, count in self._unknown.items():
+        for kind, lines in self._unknown.items():
+            count = len(lines)
             noun = "record" if count == 1 else "records"
             verb, pronoun = ("is", "it is") if count == 1 else ("are", "they are")
             reason = f"{count:,} {noun} of the type {kind[:80]!r} {verb} not known; {pronoun} kept"
-            problems.append(Problem(0, reason))
+            problems.append(Problem(lines[0], reason))
         if self._repeated:
-            count, noun = self._repeated, "record" if self._repeated == 1 else "records"
+            count, noun = len(self._repeated), "record" if len(self._repeated) == 1 else "records"
             reason = f"{count:,} {noun} with an id that exists already; the first one counts"
-            problems.append(Problem(0, reason))
+            problems.append(Problem(self._repeated[0], reason))
 
 
 def _names(value: Any) -> list[str]:
