@@ -216,6 +216,10 @@ def test_sessions_are_found_in_their_usual_place_or_where_the_environment_says(
     moved = list(CLAUDE_CODE.find(tmp_path, {"CLAUDE_CONFIG_DIR": str(tmp_path / "moved")}))
     assert {one.path.parents[2].name for one in moved} == {"moved"} and len(moved) == 3
     assert not list(CLAUDE_CODE.find(tmp_path / "nowhere", {}))
+    settings = tmp_path / "settings"
+    Lines().user("u1", "hi").write(settings / "claude" / "projects" / "-tide" / "one.jsonl")
+    (only,) = CLAUDE_CODE.find(tmp_path / "nowhere", {"XDG_CONFIG_HOME": str(settings)})
+    assert only.path.name == "one.jsonl"
 
 
 def test_a_session_is_gone_on_with_by_its_id(tmp_path: Path) -> None:

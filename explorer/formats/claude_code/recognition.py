@@ -64,23 +64,35 @@ def _verdict(value: Mapping[str, Any]) -> bool | None:
 def find_sessions(home: Path, environment: Mapping[str, str]) -> Iterator[FoundSession]:
     """The sessions in Claude Code's folder, newest first. Those of the agents that they started
     come with them: see ``ClaudeCodeAdapter.related``."""
-    place = environment.get("CLAUDE_CONFIG_DIR", "")
-    root = Path(place).expanduser() if place else home / ".claude"
     found: list[tuple[float, int, Path]] = []
-    for folder in _scan(root / "projects"):
-        for entry in _scan(folder.path):
-            if not entry.name.endswith(".jsonl") or neighbours.is_agent_file(Path(entry.name)):
-                continue
-            try:
-                if entry.is_file():
-                    status = entry.stat()
-                    found.append((status.st_mtime * 1000, status.st_size, Path(entry.path)))
-            except OSError:
-                continue
+    for root in _roots(home, environment):
+        for folder in _scan(root / "projects"):
+            found += _sessions_in(folder.path)
     for modified, size, path in sorted(found, reverse=True):
         header = _header(path)
         cwd = header.cwd if header is not None else ""
         yield FoundSession(path, FORMAT, cwd, size, modified, header)
+
+
+def _roots(home: Path, environment: Mapping[str, str]) -> list[Path]:
+    """The folders that Claude Code keeps its things in."""
+    if place := environment.get("CLAUDE_CONFIG_DIR", ""):
+        return [Path(place)]
+    settings = environment.get("XDG_CONFIG_HOME", "")
+    return [home / ".claude", (Path(settings) if settings else home / ".config") / "claude"]
+
+
+def _sessions_in(folder: str) -> Iterator[tuple[float, int, Path]]:
+    """Time in milliseconds, size and path of the session files of a project."""
+    for entry in _scan(folder):
+        if not entry.name.endswith(".jsonl") or neighbours.is_agent_file(Path(entry.name)):
+            continue
+        try:
+            if entry.is_file():
+                status = entry.stat()
+                yield status.st_mtime * 1000, status.st_size, Path(entry.path)
+        except OSError:
+            continue
 
 
 def _scan(folder: str | os.PathLike[str]) -> list[os.DirEntry[str]]:
