@@ -111,9 +111,9 @@ def test_agents_among_the_records_of_a_session_are_sessions_of_their_own(tmp_pat
     }  # fmt: skip
     related = CLAUDE_CODE.related(path)
     assert [(one.path, one.session_id) for one in related] == [(path, "x1"), (path, "y")]
-    inside = Reading(path, "x1")
-    assert shape(inside) == {"x1": "", "x2": "x1"} and not inside.report.asides
-    header = inside.header
+    nested = Reading(path, "x1")
+    assert shape(nested) == {"x1": "", "x2": "x1"} and not nested.report.asides
+    header = nested.header
     assert (header.session_id, header.relation) == ("x1", "subagent")
     assert (header.parent_session, header.parent_call) == (SESSION, "c1")
     with pytest.raises(FormatError):
@@ -147,7 +147,7 @@ def dump(lines: Lines, folder: Path) -> Path:
     return path
 
 
-def test_a_fork_is_told_from_its_origin(tmp_path: Path) -> None:
+def test_a_fork_is_recognised_by_what_it_repeats(tmp_path: Path) -> None:
     origin, fork = spoken(SESSION, 2), spoken(OTHER, 2)
     fork.user(ID.format(90), "in the fork").records[-1]["timestamp"] = "2026-05-02T10:00:00.000Z"
     paths = dump(origin, tmp_path), dump(fork, tmp_path)

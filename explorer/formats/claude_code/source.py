@@ -243,8 +243,8 @@ class _Reading:
             if boundary.is_missing and body.certainty == "exact":
                 return replace(body, certainty="inferred"), ("certainty",)
             if boundary.first_kept != ROOT:
-                kept = survey.ids[boundary.first_kept]
-                return replace(body, first_kept_id=kept), ("first_kept_id",)
+                head = survey.ids[boundary.first_kept]
+                return replace(body, first_kept_id=head), ("first_kept_id",)
         elif isinstance(body, CustomData) and body.name == PRUNE_TYPE:
             data = {**body.data, "results": self._cleared(value)}
             return replace(body, data=data), ("data",)

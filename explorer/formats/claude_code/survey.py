@@ -49,7 +49,7 @@ class Boundary:
     """What a compaction keeps, as far as it is recorded."""
 
     line: int
-    kept: tuple[str, ...]
+    preserved: tuple[str, ...]
     """Ids of records, the head of the kept range first."""
     has_summary: bool = False
     first_kept: int = -1
@@ -321,8 +321,8 @@ class Surveyor:
         messages = mapping_field(facts, "preservedMessages")
         listed = [*_names(messages.get("uuids")), *_names(messages.get("allUuids"))]
         head, tail = text_field(segment, "headUuid"), text_field(segment, "tailUuid")
-        kept = tuple(one for one in (head, *listed, tail) if one)
-        self.survey.boundaries[unit] = Boundary(number, kept)
+        preserved = tuple(one for one in (head, *listed, tail) if one)
+        self.survey.boundaries[unit] = Boundary(number, preserved)
         tail = tail or next(reversed(_names(messages.get("uuids"))), "")
         if tail in self.survey.unit_of:
             self._tails[tail] = unit
@@ -364,8 +364,8 @@ class Surveyor:
     def _keep(self, unit: int, boundary: Boundary) -> None:
         """Find the head of what a compaction kept."""
         survey = self.survey
-        found = [one for name in boundary.kept if (one := survey.unit_of.get(name, ROOT)) >= 0]
-        boundary.is_missing = bool(boundary.kept) and not found
+        found = [one for name in boundary.preserved if (one := survey.unit_of.get(name, ROOT)) >= 0]
+        boundary.is_missing = bool(boundary.preserved) and not found
         # A fork's file has the kept messages below the boundary: they need no naming.
         before = [one for one in found if survey.first_lines[one] < boundary.line and one != unit]
         boundary.first_kept = before[0] if before else ROOT

@@ -40,8 +40,8 @@ class _File:
 
     def __init__(self, path: Path) -> None:
         self.main = Reading(path)
-        inside = [one for one in self.main.adapter.related(path) if one.path == path]
-        self.readings = [self.main, *(Reading(path, one.session_id) for one in inside)]
+        nested = [one for one in self.main.adapter.related(path) if one.path == path]
+        self.readings = [self.main, *(Reading(path, one.session_id) for one in nested)]
         self.progress = self._asides("progress of a tool or hook")
 
     def _asides(self, reason: str) -> list[dict[str, Any]]:
