@@ -12,6 +12,7 @@ from typing import Any
 from explorer.formats.adapter import Adapter, FoundSession, IsCancelled, Progress
 from explorer.formats.aider import AIDER
 from explorer.formats.annotation import apply_annotation, split_annotation
+from explorer.formats.claude_code.adapter import CLAUDE_CODE
 from explorer.formats.cline import CLINE
 from explorer.formats.copilot_chat.adapter import COPILOT_CHAT
 from explorer.formats.copilot_cli.adapter import COPILOT_CLI
@@ -24,6 +25,7 @@ from explorer.session.entries import Entry, TokenUsage
 from explorer.session.records import FormatName, SessionSource
 
 ADAPTERS: dict[FormatName, Adapter] = {
+    "claude-code": CLAUDE_CODE,
     "opencode": OPENCODE,
     "copilot-chat": COPILOT_CHAT,
     "copilot-cli": COPILOT_CLI,

@@ -1,0 +1,242 @@
+"""From a record of Claude Code, one or several lines, to a typed entry."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from explorer.formats.anthropic_content import read_block, read_content, read_usage, text_field
+from explorer.formats.claude_code.attachments import read_attachment
+from explorer.formats.claude_code.fields import (
+    INSERTED,
+    NODE_TYPES,
+    PART,
+    SHELL_INPUT,
+    SUBTYPES,
+    is_model_reply,
+    mapping_field,
+    message_of,
+    results_in,
+    texts_of,
+)
+from explorer.formats.jsonl import BadLine, parse
+from explorer.session.edit_entries import PRUNE_TYPE
+from explorer.session.entries import (
+    AssistantMessage,
+    Block,
+    Body,
+    CompactionSummary,
+    CustomData,
+    Entry,
+    ShellMessage,
+    TokenUsage,
+    ToolResultMessage,
+    Unknown,
+    UserMessage,
+    text_of,
+)
+from explorer.session.json_values import recorded_count, time_ms, token_count
+
+_STOP_REASONS = {
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "tool_use": "tool_calls",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+}
+_PROVIDERS = {"msg_bdrk_": "amazon-bedrock", "msg_vrtx_": "google-vertex"}
+"""By what the ids of replies begin with; all others come from the maker."""
+_PERSISTED = re.compile(r"<persisted-output>[^\n]*\n[^\n]*saved to: ([^\n]+)")
+_SHELL = {
+    name: re.compile(rf"<{name}>(.*?)(?:</{name}>|\Z)", re.DOTALL)
+    for name in ("bash-input", "bash-stdout", "bash-stderr")
+}
+_COMMON = frozenset({
+    "parentUuid", "logicalParentUuid", "isSidechain", "userType", "cwd", "sessionId", "version",
+    "gitBranch", "type", "subtype", "uuid", "timestamp", "entrypoint", "slug", "isMeta", "level",
+    "agentId",
+})  # fmt: skip
+"""Fields of system records that say nothing of their own."""
+
+
+def read_record(record: str | bytes) -> Entry:
+    """The typed entry of a record; an entry of an unknown kind where it cannot be read."""
+    text = record if isinstance(record, str) else record.decode("utf-8", "surrogatepass")
+    lines, part = text, 0
+    start = text.rfind("\n") + 1
+    if start and text.startswith(PART, start):
+        lines = text[: start - 1]
+        number = text[start + len(PART) : -1]
+        part = int(number) if number.isdecimal() and len(number) < 7 else 0
+    values = []
+    for line in lines.split("\n"):
+        try:
+            value = parse(line.encode("utf-8", "surrogatepass"))
+        except BadLine:
+            continue
+        if isinstance(value, dict):
+            values.append(value)
+    return entry_of(values, part) if values else Entry.NONE
+
+
+def entry_of(values: Sequence[dict[str, Any]], part: int = 0) -> Entry:
+    """The typed entry of the records of a reply, of a compaction and its summary, of a command and
+    its output, or of one record alone. ``part``: which of several results of a record."""
+    first = values[0]
+    parent = text_field(first, "parentUuid") or None
+    return placed_entry(values, body_of(values, part), text_field(first, "uuid"), parent)
+
+
+def placed_entry(
+    values: Sequence[dict[str, Any]], body: Body, identity: str, parent: str | None
+) -> Entry:
+    """The entry of some records that says ``body``."""
+    first = values[0]
+    recorded = first if len(values) == 1 else {"lines": list(values)}
+    return Entry(
+        Entry.of(body).kind, body, identity, parent, time_ms(first.get("timestamp")), recorded
+    )
+
+
+def body_of(values: Sequence[dict[str, Any]], part: int = 0) -> Body:
+    """What the records of one entry say; see ``entry_of``."""
+    first = values[0]
+    kind = text_field(first, "type")
+    match kind:
+        case "assistant":
+            return _reply(values)
+        case "user":
+            return _user(first, values, part)
+        case "attachment":
+            return read_attachment(first)
+        case "system":
+            return _system(first, values)
+    return Unknown(kind)
+
+
+def _reply(values: Sequence[dict[str, Any]]) -> AssistantMessage:
+    first, message = values[0], message_of(values[0])
+    blocks: list[Block] = []
+    stop_reason = ""
+    for value in values:
+        part = message_of(value)
+        blocks += read_content(part.get("content"))
+        stop_reason = text_field(part, "stop_reason") or stop_reason
+    if not is_model_reply(first):
+        error = text_of(tuple(blocks)) if first.get("isApiErrorMessage") is True else ""
+        return AssistantMessage(
+            tuple(blocks), stop_reason="error", error=error or text_field(first, "error")
+        )
+    if any(value.get("isAbortedMidStream") is True for value in values):
+        stop_reason = "aborted"
+    identity = text_field(message, "id")
+    return AssistantMessage(
+        tuple(blocks),
+        _PROVIDERS.get(identity[:9], "anthropic"),
+        text_field(message, "model"),
+        reply_usage(values),
+        _STOP_REASONS.get(stop_reason, stop_reason),
+        api="anthropic-messages",
+    )
+
+
+def reply_usage(values: Sequence[Mapping[str, Any]]) -> TokenUsage | None:
+    """What a reply used: the largest that its records say.
+
+    None where none of them has a stop reason, for then they were written while the reply came in
+    and hold its first count; and where all counts are 0, as in copies of a fork.
+    """
+    messages = [message_of(value) for value in values]
+    if not any(text_field(one, "stop_reason") for one in messages):
+        return None
+    usages = [usage for one in messages if (usage := read_usage(one.get("usage"))) is not None]
+    best = max(usages, key=lambda one: (one.output, one.context), default=None)
+    return best if best is not None and best.context else None
+
+
+def _user(first: dict[str, Any], values: Sequence[dict[str, Any]], part: int) -> Body:
+    content = message_of(first).get("content")
+    if first.get("isCompactSummary") is True:
+        # Its boundary is not there: that it is a compaction is all that is known.
+        return CompactionSummary("\n".join(texts_of(content)), certainty="inferred")
+    if results := results_in(content):
+        return _result(first, results, part)
+    texts = texts_of(content)
+    if texts and texts[0].lstrip().startswith(SHELL_INPUT):
+        return _shell(
+            [text for value in values for text in texts_of(message_of(value).get("content"))]
+        )
+    blocks = read_content(content)
+    only_text = bool(texts) and len(texts) == len(blocks)
+    synthetic = (
+        first.get("isMeta") is True
+        or first.get("isVisibleInTranscriptOnly") is True
+        or mapping_field(first, "origin").get("kind") == "task-notification"
+        or (only_text and all(text.lstrip().startswith(INSERTED) for text in texts))
+    )
+    return UserMessage(blocks, synthetic)
+
+
+def _shell(texts: Sequence[str]) -> ShellMessage:
+    text = "\n".join(texts)
+    found = {
+        name: "\n".join(one.strip("\n") for one in form.findall(text) if one)
+        for name, form in _SHELL.items()
+    }
+    output = "\n".join(
+        one for one in (found["bash-stdout"], found["bash-stderr"]) if one
+    )  # fmt: skip
+    return ShellMessage(found["bash-input"], output)
+
+
+def _result(
+    first: dict[str, Any], results: list[Mapping[str, Any]], part: int
+) -> ToolResultMessage:
+    result = results[min(part, len(results) - 1)]
+    blocks = read_content(result.get("content"))
+    content = message_of(first).get("content")
+    if not part and isinstance(content, list):
+        # Some versions put a remark behind the results, in the same message.
+        rest = [one for one in content if not any(one is each for each in results)]
+        blocks += tuple(map(read_block, rest))
+    details = first.get("toolUseResult") if len(results) == 1 else None
+    path = _PERSISTED.search(text_of(blocks))
+    if path is not None:
+        known = details if isinstance(details, Mapping) else {"toolUseResult": details}
+        details = {"persistedOutputPath": path[1].strip(), **known}
+    return ToolResultMessage(
+        text_field(result, "tool_use_id"), "", blocks, result.get("is_error") is True,
+        details=details,
+    )  # fmt: skip
+
+
+def _system(first: dict[str, Any], values: Sequence[dict[str, Any]]) -> Body:
+    subtype = text_field(first, "subtype")
+    if subtype == "compact_boundary":
+        return _compaction(first, values[1:])
+    if subtype == "microcompact_boundary":
+        # Which entries they are, the reader of the file adds.
+        saved = token_count(mapping_field(first, "microcompactMetadata").get("tokensSaved"))
+        return CustomData(PRUNE_TYPE, {"results": [], "saved": saved, "reason": "microcompaction"})
+    if subtype not in SUBTYPES:
+        return Unknown(f"system/{subtype}" if subtype else "system")
+    return CustomData(subtype, {name: first[name] for name in first if name not in _COMMON})
+
+
+def _compaction(first: dict[str, Any], rest: Sequence[dict[str, Any]]) -> CompactionSummary:
+    facts = mapping_field(first, "compactMetadata")
+    summary = "\n".join(text for one in rest for text in texts_of(message_of(one).get("content")))
+    return CompactionSummary(
+        summary,
+        tokens_before=token_count(facts.get("preTokens")),
+        tokens_after=recorded_count(facts.get("postTokens")),
+        certainty="exact" if summary else "unreadable",
+        trigger=text_field(facts, "trigger"),
+    )
+
+
+def is_known(value: Mapping[str, Any]) -> bool:
+    """Whether a node's type is one that is understood."""
+    kind = text_field(value, "type")
+    return kind in NODE_TYPES and (kind != "system" or text_field(value, "subtype") in SUBTYPES)

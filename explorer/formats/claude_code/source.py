@@ -1,0 +1,310 @@
+"""A session of Claude Code as a source of entries."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from explorer.formats.adapter import IsCancelled, Progress
+from explorer.formats.anthropic_content import text_field
+from explorer.formats.claude_code import neighbours
+from explorer.formats.claude_code.fields import PART, mapping_field, message_of, texts_of
+from explorer.formats.claude_code.lineage import leaf_unit, straighten
+from explorer.formats.claude_code.records import body_of, placed_entry
+from explorer.formats.claude_code.survey import (
+    BAD,
+    BLANK,
+    COMPACTION,
+    REASONS,
+    ROOT,
+    Survey,
+    Surveyor,
+    numbered_lines,
+)
+from explorer.formats.errors import FormatError
+from explorer.formats.jsonl import BadLine, parse
+from explorer.formats.typed_source import Leaf, ReadEntry, TypedSource
+from explorer.session.edit_entries import PRUNE_TYPE
+from explorer.session.entries import (
+    Body,
+    CompactionSummary,
+    CustomData,
+    ToolResultMessage,
+)
+from explorer.session.records import Aside, FormatName, Problem, Relation, SessionHeader
+
+FORMAT: FormatName = "claude-code"
+CLEARED = "[Old tool result content cleared]"
+"""What the model is sent in place of a result that left the context."""
+_IDENTITY = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.I)
+
+
+def open_session(
+    path: Path,
+    progress: Progress | None = None,
+    cancelled: IsCancelled | None = None,
+    session_id: str = "",
+) -> TypedSource:
+    """Open a session file, or the conversation of an agent in it.
+
+    Raises FormatError when it is no session, OSError when it cannot be read, ReadCancelled.
+    """
+    survey = Surveyor().read(path, cancelled)
+    own_id = own_session_id(path, survey.session_id, survey.agent_id)
+    thread = "" if session_id in ("", own_id) else session_id
+    if thread and thread not in survey.threads:
+        raise FormatError(str(path), 1, f"the file holds no session {session_id[:80]!r}")
+    if all(one < 0 for one in survey.lines) and not any(
+        one not in (BLANK, BAD) for one in survey.lines
+    ):
+        raise FormatError(str(path), 1, "the file holds no record of a session")
+    order = straighten(survey, thread)
+    header = _agent_header(path, survey, own_id, thread)
+    if not thread and not neighbours.is_agent_file(path):
+        header = _file_header(survey, own_id)
+    reading = _Reading(path, survey, thread, order, cancelled)
+    if not header.relation and order:
+        header = reading.mark_copied(header)
+    return TypedSource(path, header, reading.items(), progress, cancelled)
+
+
+def own_session_id(path: Path, session_id: str, agent_id: str) -> str:
+    """The id of the session that a file is named for: what continues it goes by the file's name,
+    where the program gave it."""
+    if neighbours.is_agent_file(path):
+        return agent_id or path.stem.removeprefix(neighbours.AGENT_PREFIX)
+    return path.stem if _IDENTITY.fullmatch(path.stem) else session_id or path.stem
+
+
+def agent_threads(survey: Survey) -> list[str]:
+    """The agents whose conversations stand among the records of a session."""
+    return list(dict.fromkeys(one for one in survey.threads if one))
+
+
+def _file_header(survey: Survey, own_id: str) -> SessionHeader:
+    titles = survey.titles
+    title = titles.get("customTitle") or titles.get("aiTitle") or titles.get("summary") or ""
+    return SessionHeader(
+        own_id, FORMAT, 1, survey.cwd, survey.time_ms, "", "", title,
+        agent_version=survey.version,
+    )  # fmt: skip
+
+
+def _agent_header(path: Path, survey: Survey, own_id: str, thread: str) -> SessionHeader:
+    """Of an agent that a call started: in a file of its own, or among the session's records."""
+    facts: Mapping[str, Any] = {} if thread else neighbours.agent_facts(path)
+    relation: Relation = "subagent"
+    agent = thread or own_id
+    if agent.startswith(neighbours.COMPACTOR_PREFIX):
+        relation = "compactor"
+    if thread:
+        started_by, place = own_id, path
+    else:
+        place = neighbours.parent_file(path, survey.session_id)
+        started_by = place.stem if path.parent.name == neighbours.SUBAGENTS else survey.session_id
+    call = text_field(facts, "toolUseId")
+    if not call and relation == "subagent":
+        call = neighbours.starting_call(place, agent) or _prompting_call(path, survey, thread)
+    title = text_field(facts, "description") or text_field(facts, "agentType")
+    return SessionHeader(
+        agent, FORMAT, 1, survey.cwd, survey.time_ms, started_by, "", title, relation, call,
+        survey.version,
+    )  # fmt: skip
+
+
+def _prompting_call(path: Path, survey: Survey, thread: str) -> str:
+    """The call whose prompt an agent among the session's records was given."""
+    if not thread:
+        return ""
+    start = survey.first_lines[survey.threads.index(thread)]
+    calls: dict[str, str] = {}
+    for number, line, _ in numbered_lines(path, None):
+        if number > start:
+            break
+        if number < start and b'"tool_use"' not in line:
+            continue
+        try:
+            value = parse(line)
+        except BadLine:
+            continue
+        content = message_of(value).get("content") if isinstance(value, dict) else None
+        if number == start:
+            return calls.get("\n".join(texts_of(content)), "")
+        for block in content if isinstance(content, list) else ():
+            given = block.get("input") if isinstance(block, dict) else None
+            if isinstance(given, dict) and isinstance(given.get("prompt"), str):
+                calls[given["prompt"]] = text_field(block, "id")
+    return ""
+
+
+@dataclass(slots=True)
+class _Reading:
+    """The second pass: records to entries."""
+
+    path: Path
+    survey: Survey
+    thread: str
+    order: Sequence[int]
+    cancelled: IsCancelled | None
+    copied: frozenset[str] = frozenset()
+    pending: dict[int, list[tuple[bytes, dict[str, Any]]]] = field(default_factory=dict)
+
+    def mark_copied(self, header: SessionHeader) -> SessionHeader:
+        """The header of a fork, whose repeated records are remembered; else as it is."""
+        survey = self.survey
+        unit = min(self.order, key=lambda one: survey.first_lines[one])
+        first = neighbours.FirstNode(
+            next(iter(survey.unit_of)), survey.first_stamp, survey.kinds[unit] == COMPACTION
+        )
+        origin = neighbours.fork_origin(self.path, first, frozenset(survey.unit_of))
+        if origin is not None:
+            self.copied = origin.uuids
+        name = origin.session_id if origin is not None else survey.forked_from
+        if not name or name == header.session_id:
+            return header
+        return replace(header, parent_session=name, relation="fork")
+
+    def items(self) -> Iterator[ReadEntry | Aside | Problem | Leaf]:
+        """Everything in the file, in its order."""
+        survey = self.survey
+        chosen = set(self.order)
+        for number, line, done in numbered_lines(self.path, self.cancelled):
+            if number > len(survey.lines):
+                # It was appended since the first pass: the next reading takes it.
+                break
+            unit = survey.lines[number - 1]
+            if unit == BLANK:
+                continue
+            if unit < 0:
+                if not self.thread:
+                    yield Aside(number, line, REASONS[unit])
+            elif unit in chosen:
+                yield from self._add(unit, number, line, done)
+            elif not self.thread:
+                agent = survey.threads[unit][:80]
+                yield Aside(number, line, f"belongs to the agent {agent}")
+        for unit in list(self.pending):
+            yield from self._entries(unit, self.survey.first_lines[unit], 0)
+        yield from self._problems()
+        leaf = leaf_unit(survey, self.order)
+        if leaf != ROOT:
+            yield Leaf(survey.last_id(leaf))
+
+    def _add(self, unit: int, number: int, line: bytes, done: int) -> Iterator[ReadEntry | Aside]:
+        survey = self.survey
+        try:
+            value = orjson.loads(line)
+        except orjson.JSONDecodeError:
+            try:
+                value = parse(line)
+            except BadLine:
+                # It was sound in the first pass: the file is being changed.
+                yield Aside(number, line, REASONS[BAD])
+                return
+        lines = self.pending.setdefault(unit, [])
+        lines.append((line, value))
+        if number >= survey.last_lines[unit]:
+            yield from self._entries(unit, survey.first_lines[unit], done)
+
+    def _entries(self, unit: int, number: int, done: int) -> Iterator[ReadEntry]:
+        survey = self.survey
+        lines = self.pending.pop(unit)
+        values = [value for _, value in lines]
+        record = "\n".join([line.decode() for line, _ in lines])
+        above = survey.parents[unit]
+        parent = survey.last_id(above) if above != ROOT else None
+        inherited = survey.ids[unit] in self.copied or "forkedFrom" in values[0]
+        for part in range(survey.parts.get(unit, 1)):
+            body, noted = self._completed(unit, body_of(values, part), values[0])
+            identity, text = survey.ids[unit], record
+            if part:
+                parent = identity if part == 1 else f"{identity}#{part}"
+                identity = f"{identity}#{part + 1}"
+                text = f"{record}\n{PART}{part}}}"
+            entry = placed_entry(values, body, identity, parent)
+            yield ReadEntry(entry, text, number, done, noted, inherited)
+
+    def _completed(
+        self, unit: int, body: Body, value: Mapping[str, Any]
+    ) -> tuple[Body, tuple[str, ...]]:
+        """A body with what other records say of it, and the names of these fields."""
+        survey = self.survey
+        if isinstance(body, ToolResultMessage):
+            tool = survey.tools.get(body.call_id, "")
+            if tool:
+                return replace(body, tool=tool), ("tool",)
+        elif isinstance(body, CompactionSummary) and unit in survey.boundaries:
+            boundary = survey.boundaries[unit]
+            if boundary.is_missing and body.certainty == "exact":
+                return replace(body, certainty="inferred"), ("certainty",)
+            if boundary.first_kept != ROOT:
+                head = survey.ids[boundary.first_kept]
+                return replace(body, first_kept_id=head), ("first_kept_id",)
+        elif isinstance(body, CustomData) and body.name == PRUNE_TYPE:
+            data = {**body.data, "results": self._cleared(value)}
+            return replace(body, data=data), ("data",)
+        return body, ()
+
+    def _cleared(self, value: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """The results that left the context, as entries that prune name them."""
+        named = mapping_field(value, "microcompactMetadata").get("compactedToolIds")
+        results = []
+        for call in named if isinstance(named, list) else ():
+            found = self.survey.result_units.get(call) if isinstance(call, str) else None
+            if found is None or self.survey.threads[found[0]] != self.thread:
+                continue
+            unit, part, tokens = found
+            identity = self.survey.ids[unit] + (f"#{part + 1}" if part else "")
+            results.append({"id": identity, "tokens": tokens, "text": CLEARED})
+        return results
+
+    def _problems(self) -> Iterator[Problem]:
+        survey = self.survey
+        if not self.thread:
+            yield from survey.problems
+        units = set(self.order)
+        first = survey.first_lines[self.order[0]] if self.order else 0
+        if self.order and survey.parents[self.order[0]] == ROOT and first in survey.inferred:
+            reason = "the file begins in the middle: what came before its first record is not in it"
+            yield Problem(first, reason)
+        lines = {survey.first_lines[unit] for unit in units}
+        moved = [
+            one for one in survey.inferred if one != first and (one in lines or not self.thread)
+        ]
+        if moved:
+            count, noun = len(moved), "record" if len(moved) == 1 else "records"
+            reason = (
+                f"{count:,} {noun} whose parent is not in the file: the entry before is taken for"
+                " it (inferred)"
+            )
+            yield Problem(moved[0], reason)
+        found = survey.incomplete & units
+        if found:
+            incomplete = len(found)
+            noun = "reply was" if incomplete == 1 else "replies were"
+            reason = (
+                f"{incomplete:,} {noun} recorded with the first count of their tokens, which is"
+                " incomplete: it is left out"
+            )
+            yield Problem(survey.first_lines[min(found)], reason)
+        yield from self._compaction_problems(units)
+
+    def _compaction_problems(self, units: set[int]) -> Iterator[Problem]:
+        survey = self.survey
+        for unit in sorted(units):
+            if survey.kinds[unit] != COMPACTION:
+                continue
+            boundary = survey.boundaries.get(unit)
+            line = survey.first_lines[unit]
+            if boundary is None:
+                yield Problem(line, "a summary without its boundary: the compaction is inferred")
+            elif not boundary.has_summary:
+                yield Problem(line, "the summary of the compaction is not in the file")
+            elif boundary.is_missing:
+                reason = "the messages that the compaction kept are not in the file"
+                yield Problem(line, f"{reason}; what it kept is inferred")

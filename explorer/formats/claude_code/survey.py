@@ -1,0 +1,394 @@
+"""A first pass over a session file of Claude Code: which of its lines make up which entry.
+
+Nothing of the content is kept, so that memory follows the number of records and not their size.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from explorer.formats.adapter import IsCancelled
+from explorer.formats.anthropic_content import text_field
+from explorer.formats.claude_code.fields import (
+    HOUSEKEEPING,
+    SHELL_INPUT,
+    SHELL_OUTPUT,
+    mapping_field,
+    message_of,
+    results_in,
+    texts_of,
+)
+from explorer.formats.claude_code.records import is_known
+from explorer.formats.errors import ReadCancelled
+from explorer.formats.jsonl import BYTE_ORDER_MARK, BadLine, is_blank, line_groups, parse
+from explorer.session.json_values import time_ms
+from explorer.session.records import Problem
+
+BLANK, PROGRESS, HOUSEKEEPING_LINE, REPEATED, BAD, FOREIGN = -1, -2, -3, -4, -5, -6
+"""What a line is that belongs to no unit."""
+REASONS = {
+    PROGRESS: "progress of a tool or hook",
+    HOUSEKEEPING_LINE: "a note of the program, no part of the conversation",
+    REPEATED: "the id exists already; the first one counts",
+    BAD: "cannot be read",
+    FOREIGN: "of a type that is not known",
+}
+ROOT, LATER = -1, -2
+"""A parent: there is none; or its record has not come yet."""
+REPLY, PROMPT, RESULT, COMPACTION, SHELL, NOTE = range(6)
+"""What a unit is. PROMPT: a user's message that is not marked as the program's."""
+
+
+@dataclass(slots=True)
+class Boundary:
+    """What a compaction keeps, as far as it is recorded."""
+
+    line: int
+    preserved: tuple[str, ...]
+    """Ids of records, the head of the kept range first."""
+    has_summary: bool = False
+    first_kept: int = -1
+    """The unit; -1 for none."""
+    is_missing: bool = False
+    """It kept messages, and none of them is in the file."""
+
+
+@dataclass(slots=True)
+class Survey:
+    """What the first pass found. A unit is the records of one entry."""
+
+    lines: array[int] = field(default_factory=lambda: array("i"))
+    """Of each line, from the first: its unit, or what it is instead."""
+    ids: list[str] = field(default_factory=list)
+    parents: array[int] = field(default_factory=lambda: array("i"))
+    """Of each unit: the unit above it, or ROOT."""
+    kinds: bytearray = field(default_factory=bytearray)
+    first_lines: array[int] = field(default_factory=lambda: array("i"))
+    last_lines: array[int] = field(default_factory=lambda: array("i"))
+    threads: list[str] = field(default_factory=list)
+    """Of each unit: the agent whose conversation it belongs to; empty for the session's own."""
+    parts: dict[int, int] = field(default_factory=dict)
+    """Of units with more than one tool result: how many."""
+    unit_of: dict[str, int] = field(default_factory=dict)
+    """By id of a record; that of a progress record is the unit above it."""
+    boundaries: dict[int, Boundary] = field(default_factory=dict)
+    tools: dict[str, str] = field(default_factory=dict)
+    """Names of tools by the id of the call."""
+    result_units: dict[str, tuple[int, int, int]] = field(default_factory=dict)
+    """By the id of the call: the unit of its result, its number there, about how many tokens."""
+    problems: list[Problem] = field(default_factory=list)
+    inferred: list[int] = field(default_factory=list)
+    """Lines whose parent is not in the file or not recorded."""
+    leaf_mark: tuple[int, str] = (0, "")
+    """Line and id of the last mark of where the agent stands."""
+    titles: dict[str, str] = field(default_factory=dict)
+    """The last title of each type of record."""
+    session_id: str = ""
+    """The last that a record names."""
+    agent_id: str = ""
+    cwd: str = ""
+    version: str = ""
+    time_ms: float = 0.0
+    first_stamp: str = ""
+    """The time of the first node, as written."""
+    forked_from: str = ""
+    """The session that the records themselves name as the one they were copied from."""
+    incomplete: set[int] = field(default_factory=set)
+    """Replies whose usage was recorded while they came in."""
+
+    def last_id(self, unit: int) -> str:
+        """The id of the last entry of a unit."""
+        parts = self.parts.get(unit, 1)
+        return f"{self.ids[unit]}#{parts}" if parts > 1 else self.ids[unit]
+
+
+def numbered_lines(path: Path, cancelled: IsCancelled | None) -> Iterator[tuple[int, bytes, int]]:
+    """The lines of a file with their numbers from 1 and the bytes read so far.
+
+    Raises OSError, FormatError, ReadCancelled.
+    """
+    number = 0
+    with path.open("rb") as file:
+        for lines, done in line_groups(file):
+            if cancelled is not None and cancelled():
+                raise ReadCancelled(f"{path}: reading stopped after {done:,} bytes")
+            for line in lines:
+                number += 1
+                if number == 1 and line.startswith(BYTE_ORDER_MARK):
+                    line = line[len(BYTE_ORDER_MARK) :]
+                yield number, line, done
+
+
+class Surveyor:
+    """Goes through the records of a file once, in order."""
+
+    def __init__(self) -> None:
+        self.survey = Survey()
+        self._replies: dict[tuple[str, str], int] = {}
+        self._summaries: dict[str, str] = {}
+        self._sides: dict[str, str] = {}
+        self._last: dict[str, int] = {}
+        self._later: list[tuple[int, str, int]] = []
+        self._tails: dict[str, int] = {}
+        self._unknown: dict[str, list[int]] = defaultdict(list)
+        self._repeated: list[int] = []
+        self._main_nodes = 0
+
+    def read(self, path: Path, cancelled: IsCancelled | None = None) -> Survey:
+        """The survey of a file. Raises OSError, FormatError, ReadCancelled."""
+        lines = self.survey.lines
+        for number, line, _ in numbered_lines(path, cancelled):
+            lines.append(BLANK if is_blank(line) else self._line(number, line))
+        return self._conclude()
+
+    def _line(self, number: int, line: bytes) -> int:
+        try:
+            value = parse(line)
+        except BadLine as error:
+            self.survey.problems.append(Problem(number, f"{error}; the line was put aside"))
+            return BAD
+        if not isinstance(value, dict):
+            reason = "the line is not a JSON object; it was put aside"
+            self.survey.problems.append(Problem(number, reason))
+            return BAD
+        identity, kind = value.get("uuid"), text_field(value, "type")
+        if not isinstance(identity, str) or not identity:
+            if kind not in ("user", "assistant"):
+                return self._note(number, value, kind)
+            # A message that lost its id is a message nevertheless.
+            identity = f"line-{number}"
+        return self._node(number, identity, value)
+
+    def _note(self, number: int, value: dict[str, Any], kind: str) -> int:
+        """A record that is no node."""
+        survey = self.survey
+        if kind == "last-prompt" and isinstance(value.get("leafUuid"), str):
+            survey.leaf_mark = (number, value["leafUuid"])
+        for name in ("customTitle", "aiTitle"):
+            if isinstance(value.get(name), str) and value[name].strip():
+                survey.titles[name] = value[name]
+        if kind == "summary":
+            self._summaries[text_field(value, "leafUuid")] = text_field(value, "summary")
+        if kind in HOUSEKEEPING:
+            return HOUSEKEEPING_LINE
+        self._unknown[kind].append(number)
+        return FOREIGN
+
+    def _node(self, number: int, identity: str, value: dict[str, Any]) -> int:
+        survey = self.survey
+        if identity in survey.unit_of:
+            self._repeated.append(number)
+            return REPEATED
+        self._header(value)
+        thread = self._thread(identity, value)
+        kind = text_field(value, "type")
+        if kind == "progress":
+            self._main_nodes += not thread
+            survey.unit_of[identity] = self._parent(number, thread, value)
+            return PROGRESS
+        if not is_known(value):
+            subtype = text_field(value, "subtype")
+            name = f"{kind}/{subtype}" if kind == "system" else kind
+            self._unknown[name].append(number)
+        self._main_nodes += not thread
+        unit = self._joined(thread, value)
+        if unit is None:
+            unit = self._begin(number, identity, thread, value)
+        else:
+            survey.last_lines[unit] = number
+        survey.unit_of[identity] = unit
+        self._last[thread] = unit
+        if kind == "assistant":
+            self._reply(unit, value)
+        return unit
+
+    def _header(self, value: Mapping[str, Any]) -> None:
+        survey = self.survey
+        survey.session_id = text_field(value, "sessionId") or survey.session_id
+        survey.version = text_field(value, "version") or survey.version
+        survey.cwd = survey.cwd or text_field(value, "cwd")
+        survey.agent_id = survey.agent_id or text_field(value, "agentId")
+        if not survey.unit_of:
+            survey.first_stamp = text_field(value, "timestamp")
+        survey.time_ms = survey.time_ms or time_ms(value.get("timestamp"))
+        if "forkedFrom" in value:
+            origin = text_field(mapping_field(value, "forkedFrom"), "sessionId")
+            survey.forked_from = survey.forked_from or origin
+
+    def _thread(self, identity: str, value: Mapping[str, Any]) -> str:
+        if value.get("isSidechain") is not True:
+            return ""
+        above = self._sides.get(text_field(value, "parentUuid"), "")
+        thread = text_field(value, "agentId") or above or identity
+        self._sides[identity] = thread
+        return thread
+
+    def _joined(self, thread: str, value: Mapping[str, Any]) -> int | None:
+        """The unit that a record goes on with."""
+        survey, kind = self.survey, value.get("type")
+        if kind == "assistant":
+            return self._replies.get((thread, text_field(message_of(value), "id")))
+        above = survey.unit_of.get(text_field(value, "parentUuid"), ROOT)
+        if kind != "user" or above < 0 or survey.threads[above] != thread:
+            return None
+        if value.get("isCompactSummary") is True:
+            boundary = survey.boundaries.get(above)
+            if boundary is not None and not boundary.has_summary:
+                boundary.has_summary = True
+                return above
+        elif survey.kinds[above] == SHELL and survey.first_lines[above] == survey.last_lines[above]:
+            texts = texts_of(message_of(value).get("content"))
+            if texts and texts[0].lstrip().startswith(SHELL_OUTPUT):
+                return above
+        return None
+
+    def _begin(self, number: int, identity: str, thread: str, value: dict[str, Any]) -> int:
+        survey = self.survey
+        unit = len(survey.ids)
+        parent = self._parent(number, thread, value)
+        survey.ids.append(identity)
+        survey.parents.append(parent)
+        survey.kinds.append(self._kind(unit, value))
+        survey.first_lines.append(number)
+        survey.last_lines.append(number)
+        survey.threads.append(thread)
+        if parent == LATER:
+            self._later.append(
+                (unit, text_field(value, "parentUuid"), self._last.get(thread, ROOT))
+            )
+        if value.get("subtype") == "compact_boundary" and survey.kinds[unit] == COMPACTION:
+            self._boundary(unit, number, value)
+        return unit
+
+    def _kind(self, unit: int, value: Mapping[str, Any]) -> int:
+        survey = self.survey
+        match value.get("type"):
+            case "assistant":
+                return REPLY
+            case "system" if value.get("subtype") == "compact_boundary":
+                return COMPACTION
+            case "user":
+                pass
+            case _:
+                return NOTE
+        if value.get("isCompactSummary") is True:
+            return COMPACTION
+        content = message_of(value).get("content")
+        if results := results_in(content):
+            if len(results) > 1:
+                survey.parts[unit] = len(results)
+            for part, one in enumerate(results):
+                call = text_field(one, "tool_use_id")
+                survey.result_units[call] = (unit, part, _tokens(one))
+            return RESULT
+        texts = texts_of(content)
+        if texts and texts[0].lstrip().startswith(SHELL_INPUT):
+            return SHELL
+        return NOTE if value.get("isMeta") is True else PROMPT
+
+    def _parent(self, number: int, thread: str, value: Mapping[str, Any]) -> int:
+        """The unit that a new record hangs on."""
+        survey = self.survey
+        last = self._last.get(thread, ROOT)
+        above = value.get("parentUuid", 0)
+        is_boundary = value.get("subtype") == "compact_boundary"
+        if is_boundary:
+            above = text_field(value, "logicalParentUuid") or above or 0
+        if above is None:
+            return ROOT
+        if not isinstance(above, str):
+            if last != ROOT and not is_boundary:
+                survey.inferred.append(number)
+            return last
+        unit = self._tails.get(above, survey.unit_of.get(above))
+        if unit is None or (unit >= 0 and survey.threads[unit] != thread):
+            if is_boundary or above in survey.unit_of or value.get("type") == "progress":
+                # What a boundary followed may come after it, as a copy that it keeps.
+                if last != ROOT:
+                    survey.inferred.append(number)
+                return last
+            return LATER
+        return unit
+
+    def _boundary(self, unit: int, number: int, value: Mapping[str, Any]) -> None:
+        facts = mapping_field(value, "compactMetadata")
+        segment = mapping_field(facts, "preservedSegment")
+        messages = mapping_field(facts, "preservedMessages")
+        listed = [*_names(messages.get("uuids")), *_names(messages.get("allUuids"))]
+        head, tail = text_field(segment, "headUuid"), text_field(segment, "tailUuid")
+        preserved = tuple(one for one in (head, *listed, tail) if one)
+        self.survey.boundaries[unit] = Boundary(number, preserved)
+        tail = tail or next(reversed(_names(messages.get("uuids"))), "")
+        if tail in self.survey.unit_of:
+            self._tails[tail] = unit
+
+    def _reply(self, unit: int, value: Mapping[str, Any]) -> None:
+        message = message_of(value)
+        if identity := text_field(message, "id"):
+            self._replies[(self.survey.threads[unit], identity)] = unit
+        if text_field(message, "stop_reason"):
+            self.survey.incomplete.discard(unit)
+        elif "usage" in message and self.survey.first_lines[unit] == self.survey.last_lines[unit]:
+            self.survey.incomplete.add(unit)
+        content = message.get("content")
+        for block in content if isinstance(content, list) else ():
+            if isinstance(block, dict) and block.get("type") == "tool_use":
+                self.survey.tools[text_field(block, "id")] = text_field(block, "name")
+
+    def _conclude(self) -> Survey:
+        survey = self.survey
+        if not self._main_nodes:
+            survey.threads = [""] * len(survey.threads)
+        for unit, above, last in self._later:
+            found = survey.unit_of.get(above, ROOT)
+            if found in (ROOT, unit) or survey.threads[found] != survey.threads[unit]:
+                survey.inferred.append(survey.first_lines[unit])
+                found = last
+            survey.parents[unit] = found
+        for unit, boundary in survey.boundaries.items():
+            self._keep(unit, boundary)
+        mark = survey.leaf_mark[1]
+        if mark in self._tails:
+            survey.leaf_mark = (survey.leaf_mark[0], survey.ids[self._tails[mark]])
+        for leaf, title in self._summaries.items():
+            if leaf in survey.unit_of:
+                survey.titles["summary"] = title
+        self._name_problems()
+        return survey
+
+    def _keep(self, unit: int, boundary: Boundary) -> None:
+        """Find the head of what a compaction kept."""
+        survey = self.survey
+        found = [one for name in boundary.preserved if (one := survey.unit_of.get(name, ROOT)) >= 0]
+        boundary.is_missing = bool(boundary.preserved) and not found
+        # A fork's file has the kept messages below the boundary: they need no naming.
+        before = [one for one in found if survey.first_lines[one] < boundary.line and one != unit]
+        boundary.first_kept = before[0] if before else ROOT
+
+    def _name_problems(self) -> None:
+        problems = self.survey.problems
+        for kind, lines in self._unknown.items():
+            count = len(lines)
+            noun = "record" if count == 1 else "records"
+            verb, pronoun = ("is", "it is") if count == 1 else ("are", "they are")
+            reason = f"{count:,} {noun} of the type {kind[:80]!r} {verb} not known; {pronoun} kept"
+            problems.append(Problem(lines[0], reason))
+        if self._repeated:
+            count, noun = len(self._repeated), "record" if len(self._repeated) == 1 else "records"
+            reason = f"{count:,} {noun} with an id that exists already; the first one counts"
+            problems.append(Problem(self._repeated[0], reason))
+
+
+def _names(value: Any) -> list[str]:
+    """The texts of a list."""
+    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
+
+
+def _tokens(result: Mapping[str, Any]) -> int:
+    """About what a tool result takes: a token for four characters."""
+    return (sum(map(len, texts_of(result.get("content")))) + 3) // 4
