@@ -11,12 +11,13 @@ from typing import Any
 
 from explorer.formats.adapter import Adapter, FoundSession, IsCancelled, Progress
 from explorer.formats.annotation import apply_annotation, split_annotation
+from explorer.formats.codex.adapter import CODEX
 from explorer.formats.pi.adapter import OMP, PI
 from explorer.formats.pi.entry_writer import write_entry
 from explorer.session.entries import Entry, TokenUsage
 from explorer.session.records import FormatName, SessionSource
 
-ADAPTERS: dict[FormatName, Adapter] = {"pi": PI, "omp": OMP}
+ADAPTERS: dict[FormatName, Adapter] = {"pi": PI, "omp": OMP, "codex": CODEX}
 """By name, in the order in which files are looked at."""
 
 HEAD_BYTES = 16 << 10
@@ -83,7 +84,10 @@ def read_record(format_name: FormatName, record: str | bytes) -> Entry:
 def usage_in(format_name: FormatName, record: str, context: int) -> TokenUsage | None:
     """See ``Adapter.usage``."""
     adapter = PI if record.startswith(_OURS) else adapter_of(format_name)
-    return adapter.usage(split_annotation(record)[0], context)
+    lines, note = split_annotation(record)
+    if '"usage":' in note:
+        return read_record(format_name, record).usage
+    return adapter.usage(lines, context)
 
 
 def write_record(format_name: FormatName, entry: Entry) -> str:

@@ -1,0 +1,246 @@
+"""What is known of Codex's rollouts, asked of our reading.
+
+Facts stand by file; opening any file of a paginated thread reads all of it, so that what a file
+holds is counted over the entries whose lines are of it. Not asked: ``malformed``, ``types`` of
+lines that are no entries, ``spawns`` and the compactions' ``line`` (line numbers run on over the
+files of a thread); ``replacement`` is asked of the record's details.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from explorer.session.entries import (
+    AssistantMessage,
+    CompactionSummary,
+    CustomData,
+    Entry,
+    ImageBlock,
+    TextBlock,
+    ToolCallBlock,
+    ToolResultMessage,
+    UserMessage,
+)
+from explorer.session.kinds import Flag
+from tests.formats.agents.reading import Reading
+
+SERVER_TOOLS = ("web_search", "image_generation")
+
+
+class FilePart:
+    """What a reading has of one file."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.reading = Reading(path)
+        self.lines = {one for one in path.read_text("utf-8").split("\n") if one.strip()}
+        self.at = [at for at in range(len(self.reading.records)) if self._is_here(at)]
+        self.entries = [self.reading.entries[at] for at in self.at]
+
+    def _is_here(self, at: int) -> bool:
+        first = self.reading.records[at].raw.split("\n")[0]
+        # A turn's context is quoted in part: its line was kept aside, under the same number.
+        return first in self.lines or self._aside(at) in self.lines
+
+    def _aside(self, at: int) -> str:
+        number = self.reading.records[at].line
+        found = (one.raw.decode() for one in self.reading.report.asides if one.line == number)
+        return next(found, "")
+
+    def bodies(self, kind: type) -> list[Any]:
+        return [one.body for one in self.entries if isinstance(one.body, kind)]
+
+    def recorded(self) -> Iterator[Mapping[str, Any]]:
+        """The lines of all entries."""
+        for entry in self.entries:
+            yield from entry.recorded.get("lines", [entry.recorded])
+
+
+def check(folder: Path, facts: dict[str, Any]) -> None:
+    for name, expected in facts["files"].items():
+        (path,) = folder.rglob(name)
+        part = FilePart(path)
+        check_header(part, expected)
+        check_words(part, expected)
+        check_tools(part, expected)
+        check_compactions(part, expected)
+        check_history(part, expected)
+        check_all_lines(part)
+    for thread, expected in facts.get("threads", {}).items():
+        check_thread(folder, thread, expected)
+
+
+def check_header(part: FilePart, facts: dict[str, Any]) -> None:
+    header = part.reading.header
+    if facts["session_id"] is not None:
+        assert header.session_id == facts["session_id"]
+        assert list(part.reading.adapter.resume(header)) == ["codex", "resume", header.session_id]
+    assert header.agent_version == (facts["cli_version"] or "")
+    source = facts["source"]
+    if isinstance(source, dict) or facts["parent_thread_id"]:
+        assert header.relation == "subagent"
+        assert header.parent_session == (facts["parent_thread_id"] or facts["forked_from_id"])
+    elif facts["forked_from_id"]:
+        assert (header.relation, header.parent_session) == ("fork", facts["forked_from_id"])
+    else:
+        assert (header.relation, header.parent_session) == ("", "")
+    metas = facts["session_metas"]
+    is_copy = len(metas) > 1 and metas[1][0] == 1 and not metas[1][2]
+    inherited = [bool(one.facts.flags & Flag.INHERITED) for one in part.reading.records]
+    own = [inherited[at] for at in part.at]
+    if is_copy:
+        assert own[0] and not own[-1], "first the copy, then what is the session's own"
+        assert own == sorted(own, reverse=True)
+    else:
+        assert not any(own)
+
+
+def check_words(part: FilePart, facts: dict[str, Any]) -> None:
+    prompts = part.bodies(UserMessage)
+    assert len(prompts) == facts["user_messages"]
+    if facts.get("history", {}).get("mode") != "paginated":
+        at = part.reading.report.leaf
+        assert at is not None
+        path = set(part.reading.tree.path(at)) if at >= 0 else set()
+        live = [one for one in part.at if one in path]
+        users = [one for one in live if isinstance(part.reading.entries[one].body, UserMessage)]
+        assert len(users) == facts["user_messages_effective"]
+    items = [one["payload"] for one in part.recorded() if one["type"] == "response_item"]
+    said = [one for one in items if (one["type"], one.get("role")) == ("message", "assistant")]
+    # The answer to a request for a summary is part of the compaction's entry.
+    assert len(said) == facts["assistant_messages"]
+    assert sum(one["type"] == "reasoning" for one in items) == facts["reasoning_items"]
+    for body in part.bodies(AssistantMessage):
+        texts = [block.text for block in body.content if isinstance(block, TextBlock)]
+        assert len(texts) == len(set(texts)), "an event that repeats an item is no block"
+    aborted = [one for one in part.bodies(AssistantMessage) if one.stop_reason == "aborted"]
+    assert len(aborted) == facts["aborted"]
+    rollbacks = [one for one in part.bodies(CustomData) if one.name == "thread_rolled_back"]
+    assert [one.data["num_turns"] for one in rollbacks] == facts["rollbacks"]
+    starts = [one for one in part.reading.report.asides if one.reason == "the start of a turn"]
+    assert sum(one.raw.decode() in part.lines for one in starts) == facts["turns"]
+
+
+def check_tools(part: FilePart, facts: dict[str, Any]) -> None:
+    calls = [call for one in part.entries for call in one.calls]
+    own = {one.id for one in calls if one.name not in SERVER_TOOLS}
+    results = {one.call_id for one in part.bodies(ToolResultMessage)}
+    assert len(own) == facts["tool_calls"]
+    assert len(results) == facts["tool_results"]
+    assert len(results - own) == facts["orphan_results"]
+    assert len(own - results) == facts["calls_without_result"]
+    searches = [one for one in calls if one.name == "web_search"]
+    assert len(searches) == facts["web_searches"]
+    # Pictures are counted in messages, not in results or generated ones.
+    images = [
+        block
+        for one in part.entries
+        if isinstance(one.body, UserMessage | AssistantMessage) and not has_generated(one)
+        for block in one.content
+        if isinstance(block, ImageBlock)
+    ]
+    assert len(images) == facts["images"]
+
+
+def has_generated(entry: Entry) -> bool:
+    return any(
+        isinstance(one, ToolCallBlock) and one.name == "image_generation" for one in entry.content
+    )
+
+
+def check_compactions(part: FilePart, facts: dict[str, Any]) -> None:
+    compactions: list[CompactionSummary] = part.bodies(CompactionSummary)
+    assert len(compactions) == len(facts["compactions"])
+    for one, expected in zip(compactions, facts["compactions"], strict=True):
+        details = one.details or {}
+        assert one.trigger == (expected["trigger"] or "")
+        assert one.tokens_before == (expected["tokens_before"] or 0)
+        assert one.tokens_after == expected["tokens_after"]
+        assert len(one.summary) == expected["summary_length"]
+        assert (one.certainty != "unreadable") == expected["readable"]
+        assert details.get("window_number") == expected["window_number"]
+        assert details.get("window_id") == expected["window_id"]
+        kinds = {
+            name.removesuffix("/None"): count for name, count in expected["replacement"].items()
+        }
+        assert details.get("replacement", {}) == kinds
+        assert one.first_kept_id == ""
+    output = sum(one.usage.output for one in part.entries if one.usage is not None)
+    history = facts.get("history", {})
+    if history.get("history_base"):
+        output += base_output(part.path, history["history_base"])
+    assert output == (facts["output_tokens"] or 0)
+    models = {one.model for one in part.bodies(AssistantMessage) if one.model}
+    assert models <= set(facts["models"])
+    changes = [json.loads(one) for one in part.lines if '"turn_context"' in one]
+    told = {one["payload"].get("model") for one in changes if one["type"] == "turn_context"}
+    assert told - {None} == set(facts["models"])
+
+
+def base_output(path: Path, base: dict[str, Any]) -> int:
+    """What had been counted where a base was left: the counts go on from it."""
+    (file,) = (
+        one
+        for one in path.parent.iterdir()
+        if one.name.endswith(f"-{base['thread_id']}.jsonl")
+        or one.name.endswith(f"_{base['thread_id']}.jsonl")
+    )
+    total = 0
+    for line in file.read_text("utf-8").split("\n"):
+        value = json.loads(line) if line.strip() else {}
+        if value.get("ordinal", 0) >= base["end_ordinal_exclusive"]:
+            break
+        info = (value.get("payload") or {}).get("info")
+        if isinstance(info, dict):
+            total = info["total_token_usage"]["output_tokens"]
+    return total
+
+
+def check_history(part: FilePart, facts: dict[str, Any]) -> None:
+    history = facts.get("history", {})
+    if history.get("mode") != "paginated":
+        assert part.reading.source.files == (str(part.path),) or len(part.reading.source.files) == 1
+        return
+    assert part.reading.header.version == 1
+    inherited = [one for one in part.reading.records if one.facts.flags & Flag.INHERITED]
+    base = history["history_base"]
+    if base and history.get("base_ok"):
+        assert len(part.reading.source.files) > 1
+        is_fork = part.reading.header.relation == "fork"
+        assert bool(inherited) == is_fork
+        assert not [one for one in part.reading.report.problems if "missing" in one.reason]
+
+
+def check_thread(folder: Path, thread: str, facts: dict[str, Any]) -> None:
+    """Any file of a thread opens all of it, at its newest segment."""
+    files = [one for one in folder.rglob("*.jsonl") if thread in one.name]
+    assert facts["newest_segment"] in [one.name for one in files]
+    seen = set()
+    for path in files:
+        reading = Reading(path)
+        assert reading.header.session_id == thread
+        leaf = reading.report.leaf
+        assert leaf is not None
+        users = [
+            reading.entries[at].text
+            for at in reading.tree.path(leaf)
+            if isinstance(reading.entries[at].body, UserMessage)
+        ]
+        assert users == facts["user_messages"]
+        seen.add(tuple((one.entry_id, one.raw, one.parent) for one in reading.records))
+        assert {Path(one).name for one in reading.source.files} >= {one.name for one in files}
+    assert len(seen) == 1, "whichever file is opened"
+
+
+def check_all_lines(part: FilePart) -> None:
+    kept = part.reading.lines()
+    there = Counter(part.path.read_text("utf-8").split("\n"))
+    assert not {one for one in there if one.strip()} - set(kept)
+    numbers = [one.line for one in part.reading.report.asides]
+    assert len(numbers) == len(set(numbers))
+    for record, entry in zip(part.reading.records, part.reading.entries, strict=True):
+        assert record.facts.kind == entry.kind, "what is read again is what was read"
