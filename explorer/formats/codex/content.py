@@ -296,14 +296,19 @@ def total_counts(value: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def usage_between(before: Mapping[str, Any], after: Mapping[str, Any]) -> TokenUsage | None:
-    """What was taken between two totals; all of the later one where it is not the larger: the
-    count began anew."""
+    """What was taken between two totals; None where that is nothing, or the count began anew."""
     counts = {
         name: token_count(after[name]) - token_count(before.get(name))
         for name in after
         if recorded_count(after[name]) is not None
     }
-    return _usage(after if min(counts.values(), default=0) < 0 else counts)
+    is_more = any(counts.values()) and min(counts.values()) >= 0
+    return _usage(counts) if is_more else None
+
+
+def sum_of(totals: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, int]:
+    """Totals after one more request."""
+    return {name: token_count(totals.get(name)) + token_count(more.get(name)) for name in totals}
 
 
 def _usage(counts: Mapping[str, Any]) -> TokenUsage | None:

@@ -39,7 +39,7 @@ def is_rollout(path: Path, head: bytes) -> bool:
         return True
     for line in head.split(b"\n"):
         value = value_of(line) if line[:1] == b"{" else None
-        if value and value.get("type") in LINE_TYPES and isinstance(value.get("payload"), dict):
+        if value and text_at(value, "type") in LINE_TYPES and payload_of(value):
             return True
     return False
 

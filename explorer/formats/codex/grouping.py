@@ -21,6 +21,7 @@ from explorer.formats.codex.content import (
     item_blocks,
     last_counts,
     prompt_blocks,
+    sum_of,
     total_counts,
     usage_between,
 )
@@ -97,6 +98,10 @@ class Grouper:
         self._reply: Unit | None = None
         """The reply that further items belong to."""
         self._unmetered: Unit | None = None
+        """The last reply, as long as its count may come."""
+        self._uncounted: Unit | None = None
+        """A reply that was over before its count came, as an interrupted one is: by how much the
+        totals grow more than by the next request is what it took."""
         self._texts: list[str] = []
         """What the last reply said, to be compared."""
         self._users: list[Unit] = []
@@ -142,7 +147,7 @@ class Grouper:
     def _other(self, line: Line) -> None:
         match line.part:
             case "turn start":
-                self.close()
+                self._close_replies()  # What the person typed may stand before it.
                 self._turn = _Turn()
                 self._aside(line, "the start of a turn")
             case "turn end":
@@ -173,11 +178,13 @@ class Grouper:
     def mark(self, kind: Literal["begin", "cut"], number: int) -> None:
         """Put a mark behind what came so far."""
         self.close()
+        self._give_up()
         self._queue.append(Unit(kind, mark=number))
 
     def finish_file(self) -> None:
         """No line of this file follows: nothing waits any longer."""
         self.close()
+        self._give_up()
         for unit in self._compactions:
             unit.is_ready = True
         self._compactions.clear()
@@ -193,11 +200,14 @@ class Grouper:
 
     def close(self) -> None:
         """A turn ends: what was begun is complete, but for what a compaction left."""
-        self._end_reply()
         self._end_users()
+        self._close_replies()
+
+    def _close_replies(self) -> None:
+        self._end_reply()
         if self._unmetered is not None:
-            self._unmetered.is_ready = True
-            self._unmetered = None
+            self._give_up()
+            self._uncounted, self._unmetered = self._unmetered, None
         for line in self._drafts:
             # The request for a summary was answered, and no compaction came of it.
             if line.part == "meter":
@@ -210,6 +220,10 @@ class Grouper:
         for line in self._loose:
             self._aside(line, "a count of tokens without a reply")
         self._drafts, self._loose, self._events = [], [], {}
+
+    def _give_up(self) -> None:
+        if self._uncounted is not None:
+            self._uncounted.is_ready, self._uncounted = True, None
 
     # replies and results -------------------------------------------------------------------------
 
@@ -243,6 +257,7 @@ class Grouper:
 
     def _result(self, line: Line) -> None:
         self._end_reply()
+        self._texts = []
         self._end_users()
         call = call_id_of(line.payload)
         unit = Unit("entry", [*self._events.pop(call, []), line], tool=self._open.pop(call, ""))
@@ -295,6 +310,7 @@ class Grouper:
 
     def _wait(self, unit: Unit) -> None:
         unit.is_ready = False
+        self._texts = []
         self._users.append(unit)
         self._queue.append(unit)
 
@@ -324,7 +340,10 @@ class Grouper:
         if repeats or is_echo or (totals and not any(totals.values())):
             self._aside(line, "a count of tokens that was there before")
             return
-        usage = None if last else usage_between(old.totals, totals)
+        usage = None if last else usage_between(old.totals, totals) or usage_between({}, totals)
+        if self._uncounted is not None and last and old.totals:
+            self._uncounted.usage = usage_between(sum_of(old.totals, last), totals)
+        self._give_up()
         self._end_reply()
         if self._drafts:
             self._drafts.append(line)

@@ -21,7 +21,6 @@ from explorer.session.entries import (
     Entry,
     ImageBlock,
     TextBlock,
-    ToolCallBlock,
     ToolResultMessage,
     UserMessage,
 )
@@ -135,21 +134,22 @@ def check_tools(part: FilePart, facts: dict[str, Any]) -> None:
     assert len(own - results) == facts["calls_without_result"]
     searches = [one for one in calls if one.name == "web_search"]
     assert len(searches) == facts["web_searches"]
-    # Pictures are counted in messages, not in results or generated ones.
+    # Pictures are counted in the items of messages: not in results, generated ones, or where only
+    # an event names one.
     images = [
         block
         for one in part.entries
-        if isinstance(one.body, UserMessage | AssistantMessage) and not has_generated(one)
+        if isinstance(one.body, UserMessage | AssistantMessage) and has_message_item(one)
         for block in one.content
         if isinstance(block, ImageBlock)
     ]
     assert len(images) == facts["images"]
 
 
-def has_generated(entry: Entry) -> bool:
-    return any(
-        isinstance(one, ToolCallBlock) and one.name == "image_generation" for one in entry.content
-    )
+def has_message_item(entry: Entry) -> bool:
+    lines = entry.recorded.get("lines", [entry.recorded])
+    kinds = {one["payload"]["type"] for one in lines if one.get("type") == "response_item"}
+    return "message" in kinds and "image_generation_call" not in kinds
 
 
 def check_compactions(part: FilePart, facts: dict[str, Any]) -> None:
