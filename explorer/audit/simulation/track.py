@@ -107,7 +107,7 @@ def track_of(tree: SessionTree, leaf: int, leaves_out: Leaves | None = None) -> 
     out = decided_anew(tree) if leaves_out is None else leaves_out
     entries = array("i", (at for at in tree.path(leaf) if not out(at)))
     kinds = bytes(columns.kind[at] for at in entries)
-    flags = array("H", (columns.flags[at] for at in entries))
+    flags = array("I", (columns.flags[at] for at in entries))
     acts, ends = _acts(kinds, flags)
     requests = array("i", (at for at in range(len(kinds)) if _is_request(acts, kinds, flags, at)))
     where = dict(zip(entries, range(len(entries)), strict=True))
