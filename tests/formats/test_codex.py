@@ -435,6 +435,15 @@ def test_a_compressed_file_names_the_command(tmp_path: Path) -> None:
         open_source(path)
 
 
+@pytest.mark.parametrize("text", ["", "{}", "[1]\n", '{"type":"session","version":3}\n'])
+def test_what_holds_no_records_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "rollout.jsonl"
+    path.write_text(text, "utf-8")
+    assert not adapter_of("codex").recognises(path, text.encode())
+    with pytest.raises(FormatError, match="no records"):
+        adapter_of("codex").open(path)
+
+
 def test_it_is_only_read(tmp_path: Path) -> None:
     reading = read(Rollout(1).exchange("One?", "One."), tmp_path)
     assert not reading.adapter.writes

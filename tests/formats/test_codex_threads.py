@@ -183,12 +183,22 @@ def test_reverts_of_reverts_and_a_fork_of_a_segment(tmp_path: Path) -> None:
 def test_entries_of_a_fork_have_the_ids_of_its_origin(tmp_path: Path) -> None:
     first = thread()
     at = line_of(first, 3)
-    fork = after(first, at, thread=4)
+    fork = after(first, at, thread=4)  # It does not say what it was forked from.
     one = Reading(first.write(tmp_path))
     other = Reading(fork.turn(9).exchange("Four?", "Four.").write(tmp_path, time="11-00-00"))
+    assert (other.header.relation, other.header.parent_session) == ("fork", name_of(1))
     inherited = [one.entry_id for one in other.records if one.facts.flags & Flag.INHERITED]
     assert inherited and inherited == [each.entry_id for each in one.records][: len(inherited)]
     assert not {each.entry_id for each in other.records[len(inherited) :]} & set(inherited)
+
+
+def test_a_segment_alone_is_no_fork(tmp_path: Path) -> None:
+    first = thread()
+    second = after(first, line_of(first, 3)).exchange("Four?", "Four.")
+    third = after(second, 4, name=name_of(7)).exchange("Five?", "Five.")
+    path = third.write(tmp_path, f"{name_of(1)}_{name_of(9)}")
+    header = Reading(path).header
+    assert (header.session_id, header.relation, header.parent_session) == (name_of(1), "", "")
 
 
 def test_a_base_without_ordinals_is_cut_by_its_bytes(tmp_path: Path) -> None:

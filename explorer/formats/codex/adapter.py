@@ -59,12 +59,13 @@ class CodexAdapter:
         if head.startswith(COMPRESSED):
             reason = f"the session is compressed; decompress it first: zstd -d {place}"
             raise FormatError(str(place), 1, reason)
-        if not head.strip():
-            raise FormatError(str(place), 1, "the file is empty")
-        shelf = Shelf(place)
-        plan = plan_thread(place, read_meta(place), shelf)
-        meta = plan.first.meta
-        origin = copied_from(plan.first.path, meta)
+        own, shelf = read_meta(place), Shelf(place)
+        if not own.line and not is_rollout(place, head):
+            raise FormatError(str(place), 1, "the file holds no records of Codex")
+        plan = plan_thread(place, own, shelf)
+        meta, on = plan.first.meta, plan.first.on
+        copied = copied_from(plan.first.path, meta)
+        origin = copied or (on.meta.thread_id if on is not None and on.is_foreign else "")
         header = make_header(meta, plan.first.path, origin=origin)
         call = ""
         relation, parent = relation_of(meta.payload, origin)
@@ -73,8 +74,8 @@ class CodexAdapter:
         title = titles(folders_of(place.resolve())).get(header.session_id, "")
         header = make_header(meta, plan.first.path, title, call, origin)
         copy = None
-        if origin:
-            found = shelf.find(origin)
+        if copied:
+            found = shelf.find(copied)
             known = found.path if found is not None and not found.is_compressed else None
             copy = Copy(header.session_id, known, time_ms(meta.value.get("timestamp")))
         files = [str(part.path) for part in plan.parts]

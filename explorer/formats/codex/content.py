@@ -47,14 +47,14 @@ def blocks_of(value: object) -> Iterator[Block]:
     if isinstance(value, str):
         if value:
             yield TextBlock(value)
-    elif isinstance(value, Mapping):
+    elif isinstance(value, dict):
         yield _block(value)
     elif isinstance(value, list):
         for one in value:
             if isinstance(one, str):
                 yield TextBlock(one)
             else:
-                yield _block(one) if isinstance(one, Mapping) else UnknownBlock("", one)
+                yield _block(one) if isinstance(one, dict) else UnknownBlock("", one)
     elif value is not None:
         yield UnknownBlock("", value)
 
@@ -112,15 +112,14 @@ def reply_blocks(values: Sequence[Mapping[str, Any]]) -> Content:
     blocks: list[Block] = []
     for at, item in enumerate(items):
         blocks += _item(item, events, at)
-    spoken = [compared_text(tuple(blocks_of(one.get("content")))) for one in items]
-    spoken = [one for one in spoken if one]
     said = [one for one in map(_said, events) if one]
-    if len(said) > len(spoken):
+    if len(said) > sum(one.get("type") == "message" for one in items):
+        spoken = [squeezed(one.text) for one in blocks if isinstance(one, TextBlock)]
         blocks += [TextBlock(one) for one in said if not _is_in(one, spoken)]
-    thought = [squeezed(one.text) for one in blocks if isinstance(one, ThinkingBlock)]
-    for text in filter(None, map(_thought, events)):
-        if not _is_in(text, thought):
-            blocks.insert(0, ThinkingBlock(text))
+    thoughts = [one for one in map(_thought, events) if one]
+    if thoughts:
+        known = [squeezed(one.text) for one in blocks if isinstance(one, ThinkingBlock)]
+        blocks[:0] = [ThinkingBlock(one) for one in thoughts if not _is_in(one, known)]
     return tuple(blocks)
 
 
@@ -224,7 +223,7 @@ _HEAD = 2_000
 def result_content(payload: Mapping[str, Any]) -> Content:
     """What a tool returned."""
     output = payload.get("output", payload.get("tools"))
-    if isinstance(output, Mapping) and "type" not in output and "content" in output:
+    if isinstance(output, dict) and "type" not in output and "content" in output:
         output = output["content"]
     return tuple(blocks_of(output))
 

@@ -50,6 +50,8 @@ USER_BUDGET = 20_000
 does not list them."""
 _WINDOW = ("window_id", "window_number", "previous_window_id", "first_window_id")
 _SERVER_TOOLS = ("web_search", "image_generation")
+_COMPOSED = frozenset({"compacted", "model", "model event", "result", "prompt"})
+"""Parts of which an entry may have several lines."""
 Values = Sequence[Mapping[str, Any]]
 
 
@@ -64,27 +66,33 @@ def read_record(record: str | bytes) -> Entry:
             continue
         if isinstance(value, dict):
             values.append(value)
-    return entry_of(values)
+    return entry_of(values, list(map(part_of, values)))
 
 
-def entry_of(values: Values) -> Entry:
-    """The lines of one record as an entry without ids."""
+def entry_of(values: Values, parts: Sequence[Part]) -> Entry:
+    """The lines of one record, each with its part in a session, as an entry without ids."""
     if not values:
         return Entry.NONE
     recorded = values[0] if len(values) == 1 else {"lines": list(values)}
-    body = _body(values)
+    body = _body(values, parts)
     made = Entry.of(body, time_ms=_time(values))
     return Entry(made.kind, body, "", None, made.time_ms, recorded)
 
 
 def _time(values: Values) -> float:
-    return next(filter(None, (time_ms(one.get("timestamp")) for one in values)), 0.0)
+    for one in values:
+        time = time_ms(one.get("timestamp"))
+        if time:
+            return time
+    return 0.0
 
 
-def _body(values: Values) -> Body:
+def _body(values: Values, roles: Sequence[Part]) -> Body:
+    if len(values) == 1 and roles[0] not in _COMPOSED:
+        return _single(roles[0], values[0], payload_of(values[0]))
     parts: dict[Part, list[Mapping[str, Any]]] = {}
-    for value in values:
-        parts.setdefault(part_of(value), []).append(value)
+    for value, role in zip(values, roles, strict=True):
+        parts.setdefault(role, []).append(value)
     if "compacted" in parts:
         return _compaction(payload_of(parts["compacted"][0]), parts.get("meter", ()))
     if "model" in parts or "model event" in parts:
@@ -179,7 +187,7 @@ def replacement(payload: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """The items of the context that a compaction begins."""
     found = payload.get("replacement_history")
     items = found if isinstance(found, list) else []
-    return [one for one in items if isinstance(one, Mapping)]
+    return [one for one in items if isinstance(one, dict)]
 
 
 def repeated_users(payload: Mapping[str, Any]) -> list[str]:

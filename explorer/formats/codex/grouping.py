@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from explorer.formats.codex.content import (
@@ -40,6 +40,7 @@ from explorer.session.json_values import recorded_count
 from explorer.session.records import Aside
 
 _ABOUT: tuple[str, ...] = ("timestamp", "type")
+_SAID = ("content", "summary")
 UnitKind = Literal["entry", "reply", "user", "compaction", "rollback", "begin", "cut"]
 
 
@@ -65,10 +66,10 @@ class Unit:
 
     def in_order(self) -> list[Line]:
         """Its lines in the order of the file."""
-        return sorted(self.lines)
+        return sorted(self.lines) if len(self.lines) > 1 else self.lines
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Settings:
     """What holds from a line on: it goes on from a base to the file that continues it."""
 
@@ -102,8 +103,8 @@ class Grouper:
         self._uncounted: Unit | None = None
         """A reply that was over before its count came, as an interrupted one is: by how much the
         totals grow more than by the next request is what it took."""
-        self._texts: list[str] = []
-        """What the last reply said, to be compared."""
+        self._last: list[Line] = []
+        """The items of the last reply: an event that repeats one may stand behind its count."""
         self._users: list[Unit] = []
         """Items and events of the user that may still find the one that says the same."""
         self._open: dict[str, str] = {}
@@ -228,23 +229,27 @@ class Grouper:
     # replies and results -------------------------------------------------------------------------
 
     def _model(self, line: Line) -> None:
-        said = squeezed(event_text(line.payload)) if line.part == "model event" else ""
-        if self._reply is None and said and any(said in one for one in self._texts):
-            self._aside(line, "an event that repeats a reply")
-            return
         if self._reply is None:
+            if line.part == "model event" and self._is_repeated(line):
+                self._aside(line, "an event that repeats a reply")
+                return
             self.close()
             self._reply = self._unmetered = self._new_reply()
-            self._texts = []
+            self._last = []
         self._reply.lines.append(line)
         self._turn.is_answered = True
         if line.part == "model":
             payload = line.payload
-            self._texts.append(compared_text(item_blocks(payload)))
-            self._texts.append(compared_text(item_blocks({"content": payload.get("summary")})))
+            self._last.append(line)
             call = call_id_of(payload)
             if call and text_at(payload, "type").endswith("_call"):
                 self._open[call] = call_name(payload)
+
+    def _is_repeated(self, line: Line) -> bool:
+        said = squeezed(event_text(line.payload))
+        items = [one.payload for one in self._last]
+        parts = [item_blocks({"content": one.get(name)}) for one in items for name in _SAID]
+        return bool(said) and any(said in compared_text(one) for one in parts)
 
     def _new_reply(self) -> Unit:
         unit = Unit("reply", is_ready=False)
@@ -257,7 +262,7 @@ class Grouper:
 
     def _result(self, line: Line) -> None:
         self._end_reply()
-        self._texts = []
+        self._last = []
         self._end_users()
         call = call_id_of(line.payload)
         unit = Unit("entry", [*self._events.pop(call, []), line], tool=self._open.pop(call, ""))
@@ -310,7 +315,7 @@ class Grouper:
 
     def _wait(self, unit: Unit) -> None:
         unit.is_ready = False
-        self._texts = []
+        self._last = []
         self._users.append(unit)
         self._queue.append(unit)
 
@@ -336,13 +341,13 @@ class Grouper:
         self._record = {} if is_count else last
         total = recorded_count(last.get("total_tokens"))
         context = old.context if total is None or not is_count else total
-        self.settings = replace(old, totals=totals or old.totals, last=last, context=context)
+        before, old.totals, old.last, old.context = old.totals, totals or old.totals, last, context
         if repeats or is_echo or (totals and not any(totals.values())):
             self._aside(line, "a count of tokens that was there before")
             return
-        usage = None if last else usage_between(old.totals, totals) or usage_between({}, totals)
-        if self._uncounted is not None and last and old.totals:
-            self._uncounted.usage = usage_between(sum_of(old.totals, last), totals)
+        usage = None if last else usage_between(before, totals) or usage_between({}, totals)
+        if self._uncounted is not None and last and before:
+            self._uncounted.usage = usage_between(sum_of(before, last), totals)
         self._give_up()
         self._end_reply()
         if self._drafts:
@@ -387,7 +392,7 @@ class Grouper:
             self._add(Unit("entry", [line], excerpt={**about, "payload": said}))
         if effort and effort != old.effort:
             self._add(Unit("entry", [line], excerpt={**about, "payload": {"effort": effort}}))
-        self.settings = replace(old, model=model or old.model, effort=effort or old.effort)
+        old.model, old.effort = model or old.model, effort or old.effort
 
     def _end(self, line: Line) -> None:
         self.close()

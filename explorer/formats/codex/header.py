@@ -16,7 +16,8 @@ from explorer.session.records import Relation, SessionHeader
 def make_header(
     meta: Meta, path: Path, title: str = "", parent_call: str = "", origin: str = ""
 ) -> SessionHeader:
-    """The header of a thread. ``origin``: the session that its first lines are copied from."""
+    """The header of a thread. ``origin``: the session whose records it begins with, as far as its
+    files tell."""
     payload = meta.payload
     relation, parent = relation_of(payload, origin)
     return SessionHeader(
@@ -40,9 +41,6 @@ def relation_of(payload: Mapping[str, Any], origin: str = "") -> tuple[Relation,
     source = object_at(payload, "source")
     parent = parent_of(payload)
     forked = text_at(payload, "forked_from_id") or origin
-    if not forked:
-        base = text_at(object_at(payload, "history_base"), "thread_id")
-        forked = base if base != text_at(payload, "id", "session_id") else ""
     if source.get("subagent") == "compact":
         return "compactor", parent or forked
     if "subagent" in source or parent:

@@ -127,14 +127,14 @@ class Line(NamedTuple):
 def payload_of(value: Mapping[str, Any]) -> Mapping[str, Any]:
     """What a line carries; empty where that is no object."""
     payload = value.get("payload")
-    return payload if isinstance(payload, Mapping) else {}
+    return payload if type(payload) is dict else {}
 
 
 def text_at(value: Mapping[str, Any], *names: str) -> str:
     """The first of these fields that is a text and not empty; else an empty text."""
     for name in names:
         found = value.get(name)
-        if isinstance(found, str) and found:
+        if found and type(found) is str:
             return found
     return ""
 
@@ -142,7 +142,7 @@ def text_at(value: Mapping[str, Any], *names: str) -> str:
 def object_at(value: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     """A field that should be an object; empty where it is none."""
     found = value.get(name)
-    return found if isinstance(found, Mapping) else {}
+    return found if type(found) is dict else {}
 
 
 def part_of(value: Mapping[str, Any]) -> Part:

@@ -85,7 +85,7 @@ class Placer:
             return
         lines = unit.in_order()
         values = [line.value for line in lines] if unit.excerpt is None else [unit.excerpt]
-        entry = entry_of(values)
+        entry = entry_of(values, [line.part for line in lines])
         if unit.kind == "rollback":
             self._roll_back(lines[0].payload)
         noted: tuple[str, ...] = ()

@@ -168,7 +168,7 @@ class ThreadReader:
     def _mark(self, part: Part, base: Base) -> None:
         number = len(self._marks)
         self._marks[id(part), base] = number
-        self._settings[number] = self._grouper.settings
+        self._settings[number] = replace(self._grouper.settings)
         self._grouper.mark("cut", number)
 
     def _take(self, part: Part, line: Line) -> None:
