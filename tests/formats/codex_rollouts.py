@@ -47,12 +47,12 @@ class Rollout:
         self.event("task_started", turn_id=name_of(number))
         return self.add("turn_context", turn_id=name_of(number), model=model, effort=effort)
 
-    def said(self, role: str, text: str) -> Rollout:
+    def message(self, role: str, text: str) -> Rollout:
         part = "output_text" if role == "assistant" else "input_text"
         return self.item("message", role=role, content=[{"type": part, "text": text}])
 
     def prompt(self, text: str) -> Rollout:
-        self.said("user", text)
+        self.message("user", text)
         if self.paged:
             item = {"type": "UserMessage", "content": [{"type": "text", "text": text}]}
             return self.event("item_completed", item=item)
@@ -60,7 +60,7 @@ class Rollout:
 
     def answer(self, text: str) -> Rollout:
         self.event("agent_message", message=text)
-        return self.said("assistant", text)
+        return self.message("assistant", text)
 
     def call(self, call_id: str, name: str = "exec_command", **arguments: Any) -> Rollout:
         written = json.dumps(arguments)

@@ -140,8 +140,10 @@ def test_cached_tokens_are_no_fresh_input(tmp_path: Path) -> None:
 
 
 def test_context_is_no_prompt(tmp_path: Path) -> None:
-    made = Rollout(1).said("developer", "<permissions instructions>").said("user", "# AGENTS.md")
-    made.said("user", "<environment_context>").prompt("Look.").answer("Yes.").count()
+    made = (
+        Rollout(1).message("developer", "<permissions instructions>").message("user", "# AGENTS.md")
+    )
+    made.message("user", "<environment_context>").prompt("Look.").answer("Yes.").count()
     reading = read(made, tmp_path)
     assert reading.prompts == ["Look."]
     assert [one.body.__class__ for one in reading.entries[:4]] == [
@@ -151,7 +153,7 @@ def test_context_is_no_prompt(tmp_path: Path) -> None:
 
 def test_a_prompt_is_one_entry_whichever_line_comes_first(tmp_path: Path) -> None:
     made = Rollout(1).event("user_message", message="Look.").event("task_started", turn_id="t")
-    made.said("user", "Look.").answer("Yes.").count().prompt("Look.").answer("Again.").count()
+    made.message("user", "Look.").answer("Yes.").count().prompt("Look.").answer("Again.").count()
     reading = read(made, tmp_path)
     assert reading.prompts == ["Look.", "Look."]
     assert not reading.bodies(NoteMessage)
@@ -255,12 +257,12 @@ def test_a_turns_context_changes_model_and_thinking(tmp_path: Path) -> None:
     made.turn(3, "gpt-9", "high").exchange("B?", "B.").turn(4, "gpt-9", "low").exchange("C?", "C.")
     made.turn(5, "gpt-10", "low").exchange("D?", "D.")
     reading = read(made, tmp_path)
-    told = [
+    shown = [
         getattr(one.body, "model", "") or getattr(one.body, "level", "")
         for one in reading.entries
         if isinstance(one.body, ModelChange | ThinkingLevelChange)
     ]
-    assert told == ["openai/gpt-9", "high", "low", "openai/gpt-10"]
+    assert shown == ["openai/gpt-9", "high", "low", "openai/gpt-10"]
     assert reading.report.leaf is not None
     context = context_at(reading.tree, reading.report.leaf)
     assert (context.thinking_level, context.model) == ("low", "openai/gpt-10")
@@ -302,9 +304,9 @@ def sent_users(reading: Reading) -> list[str]:
     return [one.text for one in bodies if isinstance(one.body, UserMessage)]
 
 
-@pytest.mark.parametrize("kept", [0, 1, 2, 12])
+@pytest.mark.parametrize("repeated", [0, 1, 2, 12])
 def test_a_compaction_repeats_the_users_messages_it_lists_and_no_others(
-    tmp_path: Path, kept: int
+    tmp_path: Path, repeated: int
 ) -> None:
     made = Rollout(1)
     asked = [f"Question {at}? " + "why " * at for at in range(12)]
@@ -312,7 +314,7 @@ def test_a_compaction_repeats_the_users_messages_it_lists_and_no_others(
         made.exchange(text, "Because.")
     made.count(900, 50)  # the request for the summary
     summary = PREFIX + "All was asked."
-    last = asked[len(asked) - kept :]
+    last = asked[len(asked) - repeated :]
     listed = [*map(user_item, last), user_item(summary)]
     made.add(
         "compacted", message=summary, replacement_history=listed, window_id="w2", window_number=1
@@ -333,7 +335,7 @@ def test_a_compaction_repeats_the_users_messages_it_lists_and_no_others(
 
 def test_the_answer_to_the_request_for_a_summary_is_no_reply(tmp_path: Path) -> None:
     made = Rollout(1, paged=True).exchange("One?", "One.")
-    made.said("assistant", "All was asked.")
+    made.message("assistant", "All was asked.")
     made.lines[-1]["metadata"] = {"compaction_output": True}
     made.count(500, 40).add(
         "compacted", message=PREFIX + "All was asked.", replacement_history=[user_item("One?")]
@@ -392,8 +394,8 @@ def test_unknown_records_are_kept_and_counted(tmp_path: Path) -> None:
     made.item("hologram", text="a new kind of item").event("telepathy", text="hm")
     made.event("item_completed", item={"type": "Dream"}).add("world_state", full=True)
     reading = read(made.event("thread_name_updated", thread_name="Names"), tmp_path)
-    told = reasons(reading).split("\n")
-    assert told == [
+    shown = reasons(reading).split("\n")
+    assert shown == [
         "2 records of the type 'dream' are not known; they are kept",
         "1 record of the type 'response_item/hologram' is not known; it is kept",
         "1 record of the type 'event_msg/telepathy' is not known; it is kept",
@@ -410,8 +412,8 @@ def test_a_damaged_file_is_read_as_far_as_it_goes(tmp_path: Path) -> None:
     path.write_text("\n".join(lines) + '\n{"timestamp":"2026', "utf-8")
     reading = Reading(path)
     assert (reading.header.session_id, reading.prompts) == (name_of(1), ["One?"])
-    kept = reading.lines()
-    assert all(kept[line] for line in [*lines, '{"timestamp":"2026'] if line)
+    repeated = reading.lines()
+    assert all(repeated[line] for line in [*lines, '{"timestamp":"2026'] if line)
     assert [one.line for one in reading.report.problems] == [8, 9, 11, 10]
 
 

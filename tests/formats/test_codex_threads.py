@@ -16,7 +16,7 @@ from tests.formats.codex_rollouts import DAY, Rollout, name_of
 CODEX = ADAPTERS["codex"]
 
 
-def told(reading: Reading) -> list[str]:
+def path_prompts(reading: Reading) -> list[str]:
     """The prompts on the path to where the agent stands; those of another session in brackets."""
     assert reading.report.leaf is not None
     found = []
@@ -68,7 +68,7 @@ def test_copied_lines_are_the_parents(tmp_path: Path) -> None:
     parent = Rollout(1).turn(2).exchange("One?", "One.").turn(3).exchange("Two?", "Two.")
     made = copied(parent, 5).turn(6).exchange("Three?", "Three.")
     reading = Reading(made.write(tmp_path))
-    assert told(reading) == ["(One?)", "(Two?)", "Three?"]
+    assert path_prompts(reading) == ["(One?)", "(Two?)", "Three?"]
     header = reading.header
     assert (header.session_id, header.relation) == (name_of(5), "fork")
     assert header.parent_session == name_of(1)
@@ -82,13 +82,16 @@ def test_the_parents_file_says_which_turns_are_copied(tmp_path: Path) -> None:
     parent.event("task_started", turn_id="d").exchange("d?", "d.")
     parent.write(folder_of(tmp_path))
     path = made.write(folder_of(tmp_path), time="11-00-00")
-    assert told(Reading(path)) == ["(a?)", "(b?)", "c?"]
+    assert path_prompts(Reading(path)) == ["(a?)", "(b?)", "c?"]
 
 
 def test_without_the_parent_time_tells(tmp_path: Path) -> None:
     made = copied(Rollout(1).exchange("One?", "One."), 5)
     made.seconds = 9
-    assert told(Reading(made.exchange("Two?", "Two.").write(tmp_path))) == ["(One?)", "Two?"]
+    assert path_prompts(Reading(made.exchange("Two?", "Two.").write(tmp_path))) == [
+        "(One?)",
+        "Two?",
+    ]
 
 
 def test_a_spawned_agent_names_its_call(tmp_path: Path) -> None:
@@ -103,7 +106,7 @@ def test_a_spawned_agent_names_its_call(tmp_path: Path) -> None:
     assert (header.relation, header.parent_session, header.parent_call) == (
         "subagent", name_of(1), "c7",
     )  # fmt: skip
-    assert told(reading) == ["(Ask somebody.)", "Go"]
+    assert path_prompts(reading) == ["(Ask somebody.)", "Go"]
     assert [(one.path, one.session_id) for one in CODEX.related(main)] == [(path, name_of(5))]
     assert not CODEX.related(path)
 
@@ -144,7 +147,7 @@ def test_a_revert_is_a_branch_whichever_file_is_opened(tmp_path: Path) -> None:
     ]
     seen = [Reading(path) for path in paths]
     for reading in seen:
-        assert told(reading) == ["One?", "Other?"]
+        assert path_prompts(reading) == ["One?", "Other?"]
         assert reading.prompts == ["One?", "Two?", "Three?", "Other?"]
         assert [Path(one) for one in reading.source.files] == paths
         assert reading.header.session_id == name_of(1)
@@ -170,10 +173,10 @@ def test_reverts_of_reverts_and_a_fork_of_a_segment(tmp_path: Path) -> None:
     first.write(folder)
     second.write(folder, f"{name_of(1)}_{name_of(7)}", time="11-00-00")
     newest = third.write(folder, f"{name_of(1)}_{name_of(9)}", time="12-00-00")
-    assert told(Reading(newest)) == ["One?", "Four?", "Six?"]
+    assert path_prompts(Reading(newest)) == ["One?", "Four?", "Six?"]
     assert Reading(newest).prompts == ["One?", "Two?", "Three?", "Four?", "Five?", "Six?"]
     reading = Reading(fork.write(folder, time="13-00-00"))
-    assert told(reading) == ["(One?)", "(Four?)", "Seven?"]
+    assert path_prompts(reading) == ["(One?)", "(Four?)", "Seven?"]
     assert reading.prompts == ["One?", "Four?", "Seven?"], "no more of the origin than its base"
     assert (reading.header.relation, reading.header.parent_session) == ("fork", name_of(1))
     assert reading.header.session_id == name_of(4)
@@ -211,7 +214,7 @@ def test_a_base_without_ordinals_is_cut_by_its_bytes(tmp_path: Path) -> None:
     fork = Rollout(4, paged=True, ordinal=at, history_base=found)
     first.write(tmp_path)
     path = fork.exchange("Four?", "Four.").write(tmp_path, time="11-00-00")
-    assert told(Reading(path)) == ["(One?)", "Four?"]
+    assert path_prompts(Reading(path)) == ["(One?)", "Four?"]
 
 
 def test_a_missing_base_is_named_and_the_rest_opens(tmp_path: Path) -> None:
@@ -219,7 +222,7 @@ def test_a_missing_base_is_named_and_the_rest_opens(tmp_path: Path) -> None:
     fork = Rollout(4, paged=True, ordinal=9, history_base=base(name_of(1), first, 9))
     path = fork.exchange("Four?", "Four.").write(tmp_path)
     reading = Reading(path)
-    assert told(reading) == ["Four?"]
+    assert path_prompts(reading) == ["Four?"]
     assert name_of(1) in reading.report.problems[0].reason
     squeezed = tmp_path / f"rollout-{DAY}T09-00-00-{name_of(1)}.jsonl.zst"
     squeezed.write_bytes(b"\x28\xb5\x2f\xfd")
@@ -232,7 +235,7 @@ def test_a_base_is_known_by_its_header_where_names_say_nothing(tmp_path: Path) -
     fork = after(first, at, thread=4)
     (tmp_path / "origin.jsonl").write_text(first.text(), "utf-8")
     (tmp_path / "fork.jsonl").write_text(fork.exchange("Four?", "Four.").text(), "utf-8")
-    assert told(Reading(tmp_path / "fork.jsonl")) == ["(One?)", "Four?"]
+    assert path_prompts(Reading(tmp_path / "fork.jsonl")) == ["(One?)", "Four?"]
 
 
 # finding ------------------------------------------------------------------------------------------

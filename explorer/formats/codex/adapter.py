@@ -59,10 +59,10 @@ class CodexAdapter:
         if head.startswith(COMPRESSED):
             reason = f"the session is compressed; decompress it first: zstd -d {place}"
             raise FormatError(str(place), 1, reason)
-        own, shelf = read_meta(place), Shelf(place)
-        if not own.line and not is_rollout(place, head):
+        asked, shelf = read_meta(place), Shelf(place)
+        if not asked.line and not is_rollout(place, head):
             raise FormatError(str(place), 1, "the file holds no records of Codex")
-        plan = plan_thread(place, own, shelf)
+        plan = plan_thread(place, asked, shelf)
         meta, on = plan.first.meta, plan.first.on
         copied = copied_from(plan.first.path, meta)
         origin = copied or (on.meta.thread_id if on is not None and on.is_foreign else "")

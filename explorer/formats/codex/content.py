@@ -112,11 +112,11 @@ def reply_blocks(values: Sequence[Mapping[str, Any]]) -> Content:
     blocks: list[Block] = []
     for at, item in enumerate(items):
         blocks += _item(item, events, at)
-    said = [one for one in map(_said, events) if one]
-    if len(said) > sum(one.get("type") == "message" for one in items):
+    stated = [one for one in map(_spoken_text, events) if one]
+    if len(stated) > sum(one.get("type") == "message" for one in items):
         spoken = [squeezed(one.text) for one in blocks if isinstance(one, TextBlock)]
-        blocks += [TextBlock(one) for one in said if not _is_in(one, spoken)]
-    thoughts = [one for one in map(_thought, events) if one]
+        blocks += [TextBlock(one) for one in stated if not _is_in(one, spoken)]
+    thoughts = [one for one in map(_thought_text, events) if one]
     if thoughts:
         known = [squeezed(one.text) for one in blocks if isinstance(one, ThinkingBlock)]
         blocks[:0] = [ThinkingBlock(one) for one in thoughts if not _is_in(one, known)]
@@ -130,10 +130,10 @@ def _is_in(text: str, others: Sequence[str]) -> bool:
 
 def event_text(payload: Mapping[str, Any]) -> str:
     """What an event repeats of a reply."""
-    return _said(payload) or _thought(payload)
+    return _spoken_text(payload) or _thought_text(payload)
 
 
-def _said(payload: Mapping[str, Any]) -> str:
+def _spoken_text(payload: Mapping[str, Any]) -> str:
     item = object_at(payload, "item")
     if item.get("type") == "AgentMessage":
         return "".join(
@@ -142,7 +142,7 @@ def _said(payload: Mapping[str, Any]) -> str:
     return text_at(payload, "message") if payload.get("type") == "agent_message" else ""
 
 
-def _thought(payload: Mapping[str, Any]) -> str:
+def _thought_text(payload: Mapping[str, Any]) -> str:
     item = object_at(payload, "item")
     if item.get("type") == "Reasoning":
         parts = [*_strings(item.get("summary_text")), *_strings(item.get("raw_content"))]
@@ -256,9 +256,9 @@ def has_failed(payload: Mapping[str, Any], events: Sequence[Mapping[str, Any]]) 
     if code is not None:
         return code != 0
     for event in (payload, object_at(payload, "output"), *events):
-        said = {**event, **object_at(event, "item")}
-        answer = object_at(said, "result")
-        if said.get("success") is False or said.get("status") in ("failed", "declined"):
+        stated = {**event, **object_at(event, "item")}
+        answer = object_at(stated, "result")
+        if stated.get("success") is False or stated.get("status") in ("failed", "declined"):
             return True
         if "Err" in answer or object_at(answer, "Ok").get("isError") is True:
             return True

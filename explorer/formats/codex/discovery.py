@@ -93,17 +93,17 @@ def started_by(path: Path) -> list[Related]:
 
     An agent's file is younger than its parent's, and the names begin with the time.
     """
-    own = read_meta(path).thread_id
+    parent_id = read_meta(path).thread_id
     shelf = Shelf(path)
-    files = shelf.of_thread(own)
+    files = shelf.of_thread(parent_id)
     oldest = min((one.path.name for one in files), default="")
     found: dict[str, Path] = {}
     for one in shelf.files:
-        if one.is_compressed or one.thread_id == own.lower() or not own:
+        if one.is_compressed or one.thread_id == parent_id.lower() or not parent_id:
             continue
         if one.thread_id and one.path.name < oldest:
             continue
         payload = payload_of(head_value(one.path))
-        if parent_of(payload) == own:
+        if parent_of(payload) == parent_id:
             found.setdefault(text_at(payload, "id", "session_id"), one.path)
     return [Related(place, name) for name, place in found.items()]

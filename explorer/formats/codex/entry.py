@@ -163,13 +163,13 @@ def _usage(meters: Values) -> TokenUsage | None:
 
 
 def _result(payload: Mapping[str, Any], events: Values) -> ToolResultMessage:
-    said = [payload_of(one) for one in events]
-    code = exit_code(payload, said)
+    payloads = [payload_of(one) for one in events]
+    code = exit_code(payload, payloads)
     return ToolResultMessage(
         text_at(payload, "call_id", "id"),
         "",
         result_content(payload),
-        has_failed(payload, said),
+        has_failed(payload, payloads),
         details=None if code is None else {"exit_code": code},
     )
 

@@ -214,20 +214,20 @@ class _Planner:
         self._parts: list[Part] = []
         self._known: dict[Path, Part] = {}
         self._under_way: set[Path] = set()
-        self._own: set[Path] = set()
+        self._thread_paths: set[Path] = set()
         self._problems: list[str] = []
 
     def plan(self) -> Plan:
-        own = self._own_files()
-        self._own = {one.resolve() for one in own}
-        for one in own:
+        paths = self._thread_files()
+        self._thread_paths = {one.resolve() for one in paths}
+        for one in paths:
             self._add(one)
-        parts = [self._known[one.resolve()] for one in own]
+        parts = [self._known[one.resolve()] for one in paths]
         for part in self._parts:
-            part.is_foreign = part.path.resolve() not in self._own
+            part.is_foreign = part.path.resolve() not in self._thread_paths
         return Plan(self._parts, parts[0], parts[-1], self._problems)
 
-    def _own_files(self) -> list[Path]:
+    def _thread_files(self) -> list[Path]:
         name = rollout(self._path)
         payload = self._meta.payload
         is_paged = payload.get("history_mode") == "paginated" or "history_base" in payload

@@ -35,12 +35,12 @@ from explorer.formats.codex.lines import (
     squeezed,
     text_at,
 )
-from explorer.session.entries import TokenUsage
+from explorer.session.entries import Content, TokenUsage
 from explorer.session.json_values import recorded_count
 from explorer.session.records import Aside
 
 _ABOUT: tuple[str, ...] = ("timestamp", "type")
-_SAID = ("content", "summary")
+_WORDED = ("content", "summary")
 UnitKind = Literal["entry", "reply", "user", "compaction", "rollback", "begin", "cut"]
 
 
@@ -246,10 +246,10 @@ class Grouper:
                 self._open[call] = call_name(payload)
 
     def _is_repeated(self, line: Line) -> bool:
-        said = squeezed(event_text(line.payload))
+        words = squeezed(event_text(line.payload))
         items = [one.payload for one in self._last]
-        parts = [item_blocks({"content": one.get(name)}) for one in items for name in _SAID]
-        return bool(said) and any(said in compared_text(one) for one in parts)
+        parts = [item_blocks({"content": one.get(name)}) for one in items for name in _WORDED]
+        return bool(words) and any(words in compared_text(one) for one in parts)
 
     def _new_reply(self) -> Unit:
         unit = Unit("reply", is_ready=False)
@@ -281,13 +281,13 @@ class Grouper:
 
     # the user ------------------------------------------------------------------------------------
 
-    def _user(self, line: Line, content: Any) -> None:
+    def _user(self, line: Line, content: Content) -> None:
         self._end_reply()
         text = compared_text(content)
         for unit in self._users:
             if unit.lines[0].part == "prompt" and len(unit.lines) == 1:
-                said = compared_text(prompt_blocks(unit.lines[0].payload))
-                if said == text:
+                words = compared_text(prompt_blocks(unit.lines[0].payload))
+                if words == text:
                     unit.lines.append(line)
                     return
         self._wait(Unit("user", [line]))
@@ -296,19 +296,8 @@ class Grouper:
         self._end_reply()
         self._turn.is_asked, self._turn.is_answered = True, False
         content = prompt_blocks(line.payload)
-        said = compared_text(content)
         for unit in reversed(self._users):
-            has_prompt = any(one.part == "prompt" for one in unit.lines)
-            first = unit.lines[0]
-            is_event = first.part == "prompt"
-            blocks = prompt_blocks(first.payload) if is_event else item_blocks(first.payload)
-            there = compared_text(blocks)
-            if has_prompt:
-                # The same kind of event a second time is a second message.
-                is_same = there == said and not any(_kind(one) == _kind(line) for one in unit.lines)
-            else:
-                is_same = said in there if said else bool(content)
-            if is_same:
+            if _is_same_prompt(unit, line, content):
                 unit.lines.append(line)
                 return
         self._wait(Unit("user", [line]))
@@ -334,7 +323,7 @@ class Grouper:
         old = self.settings
         is_count = line.value.get("type") == "event_msg"
         if is_count:
-            self._tell_compactions(recorded_count(last.get("total_tokens")))
+            self._measure_compactions(recorded_count(last.get("total_tokens")))
         repeats = dict(totals) == dict(old.totals) if totals else dict(last) == dict(old.last)
         # Totals of a thread may go on counting what was left; then the last request tells.
         is_echo = is_count and bool(last) and dict(self._record) == dict(last)
@@ -361,7 +350,7 @@ class Grouper:
                 self._aside(one, "a count of tokens without a reply")
             self._loose = [line]
 
-    def _tell_compactions(self, tokens: int | None) -> None:
+    def _measure_compactions(self, tokens: int | None) -> None:
         if tokens is None:
             return
         for unit in self._compactions:
@@ -386,10 +375,10 @@ class Grouper:
         self._aside(line, "the context of a turn")
         about: dict[str, Any] = {name: line.value[name] for name in _ABOUT if name in line.value}
         if model and model != old.model:
-            said = {"model": model}
+            words = {"model": model}
             if old.provider:
-                said["model_provider"] = old.provider
-            self._add(Unit("entry", [line], excerpt={**about, "payload": said}))
+                words["model_provider"] = old.provider
+            self._add(Unit("entry", [line], excerpt={**about, "payload": words}))
         if effort and effort != old.effort:
             self._add(Unit("entry", [line], excerpt={**about, "payload": {"effort": effort}}))
         old.model, old.effort = model or old.model, effort or old.effort
@@ -415,5 +404,13 @@ class Grouper:
         self._asides.append(Aside(line.number, line.raw, reason))
 
 
-def _kind(line: Line) -> str:
-    return text_at(line.payload, "type")
+def _is_same_prompt(unit: Unit, line: Line, content: Content) -> bool:
+    """Whether an event says what a unit's item says, or another kind of event in it."""
+    first, words = unit.lines[0], compared_text(content)
+    is_event = first.part == "prompt"
+    there = prompt_blocks(first.payload) if is_event else item_blocks(first.payload)
+    if any(one.part == "prompt" for one in unit.lines):
+        # The same kind of event a second time is a second message.
+        kinds = {text_at(one.payload, "type") for one in unit.lines}
+        return compared_text(there) == words and text_at(line.payload, "type") not in kinds
+    return words in compared_text(there) if words else bool(content)

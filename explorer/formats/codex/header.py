@@ -55,24 +55,24 @@ def parent_of(payload: Mapping[str, Any]) -> str:
     return text_at(payload, "parent_thread_id") or text_at(spawned, "parent_thread_id")
 
 
-def spawning_call(shelf: Shelf, parent: str, own_id: str) -> str:
+def spawning_call(shelf: Shelf, parent: str, thread_id: str) -> str:
     """The call of the parent that started an agent, by the first line of the parent's files that
     names it; empty where none does."""
     files = [one for one in shelf.of_thread(parent) if not one.is_compressed]
     found = shelf.find(parent) if parent and not files else None
     for one in files or ([found] if found is not None and not found.is_compressed else []):
-        call = _call_in(one, own_id.encode())
+        call = _call_in(one, thread_id.encode())
         if call:
             return call
     return ""
 
 
-def _call_in(one: Rollout, own_id: bytes) -> str:
+def _call_in(one: Rollout, thread_id: bytes) -> str:
     try:
         with one.path.open("rb") as file:
             for lines, _ in line_groups(file):
                 for raw in lines:
-                    if own_id in raw:
+                    if thread_id in raw:
                         call = _spawn_of(value_of(raw))
                         if call:
                             return call

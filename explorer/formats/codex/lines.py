@@ -107,7 +107,7 @@ class Line(NamedTuple):
 
     number: int
     """In the session, which may be several files; from 1."""
-    own: int
+    in_file: int
     """In its file, from 1."""
     raw: bytes
     value: dict[str, Any]

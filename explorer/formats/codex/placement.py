@@ -68,10 +68,10 @@ class Placer:
     def begin_lines(self, number: int, key: str, is_inherited: bool) -> None:
         """The lines from this number on are of a file of this key."""
         self._keys.append((number, key, number - 1))
-        self.own_from(number, is_inherited)
+        self.change_origin(number, is_inherited)
 
-    def own_from(self, number: int, is_inherited: bool = False) -> None:
-        """Whether the lines from this number on repeat another session's."""
+    def change_origin(self, number: int, is_inherited: bool = False) -> None:
+        """Whether the lines from this number on repeat another session's; until the next change."""
         self._inherited.append((number, is_inherited))
 
     def place(self, unit: Unit) -> Iterator[ReadEntry | Problem]:

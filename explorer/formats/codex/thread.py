@@ -26,11 +26,11 @@ class Copy:
     """The lines that a fork or a spawned agent of the legacy history has from its parent, stamped
     anew: which line is the first of its own."""
 
-    def __init__(self, own_id: str, origin: Path | None, start_ms: float) -> None:
+    def __init__(self, thread_id: str, origin: Path | None, start_ms: float) -> None:
         """``origin``: the parent's file, where that is there; its turns say it exactly. Else ids
         of turns tell, which begin with the time, or the time of the lines. Raises OSError,
         FormatError."""
-        self._own_id = own_id
+        self._thread_id = thread_id
         self._turns = turns_of(origin) if origin is not None else frozenset()
         self._start_ms = start_ms
 
@@ -40,8 +40,8 @@ class Copy:
             turn = text_at(line.payload, "turn_id")
             if turn and self._turns:
                 return turn not in self._turns
-            if _has_time(turn) and _has_time(self._own_id):
-                return turn > self._own_id
+            if _has_time(turn) and _has_time(self._thread_id):
+                return turn > self._thread_id
         stamp = time_ms(line.value.get("timestamp"))
         return bool(stamp and self._start_ms) and stamp - self._start_ms > _AT_ONCE_MS
 
@@ -140,9 +140,9 @@ class ThreadReader:
         is_copied = self._copy is not None and part is self._plan.first
         self._placer.begin_lines(self._number + 1, key, part.is_foreign or is_copied)
 
-    def _line(self, raw: bytes, own: int) -> Line | str:
+    def _line(self, raw: bytes, in_file: int) -> Line | str:
         """A line, or what is wrong with it; empty for a blank one."""
-        text = raw.removeprefix(BYTE_ORDER_MARK) if own == 1 else raw
+        text = raw.removeprefix(BYTE_ORDER_MARK) if in_file == 1 else raw
         if is_blank(text):
             return ""
         try:
@@ -151,7 +151,7 @@ class ThreadReader:
             return str(error)
         if not isinstance(value, dict):
             return "not a JSON object"
-        return Line(self._number, own, raw, value, part_of(value))
+        return Line(self._number, in_file, raw, value, part_of(value))
 
     def _cut(self, part: Part, cuts: list[Base], line: Line, offset: int) -> None:
         ordinal = line.value.get("ordinal")
@@ -172,11 +172,11 @@ class ThreadReader:
         self._grouper.mark("cut", number)
 
     def _take(self, part: Part, line: Line) -> None:
-        if line.own == part.meta.line and part is self._plan.first:
+        if line.in_file == part.meta.line and part is self._plan.first:
             return  # It is the session's header.
         if self._copy is not None and line.part != "meta" and self._copy.ends_at(line):
             self._grouper.close()
-            self._placer.own_from(line.number)
+            self._placer.change_origin(line.number)
             self._copy = None
         if line.part in ("unknown", "unknown item"):
             self._unknown.setdefault(type_name(line.value), []).append(line.number)

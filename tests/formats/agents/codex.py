@@ -90,12 +90,12 @@ def check_header(part: FilePart, facts: dict[str, Any]) -> None:
     metas = facts["session_metas"]
     is_copy = len(metas) > 1 and metas[1][0] == 1 and not metas[1][2]
     inherited = [bool(one.facts.flags & Flag.INHERITED) for one in part.reading.records]
-    own = [inherited[at] for at in part.at]
+    of_file = [inherited[at] for at in part.at]
     if is_copy:
-        assert own[0] and not own[-1], "first the copy, then what is the session's own"
-        assert own == sorted(own, reverse=True)
+        assert of_file[0] and not of_file[-1], "first the copy, then what is the session's own"
+        assert of_file == sorted(of_file, reverse=True)
     else:
-        assert not any(own)
+        assert not any(of_file)
 
 
 def check_words(part: FilePart, facts: dict[str, Any]) -> None:
@@ -109,9 +109,9 @@ def check_words(part: FilePart, facts: dict[str, Any]) -> None:
         users = [one for one in live if isinstance(part.reading.entries[one].body, UserMessage)]
         assert len(users) == facts["user_messages_effective"]
     items = [one["payload"] for one in part.recorded() if one["type"] == "response_item"]
-    said = [one for one in items if (one["type"], one.get("role")) == ("message", "assistant")]
+    answers = [one for one in items if (one["type"], one.get("role")) == ("message", "assistant")]
     # The answer to a request for a summary is part of the compaction's entry.
-    assert len(said) == facts["assistant_messages"]
+    assert len(answers) == facts["assistant_messages"]
     assert sum(one["type"] == "reasoning" for one in items) == facts["reasoning_items"]
     for body in part.bodies(AssistantMessage):
         texts = [block.text for block in body.content if isinstance(block, TextBlock)]
@@ -126,12 +126,12 @@ def check_words(part: FilePart, facts: dict[str, Any]) -> None:
 
 def check_tools(part: FilePart, facts: dict[str, Any]) -> None:
     calls = [call for one in part.entries for call in one.calls]
-    own = {one.id for one in calls if one.name not in SERVER_TOOLS}
+    of_file = {one.id for one in calls if one.name not in SERVER_TOOLS}
     results = {one.call_id for one in part.bodies(ToolResultMessage)}
-    assert len(own) == facts["tool_calls"]
+    assert len(of_file) == facts["tool_calls"]
     assert len(results) == facts["tool_results"]
-    assert len(results - own) == facts["orphan_results"]
-    assert len(own - results) == facts["calls_without_result"]
+    assert len(results - of_file) == facts["orphan_results"]
+    assert len(of_file - results) == facts["calls_without_result"]
     searches = [one for one in calls if one.name == "web_search"]
     assert len(searches) == facts["web_searches"]
     # Pictures are counted in the items of messages: not in results, generated ones, or where only
@@ -177,8 +177,8 @@ def check_compactions(part: FilePart, facts: dict[str, Any]) -> None:
     models = {one.model for one in part.bodies(AssistantMessage) if one.model}
     assert models <= set(facts["models"])
     changes = [json.loads(one) for one in part.lines if '"turn_context"' in one]
-    told = {one["payload"].get("model") for one in changes if one["type"] == "turn_context"}
-    assert told - {None} == set(facts["models"])
+    named = {one["payload"].get("model") for one in changes if one["type"] == "turn_context"}
+    assert named - {None} == set(facts["models"])
 
 
 def base_output(path: Path, base: dict[str, Any]) -> int:
@@ -237,9 +237,9 @@ def check_thread(folder: Path, thread: str, facts: dict[str, Any]) -> None:
 
 
 def check_all_lines(part: FilePart) -> None:
-    kept = part.reading.lines()
+    lines = part.reading.lines()
     there = Counter(part.path.read_text("utf-8").split("\n"))
-    assert not {one for one in there if one.strip()} - set(kept)
+    assert not {one for one in there if one.strip()} - set(lines)
     numbers = [one.line for one in part.reading.report.asides]
     assert len(numbers) == len(set(numbers))
     for record, entry in zip(part.reading.records, part.reading.entries, strict=True):
