@@ -154,6 +154,7 @@ def test_a_revert_is_a_branch_whichever_file_is_opened(tmp_path: Path) -> None:
         numbers = [one.line for one in reading.records]
         assert numbers == sorted(numbers)
         assert not reading.report.problems
+        assert reading.source.path == str(paths[0]), "a segment is no session of its own"
     assert seen[0].records == seen[1].records
     (found,) = CODEX.find(tmp_path, {"CODEX_HOME": str(tmp_path)})
     assert (found.path, found.size) == (paths[0], sum(one.stat().st_size for one in paths))

@@ -79,10 +79,9 @@ class CodexAdapter:
             known = found.path if found is not None and not found.is_compressed else None
             copy = Copy(header.session_id, known, time_ms(meta.value.get("timestamp")))
         files = [str(part.path) for part in plan.parts]
-        # A file is named as it was asked for, also where the thread has others.
-        files = [str(place) if Path(one) == place else one for one in files]
         read = ThreadReader(plan, copy).read()
-        return TypedSource(place, header, read, progress, cancelled, files)
+        # One thread is one session, whichever of its files is asked for.
+        return TypedSource(plan.first.path, header, read, progress, cancelled, files)
 
     def related(self, path: Path, session_id: str = "") -> Sequence[Related]:
         """See ``Adapter``: the agents that the thread started."""

@@ -203,7 +203,7 @@ def base_output(path: Path, base: dict[str, Any]) -> int:
 def check_history(part: FilePart, facts: dict[str, Any]) -> None:
     history = facts.get("history", {})
     if history.get("mode") != "paginated":
-        assert part.reading.source.files == (str(part.path),) or len(part.reading.source.files) == 1
+        assert list(part.reading.source.files) == [str(part.path)]
         return
     assert part.reading.header.version == 1
     inherited = [one for one in part.reading.records if one.facts.flags & Flag.INHERITED]
