@@ -74,6 +74,16 @@ def test_copied_lines_are_the_parents(tmp_path: Path) -> None:
     assert header.parent_session == name_of(1)
 
 
+def test_a_copy_that_took_long_is_the_parents_all_the_same(tmp_path: Path) -> None:
+    parent = Rollout(1).turn(2).exchange("One?", "One.")
+    made = copied(parent, 5)
+    made.lines[-1]["timestamp"] = f"{DAY}T10:00:30.000Z"
+    reading = Reading(made.turn(6).exchange("Two?", "Two.").write(tmp_path))
+    assert path_prompts(reading) == ["(One?)", "Two?"]
+    inherited = [bool(one.facts.flags & Flag.INHERITED) for one in reading.records]
+    assert inherited == sorted(inherited, reverse=True) and inherited.count(True) == 3
+
+
 def test_the_parents_file_says_which_turns_are_copied(tmp_path: Path) -> None:
     parent = Rollout(1)
     for turn in ("a", "b"):

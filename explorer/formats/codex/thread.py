@@ -33,15 +33,20 @@ class Copy:
         self._thread_id = thread_id
         self._turns = turns_of(origin) if origin is not None else frozenset()
         self._start_ms = start_ms
+        self._has_turns = False
 
     def ends_at(self, line: Line) -> bool:
         """Whether this line is the session's own."""
         if line.part in ("turn start", "turn context"):
             turn = text_at(line.payload, "turn_id")
             if turn and self._turns:
+                self._has_turns = True
                 return turn not in self._turns
             if _has_time(turn) and _has_time(self._thread_id):
+                self._has_turns = True
                 return turn > self._thread_id
+        if self._has_turns:
+            return False  # A long history takes its time to be copied.
         stamp = time_ms(line.value.get("timestamp"))
         return bool(stamp and self._start_ms) and stamp - self._start_ms > _AT_ONCE_MS
 
