@@ -17,12 +17,13 @@ from io import TextIOWrapper
 from os.path import isfile
 from typing import Any
 
-from explorer import paths, private_files
+from explorer import private_files
 from explorer.commands.errors import CommandFailed, UsageError
 from explorer.commands.output import visible_streams
 from explorer.installed import version, window_target
 from explorer.models.keys import redact
 from explorer.session.visible_text import visible_line
+from explorer.settings import paths
 
 DEBUG_VARIABLE = "SESSION_EXPLORER_DEBUG"
 """Environment variable: when set, an unexpected error ends a command with its traceback."""
@@ -41,8 +42,9 @@ class _Group:
 # A module is imported when its command is parsed: the store alone takes half a second to import,
 # and the window wants to paint before that.
 COMMANDS = {
-    "import": _Group("library", "import session files of pi and oh-my-pi"),
+    "import": _Group("library", "import session files of coding agents"),
     "list": _Group("library", "list the stored sessions"),
+    "follow": _Group("follow", "print what an agent writes to its session, as it writes it"),
     "run": _Group("run", "let the agent work on something, in a new session or one that is stored"),
     "new": _Group("run", "begin a session without entries"),
     "salvage": _Group("library", "copy what a damaged database still gives"),
@@ -64,7 +66,7 @@ COMMANDS = {
     "keep-messages": _Group("entries", "keep the user's messages word for word"),
     "settings": _Group("settings", "show, explain and change the settings"),
     "extensions": _Group("extensions", "list, install and trust extensions"),
-    "audit": _Group("audit", "what compactions kept, lost and told wrongly, as a report"),
+    "audit": _Group("audit", "what compactions kept, lost and stated wrongly, as a report"),
     "profiles": _Group("profiles", "list, compare, copy and change profiles"),
     "models": _Group("models", "list models, add servers, keep and test keys"),
     "prompts": _Group("prompts", "see and change the words sent to models"),

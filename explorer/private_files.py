@@ -2,7 +2,7 @@
 locks on files, which last as long as their process, however it ends.
 
 Sessions hold source code and what commands printed, and the settings decide what an agent may do:
-no other user of the machine reads or changes them. Folders are made by `explorer.paths.ensure`.
+no other user of the machine reads or changes them. Folders are made by `settings.paths.ensure`.
 """
 
 from __future__ import annotations

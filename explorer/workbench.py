@@ -10,7 +10,6 @@ from dataclasses import replace
 from pathlib import Path
 from random import Random, SystemRandom
 
-from explorer.compaction.templates import Templates
 from explorer.extensions.manager import Extensions
 from explorer.formats import (
     ExportReport,
@@ -26,27 +25,19 @@ from explorer.formats.pi.header import VERSION
 from explorer.formats.pi.new_header import new_header
 from explorer.formats.registry import adapter_for, pi_lines
 from explorer.models.client import ModelClient
-from explorer.services.changes import (
-    Change,
-    ChangeHub,
-    Listener,
-    ProfilesChanged,
-    PromptsChanged,
-    SessionsChanged,
-)
+from explorer.services.changes import Change, ChangeHub, Listener, PromptsChanged, SessionsChanged
 from explorer.services.document import Document
+from explorer.services.related_sessions import RelatedSessions, related_sessions
 from explorer.services.session_files import Transcripts, remove_outputs
 from explorer.services.session_forks import (
     Forked,
     ForkSource,
-    origin_of,
     plan_fork,
     store_fork,
 )
-from explorer.settings.profile_files import OwnProfile, ProfileFiles, Shelf
-from explorer.store import Hit, Store
+from explorer.settings.prompt_templates import PromptTemplates, load_prompt, load_templates
+from explorer.store import SearchHit, Store
 from explorer.store.rows import ImportReport, IsCancelled, LoadedSession, OnProgress, SessionRow
-from explorer.templates import PromptTemplates, load_prompt, load_templates
 
 
 def now_ms() -> int:
@@ -64,7 +55,6 @@ class Workbench:
         self,
         store: Store,
         client: ModelClient,
-        templates: Templates | None = None,
         clock_ms: Callable[[], int] = now_ms,
         random: Random | None = None,
         extensions: Extensions | None = None,
@@ -73,9 +63,8 @@ class Workbench:
         self.store = store
         self.extensions = extensions
         self.client = client
-        self.templates = templates or load_templates()
+        self.templates = load_templates()
         self.agent_prompt = load_prompt("agent")
-        self.profile_files = ProfileFiles()
         self.hub = hub = ChangeHub()
         self.prompts = PromptTemplates(clock_ms, lambda names: hub.publish(PromptsChanged(names)))
         """The words sent to models, to be seen and changed."""
@@ -118,6 +107,7 @@ class Workbench:
             self.import_blocking, path, progress, cancelled, session_id
         )
         if document := self._open.get(report.key):
+            document.take_changed(report.replaced)
             document.writer.pull()
             document.writer.follow_leaf(self.store.session(report.key).leaf)
         self.hub.publish(SessionsChanged())
@@ -129,25 +119,24 @@ class Workbench:
         progress: OnProgress | None = None,
         cancelled: IsCancelled | None = None,
         session_id: str = "",
+        alone: bool = False,
     ) -> ImportReport:
-        """``import_file`` for callers without an event loop, and without changes published."""
+        """``import_file`` for callers without an event loop, and without changes published.
+        ``alone``: without the sessions that come with it."""
         adapter = adapter_for(path)
         source = adapter.open(path, cancelled=cancelled, session_id=session_id)
         report = self.store.import_session(source, progress=progress, cancelled=cancelled)
-        for one in adapter.related(path, session_id):
+        for one in () if alone else adapter.related(path, session_id):
             other = adapter.open(one.path, cancelled=cancelled, session_id=one.session_id)
             self.store.import_session(other, cancelled=cancelled)
         return report
 
-    async def create(
-        self, cwd: str | Path, name: str = "", *, parent_session: str = ""
-    ) -> Document:
+    async def create(self, cwd: str | Path, name: str = "") -> Document:
         """Begin a session without entries in the folder ``cwd``, and open it.
 
-        ``name``: what the person calls it; ``parent_session``: the id or the file of the session
-        that it was forked from. Raises StoreError, ValueError for a clock out of bounds.
+        ``name``: what the person calls it. Raises StoreError, ValueError for a clock out of bounds.
         """
-        header = new_header(str(cwd), self._clock_ms(), self._random, parent_session)
+        header = new_header(str(cwd), self._clock_ms(), self._random)
         key = await asyncio.wrap_future(self.store.create_session(header))
         document = await self.open(key)
         if name.strip():
@@ -169,37 +158,9 @@ class Workbench:
         await asyncio.to_thread(remove_outputs, self.store.path, session_id)
         self.hub.publish(SessionsChanged())
 
-    async def search(self, query: str, key: int | None = None, limit: int = 200) -> list[Hit]:
+    async def search(self, query: str, key: int | None = None, limit: int = 200) -> list[SearchHit]:
         """Entries that hold all words of the query."""
         return await asyncio.to_thread(self.store.search, query, key, limit)
-
-    # profiles ------------------------------------------------------------------------------------
-
-    def profiles(self) -> Shelf:
-        """All profiles: those that came with the program, and the user's."""
-        return self.profile_files.shelf()
-
-    def save_profile(self, profile: OwnProfile, *, replacing: bool = False) -> OwnProfile:
-        """Keep a profile of the user. Raises ProfileError, when its name is taken and not
-        ``replacing`` too; a profile that came with the program is never replaced."""
-        saved = self.profile_files.save(profile, replacing=replacing)
-        self.hub.publish(ProfilesChanged(saved.profile.name))
-        return saved
-
-    def delete_profile(self, name: str) -> None:
-        """Take a profile of the user away. Raises ProfileError."""
-        self.profile_files.delete(name)
-        self.hub.publish(ProfilesChanged(name))
-
-    def import_profile(self, path: Path, *, name: str = "", replacing: bool = False) -> OwnProfile:
-        """Store a profile from a file, under its or another name. Raises ProfileError."""
-        taken = self.profile_files.take_in(path, name=name, replacing=replacing)
-        self.hub.publish(ProfilesChanged(taken.profile.name))
-        return taken
-
-    def export_profile(self, name: str, path: Path, *, replacing: bool = False) -> None:
-        """Write any profile to a file, to share it. Raises ProfileError."""
-        self.profile_files.hand_out(name, path, replacing=replacing)
 
     # one session ---------------------------------------------------------------------------------
 
@@ -290,10 +251,10 @@ class Workbench:
         self.hub.publish(SessionsChanged())
         return forked
 
-    def origin(self, key: int) -> SessionRow | None:
-        """The stored session that this one was forked from, if it is here."""
-        row = self.store.session(key)
-        return origin_of(row, self.store.sessions()) if row.parent_session else None
+    def related(self, key: int) -> RelatedSessions:
+        """The stored sessions that one was forked from or started by, and those that it started.
+        Raises StoreError."""
+        return related_sessions(self.store, key)
 
     # what others do ------------------------------------------------------------------------------
 

@@ -1,1 +1,1 @@
-"""Data that comes with the program: icons and the sample session; see ``explorer.paths``."""
+"""Data that comes with the program: icons, samples; see ``explorer/settings/paths.py``."""

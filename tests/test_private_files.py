@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from explorer import paths, private_files
+from explorer import private_files
+from explorer.settings import paths
 from tests.models.sandboxes import make
 from tests.project.sources import ROOT, python_files, tree
 
@@ -116,7 +117,7 @@ def test_a_database_in_use_and_the_window_are_private(tmp_path: Path) -> None:
     run_open(
         "import os, sys; os.umask(0)\n"
         "from explorer.store import Store\n"
-        "from explorer import paths\n"
+        "from explorer.settings import paths\n"
         "from explorer.cli import main\n"
         "status = main(['open', '--sample', '--smoke'])\n"
         "with Store.open(paths.database_path()) as store:\n"
@@ -164,7 +165,7 @@ def test_a_file_is_replaced_whole_or_not_at_all(umask_of_none: object, tmp_path:
 
 MAY_WRITE = {
     "explorer/private_files.py",
-    "explorer/paths.py",
+    "explorer/settings/paths.py",
     "explorer/agent/confined_files.py",  # the project's files
     "explorer/settings/files.py",  # a project's folder of settings
     "explorer/services/session_files.py",  # a folder of a fresh name

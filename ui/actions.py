@@ -31,7 +31,7 @@ class ActionSpec:
     """A line above it in its menu."""
 
 
-Entry = tuple[ActionSpec, Callable[[], object]]
+MenuEntry = tuple[ActionSpec, Callable[[], object]]
 """An action and what it calls."""
 
 

@@ -11,8 +11,8 @@ from importlib import import_module
 from PySide6.QtCore import QEventLoop
 from PySide6.QtWidgets import QApplication
 
-from explorer import paths
-from explorer.preferences import LoadedPreferences, load_preferences
+from explorer.settings import paths
+from explorer.settings.preferences import LoadedPreferences, load_preferences
 from ui import theme
 from ui.main_window import MainWindow
 

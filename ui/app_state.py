@@ -15,7 +15,6 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from explorer.compaction.profile import BASES, PROFILES, Profile, Settings
 from explorer.models.catalogue import REMOTE, cannot_summarize, only_summarizes
 from explorer.models.client import ModelInfo
-from explorer.preferences import Preferences, save_preferences
 from explorer.services.document import Document
 from explorer.settings.choices import (
     Chosen,
@@ -30,6 +29,7 @@ from explorer.settings.choices import (
 )
 from explorer.settings.effective import summary_models
 from explorer.settings.live import project_of
+from explorer.settings.preferences import Preferences, save_preferences
 from explorer.settings.profile_files import (
     ProfileFiles,
 )

@@ -17,8 +17,8 @@ from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QApplication
 from qasync import QEventLoop
 
-from explorer import paths
-from explorer.preferences import LoadedPreferences, save_preferences
+from explorer.settings import paths
+from explorer.settings.preferences import LoadedPreferences, save_preferences
 from ui.main_window import MainWindow
 
 if TYPE_CHECKING:

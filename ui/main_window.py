@@ -12,7 +12,7 @@ from PySide6.QtCore import QByteArray, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QPaintEvent
 from PySide6.QtWidgets import QMainWindow, QSplitter
 
-from explorer.preferences import Preferences
+from explorer.settings.preferences import Preferences
 from ui.shell.skeleton_screen import SkeletonScreen
 
 if TYPE_CHECKING:  # these come after the first paint

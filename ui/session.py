@@ -9,9 +9,9 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QThreadPool, QTimer
 
-from explorer import paths
 from explorer.models.client import ModelClient, ModelClientConfig
-from explorer.preferences import Preferences
+from explorer.settings import paths
+from explorer.settings.preferences import Preferences
 from explorer.settings.user_settings import following_extensions
 from explorer.store import DamagedError, Store, StoreError
 from explorer.workbench import Workbench
@@ -27,6 +27,7 @@ from ui.branching.difference import (
     DifferenceController,
 )
 from ui.branching.fork import ForkController
+from ui.branching.related import RelatedSessionsController
 from ui.branching.runs import (
     RunsController,
 )
@@ -42,7 +43,9 @@ from ui.extensions.controller import (
 from ui.library.controller import (
     SessionsController,
 )
+from ui.library.live import LiveController
 from ui.library.new_session import NewSessionController
+from ui.library.resume import ResumeController
 from ui.library.search import (
     SearchController,
 )
@@ -110,13 +113,17 @@ class WindowSession(QObject):
         """The library, navigation in a session, and the agent at its leaf."""
         self.sessions = SessionsController(self.state)
         self.new_session = NewSessionController(self.state, self.sessions)
+        self.resume = ResumeController(self.state)
+        self.live = LiveController(self.state)
         self.search = SearchController(self.state, self.sessions)
         self.navigation = NavigationController(self.state)
         self.agent = AgentController(self.state)
         # Connected before the compaction panel: the map must hold the session before it is given
         # a partition of it.
         self.session_views = SessionViewsController(self.state, self.sessions, self.navigation)
-        self.forks = ForkController(self.state, self.sessions, self.navigation.agent_stop)
+        stop = self.navigation.agent_stop
+        self.related = RelatedSessionsController(self.state, self.sessions, stop)
+        self.forks = ForkController(self.state, self.sessions, stop, self.related)
         self.differences = DifferenceController(self.state, self.navigation)
         self.runs = RunsController(self.state, self.agent, self.navigation, self.differences)
 
@@ -198,6 +205,7 @@ class WindowSession(QObject):
             self.settings.stop()
             self.models.stop()
             self.window.map.shutdown()
+            await self.live.close()
             self.state.show(None)
             await self.state.tasks.close()
             # Panes read payloads in threads of Qt's; the database closes behind the last of them.

@@ -79,7 +79,7 @@ class AllowList(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class ApprovalVerdict:
     """Whether a call may run; ``reason`` tells the model why not."""
 
     allowed: bool
@@ -120,7 +120,7 @@ class Approvals:
         """The patterns that are allowed in this session."""
         return tuple(str(pattern) for pattern in self._granted)
 
-    async def decide(self, request: ApprovalRequest, cancel: CancelToken) -> Verdict:
+    async def decide(self, request: ApprovalRequest, cancel: CancelToken) -> ApprovalVerdict:
         """Whether it may run. Asks where nothing else decides, one question at a time."""
         if verdict := self._known(request):
             return verdict
@@ -129,24 +129,24 @@ class Approvals:
             if verdict := self._known(request):
                 return verdict
             if cancel.cancelled:
-                return Verdict(False, "stopped by the person before it ran")
+                return ApprovalVerdict(False, "stopped by the person before it ran")
             if self.approver is None:
-                return Verdict(
+                return ApprovalVerdict(
                     False, f"nobody is there to allow it; nothing was done{_why(request)}"
                 )
             try:
                 answer = await self.approver.ask(request, cancel)
             except Cancelled:
-                return Verdict(False, "stopped by the person before it ran")
+                return ApprovalVerdict(False, "stopped by the person before it ran")
             return self._taken(request, answer)
 
-    def _known(self, request: ApprovalRequest) -> Verdict | None:
+    def _known(self, request: ApprovalRequest) -> ApprovalVerdict | None:
         if self.mode == "read-only":
-            return Verdict(False, "only tools that look may be used now; nothing was done")
+            return ApprovalVerdict(False, "only tools that look may be used now; nothing was done")
         if _sameness(request) in self._same:
-            return Verdict(True)
+            return ApprovalVerdict(True)
         if not request.protected and (self.mode == "yes" or self._is_allowed(request)):
-            return Verdict(True)
+            return ApprovalVerdict(True)
         return None
 
     def _is_allowed(self, request: ApprovalRequest) -> bool:
@@ -155,10 +155,12 @@ class Approvals:
             return allows_command(patterns, request.command)
         return allows_file(patterns, request.path)
 
-    def _taken(self, request: ApprovalRequest, answer: ApprovalAnswer) -> Verdict:
+    def _taken(self, request: ApprovalRequest, answer: ApprovalAnswer) -> ApprovalVerdict:
         if answer.choice == "deny":
             reason = f"the person did not allow it; nothing was done{_why(request)}"
-            return Verdict(False, f"{reason}. They say: {answer.note}" if answer.note else reason)
+            return ApprovalVerdict(
+                False, f"{reason}. They say: {answer.note}" if answer.note else reason
+            )
         text = (answer.pattern or request.pattern).strip()
         known = _understood([text])
         if answer.choice in ("session", "always") and known:
@@ -167,7 +169,7 @@ class Approvals:
                 self._always.add(text)
         elif answer.choice == "session" and not text:
             self._same.add(_sameness(request))
-        return Verdict(True)
+        return ApprovalVerdict(True)
 
 
 def _why(request: ApprovalRequest) -> str:

@@ -90,7 +90,7 @@ class CycleGuard:
         """Why the turn was ended, for a person."""
         return (
             f"The turn was ended: the agent went round in a circle. {self._what.capitalize()}"
-            f" {self.found.times} times in a row with the same results, and it was told so before."
+            f" {self.found.times} times in a row with the same results, and it was warned before."
         )
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from explorer.agent.prompt import Prompt
+from explorer.agent.prompt import UserPrompt
 from explorer.agent.tools.port import ToolOutcome
 from explorer.models.client import Event, ToolCall
 from explorer.models.retry import Retry
@@ -35,7 +35,7 @@ class Steered:
     """A message that had waited was appended as entry ``entry``."""
 
     entry: int
-    prompt: Prompt
+    prompt: UserPrompt
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +76,3 @@ class TurnResult:
     def finished(self) -> bool:
         """The model finished its turn; no call was left open (E17)."""
         return self.end == "done"
-
-    @property
-    def can_resume(self) -> bool:
-        """Whether the agent can go on where it was, without a new message."""
-        return self.end != "done"

@@ -28,8 +28,8 @@ from explorer.agent.events import (
     TurnResult,
 )
 from explorer.agent.limits import TurnLimits
-from explorer.agent.prompt import MessageQueue, Prompt
-from explorer.agent.reply import Reply, ReplyClient, ReplyResult
+from explorer.agent.prompt import MessageQueue, UserPrompt
+from explorer.agent.reply import PartialReply, ReplyClient, ReplyResult
 from explorer.agent.tool_rounds import NOT_RUN, ToolRound, result_message
 from explorer.agent.tools.port import ToolBox, ToolOutcome
 from explorer.models.client import Cancelled, CancelToken, ChatMessage, ModelClient, ToolCall
@@ -108,7 +108,7 @@ class AgentTurn:
 
     async def run(
         self,
-        prompt: Prompt | str,
+        prompt: UserPrompt | str,
         cancel: CancelToken,
         on_event: Callable[[TurnEvent], None],
         *,
@@ -122,7 +122,7 @@ class AgentTurn:
         """
         self._on_event = on_event
         await self._close_open_calls()
-        prompt = Prompt.of(prompt)
+        prompt = UserPrompt.of(prompt)
         entry = await self._append(prompt.message(synthetic=synthetic))
         if waited:
             on_event(Steered(entry, prompt))
@@ -192,14 +192,16 @@ class AgentTurn:
         pictures = self._client.info(self._model).images is not False
         return Outgoing(self._model, self._system, specs, pictures)
 
-    async def _is_blind(self, reply: Reply, entry: int, cancel: CancelToken) -> bool:
+    async def _is_blind(self, reply: PartialReply, entry: int, cancel: CancelToken) -> bool:
         """Whether the reply was made without having seen everything, and is made again."""
         if not reply.read_tokens:
             return False
         blind = TooLarge(entry, "answered", reply.read_tokens)
         return (await self._context_port.make_room(self._model, blind, cancel)).made
 
-    async def _call_tools(self, reply: Reply, entry: int, cancel: CancelToken) -> TurnResult | None:
+    async def _call_tools(
+        self, reply: PartialReply, entry: int, cancel: CancelToken
+    ) -> TurnResult | None:
         if await self._is_blind(reply, entry, cancel):
             return None
         if await self._run_tools(reply.calls, cancel) == "end":
@@ -212,7 +214,7 @@ class AgentTurn:
     def _result(self, end: TurnEnd, error: str = "") -> TurnResult:
         return TurnResult(end, error, tuple(self._entries))
 
-    def _message(self, reply: Reply, stop_reason: str) -> AssistantMessage:
+    def _message(self, reply: PartialReply, stop_reason: str) -> AssistantMessage:
         return reply.message(self._model, stop_reason, self._client.info(self._model))
 
     async def _append(self, message: Message) -> int:
@@ -272,7 +274,7 @@ class AgentTurn:
             return self._result("stopped")
         return None
 
-    async def _on_empty_reply(self, reply: Reply) -> TurnResult:
+    async def _on_empty_reply(self, reply: PartialReply) -> TurnResult:
         """An answer of nothing is no answer: it is kept and marked, and not sent again."""
         short = reply.stop_reason == "length"
         sentence = CUT_SHORT if short else "The model's answer is empty."

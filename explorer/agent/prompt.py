@@ -16,14 +16,14 @@ from explorer.session.entries import Content, ImageBlock, UserMessage, text_cont
 
 
 @dataclass(frozen=True, slots=True)
-class Prompt:
+class UserPrompt:
     """One message of the person. ``images`` are base64 without a data-URL prefix."""
 
     text: str
     images: tuple[ImagePart, ...] = ()
 
     @classmethod
-    def of(cls, prompt: Prompt | str) -> Prompt:
+    def of(cls, prompt: UserPrompt | str) -> UserPrompt:
         """A prompt of words alone, or the prompt as it is."""
         return cls(prompt) if isinstance(prompt, str) else prompt
 
@@ -45,7 +45,7 @@ QueueKind = Literal["steering", "follow-up"]
 class Queued:
     """One message that waits."""
 
-    prompt: Prompt
+    prompt: UserPrompt
     kind: QueueKind
 
 
@@ -61,24 +61,24 @@ class MessageQueue:
         """Everything that waits, in the order in which it was sent."""
         return tuple(self._waiting)
 
-    def steer(self, prompt: Prompt) -> None:
+    def steer(self, prompt: UserPrompt) -> None:
         """Let the agent read it after the tool calls that run now."""
         self._change([*self._waiting, Queued(prompt, "steering")])
 
-    def follow_up(self, prompt: Prompt) -> None:
+    def follow_up(self, prompt: UserPrompt) -> None:
         """Let the agent read it when it would be done."""
         self._change([*self._waiting, Queued(prompt, "follow-up")])
 
-    def take_steering(self) -> list[Prompt]:
+    def take_steering(self) -> list[UserPrompt]:
         """All steering messages; they wait no longer."""
         return self._take("steering")
 
-    def take_follow_up(self) -> list[Prompt]:
+    def take_follow_up(self) -> list[UserPrompt]:
         """The first follow-up, alone, since each is answered before the next is read; empty when
         there is none."""
         return self._take("follow-up", most=1)
 
-    def take_back(self) -> list[Prompt]:
+    def take_back(self) -> list[UserPrompt]:
         """Everything, for the person to change or to send again."""
         taken = [each.prompt for each in self._waiting]
         self._change([])
@@ -88,7 +88,7 @@ class MessageQueue:
         """Let one message wait no longer; nothing happens when it was taken meanwhile."""
         self._change([each for each in self._waiting if each is not queued])
 
-    def put_back(self, prompts: Sequence[Prompt], kind: QueueKind) -> None:
+    def put_back(self, prompts: Sequence[UserPrompt], kind: QueueKind) -> None:
         """Let messages wait that were taken and could not be stored, before all others."""
         self._change([*(Queued(prompt, kind) for prompt in prompts), *self._waiting])
 
@@ -102,7 +102,7 @@ class MessageQueue:
 
         return unsubscribe
 
-    def _take(self, kind: QueueKind, most: int | None = None) -> list[Prompt]:
+    def _take(self, kind: QueueKind, most: int | None = None) -> list[UserPrompt]:
         taken = [each for each in self._waiting if each.kind == kind][:most]
         gone = {id(each) for each in taken}
         self._change([each for each in self._waiting if id(each) not in gone])

@@ -63,7 +63,7 @@ class _Block:
         )
 
 
-class Reply:
+class PartialReply:
     """What has arrived so far, in the order in which it came."""
 
     def __init__(self, taken: Iterable[str] = ()) -> None:
@@ -232,7 +232,7 @@ def _picture_parts(message: ChatMessage) -> list[ContentPart]:
 class ReplyResult:
     """What came of asking: the reply as far as it came, and why it is not whole."""
 
-    reply: Reply
+    reply: PartialReply
     error: ModelError | None = None
     stopped: bool = False
     sent: tuple[ChatMessage, ...] = ()
@@ -286,9 +286,9 @@ class ReplyClient:
         try:
             rendered = await self._context_port.messages(outgoing, cancel)
         except Cancelled:
-            return ReplyResult(Reply(), stopped=True)
+            return ReplyResult(PartialReply(), stopped=True)
         except ModelError as error:
-            return ReplyResult(Reply(), error)
+            return ReplyResult(PartialReply(), error)
 
         def messages() -> tuple[ChatMessage, ...]:
             whole = (
@@ -300,7 +300,7 @@ class ReplyClient:
 
         sent = await asyncio.to_thread(messages)
         request = ModelRequest(outgoing.model, sent, thinking=thinking, tools=outgoing.tools)
-        reply = Reply(call.id for message in sent for call in message.tool_calls)
+        reply = PartialReply(call.id for message in sent for call in message.tool_calls)
         result = ReplyResult(reply, sent=sent)
         try:
             await self._stream(request, reply, cancel, on_event)
@@ -320,7 +320,7 @@ class ReplyClient:
     async def _stream(
         self,
         request: ModelRequest,
-        reply: Reply,
+        reply: PartialReply,
         cancel: CancelToken,
         on_event: Callable[[TurnEvent], None],
     ) -> None:

@@ -97,7 +97,9 @@ def branch_audit(
     seen = tuple(context_at(tree, entry).messages)
     empty = bool(tree.columns.flags[entry] & Flag.EMPTY_SUMMARY)
     if origin is not Origin.FOUND:
-        basis = "The file does not tell where the branch was left, so not what was told either."
+        basis = (
+            "The file does not tell where the branch was left, so not what was summarized either."
+        )
         known = Known(Provenance.UNREADABLE, basis)
         return BranchAudit(
             entry, origin, left_at, target, -1, (), (), (), (), (), 0, 0, seen, empty, known
@@ -210,12 +212,12 @@ def _sentences(it: BranchAudit) -> list[str]:
     if it.excluded_by_rule:
         sentences.append(
             f"Left out by rule: {count_text(len(it.excluded_by_rule), 'message')}. "
-            "A branch summary is told of calls and not of their results, "
+            "A branch summary is given calls and not their results, "
             "nor of what failed or was hidden."
         )
     if it.failed_included:
         sentences.append(
-            "Told as if it counted, although it failed or was hidden: "
+            "Summarized as if it counted, although it failed or was hidden: "
             f"{count_text(len(it.failed_included), 'message')}."
         )
     if it.is_empty:

@@ -116,7 +116,7 @@ def _round(
     yield Unpaired(
         False, reply, (reply,),
         f"Reply #{reply} called a tool, and {some} is missing on this path. {why} Models refuse "
-        "such a request, or are told that no result was given.",
+        "such a request, or are informed that no result was given.",
         "A fork between whole rounds; a result for a call that was stopped.", False, _SEEN,
     )  # fmt: skip
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import cached_property
 
-from explorer.audit.findings import Fate, Finding, Place
-from explorer.audit.gathered import Gathered
-from explorer.audit.summary_text import Line, SummaryText
+from explorer.audit.entry_mentions import EntryMentions
+from explorer.audit.findings import Fate, Finding, SummaryPlace
+from explorer.audit.summary_text import SummaryLine, SummaryText
 from explorer.facts import Fact, FactKind, Facts, FactTable, Mention, Span
 from explorer.facts.comparison import ABOUT, Agreement, compare, wording
 from explorer.facts.figures import Figure, figure, figures_in, value_key
@@ -45,7 +45,7 @@ class Sources:
     """All that the summarizer can have known, and the facts that a slip can be recognised by."""
 
     def __init__(
-        self, table: FactTable, facts: Facts, known: Sequence[int], gathered: Gathered
+        self, table: FactTable, facts: Facts, known: Sequence[int], gathered: EntryMentions
     ) -> None:
         gathered.read(table, known)
         self.facts = facts
@@ -196,7 +196,9 @@ def _things(summary: SummaryText, sources: Sources) -> Iterator[Finding]:
             yield _claim(item.text, kind, item.key, place, source)
 
 
-def _claim(text: str, kind: FactKind, key: str, place: Place, source: Fact | None) -> Finding:
+def _claim(
+    text: str, kind: FactKind, key: str, place: SummaryPlace, source: Fact | None
+) -> Finding:
     if source is None:
         fact = Fact(kind, text, key)
         note = f"Nothing that was summarized says “{text[:120]}”."
@@ -228,7 +230,7 @@ def _rules(summary: SummaryText, sources: Sources, summarized: Facts) -> Iterato
             yield _claim(line.text, FactKind.CONSTRAINT, line.text, summary.place(line), None)
 
 
-def _contradiction(summary: SummaryText, fact: Fact) -> Line | None:
+def _contradiction(summary: SummaryText, fact: Fact) -> SummaryLine | None:
     """The line that says the opposite of a rule or gives it another value, where none says it."""
     other = None
     for line in _about(summary, fact):
@@ -243,12 +245,12 @@ def _contradiction(summary: SummaryText, fact: Fact) -> Line | None:
     return other
 
 
-def _about(summary: SummaryText, fact: Fact) -> Iterator[Line]:
+def _about(summary: SummaryText, fact: Fact) -> Iterator[SummaryLine]:
     """The lines that have most of a statement's telling words, the nearest first."""
     return (line for _, line in summary.nearest(frozenset(wording(fact.text).words), ABOUT))
 
 
-def _states_live_fact(line: Line, live: Sequence[Fact]) -> bool:
+def _states_live_fact(line: SummaryLine, live: Sequence[Fact]) -> bool:
     """Whether some rule that holds says what the line says, so that it is no slip of another."""
     return any(compare(fact.text, line.text) is Agreement.SAME for fact in live)
 
@@ -271,7 +273,7 @@ def _stale(summary: SummaryText, summarized: Facts) -> Iterator[Finding]:
         yield Finding(fact_stated, Fate.STALE, (summary.place(line),), fact, note)
 
 
-def _stated(summary: SummaryText, fact: Fact) -> Line | None:
+def _stated(summary: SummaryText, fact: Fact) -> SummaryLine | None:
     old = {value.value for value in figures_in(fact.text)}
     new = {value.value for value in figures_in(fact.replaced_by)} - old
     for line in _about(summary, fact):

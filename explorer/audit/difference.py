@@ -6,13 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from explorer.audit.findings import STATED_WRONGLY, SURVIVED, Fate, Fidelity, Finding
-from explorer.audit.sections import Section, sections_of
+from explorer.audit.sections import SummarySection, sections_of
 from explorer.audit.severity import severity
 from explorer.facts import Fact, FactKind
-from explorer.session.text_difference import (
-    Piece,
-    word_differences,
-)
+from explorer.session.text_difference import DifferencePiece, word_differences
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +35,10 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class SectionCell:
     """What one summary has in a section."""
 
-    pieces: tuple[Piece, ...]
+    pieces: tuple[DifferencePiece, ...]
     """Its text; ``differs`` where the reference does not state it. Of the reference: where nobody
     else has."""
     times: int
@@ -58,7 +55,7 @@ class SectionRow:
     """One section across all summaries."""
 
     title: str
-    cells: tuple[Cell | None, ...]
+    cells: tuple[SectionCell | None, ...]
     """One per candidate; None where it has no such section."""
 
     @property
@@ -167,7 +164,7 @@ def align(summaries: Sequence[str], reference: int = 0) -> tuple[SectionRow, ...
     """The sections of summaries, matched by their headings: in the reference's order, what only
     others have behind what it follows there."""
     all_of = [_merged(sections_of(summary)) for summary in summaries]
-    rows: list[dict[int, tuple[Section, int]]] = []
+    rows: list[dict[int, tuple[SummarySection, int]]] = []
     order = [reference, *(at for at in range(len(summaries)) if at != reference)]
     for at in order:
         last = -1
@@ -181,23 +178,25 @@ def align(summaries: Sequence[str], reference: int = 0) -> tuple[SectionRow, ...
     return tuple(_row(row, len(summaries), reference) for row in rows)
 
 
-def _merged(sections: Sequence[Section]) -> list[tuple[Section, int]]:
+def _merged(sections: Sequence[SummarySection]) -> list[tuple[SummarySection, int]]:
     """Sections under the same headings put together, with how often the heading is there."""
-    found: dict[str, tuple[Section, int]] = {}
+    found: dict[str, tuple[SummarySection, int]] = {}
     for section in sections:
         if section.path not in found:
             found[section.path] = section, 1
             continue
         first, times = found[section.path]
         text = f"{first.text}\n\n{section.text}".strip()
-        merged = Section(
+        merged = SummarySection(
             first.title, first.path, first.level, first.start, first.body, section.end, text
         )
         found[section.path] = merged, times + 1
     return list(found.values())
 
 
-def _matching(rows: Sequence[Mapping[int, tuple[Section, int]]], at: int, wanted: Section) -> int:
+def _matching(
+    rows: Sequence[Mapping[int, tuple[SummarySection, int]]], at: int, wanted: SummarySection
+) -> int:
     """The row whose sections stand under the same headings, else under one of the same name."""
     free = [number for number, row in enumerate(rows) if at not in row]
     for number in free:
@@ -209,24 +208,25 @@ def _matching(rows: Sequence[Mapping[int, tuple[Section, int]]], at: int, wanted
     return -1
 
 
-def _row(row: Mapping[int, tuple[Section, int]], count: int, reference: int) -> SectionRow:
+def _row(row: Mapping[int, tuple[SummarySection, int]], count: int, reference: int) -> SectionRow:
     title = next(iter(row.values()))[0].title
     texts = {at: section.text for at, (section, _) in row.items()}
     marked = marks([texts.get(at) for at in range(count)], reference)
     return SectionRow(
         title,
         tuple(
-            None if pieces is None else Cell(pieces, row[at][1]) for at, pieces in enumerate(marked)
+            None if pieces is None else SectionCell(pieces, row[at][1])
+            for at, pieces in enumerate(marked)
         ),
     )
 
 
-def marks(texts: Sequence[str | None], reference: int) -> list[tuple[Piece, ...] | None]:
+def marks(texts: Sequence[str | None], reference: int) -> list[tuple[DifferencePiece, ...] | None]:
     """Texts in pieces, marked where the reference does not say it; the reference, where nobody
     else does. None stays None, and is nothing that others could say. Marks of a list and other
     signs alone are no difference."""
     base = texts[reference]
-    found: list[tuple[Piece, ...] | None] = []
+    found: list[tuple[DifferencePiece, ...] | None] = []
     alone: list[bool] | None = None
     for at, text in enumerate(texts):
         if text is None or at == reference:
@@ -245,24 +245,24 @@ def marks(texts: Sequence[str | None], reference: int) -> list[tuple[Piece, ...]
     return found
 
 
-def _worded(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
+def _worded(pieces: Sequence[DifferencePiece]) -> tuple[DifferencePiece, ...]:
     """Pieces of which only those with words in them differ."""
-    out: list[Piece] = []
+    out: list[DifferencePiece] = []
     for piece in pieces:
         differs = piece.differs and any(letter.isalnum() for letter in piece.text)
         if out and out[-1].differs == differs:
-            out[-1] = Piece(out[-1].text + piece.text, differs)
+            out[-1] = DifferencePiece(out[-1].text + piece.text, differs)
         else:
-            out.append(Piece(piece.text, differs))
+            out.append(DifferencePiece(piece.text, differs))
     return tuple(out)
 
 
-def _by_flags(text: str, flags: Sequence[bool]) -> tuple[Piece, ...]:
-    pieces: list[Piece] = []
+def _by_flags(text: str, flags: Sequence[bool]) -> tuple[DifferencePiece, ...]:
+    pieces: list[DifferencePiece] = []
     start = 0
     for at in range(1, len(text) + 1):
         if at == len(text) or flags[at] != flags[start]:
-            pieces.append(Piece(text[start:at], flags[start]))
+            pieces.append(DifferencePiece(text[start:at], flags[start]))
             start = at
     return tuple(pieces)
 

@@ -30,7 +30,7 @@ class SectionDrift:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class DriftStep:
     """From one summary to the next."""
 
     earlier: Candidate
@@ -56,7 +56,7 @@ class Drift:
     """Summaries in the order in which they were made, and the way from each to the next."""
 
     summaries: tuple[Candidate, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[DriftStep, ...]
     """One fewer than the summaries."""
     kinds: tuple[Mapping[FactKind, int], ...]
     """Per summary: how many facts of each kind it holds."""
@@ -88,8 +88,8 @@ def _facts_of(summary: str) -> _Keyed:
     return {(fact.kind, fact.key): fact for fact in facts}
 
 
-def _step(earlier: Candidate, later: Candidate, before: _Keyed, after: _Keyed) -> Step:
-    return Step(
+def _step(earlier: Candidate, later: Candidate, before: _Keyed, after: _Keyed) -> DriftStep:
+    return DriftStep(
         earlier,
         later,
         tuple(SectionDrift(row) for row in align([earlier.summary, later.summary])),

@@ -20,7 +20,7 @@ class Excerpt(NamedTuple):
     after: str
 
 
-class Quoted(NamedTuple):
+class QuotedText(NamedTuple):
     """A text of an entry and a stretch of it, in characters."""
 
     whole: str
@@ -44,14 +44,14 @@ def excerpt(entry: Entry, span: Span, around: int = AROUND) -> Excerpt | None:
     return Excerpt(before, _text(units, span.start, span.end), after)
 
 
-def quoted(entry: Entry, span: Span) -> Quoted | None:
+def quoted(entry: Entry, span: Span) -> QuotedText | None:
     """The text of an entry that a place is in, and where; None as for ``excerpt``."""
     units = _units_at(entry, span)
     if units is None:
         return None
     before, text = _text(units, 0, span.start), _text(units, span.start, span.end)
     whole = before + text + _text(units, span.end, len(units) // 2)
-    return Quoted(whole, len(before), len(before) + len(text))
+    return QuotedText(whole, len(before), len(before) + len(text))
 
 
 def _units_at(entry: Entry, span: Span) -> bytes | None:

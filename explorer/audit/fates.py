@@ -6,8 +6,8 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
-from explorer.audit.findings import Fate, Finding, Place
-from explorer.audit.summary_text import Line, SummaryText
+from explorer.audit.findings import Fate, Finding, SummaryPlace
+from explorer.audit.summary_text import SummaryLine, SummaryText
 from explorer.facts import STATEMENT_KINDS, Fact, FactKind, Facts, FactTable
 from explorer.facts.comparison import ABOUT, Agreement, compare, shared_words, wording
 from explorer.facts.errors import beginning, is_cut, listed_test
@@ -49,11 +49,11 @@ class Fates:
         self._summary = summary
         self._kept = kept
         self._transcript = transcript if any(transcript in p for p in summary.parts) else ""
-        self._items: dict[FactKind, list[tuple[str, Place]]] = {}
+        self._items: dict[FactKind, list[tuple[str, SummaryPlace]]] = {}
         for number, item in summary.items:
-            place = Place(number, item.start, item.end)
+            place = SummaryPlace(number, item.start, item.end)
             self._items.setdefault(item.kind, []).append((item.key, place))
-        self._keyed: dict[tuple[FactKind, str], list[Place]] = {}
+        self._keyed: dict[tuple[FactKind, str], list[SummaryPlace]] = {}
         for kind, found in self._items.items():
             for key, place in found:
                 self._keyed.setdefault((kind, key), []).append(place)
@@ -98,15 +98,15 @@ class Fates:
             fact, Fate.LOST, note="Neither the summary nor the kept tail says it; the log does."
         )
 
-    def _spelled(self, places: Sequence[Place]) -> str:
+    def _spelled(self, places: Sequence[SummaryPlace]) -> str:
         return f"The summary says: {self._text(places[0])[:160]}"
 
-    def _text(self, place: Place) -> str:
+    def _text(self, place: SummaryPlace) -> str:
         part = self._summary.parts[place.part].encode("utf-16-le")
         text = part[place.start * 2 : place.end * 2].decode("utf-16-le", "replace")
         return " ".join(text.split())
 
-    def _normalized(self, fact: Fact) -> tuple[Place, ...]:
+    def _normalized(self, fact: Fact) -> tuple[SummaryPlace, ...]:
         if fact.kind in _BY_KEY:
             return self._by_key(fact)
         if fact.kind is FactKind.NUMBER:
@@ -118,7 +118,7 @@ class Fates:
             return self._failure(fact)
         return ()
 
-    def _by_key(self, fact: Fact) -> tuple[Place, ...]:
+    def _by_key(self, fact: Fact) -> tuple[SummaryPlace, ...]:
         facts = self._keyed.get((fact.kind, fact.key))
         if facts:
             return tuple(facts)
@@ -137,7 +137,7 @@ class Fates:
             return self._summary.flat(fact.key) or self._summary.flat(f"v{fact.key}")
         return ()
 
-    def _path(self, key: str) -> tuple[Place, ...]:
+    def _path(self, key: str) -> tuple[SummaryPlace, ...]:
         found = []
         for other, place in self._items.get(FactKind.PATH, ()):
             is_end = key.endswith("/" + other) and self._suffixes[other] == 1
@@ -145,7 +145,7 @@ class Fates:
                 found.append(place)
         return tuple(found)
 
-    def _figure(self, fact: Fact) -> tuple[Place, ...]:
+    def _figure(self, fact: Fact) -> tuple[SummaryPlace, ...]:
         wanted = figure(fact.text)
         if wanted is None:
             return ()
@@ -160,7 +160,7 @@ class Fates:
             )
         )
 
-    def _failure(self, fact: Fact) -> tuple[Place, ...]:
+    def _failure(self, fact: Fact) -> tuple[SummaryPlace, ...]:
         if is_cut(fact.text):
             return self._cut_failure(fact.text)
         head = fact.key[:60].rstrip()
@@ -172,7 +172,7 @@ class Fates:
                 return (self._summary.place(line),)
         return ()
 
-    def _cut_failure(self, text: str) -> tuple[Place, ...]:
+    def _cut_failure(self, text: str) -> tuple[SummaryPlace, ...]:
         """Where a line that a tool cut off is quoted as far as it goes, or the test that it
         names."""
         # The word that was cut is left out: it stands nowhere as it is.
@@ -182,7 +182,7 @@ class Fates:
                 return place
         return ()
 
-    def _reworded(self, fact: Fact) -> tuple[tuple[Place, ...], str]:
+    def _reworded(self, fact: Fact) -> tuple[tuple[SummaryPlace, ...], str]:
         """The line that says a statement in much the same words, and a note on it."""
         for _, line in self._summary.nearest(frozenset(wording(fact.text).words), ABOUT)[:_CLOSEST]:
             if compare(fact.text, line.text) is Agreement.SAME:
@@ -206,11 +206,11 @@ def _suffixes(keys: Iterable[str]) -> Counter[str]:
     return counts
 
 
-def _value(of: tuple[Figure, Line | None, Place]) -> float:
+def _value(of: tuple[Figure, SummaryLine | None, SummaryPlace]) -> float:
     return of[0].value
 
 
-def _says(wanted: Figure, value: Figure, line: Line | None) -> bool:
+def _says(wanted: Figure, value: Figure, line: SummaryLine | None) -> bool:
     """Whether a figure of the summary with the value that is wanted is the one, in another
     spelling."""
     if wanted.key == value.key:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
 from explorer.audit.claims import Sources, wrong_claims
+from explorer.audit.entry_mentions import EntryMentions
 from explorer.audit.fates import Fates, Kept
 from explorer.audit.file_evidence import changed_by_command
 from explorer.audit.findings import (
@@ -23,12 +24,10 @@ from explorer.audit.findings import (
     FileNamed,
     Finding,
     KindRow,
-    Place,
     RecencyBand,
     RequestCheck,
     SectionCheck,
 )
-from explorer.audit.gathered import Gathered
 from explorer.audit.summary_text import SummaryText
 from explorer.compaction.validation import FREE, Form, section_counts
 from explorer.facts import Fact, FactKind, FactTable
@@ -54,7 +53,7 @@ def fidelity(
     tokens_after: int | None = None,
     transcript: str = "",
     bands: int = BANDS,
-    gathered: Gathered | None = None,
+    gathered: EntryMentions | None = None,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Fidelity:
     """The fidelity of a summary, or of several parts that stand for it together.
@@ -76,7 +75,7 @@ def fidelity(
     asked = [fact for fact in facts if not summarized_set.isdisjoint(fact.sources)]
     fates = Fates(text, Kept(table, kept), facts, transcript)
     findings = fates.findings(asked, cancelled)
-    sources = Sources(table, facts, [*earlier, *summarized, *kept], gathered or Gathered())
+    sources = Sources(table, facts, [*earlier, *summarized, *kept], gathered or EntryMentions())
     wrong = wrong_claims(text, sources, facts)
     after = estimate_text("\n".join(parts)) if tokens_after is None else tokens_after
     return Fidelity(
@@ -206,6 +205,3 @@ def _recency(
             )
         )
     return tuple(out)
-
-
-__all__ = ["BANDS", "Place", "fidelity"]

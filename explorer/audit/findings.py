@@ -37,7 +37,7 @@ SURVIVED = frozenset({Fate.KEPT, Fate.EXACT, Fate.NORMALIZED})
 STATED_WRONGLY = frozenset({Fate.INVENTED, Fate.MUTATED, Fate.STALE})
 
 
-class Place(NamedTuple):
+class SummaryPlace(NamedTuple):
     """A stretch of a summary, in UTF-16 units of its text."""
 
     part: int
@@ -56,7 +56,7 @@ class Finding:
 
     fact: Fact
     fate: Fate
-    places: tuple[Place, ...] = ()
+    places: tuple[SummaryPlace, ...] = ()
     """Where the summary says it; empty when it does not."""
     source: Fact | None = None
     """Of ``MUTATED`` and ``STALE``: what the sources say."""
@@ -104,7 +104,7 @@ class FileNamed:
     path: str
     called: tuple[int, ...]
     """Entries whose calls changed it; empty when no call of the range did."""
-    places: tuple[Place, ...]
+    places: tuple[SummaryPlace, ...]
     """Where the summary names it; empty when it does not."""
     stated: bool = False
     """Whether the compaction's list of changed files has it."""
@@ -139,7 +139,7 @@ class RequestCheck:
     fate: Fate
     overlap: float
     """Share of its telling words that the summary or the kept tail has, 0 to 1."""
-    places: tuple[Place, ...] = ()
+    places: tuple[SummaryPlace, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ RecordedInputs = Mapping[int, Collection[int]]
 """By compaction entry: the entries that were in its requests, as this program wrote them down."""
 
 
-class State(IntEnum):
+class PathState(IntEnum):
     """Where a stretch of the path stands after a compaction."""
 
     IN_CONTEXT = 0
@@ -45,21 +45,21 @@ class State(IntEnum):
 
 LOST_STATES = frozenset(
     {
-        State.LOST_RANGE,
-        State.LOST_CHAIN,
-        State.LOST_BOUNDARY,
-        State.LOST_SUMMARY,
-        State.LOST_LEFT_OUT,
+        PathState.LOST_RANGE,
+        PathState.LOST_CHAIN,
+        PathState.LOST_BOUNDARY,
+        PathState.LOST_SUMMARY,
+        PathState.LOST_LEFT_OUT,
     }
 )
 
 
-class Run(NamedTuple):
+class StateRun(NamedTuple):
     """A stretch of positions in one state."""
 
     start: int
     stop: int
-    state: State
+    state: PathState
     summarized_by: int
     """Number of the generation whose summary covered it first; 0 for none."""
     since: int
@@ -141,7 +141,7 @@ class Generations:
     view: PathView
     profile: Profile
     all: tuple[Generation, ...]
-    lanes: tuple[tuple[Run, ...], ...]
+    lanes: tuple[tuple[StateRun, ...], ...]
     """The state of the path: before the first compaction, then after each. A lane ends where the
     next compaction stands; the last one ends with the path."""
     resets: tuple[int, ...]
@@ -152,7 +152,7 @@ class Generations:
         return next((each for each in self.all if each.compaction == compaction), None)
 
     @property
-    def final(self) -> tuple[Run, ...]:
+    def final(self) -> tuple[StateRun, ...]:
         """The state at the leaf."""
         return self.lanes[-1]
 

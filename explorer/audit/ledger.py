@@ -11,10 +11,10 @@ from explorer.audit.branch_audit import BranchAudit, Origin, branch_audits
 from explorer.audit.generations import (
     LOST_STATES,
     Generations,
+    PathState,
     ReadEntries,
     RecordedInputs,
-    Run,
-    State,
+    StateRun,
 )
 from explorer.audit.provenance import Known, Provenance, content_known
 from explorer.audit.replay import generations_of
@@ -118,7 +118,7 @@ class Ledger:
             return self.tree.columns.estimate[entry]
         return view.weights[position]
 
-    def run(self, row: int) -> Run | None:
+    def run(self, row: int) -> StateRun | None:
         """Where a row stands among the compactions; None for one of another branch."""
         at = self._runs[row]
         return self.generations.final[at] if at >= 0 else None
@@ -143,7 +143,7 @@ class Ledger:
             return (branch.entry,) if is_summarized else ()
         run = self.run(row)
         never = self.verdicts[row] == LedgerVerdict.NEVER_SENT
-        if run is None or run.state is not State.SUMMARIZED or never:
+        if run is None or run.state is not PathState.SUMMARIZED or never:
             return ()
         last = len(self.generations.all)
         return tuple(each.compaction for each in self.generations.chain(run.summarized_by, last))
@@ -338,12 +338,12 @@ def _verdict_of_left(is_lost: bool, is_included: bool, stands: int) -> LedgerVer
     return LedgerVerdict.LOST if is_gone else LedgerVerdict.IN_BRANCH_SUMMARY
 
 
-def _verdict(run: Run, last: int) -> LedgerVerdict:
+def _verdict(run: StateRun, last: int) -> LedgerVerdict:
     if run.state in LOST_STATES:
         return LedgerVerdict.LOST
-    if run.state is State.SET_ASIDE:
+    if run.state is PathState.SET_ASIDE:
         return LedgerVerdict.NEVER_SENT
-    if run.state is State.IN_CONTEXT:
+    if run.state is PathState.IN_CONTEXT:
         return LedgerVerdict.VERBATIM
     this = run.summarized_by == last
     return LedgerVerdict.IN_THIS_SUMMARY if this else LedgerVerdict.IN_EARLIER_SUMMARY

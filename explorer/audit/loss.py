@@ -52,7 +52,7 @@ TITLES: dict[LossKind, str] = {
     LossKind.BRANCH_LEFT_OUT: "Left out of a branch summary",
     LossKind.BRANCH_EMPTY: "An empty branch summary",
     LossKind.BRANCH_ORIGIN_LOST: "A branch summary without its branch",
-    LossKind.FAILURES_INCLUDED: "Failures told as if they counted",
+    LossKind.FAILURES_INCLUDED: "Failures summarized as if they counted",
 }
 
 

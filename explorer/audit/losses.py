@@ -123,7 +123,7 @@ class _Look:
         if severity is Severity.LOST and entries and any(entry in again for entry in entries):
             left = [entry for entry in entries if entry not in again]
             number = count_text(len(entries) - len(left), "message")
-            cause += f" {number} of these are told again since, word for word."
+            cause += f" {number} of these are repeated since, word for word."
             severity, entries = (severity if left else Severity.WASTE), left or entries
         weight = self._weight(entries) if tokens < 0 else tokens
         return Loss(
@@ -156,7 +156,7 @@ class _Look:
         return self._loss(
             LossKind.PREVIOUS_SUMMARY_DROPPED, Severity.LOST, it.compaction, entries,
             f"Only the first part of a split turn was summarized by #{it.compaction}, and such a "
-            f"pass does not go on with the summary before: what #{before} told of "
+            f"pass does not go on with the summary before: what #{before} covered "
             f"{count_text(len(entries), 'message')} is in nothing that the model sees.",
             "The corrected rules carry the previous summary over word for word.",
             (Repair.RULES, Repair.CUT, Repair.PIN),
@@ -335,7 +335,7 @@ class _Look:
         if it.failed_included:
             yield self._loss(
                 LossKind.FAILURES_INCLUDED, Severity.RISK, entry, it.failed_included,
-                f"Branch summary #{entry} was told "
+                f"Branch summary #{entry} was given "
                 f"{count_text(len(it.failed_included), 'message')} that failed, was stopped or "
                 "was hidden: it may tell as done what was not.",
                 "The corrected rules leave failed and hidden messages out.",

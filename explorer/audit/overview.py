@@ -38,9 +38,13 @@ class Overview:
         """The compactions of the whole path."""
         return self.strip.found
 
-    def losses_at(self, entry: int) -> list[Loss]:
-        """The losses that happened at an entry, or that took it."""
-        return [loss for loss in self.losses if loss.at == entry or entry in loss.entries]
+    def losses_at(self, entry: int | None) -> list[Loss]:
+        """The losses that happened at an entry, or that took it; None: all of the path."""
+        return [
+            loss
+            for loss in self.losses
+            if entry is None or loss.at == entry or entry in loss.entries
+        ]
 
 
 def overview(
@@ -60,7 +64,7 @@ def overview(
     given = {"read": read, "recorded": recorded, "weights": weights, "branches": audits}
     ledger = ledger_at(tree, leaf, None, profile, settings=sizes, **given)  # type: ignore[arg-type]
     whole = ledger.generations
-    strip = survival_strip(tree, leaf, profile, found=whole)
+    strip = survival_strip(whole)
     losses = find_losses(
         tree, leaf, profile, settings=sizes, found=whole, read=read, recorded=recorded,
         branches=audits,

@@ -108,8 +108,10 @@ def context_known(source: str) -> Known:
         newer = source.removeprefix("provider + ")
         return Known(Provenance.INFERRED, f"The provider's figure, and here the {newer} messages.")
     if source.startswith(("estimate", "tokenizer")):
-        return Known(Provenance.INFERRED, f"Counted here, by the {source}: no provider told it.")
-    return Known(Provenance.UNREADABLE, "Nobody told how large the context is.")
+        return Known(
+            Provenance.INFERRED, f"Counted here, by the {source}: no provider reported it."
+        )
+    return Known(Provenance.UNREADABLE, "Nobody reported how large the context is.")
 
 
 def weight_known(is_measured: bool) -> Known:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from explorer.session.tree import SessionTree
 
 
-class Ranges(NamedTuple):
+class CompactionRanges(NamedTuple):
     """The ranges of one compaction. Entries are indices, ascending."""
 
     summarized: tuple[int, ...]
@@ -21,7 +21,7 @@ class Ranges(NamedTuple):
     """The compaction before it on the path, or -1."""
 
 
-def ranges_of(tree: SessionTree, compaction: int) -> Ranges:
+def ranges_of(tree: SessionTree, compaction: int) -> CompactionRanges:
     """The ranges of a recorded compaction.
 
     It summarized what came after the range that the compaction before it had summarized; a first
@@ -36,7 +36,7 @@ def ranges_of(tree: SessionTree, compaction: int) -> Ranges:
     summarized = _without(previous, path[start:stop])
     if previous >= 0:
         insort(summarized, previous)
-    return Ranges(
+    return CompactionRanges(
         tuple(summarized),
         tuple(_without(previous, path[stop:])),
         tuple(_without(previous, path[:start])),

@@ -12,10 +12,10 @@ from explorer.audit.generations import (
     Boundary,
     Generation,
     Generations,
+    PathState,
     ReadEntries,
     RecordedInputs,
-    Run,
-    State,
+    StateRun,
 )
 from explorer.audit.provenance import Provenance
 from explorer.compaction.path_view import TURN_MASK, PathView, marked, view_of
@@ -25,6 +25,10 @@ from explorer.session.kinds import Kind, selector
 from explorer.session.tree import SessionTree
 
 _MARKS = selector({Kind.COMPACTION, Kind.RESET_BOUNDARY})
+_UNCERTAIN = {
+    "inferred": "Its agent does not record the range: it is worked out from the records around it.",
+    "unreadable": "Its agent records that it happened, and not what it says or what it kept.",
+}
 NO_HISTORY = "No prior history."
 """What pi writes where a split turn had nothing before it to tell (B7)."""
 
@@ -58,9 +62,9 @@ class _Replay:
     profile: Profile
     read: ReadEntries | None
     recorded: RecordedInputs
-    runs: list[Run] = field(default_factory=list)
+    runs: list[StateRun] = field(default_factory=list)
     found: list[Generation] = field(default_factory=list)
-    lanes: list[tuple[Run, ...]] = field(default_factory=list)
+    lanes: list[tuple[StateRun, ...]] = field(default_factory=list)
     resets: list[int] = field(default_factory=list)
     start: int = 0
     """Where the context starts, without the summary."""
@@ -74,7 +78,7 @@ class _Replay:
         self._extend(position)
         if self.view.kinds[position] == Kind.RESET_BOUNDARY:
             self._extend(position + 1)
-            self._assign(0, position + 1, State.SET_ASIDE, keep_lost=True)
+            self._assign(0, position + 1, PathState.SET_ASIDE, keep_lost=True)
             self.resets.append(position)
             self.start = self.boundary = position + 1
             self.in_force = 0
@@ -115,12 +119,17 @@ class _Replay:
             )
         elif self.start == self.boundary and not self.in_force:
             provenance = Provenance.EXACT
-            basis = "It was the first compaction here: all before its first kept entry was told."
+            basis = (
+                "It was the first compaction here: all before its first kept entry was summarized."
+            )
         elif (seen := self._files_tell(entry, kept)) is not None:
             summarized_from = (
                 self.start if seen.summarized else max(self._previous_position() + 1, 0)
             )
             basis = seen.why
+        certainty = self.tree.columns.compactions[entry].certainty
+        if certainty != "exact":
+            provenance, basis = Provenance(certainty), _UNCERTAIN[certainty]
         text = self._summary(entry)
         turn = self._turn_start(summarized_from, kept)
         carries, carry_basis = self._carries(text, summarized_from, kept, turn)
@@ -233,44 +242,50 @@ class _Replay:
         prefix = view.sent[max(start, turn) : kept].count(1)
         if text is not None or history or not prefix:
             return True, ""
-        return False, "Only a split turn's first part was told, and such a pass drops what was."
+        return (
+            False,
+            "Only a split turn's first part was summarized, and such a pass drops what was.",
+        )
 
     # the runs -----------------------------------------------------------------------------------
 
     def _apply(self, it: Generation) -> None:
         number = it.number
         if it.previous and not it.carries_previous:
-            self._drop_summarized(State.LOST_CHAIN, number)
-        for part, state in ((it.dropped, State.LOST_RANGE), (it.summarized, State.SUMMARIZED)):
+            self._drop_summarized(PathState.LOST_CHAIN, number)
+        for part, state in (
+            (it.dropped, PathState.LOST_RANGE),
+            (it.summarized, PathState.SUMMARIZED),
+        ):
             if part:
                 self._assign(part.start, part.stop, state, number=number)
         if it.meant_from < it.kept_from:
-            self._assign(it.meant_from, it.kept_from, State.LOST_BOUNDARY, number=number)
+            self._assign(it.meant_from, it.kept_from, PathState.LOST_BOUNDARY, number=number)
         if it.returned:
             stop = min(it.returned.stop, it.position)
-            self._assign(it.kept_from, stop, State.IN_CONTEXT, number=number)
+            self._assign(it.kept_from, stop, PathState.IN_CONTEXT, number=number)
         for entry in it.left_out:
             at = self.view.path.position(entry)
-            self._assign(at, at + 1, State.LOST_LEFT_OUT, number=number)
+            self._assign(at, at + 1, PathState.LOST_LEFT_OUT, number=number)
         if it.is_empty:
-            self._drop_summarized(State.LOST_SUMMARY, number)
+            self._drop_summarized(PathState.LOST_SUMMARY, number)
 
     def _extend(self, stop: int) -> None:
         if stop > self.at:
-            self.runs.append(Run(self.at, stop, State.IN_CONTEXT, 0, 0))
+            self.runs.append(StateRun(self.at, stop, PathState.IN_CONTEXT, 0, 0))
             self.at = stop
 
-    def _drop_summarized(self, state: State, number: int) -> None:
+    def _drop_summarized(self, state: PathState, number: int) -> None:
         self.runs = [
-            run._replace(state=state, since=number) if run.state is State.SUMMARIZED else run
+            run._replace(state=state, since=number) if run.state is PathState.SUMMARIZED else run
             for run in self.runs
         ]
 
     def _assign(
-        self, start: int, stop: int, state: State, *, number: int = 0, keep_lost: bool = False
+        self, start: int, stop: int, state: PathState, *, number: int = 0, keep_lost: bool = False
     ) -> None:
         """Give the positions a state; runs are parted where it starts and stops."""
-        out: list[Run] = []
+        out: list[StateRun] = []
         for run in self.runs:
             low, high = max(run.start, start), min(run.stop, stop)
             if low >= high or (keep_lost and run.state in LOST_STATES):
@@ -278,8 +293,8 @@ class _Replay:
                 continue
             if run.start < low:
                 out.append(run._replace(stop=low))
-            summarized_by = number if state is State.SUMMARIZED else run.summarized_by
-            out.append(Run(low, high, state, summarized_by, number))
+            summarized_by = number if state is PathState.SUMMARIZED else run.summarized_by
+            out.append(StateRun(low, high, state, summarized_by, number))
             if high < run.stop:
                 out.append(run._replace(start=high))
         self.runs = out

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from explorer.audit.branch_audit import BranchAudit
-from explorer.audit.generations import Boundary, Generation, Run, State
+from explorer.audit.generations import Boundary, Generation, PathState, StateRun
 from explorer.audit.ledger import Ledger, LedgerVerdict
 from explorer.compaction.profile import Settings
 from explorer.compaction.reasons import count_text, tokens_text
@@ -34,7 +34,7 @@ def rule_of(ledger: Ledger, row: int) -> str:
         )
     if verdict == LedgerVerdict.PINNED:
         return _again(ledger, entry, run)
-    if run.state is State.SUMMARIZED:
+    if run.state is PathState.SUMMARIZED:
         return _why_summarized(ledger, run, ledger.view.path.position(entry))
     return _verbatim(ledger, entry, run)
 
@@ -66,7 +66,7 @@ def _at(ledger: Ledger, by: Generation) -> int:
     return ledger.view.path[by.kept_from]
 
 
-def _why_summarized(ledger: Ledger, run: Run, position: int) -> str:
+def _why_summarized(ledger: Ledger, run: StateRun, position: int) -> str:
     every = ledger.generations
     first = every.all[run.summarized_by - 1]
     sentence = (
@@ -75,7 +75,9 @@ def _why_summarized(ledger: Ledger, run: Run, position: int) -> str:
     )
     if 0 <= first.turn_start <= position < first.kept_from:
         start = ledger.view.path[first.turn_start]
-        sentence += f" (the cut splits the turn of #{start}, whose first part is told on its own)"
+        sentence += (
+            f" (the cut splits the turn of #{start}, whose first part is summarized on its own)"
+        )
     chain = every.chain(run.summarized_by, len(every.all))
     if len(chain) == 1:
         return f"{sentence}, and the model sees only what that summary says of it."
@@ -83,7 +85,7 @@ def _why_summarized(ledger: Ledger, run: Run, position: int) -> str:
     if len(chain) == 2:
         return (
             f"{sentence}. Compaction #{newer} then wrote that summary anew: "
-            "it is told at second hand."
+            "it is a summary of a summary."
         )
     return (
         f"{sentence}. That summary was rewritten {len(chain) - 1} times since, the last time by "
@@ -91,7 +93,7 @@ def _why_summarized(ledger: Ledger, run: Run, position: int) -> str:
     )
 
 
-def _verbatim(ledger: Ledger, entry: int, run: Run) -> str:
+def _verbatim(ledger: Ledger, entry: int, run: StateRun) -> str:
     every = ledger.generations.all
     if ledger.in_force < 0:
         if ledger.generations.resets:
@@ -103,11 +105,11 @@ def _verbatim(ledger: Ledger, entry: int, run: Run) -> str:
     sentence = f"{why_cut(ledger, last)}; #{entry} is one of them and is sent word for word."
     if run.summarized_by:
         earlier = every[run.summarized_by - 1].compaction
-        sentence += f" Compaction #{earlier} had summarized it already: it is told twice."
+        sentence += f" Compaction #{earlier} had summarized it already: it is summarized twice."
     return sentence
 
 
-def _again(ledger: Ledger, entry: int, run: Run) -> str:
+def _again(ledger: Ledger, entry: int, run: StateRun) -> str:
     reinserted = ledger.view.again[entry]
     who = f"#{reinserted.by}" if reinserted.by >= 0 else "The profile"
     what = "pinned it" if reinserted.why == "pin" else "keeps the user's own messages"
@@ -117,12 +119,12 @@ def _again(ledger: Ledger, entry: int, run: Run) -> str:
     weight = ledger.view.plain.get(entry, ledger.view.weights[ledger.view.path.position(entry)])
     tokens = tokens_text(max(0, weight + reinserted.extra))
     sentence = (
-        f"{who} {what}: it is told again, word for word, right after the summary ({tokens} tokens)."
+        f"{who} {what}: it is repeated, word for word, right after the summary ({tokens} tokens)."
     )
-    if run.state is State.SUMMARIZED:
+    if run.state is PathState.SUMMARIZED:
         at = ledger.generations.all[run.summarized_by - 1].compaction
-        return f"{sentence} Compaction #{at} told it too."
-    if run.state is not State.IN_CONTEXT:
+        return f"{sentence} Compaction #{at} repeated it too."
+    if run.state is not PathState.IN_CONTEXT:
         at = ledger.generations.all[run.since - 1].compaction
         return f"{sentence} It had been lost at compaction #{at}."
     return sentence
@@ -146,23 +148,23 @@ def _summary(ledger: Ledger, entry: int, verdict: int) -> str:
     return f"Compaction #{newer} was given this summary and wrote it anew."
 
 
-def _lost(ledger: Ledger, run: Run) -> str:
+def _lost(ledger: Ledger, run: StateRun) -> str:
     by = ledger.generations.all[run.since - 1]
     name = f"compaction #{by.compaction}"
-    if run.state is State.LOST_RANGE:
+    if run.state is PathState.LOST_RANGE:
         before = ledger.generations.all[by.previous - 1].compaction if by.previous else -1
         return (
             f"Lost at {name}: compaction #{before} had kept it word for word, so no summary tells "
             f"of it, and this one {_started(ledger, by)}. It is in neither."
         )
-    if run.state is State.LOST_CHAIN:
+    if run.state is PathState.LOST_CHAIN:
         first = (
             ledger.generations.all[run.summarized_by - 1].compaction if run.summarized_by else -1
         )
-        return f"Lost at {name}: the summary of #{first} told of it, and was dropped."
-    if run.state is State.LOST_BOUNDARY:
+        return f"Lost at {name}: the summary of #{first} covered it, and was dropped."
+    if run.state is PathState.LOST_BOUNDARY:
         return f"Lost at {name}: {broken_words(by.boundary)}, so nothing before it was kept."
-    if run.state is State.LOST_SUMMARY:
+    if run.state is PathState.LOST_SUMMARY:
         return f"Lost at {name}: it went to the summarizer, and the summary is empty."
     return f"Lost at {name}: it was not in the recorded request, and was not kept."
 
@@ -197,11 +199,11 @@ def _pruned(ledger: Ledger, entry: int) -> str:
     )
 
 
-def _never(ledger: Ledger, entry: int, run: Run) -> str:
+def _never(ledger: Ledger, entry: int, run: StateRun) -> str:
     kind = Kind(ledger.tree.columns.kind[entry])
     if kind is Kind.RESET_BOUNDARY:
         return "A new start: nothing before it is in the context."
-    if run.state is State.SET_ASIDE:
+    if run.state is PathState.SET_ASIDE:
         resets = ledger.generations.resets
         reset = next(at for at in resets if at >= run.stop - 1)
         return f"Before the new start at #{ledger.view.path[reset]}: no longer in the context."
@@ -226,10 +228,10 @@ def _on_branch(branch: BranchAudit, entry: int, verdict: int) -> str:
     if branch.is_empty:
         return f"{where}: branch summary #{branch.entry} is empty, so nothing tells of it."
     if verdict == LedgerVerdict.LOST:
-        return f"{where}: branch summary #{branch.entry} told of it, and is lost itself."
+        return f"{where}: branch summary #{branch.entry} covered it, and is lost itself."
     if entry in branch.excluded_by_rule:
         return (
-            f"{where}: branch summary #{branch.entry} is told of calls, and not of results or of "
+            f"{where}: branch summary #{branch.entry} is given calls, and no results or "
             "what failed."
         )
     included = f"{count_text(len(branch.included), 'entry')}, {tokens_text(branch.tokens)} tokens"

@@ -23,7 +23,7 @@ _BOLD_LEVEL = 7
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class SummarySection:
     """A stretch of a summary below one heading. Offsets are characters of the summary."""
 
     title: str
@@ -54,19 +54,19 @@ def title_key(title: str) -> str:
     return " ".join(word for word in words if word != "and")
 
 
-def sections_of(text: str) -> tuple[Section, ...]:
+def sections_of(text: str) -> tuple[SummarySection, ...]:
     """The sections of a summary in order; one without a heading where it has none.
 
     A heading over other headings and without text is no section.
     """
-    found: list[Section] = []
+    found: list[SummarySection] = []
     above: list[tuple[int, str, str]] = []
     title, path, level, start, body = BEFORE, "", 0, 0, 0
     for at, after, heading_level, heading_title in (
         *_headings(text),
         (len(text), len(text), -1, ""),
     ):
-        section = Section(title, path, level, start, body, at, _bare(text[body:at]))
+        section = SummarySection(title, path, level, start, body, at, _bare(text[body:at]))
         if section.text or (level and heading_level <= level):
             found.append(section)
         if heading_level < 0:

@@ -11,7 +11,7 @@ from explorer.facts import FactKind
 from explorer.facts.paths import path_key
 
 
-class Weighed(NamedTuple):
+class SeverityGrounds(NamedTuple):
     """What decides how grave a finding is besides the finding itself."""
 
     request: str = ""
@@ -20,7 +20,7 @@ class Weighed(NamedTuple):
     """The keys of the files that calls of the range changed."""
 
     @classmethod
-    def of(cls, fidelity: Fidelity) -> Weighed:
+    def of(cls, fidelity: Fidelity) -> SeverityGrounds:
         """What an audit knows."""
         return cls(
             fidelity.request.fact.key if fidelity.request is not None else "",
@@ -31,11 +31,11 @@ class Weighed(NamedTuple):
 class _Rule(NamedTuple):
     title: str
     why: str
-    fits: Callable[[Finding, Weighed], bool]
+    fits: Callable[[Finding, SeverityGrounds], bool]
 
 
-def _is(fate: Fate, *kinds: FactKind) -> Callable[[Finding, Weighed], bool]:
-    def fits(finding: Finding, _weighed: Weighed) -> bool:
+def _is(fate: Fate, *kinds: FactKind) -> Callable[[Finding, SeverityGrounds], bool]:
+    def fits(finding: Finding, _weighed: SeverityGrounds) -> bool:
         return (
             finding.fate is fate
             and (not kinds or finding.fact.kind in kinds)
@@ -106,7 +106,7 @@ _RULES = (
     ),
     _Rule(
         "Commands, errors and identifiers lost",
-        "Worth nothing when they are told in other words.",
+        "Worth nothing when they are put in other words.",
         _is(
             Fate.LOST,
             FactKind.COMMAND,
@@ -140,7 +140,7 @@ GRAVE = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class SeverityGroup:
     """Findings of one severity."""
 
     title: str
@@ -151,19 +151,19 @@ class Group:
     """Whether something is lost or wrong."""
 
 
-def severity(finding: Finding, weighed: Weighed = Weighed()) -> int:  # noqa: B008 - never changes
+def severity(finding: Finding, weighed: SeverityGrounds = SeverityGrounds()) -> int:  # noqa: B008 - never changes
     """How grave a finding is: 0 is the worst."""
     return next(at for at, rule in enumerate(_RULES) if rule.fits(finding, weighed))
 
 
-def grouped(fidelity: Fidelity) -> tuple[Group, ...]:
+def grouped(fidelity: Fidelity) -> tuple[SeverityGroup, ...]:
     """The findings of an audit by severity, the worst first; within a group, the latest first."""
-    weighed = Weighed.of(fidelity)
+    weighed = SeverityGrounds.of(fidelity)
     found: dict[int, list[Finding]] = {}
     for finding in fidelity.findings:
         found.setdefault(severity(finding, weighed), []).append(finding)
     return tuple(
-        Group(
+        SeverityGroup(
             _RULES[at].title,
             _RULES[at].why,
             tuple(sorted(found[at], key=lambda one: -one.fact.last)),

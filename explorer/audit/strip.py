@@ -4,22 +4,17 @@ lives on since, for a whole path at once."""
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from explorer.audit.generations import (
     LOST_STATES,
     Generation,
     Generations,
-    ReadEntries,
-    RecordedInputs,
-    Run,
-    State,
+    PathState,
+    StateRun,
 )
-from explorer.audit.replay import generations_of
-from explorer.compaction.profile import Profile
 from explorer.compaction.reasons import count_text
-from explorer.session.tree import Path, SessionTree
+from explorer.session.tree import Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +38,11 @@ class Strip:
         return self.found.view.path
 
     @property
-    def lanes(self) -> tuple[tuple[Run, ...], ...]:
+    def lanes(self) -> tuple[tuple[StateRun, ...], ...]:
         """Per moment, from before the first compaction to the leaf: the states of the path."""
         return self.found.lanes
 
-    def run(self, lane: int, position: int) -> Run | None:
+    def run(self, lane: int, position: int) -> StateRun | None:
         """The state of a position at a moment; None where it was not there yet."""
         runs = self.lanes[lane]
         low, high = 0, len(runs)
@@ -96,38 +91,26 @@ class Strip:
         return f"{name} is a summary that lives on in that of #{chain[-1].compaction}."
 
 
-def survival_strip(
-    tree: SessionTree,
-    leaf: int,
-    profile: Profile,
-    *,
-    read: ReadEntries | None = None,
-    recorded: RecordedInputs | None = None,
-    weights: Sequence[int] | None = None,
-    found: Generations | None = None,
-) -> Strip:
-    """The strip of the path to ``leaf``; see ``ledger_at`` for the arguments. ``found``: the
-    path's compactions, where they were replayed already."""
-    if found is None:
-        found = generations_of(tree, leaf, profile, read=read, recorded=recorded, weights=weights)
+def survival_strip(found: Generations) -> Strip:
+    """The strip of a path; ``found``: its compactions, as they were replayed."""
     count, last = len(found.view), len(found.all)
     until, summarized_by, lives, lost = (array("i", bytes(4 * count)) for _ in range(4))
     for run in found.final:
-        if run.state is not State.IN_CONTEXT:
+        if run.state is not PathState.IN_CONTEXT:
             _fill(until, run, run.since)
         if run.summarized_by:
             _fill(summarized_by, run, run.summarized_by)
-            if run.state in (State.SUMMARIZED, State.IN_CONTEXT):
+            if run.state in (PathState.SUMMARIZED, PathState.IN_CONTEXT):
                 chain = found.chain(run.summarized_by, last)
                 _fill(lives, run, chain[-1].number if chain else 0)
             elif run.state in LOST_STATES:
                 _fill(lives, run, max(run.summarized_by, run.since - 1))
         if run.state in LOST_STATES:
             _fill(lost, run, run.since)
-            if run.summarized_by and run.state is not State.LOST_RANGE:
+            if run.summarized_by and run.state is not PathState.LOST_RANGE:
                 _fill(until, run, run.summarized_by)
     return Strip(found, until, summarized_by, lives, lost)
 
 
-def _fill(column: array[int], run: Run, value: int) -> None:
+def _fill(column: array[int], run: StateRun, value: int) -> None:
     column[run.start : run.stop] = array("i", [value]) * (run.stop - run.start)

@@ -15,7 +15,7 @@ from explorer.session.entries import CompactionSummary, Entry
 _RECORDED = Known(Provenance.EXACT, "The summary is recorded as it is.")
 
 
-class Fault(NamedTuple):
+class SummaryFault(NamedTuple):
     """One fault of a summary."""
 
     kind: LossKind
@@ -25,19 +25,19 @@ class Fault(NamedTuple):
     known: Known
 
 
-def summary_faults(entry: Entry, at: int, profile: Profile) -> Iterator[Fault]:
+def summary_faults(entry: Entry, at: int, profile: Profile) -> Iterator[SummaryFault]:
     """What is wrong with the compaction entry of index ``at`` by what it records: it is empty, says
     that it failed, looks cut short, or repeats itself (E4, E5, E14, E20)."""
     text = entry.summary
     if isinstance(entry.body, CompactionSummary) and (failure := entry.body.failure):
-        yield Fault(
+        yield SummaryFault(
             LossKind.FAILED_APPLIED, Severity.LOST if not text.strip() else Severity.RISK,
             f"Compaction #{at} records a failure ({failure}), and its summary is in force all the "
             "same: what it took the place of is no longer sent.",
             "A compaction that failed leaves the session as it was.", _RECORDED,
         )  # fmt: skip
     if not text.strip():
-        yield Fault(
+        yield SummaryFault(
             LossKind.EMPTY_SUMMARY, Severity.LOST,
             f"The summary of compaction #{at} is empty: all that it took the place of is in "
             "nothing that the model sees.",
@@ -46,7 +46,7 @@ def summary_faults(entry: Entry, at: int, profile: Profile) -> Iterator[Fault]:
         return
     text = strip_files(text).strip()
     if (missing := _cut_short(text, form_of(profile, "history"))) is not None:
-        yield Fault(
+        yield SummaryFault(
             LossKind.CUT_SHORT, Severity.RISK,
             f"The summary of compaction #{at} ends before its form does: {missing}. The model may "
             "have reached its length limit.",
@@ -59,10 +59,10 @@ def summary_faults(entry: Entry, at: int, profile: Profile) -> Iterator[Fault]:
         if one.code == "repeated"
     ]
     if repeated:
-        yield Fault(
+        yield SummaryFault(
             LossKind.REPEATED_SECTIONS, Severity.RISK,
             f"In the summary of compaction #{at} headings stand twice. {repeated[0]} What holds "
-            "now and what held before cannot be told apart.",
+            "now and what held before cannot be distinguished.",
             "A check of the headings before a summary is stored.", _RECORDED,
         )  # fmt: skip
 

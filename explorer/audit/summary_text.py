@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from itertools import islice
 from math import inf
 
-from explorer.audit.findings import Place
+from explorer.audit.findings import SummaryPlace
 from explorer.facts import FactKind, Mention
 from explorer.facts.entry_texts import Speaker
-from explorer.facts.extract import scan_text
+from explorer.facts.fact_table import scan_text
 from explorer.facts.figures import Figure, figures_in
 from explorer.facts.statements import denies_or_forbids
 from explorer.facts.text import sentences, terms, units, wide_places
@@ -30,7 +30,7 @@ _PLACES = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class SummaryLine:
     """A sentence or item of a summary; offsets in characters of its part."""
 
     part: int
@@ -55,11 +55,11 @@ class SummaryText:
         self.parts = tuple(parts)
         self.items: list[tuple[int, Mention]] = []
         """The facts in it, each with the number of its part."""
-        self.lines: list[Line] = []
+        self.lines: list[SummaryLine] = []
         self.mentions: set[str] = set()
         self._wide = tuple(map(wide_places, self.parts))
         self._flat: list[tuple[str, list[int]]] = []
-        self._line_places: list[Place] = []
+        self._line_places: list[SummaryPlace] = []
         self._by_term: dict[str, list[int]] = defaultdict(list)
         for number, part in enumerate(self.parts):
             scanned = scan_text(part, Speaker.SUMMARY)
@@ -71,7 +71,7 @@ class SummaryText:
             for term in line.terms:
                 self._by_term[term].append(at)
 
-    def exact(self, text: str) -> tuple[Place, ...]:
+    def exact(self, text: str) -> tuple[SummaryPlace, ...]:
         """Where a text occurs exactly, not within a longer word."""
         return tuple(
             self._place(number, start, start + len(text))
@@ -79,7 +79,7 @@ class SummaryText:
             for start in islice(_alone(part, text), _PLACES)
         )
 
-    def flat(self, key: str) -> tuple[Place, ...]:
+    def flat(self, key: str) -> tuple[SummaryPlace, ...]:
         """Where a text stands, whatever its case, quotes and blanks. ``key``: ``statement_key``."""
         found = []
         if len(key) < 3:
@@ -91,13 +91,15 @@ class SummaryText:
             ]
         return tuple(found)
 
-    def of(self, kind: FactKind) -> Iterator[tuple[Mention, Place]]:
+    def of(self, kind: FactKind) -> Iterator[tuple[Mention, SummaryPlace]]:
         """Its facts of one kind, with their places."""
         for number, item in self.items:
             if item.kind is kind:
-                yield item, Place(number, item.start, item.end)
+                yield item, SummaryPlace(number, item.start, item.end)
 
-    def nearest(self, wanted: frozenset[str], least: float = 0.5) -> list[tuple[float, Line]]:
+    def nearest(
+        self, wanted: frozenset[str], least: float = 0.5
+    ) -> list[tuple[float, SummaryLine]]:
         """The lines with at least this share of the terms, best first, each with its share."""
         if not wanted:
             return []
@@ -111,11 +113,11 @@ class SummaryText:
         ]
         return sorted(close, key=lambda one: (-one[0], one[1].part, one[1].start))
 
-    def place(self, line: Line) -> Place:
+    def place(self, line: SummaryLine) -> SummaryPlace:
         """The place of a line."""
         return self._place(line.part, line.start, line.end)
 
-    def line_at(self, place: Place) -> Line | None:
+    def line_at(self, place: SummaryPlace) -> SummaryLine | None:
         """The line that contains a place; None outside all lines."""
         if not self._line_places:
             self._line_places = [self.place(line) for line in self.lines]
@@ -126,15 +128,15 @@ class SummaryText:
         same_line = at.part == place.part and at.start <= place.start < at.end
         return self.lines[before] if same_line else None
 
-    def _place(self, number: int, start: int, end: int) -> Place:
+    def _place(self, number: int, start: int, end: int) -> SummaryPlace:
         wide = self._wide[number]
-        return Place(number, units(start, wide), units(end, wide))
+        return SummaryPlace(number, units(start, wide), units(end, wide))
 
 
 _HEADING = re.compile(r"^[ \t]*(?:#{1,6}[ \t]+|\*\*)(.+?)\**:?[ \t]*$", re.MULTILINE)
 
 
-def _lines(part: str, number: int) -> list[Line]:
+def _lines(part: str, number: int) -> list[SummaryLine]:
     headings = [(found.start(), found.group(1)) for found in _HEADING.finditer(part)]
     out = []
     at, under = 0, ""
@@ -143,7 +145,7 @@ def _lines(part: str, number: int) -> list[Line]:
             under = headings[at][1]
             at += 1
         out.append(
-            Line(
+            SummaryLine(
                 number,
                 sentence.text,
                 sentence.start,

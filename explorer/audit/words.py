@@ -18,7 +18,7 @@ FATE_TITLES = {
     Fate.LOST: "lost",
     Fate.INVENTED: "invented",
     Fate.MUTATED: "mutated",
-    Fate.STALE: "stale, told as current",
+    Fate.STALE: "stale, stated as current",
 }
 KIND_TITLES = {
     FactKind.PATH: "Paths",

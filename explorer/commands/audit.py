@@ -20,7 +20,13 @@ from explorer.commands.output import print_table, write_progress
 from explorer.commands.targets import entry_named, named_profile, target
 from explorer.compaction.reasons import count_text
 from explorer.facts.fact import FactKind
-from explorer.services.audit_report import Form, form_of_file, make_report, save_report, written
+from explorer.services.audit_report import (
+    ReportForm,
+    form_of_file,
+    make_report,
+    save_report,
+    written,
+)
 from explorer.session.visible_text import escaped, visible_line
 
 _EPILOG = """\
@@ -116,16 +122,16 @@ def _checks(arguments: argparse.Namespace) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _form(arguments: argparse.Namespace) -> Form | None:
+def _form(arguments: argparse.Namespace) -> ReportForm | None:
     """The form of the report; None for a table to read on a terminal."""
-    given: Form | None = arguments.format
+    given: ReportForm | None = arguments.format
     if arguments.output is None:
         if arguments.json and given not in (None, "json"):
             raise UsageError(f"--json and --format {given} are two forms for one output")
         return "json" if arguments.json else given
     form = given or form_of_file(arguments.output)
     if form is None:
-        names = ", ".join(get_args(Form))
+        names = ", ".join(get_args(ReportForm))
         raise UsageError(f"{arguments.output}: its suffix names no format; give --format ({names})")
     return form
 
@@ -138,7 +144,10 @@ def _check_output(output: Path | None) -> None:
 
 
 def _write(
-    arguments: argparse.Namespace, report: Report, form: Form | None, found: tuple[Failure, ...]
+    arguments: argparse.Namespace,
+    report: Report,
+    form: ReportForm | None,
+    found: tuple[Failure, ...],
 ) -> None:
     output = arguments.output
     if output is not None and form is not None:

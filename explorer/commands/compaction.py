@@ -46,7 +46,7 @@ from explorer.services.draft_records import Draft
 from explorer.services.edits import pruning_of
 from explorer.services.extension_review import SummaryDeclined
 from explorer.services.summary_audit import Auditor
-from explorer.services.summary_request import Attempt, DraftFailed, Order
+from explorer.services.summary_request import Attempt, DraftFailed, SummaryOrder
 from explorer.services.verification import Mended, check, mend
 from explorer.session.kinds import Kind
 from explorer.session.text_difference import changed_lines
@@ -256,10 +256,10 @@ def _models(arguments: argparse.Namespace, chosen: Target) -> tuple[str, ...]:
     return tuple(named) or (chosen.document.client.default_model(),)
 
 
-def _order(arguments: argparse.Namespace, chosen: Target) -> Order:
+def _order(arguments: argparse.Namespace, chosen: Target) -> SummaryOrder:
     """What the command line asks for; progress is reported on standard error."""
     first, *others = _models(arguments, chosen)
-    return Order(
+    return SummaryOrder(
         arguments.instructions,
         first,
         lambda purpose, text: None,
@@ -434,7 +434,9 @@ class Verified:
         return found
 
 
-async def _verify(document: Document, shown: Partition, draft: Draft, order: Order) -> Verified:
+async def _verify(
+    document: Document, shown: Partition, draft: Draft, order: SummaryOrder
+) -> Verified:
     """Check a draft, and have it mended where it lost something. The mended one is to be stored
     unless it loses as much as it regains; where the call fails, the draft as it was is. Raises
     Cancelled."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +12,13 @@ from explorer.commands.errors import CommandFailed, UsageError
 from explorer.commands.options import add_common, add_output, add_session
 from explorer.commands.output import print_json, print_table
 from explorer.commands.targets import Target, check_output, entry_named, export_result, target
+from explorer.compaction.context_size import ContextSize
 from explorer.compaction.profile import PROFILES
 from explorer.services.document import Document
 from explorer.services.edits import CannotShape
 from explorer.services.skeleton import places, skeleton, write_graph
 from explorer.session.columns import SessionColumns
-from explorer.session.context import Context, sent_tokens
+from explorer.session.context import PathContext, sent_tokens
 from explorer.session.kinds import Kind
 from explorer.session.tree import SessionTree
 from explorer.session.visible_text import visible_line
@@ -141,32 +142,9 @@ def _context(arguments: argparse.Namespace, chosen: Target) -> None:
     columns = document.tree.columns
     previews = document.previews(context.messages)
     sent = [sent_tokens(context, at, columns.estimate[at]) for at in context.messages]
-    total = sum(sent)
     size = document.context_size(PROFILES["explorer"], chosen.at)
     if arguments.json:
-        print_json(
-            {
-                "leaf": columns.ids[chosen.at] if chosen.at >= 0 else None,
-                "model": context.model,
-                "thinking_level": context.thinking_level,
-                "compaction": columns.ids[context.compaction] if context.compaction >= 0 else None,
-                "tokens": total,
-                "token_source": "estimate",
-                "context_tokens": size.tokens,
-                "context_tokens_source": size.source,
-                "messages": [
-                    {
-                        "entry": columns.ids[at],
-                        "kind": kind_name(columns.kind[at]),
-                        "tokens": tokens,
-                        "text": text,
-                    }
-                    | _repeat_json(document, context, at)
-                    for at, tokens, text in zip(context.messages, sent, previews, strict=True)
-                ],
-                "omitted": [columns.ids[at] for at in context.omitted],
-            }
-        )
+        print_json(_context_json(document, context, chosen.at, sent, previews, size))
         return
     rows = [
         (
@@ -179,7 +157,7 @@ def _context(arguments: argparse.Namespace, chosen: Target) -> None:
         for at, tokens, text in zip(context.messages, sent, previews, strict=True)
     ]
     print_table(("#", "entry", "kind", "tokens", "text"), rows, right=(0, 3))
-    listed = "" if size.source == "estimate" else f", {total:,} by the estimate above"
+    listed = "" if size.source == "estimate" else f", {sum(sent):,} by the estimate above"
     print(
         f"{len(rows):,} messages, {size.tokens:,} tokens ({size.source}){listed}, "
         + visible_line(f"model {context.model or 'none'}, thinking {context.thinking_level}")
@@ -188,10 +166,42 @@ def _context(arguments: argparse.Namespace, chosen: Target) -> None:
         print(f"omitted: {', '.join(f'#{at}' for at in context.omitted)}")
 
 
+def _context_json(
+    document: Document,
+    context: PathContext,
+    leaf: int,
+    sent: Sequence[int],
+    previews: Sequence[str],
+    size: ContextSize,
+) -> dict[str, Any]:
+    columns = document.tree.columns
+    return {
+        "leaf": _id_or_none(columns, leaf),
+        "model": context.model,
+        "thinking_level": context.thinking_level,
+        "compaction": _id_or_none(columns, context.compaction),
+        "tokens": sum(sent),
+        "token_source": "estimate",
+        "context_tokens": size.tokens,
+        "context_tokens_source": size.source,
+        "messages": [
+            {
+                "entry": columns.ids[at],
+                "kind": kind_name(columns.kind[at]),
+                "tokens": tokens,
+                "text": text,
+            }
+            | _repeat_json(document, context, at)
+            for at, tokens, text in zip(context.messages, sent, previews, strict=True)
+        ],
+        "omitted": [columns.ids[at] for at in context.omitted],
+    }
+
+
 _REPEAT_REASONS = {"pin": "pinned", "user-message": "kept"}
 
 
-def _repeat_json(document: Document, context: Context, entry: int) -> dict[str, Any]:
+def _repeat_json(document: Document, context: PathContext, entry: int) -> dict[str, Any]:
     """The source of the rule by which a message is repeated after the summary, and by which
     entry."""
     repeat = context.again.get(entry)
@@ -268,7 +278,7 @@ def _print_edit(
     print(f"stored as entry {ids[entry]}")
     if rows:
         print_table(
-            ("#", "entry", "how", "told", "tokens"),
+            ("#", "entry", "how", "sent", "tokens"),
             [(f"#{r.entry}", ids[r.entry], r.how, r.sent, r.tokens) for r in rows],
             right=(0, 4),
         )

@@ -25,13 +25,8 @@ from explorer.compaction.profile import (
 )
 from explorer.compaction.profile_comparison import Cause, ProfileOutcome, causes, compare_profiles
 from explorer.session.visible_text import visible_line
-from explorer.settings.profile_files import (
-    OwnProfile,
-    ProfileError,
-    ProfileFiles,
-    Shelf,
-)
-from explorer.templates import load_provenance
+from explorer.settings.profile_files import ProfileError, ProfileFiles, Shelf, UserProfile
+from explorer.settings.prompt_templates import load_provenance
 
 
 def add_arguments(parser: argparse.ArgumentParser, _command: str) -> None:
@@ -190,7 +185,7 @@ def _value_text(value: Any) -> str:
 def _copy(arguments: argparse.Namespace, files: ProfileFiles) -> None:
     shelf = files.shelf()
     start = shelf.named(arguments.name)
-    profile_file = shelf.user_profiles.get(arguments.name) or OwnProfile(start, arguments.name)
+    profile_file = shelf.user_profiles.get(arguments.name) or UserProfile(start, arguments.name)
     title = arguments.title or f"{start.title}, copied"
     copied = replace(
         profile_file, profile=replace(start, name=arguments.new, title=title), path=None
@@ -218,7 +213,7 @@ def _set(arguments: argparse.Namespace, files: ProfileFiles) -> None:
     _print_saved(arguments, saved, "Changed in")
 
 
-def _user_profile(files: ProfileFiles, name: str) -> OwnProfile:
+def _user_profile(files: ProfileFiles, name: str) -> UserProfile:
     if name in BASES:
         raise ProfileError(f"{name}: came with the program and cannot be changed; copy it first")
     shelf = files.shelf()
@@ -247,7 +242,7 @@ def _remove(arguments: argparse.Namespace, files: ProfileFiles) -> None:
         print(f"{arguments.name} is gone.")
 
 
-def _print_saved(arguments: argparse.Namespace, profile_file: OwnProfile, done: str) -> None:
+def _print_saved(arguments: argparse.Namespace, profile_file: UserProfile, done: str) -> None:
     if arguments.json:
         row = _row(
             profile_file.profile, f"your own, after {profile_file.base}", profile_file.profile.name

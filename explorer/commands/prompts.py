@@ -11,8 +11,13 @@ from explorer.commands.errors import CommandFailed, UsageError
 from explorer.commands.output import local_time, print_json, print_table
 from explorer.session.text_difference import changed_lines
 from explorer.session.visible_text import visible_line
-from explorer.template_catalogue import GROUPS
-from explorer.templates import PromptTemplates, TemplateError, Version, template_problems
+from explorer.settings.prompt_templates import (
+    PromptTemplates,
+    TemplateError,
+    Version,
+    template_problems,
+)
+from explorer.settings.template_catalogue import GROUPS
 from explorer.workbench import now_ms
 
 

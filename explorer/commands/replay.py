@@ -35,7 +35,7 @@ from explorer.services.changes import Change, CompactionEnded, PruneMade
 from explorer.services.document import Document
 from explorer.services.effective_rules import EffectiveRules
 from explorer.services.replay.player import Pace, Played, Player
-from explorer.services.replay.recording import recorded
+from explorer.services.replay.recorded_session import recorded_session
 from explorer.services.simulation_inputs import assumptions_for, prices_of, read_past
 from explorer.workbench import Workbench
 
@@ -186,7 +186,7 @@ async def _play(arguments: argparse.Namespace, chosen: Target, bench: Workbench)
     rules = EffectiveRules.of(profile, "offline/extractive", settings)
     stage = await bench.create(chosen.document.header.cwd, f"Replay of {chosen.document.title}")
     player = Player(
-        recorded(chosen.document, chosen.at), stage, lambda: rules, Pace(arguments.speed),
+        recorded_session(chosen.document, chosen.at), stage, lambda: rules, Pace(arguments.speed),
         arguments.window,
     )  # fmt: skip
     log = _ReplayLog(player, profile.name, arguments.keep)
@@ -345,7 +345,10 @@ def _simulation_json(
 
 def _print_simulations(past: Past, walks: Sequence[Simulation], prices: Prices | None) -> None:
     recorded = past.recorded
-    entries, turns = count_text(recorded.entries, "entry"), count_text(recorded.turns, "turn")
+    entries, turns = (
+        count_text(recorded.entries, "entry"),
+        count_text(recorded.turns, "turn"),
+    )
     requests = count_text(len(recorded.requests), "request")
     print(f"{entries} in {turns}, {requests}. Window {walks[0].window:,} tokens.")
     heads = [

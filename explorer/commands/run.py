@@ -16,14 +16,14 @@ from typing import Any
 from explorer.agent.approval import ApprovalMode, Approvals, Approver, NoAllowList
 from explorer.agent.events import TurnResult
 from explorer.agent.limits import TurnLimits
-from explorer.agent.prompt import Prompt
+from explorer.agent.prompt import UserPrompt
 from explorer.agent.tools.file_content import PICTURE_HEAD, picture, picture_type
 from explorer.agent.tools.port import ToolBox, ToolError
 from explorer.agent.workspace import Workspace
 from explorer.commands.errors import CommandFailed, CommandStopped, UsageError
 from explorer.commands.options import add_common, check_positive
 from explorer.commands.output import print_json
-from explorer.commands.run_terminal import Form, RefusingApprover, RunOutput, TerminalApprover
+from explorer.commands.run_terminal import OutputForm, RefusingApprover, RunOutput, TerminalApprover
 from explorer.commands.targets import (
     Target,
     find_session,
@@ -35,7 +35,7 @@ from explorer.models.client import DEMO, CancelToken, ImagePart
 from explorer.models.offline.scenario import Scenario, ScenarioError, scenario_of
 from explorer.models.offline.scenario_player import next_message
 from explorer.models.request import THINKING_LEVELS
-from explorer.services.agent_turns import resume_turn, start_turn
+from explorer.services.agent_turns import SessionTurns
 from explorer.services.auto_compaction.controller import AutomaticCompaction
 from explorer.services.document import Document
 from explorer.services.effective_rules import EffectiveRules
@@ -117,7 +117,7 @@ class _Plan:
     document: Document
     model: str
     scenario: Scenario | None
-    prompt: Prompt | None
+    prompt: UserPrompt | None
     """None goes on at the leaf, or plays what a script has next."""
     folder: Path | None
     mode: ApprovalMode
@@ -133,7 +133,7 @@ async def _run(arguments: argparse.Namespace, bench: Workbench) -> None:
     _check(arguments)
     prompt = _prompt(arguments)
     plan = await _plan(arguments, bench, prompt)
-    form: Form = "events" if arguments.events else "json" if arguments.json else "text"
+    form: OutputForm = "events" if arguments.events else "json" if arguments.json else "text"
     output = RunOutput(form, plan.document)
     report_extensions(arguments, Target(bench, plan.document, plan.document.leaf, True))
     stop = bench.subscribe(output.changed)
@@ -159,7 +159,7 @@ def _check(arguments: argparse.Namespace) -> None:
     check_positive(arguments, "max_rounds", "max_tokens")
 
 
-def _prompt(arguments: argparse.Namespace) -> Prompt | None:
+def _prompt(arguments: argparse.Namespace) -> UserPrompt | None:
     """What the person says. Raises UsageError, CommandFailed."""
     text = arguments.prompt
     if text == "-":
@@ -173,7 +173,7 @@ def _prompt(arguments: argparse.Namespace) -> Prompt | None:
         if text is not None:
             raise UsageError("say what is to be done: the prompt is empty")
         return None
-    return Prompt(text.strip(), images)
+    return UserPrompt(text.strip(), images)
 
 
 def _image(path: Path) -> ImagePart:
@@ -189,7 +189,9 @@ def _image(path: Path) -> ImagePart:
         raise CommandFailed(str(error)) from error
 
 
-async def _plan(arguments: argparse.Namespace, bench: Workbench, prompt: Prompt | None) -> _Plan:
+async def _plan(
+    arguments: argparse.Namespace, bench: Workbench, prompt: UserPrompt | None
+) -> _Plan:
     """Open or begin the session, and settle what holds in it. Raises UsageError."""
     chosen, name = _folder(arguments.workspace), arguments.resume or arguments.session or NEW
     document = None if name == NEW else bench.open_blocking(_stored(bench, name))
@@ -295,28 +297,28 @@ async def _turns(
 ) -> list[TurnResult]:
     """One turn, or all that a script has left."""
 
-    async def say(prompt: Prompt) -> TurnResult:
-        return await start_turn(
-            plan.document, plan.model, tools, prompt, cancel, output.event, automatic,
+    async def say(prompt: UserPrompt) -> TurnResult:
+        return await SessionTurns(
+            plan.document, plan.model, tools, cancel, output.event, automatic,
             thinking=plan.thinking, limits=plan.limits,
-        )  # fmt: skip
+        ).say(prompt)  # fmt: skip
 
     if plan.prompt is not None:
         return [await say(plan.prompt)]
     results: list[TurnResult] = []
     if plan.resumes:
         results.append(
-            await resume_turn(
+            await SessionTurns(
                 plan.document, plan.model, tools, cancel, output.event, automatic,
                 thinking=plan.thinking, limits=plan.limits,
-            )
+            ).resume()
         )  # fmt: skip
     while plan.scenario is not None and (not results or results[-1].end == "done"):
         message = next_message(plan.scenario, plan.document.agent.messages())
         if not message:
             break
         output.note(f"> {message}")
-        results.append(await say(Prompt(message)))
+        results.append(await say(UserPrompt(message)))
     return results or [TurnResult("done", "The script is over; nothing is left to play.")]
 
 

@@ -177,7 +177,7 @@ def _resolve(answer: asyncio.Future[str], line: str | None) -> None:
         answer.set_result(line)
 
 
-Form = Literal["text", "json", "events"]
+OutputForm = Literal["text", "json", "events"]
 """``text`` for people, one ``json`` document at the end, or ``events`` as lines of JSON."""
 
 
@@ -193,7 +193,7 @@ class _RunSummary:
 class RunOutput:
     """Prints one run: the answer to ``out``, everything else to standard error."""
 
-    def __init__(self, form: Form, document: Document, out: TextIO | None = None) -> None:
+    def __init__(self, form: OutputForm, document: Document, out: TextIO | None = None) -> None:
         self._form = form
         self._document = document
         self._out = out or sys.stdout

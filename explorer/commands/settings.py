@@ -9,7 +9,7 @@ from typing import Any
 from explorer.commands.errors import CommandFailed, UsageError
 from explorer.commands.output import print_json, print_table
 from explorer.settings.effective import profile_named
-from explorer.settings.keys import KEYS, Key, profile_default, schema_text
+from explorer.settings.keys import KEYS, SettingKey, profile_default, schema_text
 from explorer.settings.kinds import parsed
 from explorer.settings.kinds import shown as written
 from explorer.settings.live import (
@@ -71,7 +71,7 @@ def _project(arguments: argparse.Namespace) -> Path | None:
     return project_of(folder)
 
 
-def _key(arguments: argparse.Namespace) -> Key:
+def _key(arguments: argparse.Namespace) -> SettingKey:
     key = KEYS.get(arguments.key)
     if key is None:
         near = [name for name in KEYS if arguments.key.lower() in name.lower()]
@@ -81,7 +81,7 @@ def _key(arguments: argparse.Namespace) -> Key:
 
 
 def _effective_value(
-    key: Key, explanation: Explanation, settings: LiveSettings, project: Path | None
+    key: SettingKey, explanation: Explanation, settings: LiveSettings, project: Path | None
 ) -> Any:
     """The value in force: the one that is set, or the profile's."""
     if explanation.source != "profile":
@@ -90,7 +90,7 @@ def _effective_value(
     return profile_default(key, profile_named(settings.values(project), profiles=profiles))
 
 
-def _row(key: Key, settings: LiveSettings, project: Path | None) -> dict[str, Any]:
+def _row(key: SettingKey, settings: LiveSettings, project: Path | None) -> dict[str, Any]:
     explanation = settings.explain(key.name, project)
     return {
         "key": key.name,
@@ -124,7 +124,7 @@ def _list(arguments: argparse.Namespace, settings: LiveSettings, project: Path |
         print(problem)
 
 
-def _value_text(key: Key, row: dict[str, Any]) -> str:
+def _value_text(key: SettingKey, row: dict[str, Any]) -> str:
     if row["value"] is None:
         return f"({key.unset})"
     return written(row["value"])
@@ -166,7 +166,7 @@ def _reset(arguments: argparse.Namespace, settings: LiveSettings, project: Path 
 
 
 def _print_change(
-    arguments: argparse.Namespace, key: Key, settings: LiveSettings, project: Path | None
+    arguments: argparse.Namespace, key: SettingKey, settings: LiveSettings, project: Path | None
 ) -> None:
     row = _row(key, settings, project)
     if arguments.json:

@@ -14,7 +14,6 @@ from os.path import exists, isfile
 from pathlib import Path
 from typing import NamedTuple
 
-from explorer import paths
 from explorer.commands.errors import CommandFailed, UsageError
 from explorer.compaction.profile import BASES, Profile
 from explorer.formats import ExportError, FormatError
@@ -23,6 +22,7 @@ from explorer.models.client import ModelClient, ModelClientConfig
 from explorer.services.changes import Change, ExtensionsActed
 from explorer.services.document import Document
 from explorer.session.visible_text import visible_line
+from explorer.settings import paths
 from explorer.settings.effective import Values, effective, profile_named
 from explorer.settings.live import LiveSettings, project_of
 from explorer.settings.profile_files import ProfileError, ProfileFiles
@@ -89,6 +89,14 @@ class Named:
     stored: bool
 
 
+def file_named(name: str) -> tuple[Path, str]:
+    """A file, and the id of the session in it that ``FILE#SESSION`` names; else empty."""
+    path, mark, session_id = name.rpartition("#")
+    if mark and not isfile(name) and isfile(path):
+        return Path(path), session_id
+    return Path(name), ""
+
+
 @contextmanager
 def session_named(name: str, database: Path | None) -> Iterator[Named]:
     """The stored session of a number or the start of an id, or the session of a file.
@@ -96,12 +104,12 @@ def session_named(name: str, database: Path | None) -> Iterator[Named]:
     A file is read for this command only; lines of it that were set aside are reported on standard
     error. Raises UsageError, CommandFailed.
     """
-    file = Path(name)
-    if isfile(name):
+    file, session_id = file_named(name)
+    if isfile(file):
         folder = Path(tempfile.mkdtemp(prefix="session-explorer-"))
         try:
             with workbench(folder / "one.db") as bench:
-                report = bench.import_blocking(file)
+                report = bench.import_blocking(file, session_id=session_id, alone=True)
                 for problem in report.problems:
                     note = f"{file}, line {problem.line}: {problem.reason}"
                     print(visible_line(note), file=sys.stderr)

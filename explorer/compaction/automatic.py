@@ -20,8 +20,8 @@ from explorer.compaction.triggers import (
     Guards,
     Hold,
     LastReply,
-    Situation,
     Trigger,
+    TriggerSituation,
     decide,
     looks_between_rounds,
     may_continue,
@@ -131,7 +131,7 @@ class Commit:
 # procedures --------------------------------------------------------------------------------------
 
 
-class Rules(NamedTuple):
+class Switches(NamedTuple):
     """The switches of the moment."""
 
     profile: Profile
@@ -145,10 +145,10 @@ class Watched(Protocol):
     guards: Guards
 
     @property
-    def rules(self) -> Rules:
+    def rules(self) -> Switches:
         """Read anew for every decision."""
 
-    def situation(self) -> Situation:
+    def situation(self) -> TriggerSituation:
         """How full the context is; without a reply."""
 
 

@@ -19,7 +19,7 @@ from explorer.compaction.profile.rules import Background
 from explorer.compaction.reasons import share_text
 
 
-class State(Enum):
+class RunState(Enum):
     """Where a summary that is made ahead stands."""
 
     IDLE = "idle"
@@ -59,7 +59,7 @@ class Exceeded:
 
 
 @dataclass(frozen=True, slots=True)
-class Finished:
+class RunFinished:
     """The summary of a run is there."""
 
     run: int
@@ -81,7 +81,7 @@ class Applied:
 
 
 @dataclass(frozen=True, slots=True)
-class Cancelled:
+class RunCancelled:
     """The person, or a compaction made otherwise, put an end to it."""
 
 
@@ -90,8 +90,8 @@ class ModelChanged:
     """Another model goes on: a run that was begun with the old one's cache is of no use."""
 
 
-Event = (
-    Rendered | Rendering | Exceeded | Finished | Failed | Applied | Cancelled | ModelChanged
+BackgroundEvent = (
+    Rendered | Rendering | Exceeded | RunFinished | Failed | Applied | RunCancelled | ModelChanged
 )  # fmt: skip
 
 
@@ -127,7 +127,7 @@ class Apply:
 
 
 @dataclass(frozen=True, slots=True)
-class Discard:
+class DiscardRun:
     """Throw the summary of a run away: there is room without it."""
 
     run: int
@@ -138,14 +138,14 @@ class Foreground:
     """Summarize now, while the person waits."""
 
 
-Action = Start | Stop | Wait | Apply | Discard | Foreground
+Action = Start | Stop | Wait | Apply | DiscardRun | Foreground
 
 
 @dataclass(frozen=True, slots=True)
 class Machine:
     """One session's state. ``run`` names the latest run, from 1; 0 before the first."""
 
-    state: State = State.IDLE
+    state: RunState = RunState.IDLE
     run: int = 0
     ratio: float = 0.0
     """How full the last prompt was."""
@@ -172,7 +172,7 @@ def trigger_line(policy: Background, warm: bool, draws: Draws) -> float:
     return policy.warm_low + draws.random() * (policy.warm_high - policy.warm_low)
 
 
-def step(machine: Machine, event: Event, policy: Background, draws: Draws) -> Step:
+def step(machine: Machine, event: BackgroundEvent, policy: Background, draws: Draws) -> Step:
     """The state after an event, and what is to be done.
 
     Words of a run that is no longer the current one change nothing.
@@ -184,32 +184,32 @@ def step(machine: Machine, event: Event, policy: Background, draws: Draws) -> St
             return _rendering(replace(machine, ratio=ratio), policy)
         case Exceeded():
             return _exceeded(machine)
-        case Finished(run):
-            if machine.state is not State.IN_PROGRESS or run != machine.run:
+        case RunFinished(run):
+            if machine.state is not RunState.IN_PROGRESS or run != machine.run:
                 return machine, ()
             note = "The summary is ready; it is applied before the next prompt."
-            return replace(machine, state=State.COMPLETED, problem="", note=note), ()
+            return replace(machine, state=RunState.COMPLETED, problem="", note=note), ()
         case Failed(run, problem):
-            busy = machine.state in (State.IN_PROGRESS, State.COMPLETED)
+            busy = machine.state in (RunState.IN_PROGRESS, RunState.COMPLETED)
             if not busy or run != machine.run:
                 return machine, ()
-            return replace(machine, state=State.FAILED, problem=problem, note=problem), ()
+            return replace(machine, state=RunState.FAILED, problem=problem, note=problem), ()
         case Applied(run):
-            if machine.state is not State.COMPLETED or run != machine.run:
+            if machine.state is not RunState.COMPLETED or run != machine.run:
                 return machine, ()
             note = "The summary took the place of what it tells."
-            return replace(machine, state=State.IDLE, problem="", note=note), ()
-        case Cancelled():
+            return replace(machine, state=RunState.IDLE, problem="", note=note), ()
+        case RunCancelled():
             return _ended(machine, "Stopped.")
         case ModelChanged():
-            if machine.state is not State.IN_PROGRESS:
+            if machine.state is not RunState.IN_PROGRESS:
                 return machine, ()
             return _ended(machine, "Stopped: another model goes on.")
 
 
 def _rendered(machine: Machine, event: Rendered, policy: Background, draws: Draws) -> Step:
     seen = replace(machine, ratio=event.ratio, warm=event.warm)
-    if machine.state not in (State.IDLE, State.FAILED):
+    if machine.state not in (RunState.IDLE, RunState.FAILED):
         return seen, ()
     line = trigger_line(policy, event.warm, draws)
     seen = replace(seen, trigger=line)
@@ -219,37 +219,37 @@ def _rendered(machine: Machine, event: Rendered, policy: Background, draws: Draw
         return replace(seen, note=f"{share_text(event.ratio)} full, below {drawn}"), ()
     run = machine.run + 1
     note = f"{share_text(event.ratio)} full, above {drawn}"
-    begun = replace(seen, state=State.IN_PROGRESS, run=run, problem="", note=note)
+    begun = replace(seen, state=RunState.IN_PROGRESS, run=run, problem="", note=note)
     return begun, (Start(run),)
 
 
 def _rendering(machine: Machine, policy: Background) -> Step:
-    if machine.state is not State.COMPLETED:
+    if machine.state is not RunState.COMPLETED:
         return machine, ()
     if machine.ratio >= policy.apply_minimum:
         return machine, (Apply(machine.run),)
     least = share_text(policy.apply_minimum)
     note = f"Thrown away: only {share_text(machine.ratio)} full by now, less than {least}."
-    return replace(machine, state=State.IDLE, note=note), (Discard(machine.run),)
+    return replace(machine, state=RunState.IDLE, note=note), (DiscardRun(machine.run),)
 
 
 def _exceeded(machine: Machine) -> Step:
-    if machine.state is State.IN_PROGRESS:
+    if machine.state is RunState.IN_PROGRESS:
         note = "The prompt does not fit: waiting for the summary that is on its way."
         return replace(machine, note=note), (Wait(machine.run),)
-    if machine.state is State.COMPLETED:
+    if machine.state is RunState.COMPLETED:
         return machine, (Apply(machine.run),)
     note = "The prompt does not fit and nothing was prepared: summarizing now."
-    return replace(machine, state=State.IDLE, problem="", note=note), (Foreground(),)
+    return replace(machine, state=RunState.IDLE, problem="", note=note), (Foreground(),)
 
 
 def _ended(machine: Machine, note: str) -> Step:
     actions: tuple[Action, ...] = ()
-    if machine.state is State.IN_PROGRESS:
+    if machine.state is RunState.IN_PROGRESS:
         actions = (Stop(machine.run),)
-    elif machine.state is State.COMPLETED:
-        actions = (Discard(machine.run),)
-    return replace(machine, state=State.IDLE, problem="", note=note), actions
+    elif machine.state is RunState.COMPLETED:
+        actions = (DiscardRun(machine.run),)
+    return replace(machine, state=RunState.IDLE, problem="", note=note), actions
 
 
 # procedures --------------------------------------------------------------------------------------
@@ -324,7 +324,7 @@ class BudgetedPrompts:
         if model_changed:
             yield from self.advance(ModelChanged())
         if not session.enabled:
-            yield from self.advance(Cancelled())
+            yield from self.advance(RunCancelled())
         summarized, ratio = False, (yield Prepare())
         if ratio is not None and (yield from self.advance(Rendering(ratio))):
             summarized = True
@@ -337,7 +337,7 @@ class BudgetedPrompts:
         else:
             yield from self.advance(Rendered(sent.ratio, sent.warm))
 
-    def advance(self, event: Event) -> Steps[bool]:
+    def advance(self, event: BackgroundEvent) -> Steps[bool]:
         """Give the machine an event and do what it says; whether the context was compacted."""
         compacted = False
         for action in self.step(event):
@@ -355,7 +355,7 @@ class BudgetedPrompts:
                     yield action
         return compacted
 
-    def step(self, event: Event) -> tuple[Action, ...]:
+    def step(self, event: BackgroundEvent) -> tuple[Action, ...]:
         """Give the machine an event; what is to be done."""
         machine, actions = step(self.machine, event, self._session.policy, self._draws)
         self._change(machine)

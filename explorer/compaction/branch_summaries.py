@@ -90,7 +90,9 @@ def prepare_branch(
     )
 
 
-def _is_told_message(tree: SessionTree, view: PathView, position: int, profile: Profile) -> bool:
+def _is_summarized_message(
+    tree: SessionTree, view: PathView, position: int, profile: Profile
+) -> bool:
     """Whether a message is summarized at all (B17, E10)."""
     kind = view.kinds[position]
     if kind == Kind.TOOL_RESULT or view.path[position] in view.shape.omitted:
@@ -120,7 +122,7 @@ def _within(
         kind = view.kinds[position]
         if not (tellable[position - first] or kind == Kind.COMPACTION):
             continue
-        if not _is_told_message(tree, view, position, profile):
+        if not _is_summarized_message(tree, view, position, profile):
             continue
         weighed = corrected and kind != Kind.COMPACTION
         tokens = view.weights[position] if weighed else estimate[path[position]]

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from explorer.compaction.path_view import USER_IMAGE_TOKENS
 from explorer.compaction.profile import Profile
 from explorer.session.columns import SessionColumns
-from explorer.session.context import Context
+from explorer.session.context import PathContext
 from explorer.session.edits import last_prune_change, last_shape_change
 from explorer.session.kinds import Flag, Kind, selector
 from explorer.session.tree import Path, SessionTree
@@ -36,7 +36,7 @@ class ContextSize(NamedTuple):
 
 def context_size(
     tree: SessionTree,
-    context: Context,
+    context: PathContext,
     profile: Profile,
     measured: Sequence[int] | None = None,
 ) -> ContextSize:
@@ -71,7 +71,7 @@ def context_size(
 
 def counted_size(
     tree: SessionTree,
-    context: Context,
+    context: PathContext,
     profile: Profile,
     measured: Sequence[int] | None = None,
 ) -> int:
@@ -83,11 +83,11 @@ def counted_size(
     return _counted(tree, context, 0, profile, measured) if context.messages else 0
 
 
-def _pruned_since(tree: SessionTree, context: Context, entry: int) -> bool:
+def _pruned_since(tree: SessionTree, context: PathContext, entry: int) -> bool:
     return _last_change(tree, context) > entry
 
 
-def _last_change(tree: SessionTree, context: Context) -> int:
+def _last_change(tree: SessionTree, context: PathContext) -> int:
     """The last entry that changes how earlier entries are sent to the model, or -1."""
     prune = last_prune_change(tree, context.path) if tree.columns.prunes else -1
     if not tree.columns.shapes:
@@ -95,7 +95,7 @@ def _last_change(tree: SessionTree, context: Context) -> int:
     return max(prune, last_shape_change(tree, context.path, context.again))
 
 
-def _last_usage(tree: SessionTree, context: Context, profile: Profile) -> int:
+def _last_usage(tree: SessionTree, context: PathContext, profile: Profile) -> int:
     """The index into the messages of the last reply whose usage counts, or -1."""
     messages = context.messages
     first = 1 if context.compaction >= 0 else 0
@@ -135,7 +135,7 @@ def last_report(tree: SessionTree, part: Path, least: int) -> int:
 
 def _counted(
     tree: SessionTree,
-    context: Context,
+    context: PathContext,
     first: int,
     profile: Profile,
     measured: Sequence[int] | None,

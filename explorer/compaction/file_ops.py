@@ -9,10 +9,10 @@ from typing import Literal, NamedTuple
 from explorer.compaction.profile import Profile
 from explorer.session.columns import KNOWN, OP_KINDS
 from explorer.session.describe import BranchFacts, CompactionFacts
-from explorer.session.file_tools import Known
+from explorer.session.file_tools import KnownBy
 from explorer.session.tree import SessionTree
 
-Change = Literal["created", "updated", "deleted"]
+FileChangeKind = Literal["created", "updated", "deleted"]
 HowKnown = Literal["tool", "argument", "result", "summary"]
 """Who says what became of a file: the tool does nothing else, an argument of the call or its
 result says so, or an earlier summary."""
@@ -26,7 +26,7 @@ class FileChange(NamedTuple):
     """What became of a file in the end."""
 
     path: str
-    change: Change
+    change: FileChangeKind
     known: HowKnown
 
 
@@ -54,7 +54,7 @@ class FileOperations:
     def __init__(self) -> None:
         self._read: set[str] = set()
         self._failed: set[str] = set()
-        self._changed: dict[str, tuple[Change, HowKnown]] = {}
+        self._changed: dict[str, tuple[FileChangeKind, HowKnown]] = {}
         self._made: set[str] = set()
         """Those that are known to have been made since the first of what is collected."""
 
@@ -138,7 +138,7 @@ class FileOperations:
                 before.setdefault(path, []).append(row)
 
     def _create(
-        self, tree: SessionTree, row: int, name: str, known: Known, before: Sequence[int]
+        self, tree: SessionTree, row: int, name: str, known: KnownBy, before: Sequence[int]
     ) -> None:
         """A tool that makes files may also overwrite them: the result knows, or what came before
         (rows of the same file, from whichever branch)."""

@@ -7,7 +7,7 @@ from enum import IntEnum
 from itertools import compress
 
 from explorer.compaction.path_view import PathView, marked
-from explorer.compaction.preparation import Preparation, Refusal
+from explorer.compaction.preparation import Preparation, PreparationRefusal
 from explorer.compaction.reasons import tokens_text
 from explorer.compaction.triggers import shrinks
 from explorer.session.kinds import CONTEXT_KINDS, Kind, selector
@@ -40,7 +40,7 @@ class Verdict(IntEnum):
 
 
 def verdict_reason(
-    preparation: Preparation | Refusal, verdict: Verdict, position: int, weight: int
+    preparation: Preparation | PreparationRefusal, verdict: Verdict, position: int, weight: int
 ) -> str:
     """Why the entry at a position of the path has its verdict."""
     view = preparation.cuts.view
@@ -70,7 +70,7 @@ def verdict_reason(
         )
     if verdict is Verdict.PRUNED:
         return _pruned(view, preparation, position)
-    if verdict is Verdict.KEPT or isinstance(preparation, Refusal):
+    if verdict is Verdict.KEPT or isinstance(preparation, PreparationRefusal):
         return _kept(view, preparation, position, weight)
     if verdict is Verdict.TURN_PREFIX:
         turn = view.turn(preparation.turn_start)
@@ -109,7 +109,7 @@ def _summarized_already(view: PathView, position: int) -> str:
 
 
 def _compaction(
-    view: PathView, preparation: Preparation | Refusal, verdict: Verdict, position: int
+    view: PathView, preparation: Preparation | PreparationRefusal, verdict: Verdict, position: int
 ) -> str:
     if position != view.compaction:
         return "An older compaction: a later one, or a new start, took its place."
@@ -118,7 +118,7 @@ def _compaction(
             "Lost: there is no history to summarize before the split turn, and the previous "
             "summary is dropped with it."
         )
-    if isinstance(preparation, Refusal):
+    if isinstance(preparation, PreparationRefusal):
         return "The summary in force: the context starts with it."
     if not preparation.history and preparation.turn_prefix:
         return "The summary in force: carried over word for word into the new one."
@@ -139,23 +139,25 @@ def _omitted(view: PathView, position: int) -> str:
     )
 
 
-def _reinserted_reason(view: PathView, preparation: Preparation | Refusal, position: int) -> str:
+def _reinserted_reason(
+    view: PathView, preparation: Preparation | PreparationRefusal, position: int
+) -> str:
     entry = view.path[position]
     later = preparation.again if isinstance(preparation, Preparation) else view.again
     copy = later[entry]
     tokens = tokens_text(max(0, view.weight_in_place(position) + copy.extra))
     if copy.why == "pin":
         sentence = (
-            f"Pinned by #{copy.by}: told again after the summary, word for word ({tokens} tokens)."
+            f"Pinned by #{copy.by}: repeated after the summary, word for word ({tokens} tokens)."
         )
     elif copy.by >= 0:
         sentence = (
-            f"One of the user's own messages, which #{copy.by} keeps: told again after the summary,"
+            f"One of the user's own messages, which #{copy.by} keeps: repeated after the summary,"
             f" word for word ({tokens} tokens)."
         )
     else:
         sentence = (
-            "One of the user's own messages, which these rules keep: told again after the summary,"
+            "One of the user's own messages, which these rules keep: repeated after the summary,"
             f" word for word ({tokens} tokens)."
         )
     if entry in view.again:
@@ -163,11 +165,11 @@ def _reinserted_reason(view: PathView, preparation: Preparation | Refusal, posit
     return f"{sentence} The summarizer reads it too."
 
 
-def _pruned(view: PathView, preparation: Preparation | Refusal, position: int) -> str:
+def _pruned(view: PathView, preparation: Preparation | PreparationRefusal, position: int) -> str:
     result = view.pruned[view.path[position]]
     reader = "the model is sent the note"
     if isinstance(preparation, Preparation) and position < preparation.cut:
-        reader = "the summarizer is told the note"
+        reader = "the summarizer gets the note"
     return (
         f"Pruned by #{result.by}: a note stands for its {tokens_text(result.tokens)} tokens and "
         f"saves {tokens_text(result.saved)}; {reader} alone."
@@ -189,15 +191,17 @@ def _not_sent(view: PathView, position: int) -> str:
     return "Notes about the session, never sent to a model."
 
 
-def _kept(view: PathView, preparation: Preparation | Refusal, position: int, weight: int) -> str:
-    if isinstance(preparation, Refusal):
+def _kept(
+    view: PathView, preparation: Preparation | PreparationRefusal, position: int, weight: int
+) -> str:
+    if isinstance(preparation, PreparationRefusal):
         return "Kept: nothing is compacted."
     newest = tokens_text(view.weight(position, len(view)))
     pin = view.shape.pinned.get(view.path[position])
     if pin is not None:
         return (
             f"Kept as it is ({tokens_text(weight)} tokens), and pinned by #{pin.by}: once it is"
-            " summarized it is told again, word for word."
+            " summarized it is repeated, word for word."
         )
     rule = f"{_why_cut(preparation)}."
     if position == preparation.cut_point:
@@ -240,7 +244,7 @@ class Partition:
     tokens_after_estimate: int
     """What is kept plus a guess of the summary's size, counted like ``context_estimate``;
     ``tokens_before`` of a refusal, which changes nothing."""
-    preparation: Preparation | Refusal
+    preparation: Preparation | PreparationRefusal
 
     @property
     def context_estimate(self) -> int:
@@ -295,7 +299,7 @@ class Partition:
         return verdict_reason(self.preparation, verdict, position, self.weight(position))
 
 
-def partition(preparation: Preparation | Refusal) -> Partition:
+def partition(preparation: Preparation | PreparationRefusal) -> Partition:
     """The verdicts of a preparation; a refusal leaves all that the context holds kept."""
     view = preparation.cuts.view
     verdicts = bytearray()
@@ -341,7 +345,7 @@ def is_possible(shown: Partition) -> bool:
 
 
 def _stretches(
-    view: PathView, preparation: Preparation | Refusal
+    view: PathView, preparation: Preparation | PreparationRefusal
 ) -> list[tuple[int, int, Verdict]]:
     """The path in stretches of one verdict each, entries that are not sent aside."""
     out: list[tuple[int, int, Verdict]] = []
@@ -355,7 +359,7 @@ def _stretches(
 
     # What came before a new start is gone, not summarized.
     until(view.reset + 1, Verdict.NOT_SENT)
-    if isinstance(preparation, Refusal):
+    if isinstance(preparation, PreparationRefusal):
         # Nothing happens: what the context holds stays, from where the last compaction kept.
         first = view.kept_from if view.kept_from >= 0 else view.boundary
         until(first, Verdict.SUMMARIZED_EARLIER)
@@ -383,7 +387,7 @@ def _unsent_weight(view: PathView, start: int, stop: int) -> int:
 
 def _judge_compactions(
     view: PathView,
-    preparation: Preparation | Refusal,
+    preparation: Preparation | PreparationRefusal,
     verdicts: bytearray,
     tokens: list[int],
 ) -> None:
@@ -417,7 +421,10 @@ def _judge_omitted(view: PathView, verdicts: bytearray, tokens: list[int]) -> No
 
 
 def _judge_again(
-    view: PathView, preparation: Preparation | Refusal, verdicts: bytearray, tokens: list[int]
+    view: PathView,
+    preparation: Preparation | PreparationRefusal,
+    verdicts: bytearray,
+    tokens: list[int],
 ) -> tuple[int, int]:
     """Judge what is repeated after the summary. Returns its tokens then, and the tokens of what is
     repeated now and not then."""

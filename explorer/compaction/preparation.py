@@ -65,7 +65,7 @@ class Preparation:
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class PreparationRefusal:
     """Why there is nothing to compact."""
 
     leaf: int
@@ -92,11 +92,11 @@ def prepare(
     weights: Sequence[int] | None = None,
     cut: int | None = None,
     prompt_of: PromptReader | None = None,
-) -> Preparation | Refusal:
+) -> Preparation | PreparationRefusal:
     """Prepare a compaction at ``leaf``; never raises for what a session holds.
 
     ``weights``: tokens by entry index to use instead of the estimate; negative is not counted yet.
-    ``cut``: a position chosen by hand; one that is no valid cut gives a ``Refusal``.
+    ``cut``: a position chosen by hand; one that is no valid cut gives a ``PreparationRefusal``.
     ``prompt_of``: reads the prompt tokens of a reply, for profiles that scale by them (B18).
     """
     cuts = Cuts(view_of(tree, leaf, profile, weights), profile)
@@ -108,10 +108,6 @@ def prepare(
         return _refusal(leaf, cuts, plan, size, settings)
     found = plan.cut
     files = _files(tree, cuts, found.first_kept)
-    reinserted: Mapping[int, Reinserted] = {}
-    budget = view.shape.user_budget or user_budget_of(profile)
-    if view.shape.pinned or budget is not None:
-        reinserted = again(tree, view.path, view.shape, found.first_kept, view.reset, budget)
     by_hand = cut is not None
     return Preparation(
         leaf=leaf,
@@ -125,7 +121,7 @@ def prepare(
         previous_compaction=view.path[view.compaction] if view.compaction >= 0 else -1,
         history=plan.history,
         turn_prefix=plan.prefix,
-        again=reinserted,
+        again=_reinserted(tree, cuts, found.first_kept),
         keep=keep,
         tokens_before=size.tokens,
         tokens_source=size.source,
@@ -141,14 +137,25 @@ def prepare(
     )
 
 
+def _reinserted(tree: SessionTree, cuts: Cuts, cut: int) -> Mapping[int, Reinserted]:
+    """The entries that are repeated after the summary, by index: pins and users' messages."""
+    view = cuts.view
+    budget = view.shape.user_budget or user_budget_of(cuts.profile)
+    if not view.shape.pinned and budget is None:
+        return {}
+    return again(tree, view.path, view.shape, cut, view.reset, budget)
+
+
 def user_budget_of(profile: Profile) -> UserBudget | None:
     """How a profile keeps the user's messages, where the session has no rule."""
     tokens = profile.keep_user_tokens
     return UserBudget(tokens, -1) if tokens > 0 else None
 
 
-def _refusal(leaf: int, cuts: Cuts, no: _No, size: ContextSize, settings: Settings) -> Refusal:
-    return Refusal(
+def _refusal(
+    leaf: int, cuts: Cuts, no: _No, size: ContextSize, settings: Settings
+) -> PreparationRefusal:
+    return PreparationRefusal(
         leaf=leaf,
         path=cuts.view.path,
         code=no.code,

@@ -26,7 +26,7 @@ ORDER: tuple[Why, ...] = ("superseded", "useless", "old")
 """What goes first."""
 Protect = Callable[[int, str], bool]
 """Whether a tool result (its entry, its tool) must stay whatever the policy says."""
-Code = Literal["", "nothing", "below-minimum"]
+PruningCode = Literal["", "nothing", "below-minimum"]
 
 _RESULTS = selector({Kind.TOOL_RESULT})
 
@@ -89,7 +89,7 @@ class PruningPlan:
     """What they would save together."""
     window_start: int
     """The oldest tool result in the protected window, or -1 without any."""
-    code: Code
+    code: PruningCode
     """Why nothing is done; empty when something is."""
 
     @property
@@ -201,7 +201,7 @@ class ToolResults:
         chosen = candidates
         if policy.amount == "needed" and needed is not None:
             chosen = _enough(candidates, max(needed, policy.minimum_savings))
-        code: Code = "" if chosen else "nothing"
+        code: PruningCode = "" if chosen else "nothing"
         if chosen and could_save < policy.minimum_savings:
             code, chosen = "below-minimum", []
         return PruningPlan(

@@ -33,7 +33,7 @@ class QuirkFacts:
     """The last thinking of what the summary tells."""
 
 
-Rule = Callable[[Sequence[PromptMessage], QuirkFacts], list[PromptMessage]]
+QuirkRule = Callable[[Sequence[PromptMessage], QuirkFacts], list[PromptMessage]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Quirk:
     stage: Stage
     sentence: str
     """What is done about it, for people."""
-    rule: Rule
+    rule: QuirkRule
 
     def concerns(self, model: str) -> bool:
         """Whether a model is of the family."""
@@ -112,7 +112,7 @@ QUIRKS: tuple[Quirk, ...] = (
         "Claude Opus",
         r"claude-opus|claude-\d[\w.-]*-opus",
         "request",
-        "It is told again, after everything else, that it must not call tools but only write.",
+        "It is reminded, after everything else, that it must not call tools but only write.",
         no_tools_reminder,
     ),
     Quirk(

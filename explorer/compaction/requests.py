@@ -15,12 +15,7 @@ from typing import Literal
 from explorer.compaction.messages import Reader, with_notes
 from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import Profile, Settings
-from explorer.compaction.serialization import (
-    Serialized,
-    Span,
-    escape_tags,
-    read_conversation,
-)
+from explorer.compaction.serialization import Serialized, SourceSpan, escape_tags, read_conversation
 from explorer.compaction.summary import strip_files
 from explorer.compaction.templates import Templates
 from explorer.compaction.validation import FREE, Form, asked_form, form_of
@@ -61,11 +56,11 @@ def take_window(conversation: Serialized, start: int, limit: int) -> tuple[Seria
         last = number + (end == spans[number].end)
     else:
         end = at
-    pieces = [Span(max(a, start), min(b, end), who) for a, b, who in spans[number : last + 1]]
+    pieces = [SourceSpan(max(a, start), min(b, end), who) for a, b, who in spans[number : last + 1]]
     shift = len(opening) - start
     window = Serialized(
         opening + text[start:end],
-        [Span(a + shift, b + shift, who) for a, b, who in pieces if a < b],
+        [SourceSpan(a + shift, b + shift, who) for a, b, who in pieces if a < b],
     )
     return window, spans[last].start if last < len(spans) and end <= spans[last].start else end
 
@@ -76,16 +71,6 @@ def _within(message: str, room: int) -> int:
     piece = utf16_prefix(message, max(room, 1), keep_pairs=True)
     line = piece.rfind("\n", int(len(piece) * _LINE_SEARCH)) + 1
     return max(1, line or len(piece))
-
-
-def windows_of(conversation: Serialized, limit: int) -> list[Serialized]:
-    """All windows of a conversation, in order; see ``take_window``."""
-    windows: list[Serialized] = []
-    at = 0
-    while at < len(conversation.text):
-        window, at = take_window(conversation, at, limit)
-        windows.append(window)
-    return windows
 
 
 def newest_within(conversation: Serialized, limit: int) -> Serialized:
@@ -104,8 +89,8 @@ def newest_within(conversation: Serialized, limit: int) -> Serialized:
     if number == len(spans):
         span = spans[-1]
         piece = text[max(span.start, span.end - max(1, room // 2)) : span.end]
-        return Serialized(piece, [Span(0, len(piece), span.entry)])
-    return Serialized(text[at:], [Span(a - at, b - at, who) for a, b, who in spans[number:]])
+        return Serialized(piece, [SourceSpan(0, len(piece), span.entry)])
+    return Serialized(text[at:], [SourceSpan(a - at, b - at, who) for a, b, who in spans[number:]])
 
 
 Purpose = Literal["history", "turn_prefix", "short", "branch", "verify"]
@@ -114,7 +99,7 @@ SHORT_OUTPUT_TOKENS = 512
 
 
 @dataclass(frozen=True, slots=True)
-class Material:
+class RequestMaterial:
     """What a request is made of, kept apart so that a long one can be asked in windows (C6)."""
 
     conversation: Serialized
@@ -139,11 +124,11 @@ class SummaryRequest:
     system: str
     prompt: str
     max_output_tokens: int
-    sources: list[Span] = field(default_factory=list)
+    sources: list[SourceSpan] = field(default_factory=list)
     """Which entry each stretch of the prompt came from, ascending; offsets in characters."""
     form: Form = FREE
     """The sections that the answer must have."""
-    material: Material | None = field(default=None, repr=False, compare=False)
+    material: RequestMaterial | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,20 +206,32 @@ def build_requests(
         cap = output_cap("history", settings, model_limit)
         requests.append(request_of(material, "history", templates.system, cap, form))
     if prefix.text or (wanted and profile.empty_input == "prepare"):
-        every = profile.focus == "every-request"
-        material = material_of(
-            templates, templates.turn_prefix, instructions if every else "", prefix, profile
-        )
-        material = replace(material, context=added.context if every else ())
         cap = output_cap("turn_prefix", settings, model_limit)
-        form = asked_form(form_of(profile, "turn_prefix"), templates.turn_prefix)
-        requests.append(request_of(material, "turn_prefix", templates.system, cap, form))
+        requests.append(_prefix_request(prefix, instructions, templates, profile, added, cap))
     if profile.short_summary and requests:
         recent = recent_messages(preparation, entries, templates) or history
         material = material_of(templates, templates.short, "", recent, profile)
         cap = output_cap("short", settings, model_limit)
         requests.append(request_of(material, "short", templates.system, cap))
     return requests
+
+
+def _prefix_request(
+    prefix: Serialized,
+    instructions: str,
+    templates: Templates,
+    profile: Profile,
+    added: Additions,
+    cap: int,
+) -> SummaryRequest:
+    """The request for the first part of a split turn; ``cap``: tokens of its answer at most."""
+    every = profile.focus == "every-request"
+    material = material_of(
+        templates, templates.turn_prefix, instructions if every else "", prefix, profile
+    )
+    material = replace(material, context=added.context if every else ())
+    form = asked_form(form_of(profile, "turn_prefix"), templates.turn_prefix)
+    return request_of(material, "turn_prefix", templates.system, cap, form)
 
 
 def _history(
@@ -244,14 +241,14 @@ def _history(
     instructions: str,
     templates: Templates,
     added: Additions,
-) -> Material:
+) -> RequestMaterial:
     profile = preparation.profile
     words = templates.sections[profile.sections]
     first, update = words.history_first, words.history_update
     if added.prompt is not None:
         first, update = added.prompt, templates.going_on(added.prompt)
         update = first if previous else update
-    return Material(
+    return RequestMaterial(
         conversation,
         templates.with_instructions(first, instructions),
         templates.with_instructions(update, instructions),
@@ -264,9 +261,9 @@ def _history(
 
 def material_of(
     templates: Templates, words: str, instructions: str, conversation: Serialized, profile: Profile
-) -> Material:
+) -> RequestMaterial:
     """The material of a request whose words have no separate form for updating."""
-    return Material(
+    return RequestMaterial(
         conversation,
         templates.with_instructions(words, instructions),
         templates.with_instructions(templates.going_on(words), instructions),
@@ -275,7 +272,7 @@ def material_of(
 
 
 def request_of(
-    material: Material, purpose: Purpose, system: str, cap: int, form: Form = FREE
+    material: RequestMaterial, purpose: Purpose, system: str, cap: int, form: Form = FREE
 ) -> SummaryRequest:
     """The request for a material, its parts in the order of A22."""
     prompt = _Prompt(material.profile)
@@ -310,7 +307,7 @@ class _Prompt:
         self._corrected = profile.tags_in_text == "escaped"
         self._parts: list[str] = []
         self._length = 0
-        self._sources: list[Span] = []
+        self._sources: list[SourceSpan] = []
 
     def _add(self, text: str) -> int:
         """Append a part and return where it starts."""
@@ -322,7 +319,7 @@ class _Prompt:
     def conversation(self, serialized: Serialized) -> None:
         opening = "<conversation>\n"
         start = self._add(f"{opening}{serialized.text}\n</conversation>") + len(opening)
-        self._sources += [Span(start + a, start + b, at) for a, b, at in serialized.spans]
+        self._sources += [SourceSpan(start + a, start + b, at) for a, b, at in serialized.spans]
 
     def previous(self, summary: str, compaction: int) -> None:
         opening = "<previous-summary>\n"
@@ -330,7 +327,7 @@ class _Prompt:
         text = escape_tags(strip_files(summary)) if self._corrected else summary
         start = self._add(f"{opening}{text}\n</previous-summary>") + len(opening)
         if compaction >= 0:
-            self._sources.append(Span(start, start + len(text), compaction))
+            self._sources.append(SourceSpan(start, start + len(text), compaction))
 
     def context(self, lines: Sequence[str]) -> None:
         text = "\n".join(lines)
@@ -342,7 +339,7 @@ class _Prompt:
         self._add(text)
 
     def request(
-        self, purpose: Purpose, system: str, cap: int, form: Form, material: Material
+        self, purpose: Purpose, system: str, cap: int, form: Form, material: RequestMaterial
     ) -> SummaryRequest:
         # One for one, so that the sources stay where they are.
         prompt = well_formed("\n\n".join(self._parts))

@@ -41,7 +41,7 @@ _RESERVED_TAGS = re.compile(
 )
 
 
-class Span(NamedTuple):
+class SourceSpan(NamedTuple):
     """A stretch of a text and the entry that it came from. Offsets are Python characters."""
 
     start: int
@@ -53,7 +53,7 @@ class Serialized(NamedTuple):
     """A text and where it came from; entries without text have no span."""
 
     text: str
-    spans: list[Span]
+    spans: list[SourceSpan]
 
 
 def escape_tags(text: str) -> str:
@@ -138,7 +138,7 @@ def serialize(messages: Iterable[tuple[int, ModelMessage]], profile: Profile) ->
     """Messages with their entries as one text, divided as the profile divides them."""
     between = _BLANK_LINE if profile.dialect == "labels" else DIVIDER
     parts: list[str] = []
-    spans: list[Span] = []
+    spans: list[SourceSpan] = []
     at = 0
     for entry, message in messages:
         text = serialize_message(message, profile)
@@ -147,7 +147,7 @@ def serialize(messages: Iterable[tuple[int, ModelMessage]], profile: Profile) ->
         if parts:
             at += len(between)
         parts.append(text)
-        spans.append(Span(at, at + len(text), entry))
+        spans.append(SourceSpan(at, at + len(text), entry))
         at += len(text)
     return Serialized(between.join(parts), spans)
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Protocol
 
-from explorer.compaction.file_ops import Change, FileChange
+from explorer.compaction.file_ops import FileChange, FileChangeKind
 from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import Profile
 
@@ -44,7 +44,7 @@ class WithFiles(Protocol):
     def profile(self) -> Profile: ...
 
 
-def changed(changes: Sequence[FileChange], change: Change) -> list[str]:
+def changed(changes: Sequence[FileChange], change: FileChangeKind) -> list[str]:
     """The files that a change befell."""
     return [one.path for one in changes if one.change == change]
 

@@ -1,4 +1,4 @@
-"""The words that go to a model, as values; the templates are read by ``explorer.templates``."""
+"""The words that go to a model, as values; ``explorer.settings.prompt_templates`` reads them."""
 
 from __future__ import annotations
 

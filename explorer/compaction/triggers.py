@@ -33,7 +33,7 @@ def limit_of(profile: Profile, settings: Settings) -> int:
     return window - reserve_of(profile, settings)
 
 
-class Limits(NamedTuple):
+class ContextLimits(NamedTuple):
     """Tokens that a context may take."""
 
     window: int
@@ -41,12 +41,12 @@ class Limits(NamedTuple):
     """Above it the context is compacted."""
 
 
-def limits_of(profile: Profile, settings: Settings, model_window: int | None) -> Limits:
+def limits_of(profile: Profile, settings: Settings, model_window: int | None) -> ContextLimits:
     """The limits for a model: the model's window, where it is known and smaller than the one
     set."""
     window = min(settings.context_window, model_window or settings.context_window)
     threshold = limit_of(profile, replace(settings, context_window=window))
-    return Limits(window, max(0, threshold))
+    return ContextLimits(window, max(0, threshold))
 
 
 def should_compact(context_tokens: int, profile: Profile, settings: Settings) -> bool:
@@ -57,7 +57,7 @@ def should_compact(context_tokens: int, profile: Profile, settings: Settings) ->
 
 Trigger = Literal["manual", "requested", "threshold", "overflow"]
 """``manual`` is a person's order, ``requested`` one that waited for the end of a turn."""
-Outcome = Literal["answered", "overflow", "failed", "stopped"]
+TriggerOutcome = Literal["answered", "overflow", "failed", "stopped"]
 Hold = Literal[
     "", "off", "breaker", "cooldown", "nothing-new", "recovered", "no-recovery", "put-off"
 ]
@@ -74,7 +74,7 @@ class LastReply:
     """The model's last reply, as far as a decision needs it."""
 
     model: str
-    outcome: Outcome
+    outcome: TriggerOutcome
     read_tokens: int = 0
     """Input and cache reads that the provider reported; 0 when it reported nothing."""
     before_compaction: bool = False
@@ -82,7 +82,7 @@ class LastReply:
 
 
 @dataclass(frozen=True, slots=True)
-class Situation:
+class TriggerSituation:
     """What is known when it is decided. Sizes in tokens."""
 
     tokens: int
@@ -173,7 +173,7 @@ class Guards:
         """A person wants it to go on: everything but this turn's limits is reset."""
         return Guards(recovered=self.recovered, continued=self.continued)
 
-    def observed(self, now: Situation) -> Guards:
+    def observed(self, now: TriggerSituation) -> Guards:
         """What the present context shows of the last compaction.
 
         Below the threshold it helped. Above it, although the entries themselves are few, two
@@ -210,7 +210,7 @@ class Decision:
         return self.trigger is not None
 
 
-def decide(now: Situation, guards: Guards, profile: Profile, enabled: bool) -> Decision:
+def decide(now: TriggerSituation, guards: Guards, profile: Profile, enabled: bool) -> Decision:
     """Whether to compact automatically. ``guards`` are those after ``Guards.observed`` (A8 to A12).
 
     ``enabled``: the switch as it stands at this moment; off stops everything but what a person
@@ -230,7 +230,7 @@ def decide(now: Situation, guards: Guards, profile: Profile, enabled: bool) -> D
     return _threshold(now, guards, enabled)
 
 
-def _overflow(now: Situation) -> str:
+def _overflow(now: TriggerSituation) -> str:
     """Why the last reply tells that the window is too small for the context, or nothing."""
     reply = now.reply
     # Another model's window says nothing of this one's, and an old reply nothing of this context.
@@ -262,7 +262,7 @@ def _recovery(guards: Guards, profile: Profile, enabled: bool, why: str) -> Deci
     return Decision("overflow", True, why)
 
 
-def _threshold(now: Situation, guards: Guards, enabled: bool) -> Decision:
+def _threshold(now: TriggerSituation, guards: Guards, enabled: bool) -> Decision:
     why = f"{now.tokens:,} tokens are more than the threshold of {now.threshold:,}."
     if not enabled:
         return _blocked("off", f"{why} Automatic compaction is off.")

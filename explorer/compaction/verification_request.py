@@ -12,7 +12,7 @@ from typing import Literal
 
 from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.requests import SummaryRequest, output_cap
-from explorer.compaction.serialization import Span, escape_tags
+from explorer.compaction.serialization import SourceSpan, escape_tags
 from explorer.compaction.summary import strip_files
 from explorer.compaction.templates import Templates, fill
 from explorer.compaction.validation import SECTION_SETS, Form, section_counts
@@ -132,19 +132,21 @@ def form_of_text(body: str, profile: Profile) -> Form:
     )
 
 
-def _prompt(template: str, values: dict[str, str], lacks: Sequence[Lack]) -> tuple[str, list[Span]]:
+def _prompt(
+    template: str, values: dict[str, str], lacks: Sequence[Lack]
+) -> tuple[str, list[SourceSpan]]:
     """The filled template, and which entry each line of a source came from."""
     before, _, after = template.partition(_FINDINGS)
     start = len(fill(before, values))
     lines: list[str] = []
-    sources: list[Span] = []
+    sources: list[SourceSpan] = []
     for number, lack in enumerate(lacks, 1):
         if lines:
             start += 1
         text = _lack_text(number, lack)
         lines.append(text)
         if lack.entry >= 0:
-            sources.append(Span(start, start + len(text), lack.entry))
+            sources.append(SourceSpan(start, start + len(text), lack.entry))
         start += len(text)
     findings = "\n".join(lines)
     whole = fill(before, values) + findings + fill(after, {**values, "findings": findings})

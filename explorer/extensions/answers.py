@@ -116,7 +116,7 @@ class AnswerError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class HandlerAnswer:
     """What one handler answered, in one spelling and checked; empty when it did nothing."""
 
     event: str
@@ -136,7 +136,7 @@ def snake_case(name: str) -> str:
     return "".join(f"_{char.lower()}" if char.isupper() else char for char in name).lstrip("_")
 
 
-def read_answer(event: str, *given: object) -> Answer:
+def read_answer(event: str, *given: object) -> HandlerAnswer:
     """The answers given to an event, later over earlier ones. None says nothing.
 
     Raises AnswerError.
@@ -151,7 +151,7 @@ def read_answer(event: str, *given: object) -> Answer:
                 unknown += [] if name in _IGNORED else [name]
             elif value is not None and (answer := reader(name, value)) is not None:
                 values[name] = answer
-    return Answer(event, values, tuple(unknown))
+    return HandlerAnswer(event, values, tuple(unknown))
 
 
 def as_mapping(given: object, what: str) -> dict[str, Any]:

@@ -211,11 +211,8 @@ class Event(Spelled):
         self._given.update(values)
 
 
-class BeforeCompactEvent(Event):
-    """``session_before_compact``: a compaction is about to be made, by the user or
-    automatically."""
-
-    name = "session_before_compact"
+class _CompactionEvent(Event):
+    """An event of a compaction that is not made yet."""
 
     def __init__(
         self, preparation: CompactionView, custom_instructions: str, signal: Signal
@@ -223,6 +220,13 @@ class BeforeCompactEvent(Event):
         super().__init__(signal)
         self.preparation = preparation
         self.custom_instructions = custom_instructions
+
+
+class BeforeCompactEvent(_CompactionEvent):
+    """``session_before_compact``: a compaction is about to be made, by the user or
+    automatically."""
+
+    name = "session_before_compact"
 
     def set_result(self, result: object = None, **fields: Any) -> None:
         """Supply the compaction: a ``CompactionResult``, a dict, or its fields by name."""
@@ -233,17 +237,10 @@ class BeforeCompactEvent(Event):
         self._give(cancel=True, reason=reason)
 
 
-class CompactingEvent(Event):
+class CompactingEvent(_CompactionEvent):
     """``session.compacting``: the request for the summary is about to be written."""
 
     name = "session.compacting"
-
-    def __init__(
-        self, preparation: CompactionView, custom_instructions: str, signal: Signal
-    ) -> None:
-        super().__init__(signal)
-        self.preparation = preparation
-        self.custom_instructions = custom_instructions
 
     @property
     def messages(self) -> list[dict[str, Any]]:

@@ -32,7 +32,7 @@ class CallOutcome:
     elapsed_ms: float = 0.0
 
 
-class Call:
+class HandlerCall:
     """One handler at work on its thread."""
 
     def __init__(

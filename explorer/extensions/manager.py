@@ -9,11 +9,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from explorer import paths, private_files
+from explorer import private_files
+from explorer.extensions.extension_folder import (
+    LOAD_LIMIT_S,
+    Extension,
+    ExtensionProblem,
+    LoadedFolder,
+    Scope,
+)
 from explorer.extensions.handler_call import TIME_LIMIT_S
-from explorer.extensions.loading import LOAD_LIMIT_S, Extension, LoadedFolder, Problem, Scope
 from explorer.extensions.runner import HookRunner
 from explorer.extensions.trust import PROJECT_FOLDER, TrustStore, project_of
+from explorer.settings import paths
 
 FOLDER_NAME = "extensions"
 
@@ -31,7 +38,7 @@ class Listed:
     file: str
     scope: Scope
     events: tuple[str, ...]
-    problem: Problem | None
+    problem: ExtensionProblem | None
     log: tuple[str, ...] = ()
 
     @property

@@ -1,6 +1,6 @@
 """A request's prompt in parts that know their entries, and what is left of that when it changes.
 
-Offsets are Python characters, as in ``Span``.
+Offsets are Python characters, as in ``SourceSpan``.
 """
 
 from __future__ import annotations
@@ -8,21 +8,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from explorer.compaction.serialization import Span
+from explorer.compaction.serialization import SourceSpan
 from explorer.extensions.events import Part
 
 _UNAMBIGUOUS_LENGTH = 24
 """Characters from which on an equal text in another place is taken for the same one."""
 
 
-class Prompt(NamedTuple):
+class RequestPrompt(NamedTuple):
     """A prompt and where its stretches came from."""
 
     text: str
-    spans: list[Span]
+    spans: list[SourceSpan]
 
 
-def parts_of(prompt: Prompt, ids: Sequence[str]) -> tuple[list[Part], list[int]]:
+def parts_of(prompt: RequestPrompt, ids: Sequence[str]) -> tuple[list[Part], list[int]]:
     """The prompt in parts that join to it again, and the entry of each (-1: words of ours)."""
     parts: list[Part] = []
     entries: list[int] = []
@@ -43,18 +43,18 @@ def parts_of(prompt: Prompt, ids: Sequence[str]) -> tuple[list[Part], list[int]]
     return parts, entries
 
 
-def joined(texts: Sequence[str], entries: Sequence[int]) -> Prompt:
+def joined(texts: Sequence[str], entries: Sequence[int]) -> RequestPrompt:
     """Parts put together again; every part of an entry keeps it."""
-    spans: list[Span] = []
+    spans: list[SourceSpan] = []
     at = 0
     for text, entry in zip(texts, entries, strict=True):
         if entry >= 0 and text:
-            spans.append(Span(at, at + len(text), entry))
+            spans.append(SourceSpan(at, at + len(text), entry))
         at += len(text)
-    return Prompt("".join(texts), spans)
+    return RequestPrompt("".join(texts), spans)
 
 
-def relocated(before: Prompt, text: str) -> Prompt:
+def relocated(before: RequestPrompt, text: str) -> RequestPrompt:
     """A prompt that was changed as a whole, with the sources that can still be determined.
 
     A stretch that is found again word for word, in order, keeps its entry. One that is not takes
@@ -75,7 +75,7 @@ def relocated(before: Prompt, text: str) -> Prompt:
         place = (start, start + span.end - span.start) if start >= 0 else None
         found.append(place)
         at = place[1] if place is not None else at
-    return Prompt(text, _filled(before, text, found))
+    return RequestPrompt(text, _filled(before, text, found))
 
 
 def _same_ends(before: str, after: str) -> tuple[int, int]:
@@ -107,17 +107,19 @@ def _find_again(words: str, text: str, start: int, end: int) -> int:
     return at
 
 
-def _filled(before: Prompt, text: str, found: Sequence[tuple[int, int] | None]) -> list[Span]:
-    spans: list[Span] = []
+def _filled(
+    before: RequestPrompt, text: str, found: Sequence[tuple[int, int] | None]
+) -> list[SourceSpan]:
+    spans: list[SourceSpan] = []
     for number, (span, place) in enumerate(zip(before.spans, found, strict=True)):
         start, end = place if place is not None else _between(before, text, found, number)
         if start < end:
-            spans.append(Span(start, end, span.entry))
+            spans.append(SourceSpan(start, end, span.entry))
     return spans
 
 
 def _between(
-    before: Prompt, text: str, found: Sequence[tuple[int, int] | None], number: int
+    before: RequestPrompt, text: str, found: Sequence[tuple[int, int] | None], number: int
 ) -> tuple[int, int]:
     """The room that a changed stretch has to itself; an empty one when there is none."""
     last = len(found) - 1

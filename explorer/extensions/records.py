@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, get_args
 
-from explorer.compaction.serialization import Span
+from explorer.compaction.serialization import SourceSpan
 
 Did = Literal[
     "nothing", "cancelled", "result", "context", "instructions", "changed", "error", "timed out"
@@ -163,13 +163,13 @@ class Request:
     records: Records
     system: str
     prompt: str
-    sources: list[Span]
+    sources: list[SourceSpan]
     blocked_by: str = ""
     """The extension that must see every request and failed: this one must not be sent."""
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class SummaryAnswer:
     """What came of ``session_summary``."""
 
     records: Records

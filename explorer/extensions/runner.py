@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from explorer.extensions.answers import Answer, AnswerError, read_answer
+from explorer.extensions.answers import AnswerError, HandlerAnswer, read_answer
 from explorer.extensions.events import (
     BeforeCompactEvent,
     BeforeTreeEvent,
@@ -26,10 +26,10 @@ from explorer.extensions.events import (
     TreeEvent,
     TreeView,
 )
-from explorer.extensions.handler_call import TIME_LIMIT_S, Call, CallOutcome
+from explorer.extensions.extension_folder import Extension, error_text, problem_of
+from explorer.extensions.handler_call import TIME_LIMIT_S, CallOutcome, HandlerCall
 from explorer.extensions.hooks import Context, Registered
-from explorer.extensions.loading import Extension, error_text, problem_of
-from explorer.extensions.prompt_parts import Prompt, joined, parts_of, relocated
+from explorer.extensions.prompt_parts import RequestPrompt, joined, parts_of, relocated
 from explorer.extensions.records import (
     BeforeCompact,
     BeforeTree,
@@ -37,7 +37,7 @@ from explorer.extensions.records import (
     HookRecord,
     Records,
     Request,
-    Summary,
+    SummaryAnswer,
     SuppliedCompaction,
     SuppliedSummary,
 )
@@ -51,7 +51,7 @@ Check = Callable[[SuppliedCompaction], str]
 class _HandlerAnswer:
     """One handler's answer and its record."""
 
-    answer: Answer
+    answer: HandlerAnswer
     record: HookRecord
     required: bool
 
@@ -193,7 +193,7 @@ class HookRunner:
         self,
         purpose: str,
         system: str,
-        prompt: Prompt,
+        prompt: RequestPrompt,
         ids: Sequence[str],
         model: str,
         signal: CancelToken,
@@ -226,7 +226,7 @@ class HookRunner:
 
     async def summary(
         self, kind: str, text: str, from_extension: bool, signal: CancelToken
-    ) -> Summary:
+    ) -> SummaryAnswer:
         """Let handlers change a summary before it becomes a draft. Raises Cancelled."""
         records: list[HookRecord] = []
         for extension, registered in self._handlers("session_summary"):
@@ -239,8 +239,8 @@ class HookRunner:
                 record = replace(record, did="changed", detail="the summary")
             records.append(record)
             if answered.required and record.failed:
-                return Summary(tuple(records), text, extension.name)
-        return Summary(tuple(records), text)
+                return SummaryAnswer(tuple(records), text, extension.name)
+        return SummaryAnswer(tuple(records), text)
 
     # one handler ---------------------------------------------------------------------------------
 
@@ -270,10 +270,10 @@ class HookRunner:
         """Call one handler and read its answer, both on its thread. Raises Cancelled."""
         nothing = HookRecord(extension.name, registered.event, "nothing", 0.0)
 
-        def answered(answer: Answer, record: HookRecord) -> _HandlerAnswer:
+        def answered(answer: HandlerAnswer, record: HookRecord) -> _HandlerAnswer:
             return _HandlerAnswer(answer, record, registered.required)
 
-        empty = Answer(registered.event)
+        empty = HandlerAnswer(registered.event)
         if cancel.cancelled:
             raise Cancelled
         if not extension.active or extension.hooks is None:
@@ -288,7 +288,7 @@ class HookRunner:
             extension.name, extension.hooks.settings, self._cwd, extension.hooks.lines
         )
         event = make(signal)
-        call = Call(
+        call = HandlerCall(
             lambda: registered.handler(*_arguments(event, registered, context)),
             signal,
             extension.name,
@@ -311,8 +311,12 @@ def _arguments(event: Event, registered: Registered, context: Context) -> tuple[
 
 
 def _read(
-    outcome: CallOutcome, record: HookRecord, empty: Answer, extension: Extension, limit_s: float
-) -> tuple[Answer, HookRecord]:
+    outcome: CallOutcome,
+    record: HookRecord,
+    empty: HandlerAnswer,
+    extension: Extension,
+    limit_s: float,
+) -> tuple[HandlerAnswer, HookRecord]:
     """What an outcome says, and its record as far as it is known by now."""
     if outcome.timed_out:
         return empty, replace(record, did="timed out", detail=f"after {limit_s:g} s")
@@ -325,7 +329,7 @@ def _read(
         return empty, replace(
             record, did="error", detail=problem.reason, file=problem.file, line=problem.line
         )
-    answer: Answer = outcome.value
+    answer: HandlerAnswer = outcome.value
     if answer.unknown:
         names = ", ".join(answer.unknown)
         record = replace(record, detail=f"its answer has names that mean nothing here: {names}")
@@ -342,7 +346,7 @@ def _size(text: str) -> str:
     return f"{len(text):,} characters"
 
 
-def _additions(answer: Answer) -> str:
+def _additions(answer: HandlerAnswer) -> str:
     lines = len(answer.get("context", ()))
     parts = [f"{lines} line{'' if lines == 1 else 's'} of context"] if lines else []
     parts += ["a prompt of its own"] if answer.get("prompt") else []
@@ -350,7 +354,7 @@ def _additions(answer: Answer) -> str:
     return ", ".join(parts)
 
 
-def _steering(answer: Answer) -> dict[str, Any]:
+def _steering(answer: HandlerAnswer) -> dict[str, Any]:
     names = ("summarize", "custom_instructions", "replace_instructions")
     return {name: answer.values[name] for name in names if name in answer.values}
 

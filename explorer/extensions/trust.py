@@ -12,7 +12,8 @@ import os
 import threading
 from pathlib import Path
 
-from explorer import paths, private_files
+from explorer import private_files
+from explorer.settings import paths
 
 TRUST_NAME = "trusted-projects.json"
 PROJECT_FOLDER = Path(".session-explorer") / "extensions"

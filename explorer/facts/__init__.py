@@ -1,6 +1,7 @@
 """Facts: what the texts of a session state, exact things and statements."""
 
-from explorer.facts.extract import (
+from explorer.facts.fact import EXACT_KINDS, STATEMENT_KINDS, Fact, FactKind, Facts, Mention, Span
+from explorer.facts.fact_table import (
     NO_TABLE,
     EntryFacts,
     FactTable,
@@ -9,7 +10,6 @@ from explorer.facts.extract import (
     extract,
     scan,
 )
-from explorer.facts.fact import EXACT_KINDS, STATEMENT_KINDS, Fact, FactKind, Facts, Mention, Span
 
 __all__ = [
     "EXACT_KINDS",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from explorer.facts.text import Ranges, word_set
+from explorer.facts.text import TextRanges, word_set
 
 HEADS = word_set(
     """
@@ -99,7 +99,7 @@ def command_lines(
 ) -> Iterator[tuple[int, int]]:
     """The ranges of command lines in a message, in characters; ``words``: its different words,
     ``blocks``: its ``fences``."""
-    fenced = Ranges((start, end) for start, end, _ in blocks)
+    fenced = TextRanges((start, end) for start, end, _ in blocks)
     for start, end, language in blocks:
         yield from _in_block(text, start, end, language in _SHELLS)
     for match in _BACKTICKS.finditer(text) if "`" in text else ():
@@ -123,7 +123,7 @@ def _in_block(text: str, start: int, end: int, is_shell: bool) -> Iterator[tuple
             yield begin, begin + len(body)
 
 
-def _in_prose(text: str, fenced: Ranges) -> Iterator[tuple[int, int]]:
+def _in_prose(text: str, fenced: TextRanges) -> Iterator[tuple[int, int]]:
     words = list(_WORD.finditer(text))
     stop = 0
     for index, word in enumerate(words):

@@ -42,7 +42,7 @@ class Speaker(Enum):
     Things named there count as known when a summary mentions them."""
 
 
-class Text(NamedTuple):
+class EntryText(NamedTuple):
     """One text of an entry."""
 
     speaker: Speaker
@@ -54,13 +54,13 @@ class Text(NamedTuple):
 _COMMANDS = ("command", "cmd", "script", "commands")
 
 
-def texts_of(entry: Entry) -> Iterator[Text]:
+def texts_of(entry: Entry) -> Iterator[EntryText]:
     """The texts of an entry, in order; none for an entry that is never sent to a model."""
     body = entry.body
     match body:
         case CompactionSummary() | BranchSummary() | SummaryMessage():
             if body.summary:
-                yield Text(Speaker.SUMMARY, body.summary)
+                yield EntryText(Speaker.SUMMARY, body.summary)
         case UserMessage():
             yield from _plain(body.content, Speaker.USER)
         case AssistantMessage():
@@ -69,52 +69,52 @@ def texts_of(entry: Entry) -> Iterator[Text]:
             yield from _plain(body.content, Speaker.ERROR if body.is_error else Speaker.RESULT)
         case ShellMessage():
             if body.command:
-                yield Text(
+                yield EntryText(
                     Speaker.COMMAND, body.command, 0,
                     "command" if body.language == "bash" else "code",
                 )  # fmt: skip
             if body.output:
-                yield Text(Speaker.ERROR if body.exit_code else Speaker.RESULT, body.output)
+                yield EntryText(Speaker.ERROR if body.exit_code else Speaker.RESULT, body.output)
         case NoteMessage():
             yield from _plain(body.content, Speaker.ASIDE)
         case FilesMessage():
             for number, file in enumerate(body.files):
-                yield Text(Speaker.ASIDE, f"{file.path}\n{file.content}", number)
+                yield EntryText(Speaker.ASIDE, f"{file.path}\n{file.content}", number)
 
 
-def _plain(content: Content, speaker: Speaker) -> Iterator[Text]:
+def _plain(content: Content, speaker: Speaker) -> Iterator[EntryText]:
     for number, block in enumerate(content):
         if isinstance(block, TextBlock) and block.text:
-            yield Text(speaker, block.text, number)
+            yield EntryText(speaker, block.text, number)
 
 
-def _reply(content: Content) -> Iterator[Text]:
+def _reply(content: Content) -> Iterator[EntryText]:
     for number, block in enumerate(content):
         if isinstance(block, ToolCallBlock):
             yield from _call(block, number)
         elif isinstance(block, TextBlock | ThinkingBlock) and block.text:
             is_text = isinstance(block, TextBlock)
-            yield Text(Speaker.ASSISTANT if is_text else Speaker.ASIDE, block.text, number)
+            yield EntryText(Speaker.ASSISTANT if is_text else Speaker.ASIDE, block.text, number)
 
 
-def _call(block: ToolCallBlock, number: int) -> Iterator[Text]:
+def _call(block: ToolCallBlock, number: int) -> Iterator[EntryText]:
     paths = {op.path for op in file_ops(block.name, block.arguments, "")}
     for key, value in block.named_arguments.items():
         if isinstance(value, list) and key in _COMMANDS:
             value = " ".join(part for part in value if isinstance(part, str))
         if not isinstance(value, str):
             for inner in _strings(value):
-                yield Text(
+                yield EntryText(
                     Speaker.PATH if inner in paths else Speaker.ASIDE, inner, number, str(key)
                 )
         elif key in _COMMANDS and value not in _EDITOR_COMMANDS:
-            yield Text(Speaker.COMMAND, value, number, str(key))
+            yield EntryText(Speaker.COMMAND, value, number, str(key))
         elif value:
             is_path = value in paths or key in ("path", "file_path", "filePath")
             if is_path or key == "url":
-                yield Text(Speaker.PATH, value, number, str(key))
+                yield EntryText(Speaker.PATH, value, number, str(key))
             else:
-                yield Text(Speaker.ASIDE, value, number, str(key))
+                yield EntryText(Speaker.ASIDE, value, number, str(key))
 
 
 _EDITOR_COMMANDS = frozenset({"view", "create", "str_replace", "insert", "undo_edit", "rename"})

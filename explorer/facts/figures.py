@@ -8,7 +8,7 @@ from functools import lru_cache
 from math import isinf
 from typing import NamedTuple
 
-from explorer.facts.text import Ranges, any_of, stem, word_set
+from explorer.facts.text import TextRanges, any_of, stem, word_set
 
 _NUMBER = re.compile(
     r"(?P<sign>[-−]?)[$€£]?(?P<digits>\d{1,3}(?:[,_' \u00a0\u202f]\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)"
@@ -148,7 +148,7 @@ _LIST = re.compile(r"(?:^|\n)[ \t]*(?:[-*]\s+)?\d{1,3}$")
 _MORE = re.compile(r"\s(\d+)\s?(ms|s|sec|seconds|min|minutes|h)\b")
 
 
-def figures(text: str, skip: Ranges, *, by_user: bool = False) -> Iterator[tuple[int, int]]:
+def figures(text: str, skip: TextRanges, *, by_user: bool = False) -> Iterator[tuple[int, int]]:
     """Where figures stand that say how much or how many (characters), those in ``skip`` aside."""
     at = 0
     for match in _candidates(text):
@@ -268,7 +268,7 @@ _NEAR = 60
 """Characters before a number that tell whether it is a version."""
 
 
-def named_versions(text: str, taken: Ranges) -> Iterator[tuple[int, int, int]]:
+def named_versions(text: str, taken: TextRanges) -> Iterator[tuple[int, int, int]]:
     """Where such versions stand: their beginning and end, and the beginning of the name before
     (characters); those in ``taken`` aside."""
     for match in _VERSION_NUMBER.finditer(text):

@@ -16,7 +16,7 @@ from explorer.facts.paths import EXTENSIONS, FILE_NAMES, LINE_SUFFIX, is_file, i
 from explorer.facts.text import word_set
 
 
-class Piece(NamedTuple):
+class WordPiece(NamedTuple):
     """An exact thing in a word; ``at``: its offset in the word, in characters."""
 
     kind: FactKind
@@ -84,12 +84,12 @@ _LONGEST = 2000
 _SPLIT = re.compile(r"[^\s\"'`<>()\[\]{},;|=&]+")
 
 
-def exact_things(words: Collection[str]) -> dict[str, tuple[Piece, ...]]:
+def exact_things(words: Collection[str]) -> dict[str, tuple[WordPiece, ...]]:
     """The words that contain exact things, each with these things."""
     return {word: pieces for word in words if len(word) <= _LONGEST and (pieces := pieces_of(word))}
 
 
-def mention_keys(things: Mapping[str, tuple[Piece, ...]]) -> set[str]:
+def mention_keys(things: Mapping[str, tuple[WordPiece, ...]]) -> set[str]:
     """The keys of what ``exact_things`` returned; for a figure its bare value, ``#1500``."""
     return {
         value_key(piece.text) if piece.kind is FactKind.NUMBER else piece.key
@@ -102,7 +102,7 @@ _TELLING = re.compile(r"[\d/\\_.:$@#-]|[a-z][A-Z]|\w\(")
 
 
 @lru_cache(maxsize=65536)
-def pieces_of(word: str) -> tuple[Piece, ...]:
+def pieces_of(word: str) -> tuple[WordPiece, ...]:
     """The exact things in one word, in order."""
     if _is_plain(word) and word.lower() not in FILE_NAMES:
         return ()
@@ -153,7 +153,7 @@ def _closes(core: str) -> bool:
     )
 
 
-def _urls(word: str) -> list[Piece]:
+def _urls(word: str) -> list[WordPiece]:
     found = []
     for match in _URL.finditer(word):
         text = match.group().rstrip(".,;:!?*…]}")
@@ -161,10 +161,10 @@ def _urls(word: str) -> list[Piece]:
             text = text[:-1].rstrip(".,;:!?*…]}")
         if _OWN_ROOT.match(text):
             key = path_key(LINE_SUFFIX.sub("", text))
-            found.append(Piece(FactKind.PATH, LINE_SUFFIX.sub("", text), key, match.start()))
+            found.append(WordPiece(FactKind.PATH, LINE_SUFFIX.sub("", text), key, match.start()))
             continue
         if len(text.split("://")[-1]) > 2:
-            found.append(Piece(FactKind.URL, text, text.rstrip("/").lower(), match.start()))
+            found.append(WordPiece(FactKind.URL, text, text.rstrip("/").lower(), match.start()))
     return found
 
 
@@ -174,7 +174,7 @@ def _has_digit(core: str) -> bool:
     return any(letter.isdigit() for letter in core)
 
 
-def _classify(core: str, at: int) -> Piece | None:
+def _classify(core: str, at: int) -> WordPiece | None:
     if _has_digit(core):
         piece = _with_digits(core, at)
         if piece is not None:
@@ -183,14 +183,14 @@ def _classify(core: str, at: int) -> Piece | None:
             return None
     if is_path(core):
         text = LINE_SUFFIX.sub("", core)
-        return Piece(FactKind.PATH, text, path_key(text), at)
+        return WordPiece(FactKind.PATH, text, path_key(text), at)
     if _is_symbol(core):
         key = core.strip("${}").removesuffix("()")
-        return Piece(FactKind.SYMBOL, core, key, at)
+        return WordPiece(FactKind.SYMBOL, core, key, at)
     return None
 
 
-def _with_digits(core: str, at: int) -> Piece | None:
+def _with_digits(core: str, at: int) -> WordPiece | None:
     if core.isdecimal():
         return _number(core, at)
     low = core.lower()
@@ -202,35 +202,35 @@ def _with_digits(core: str, at: int) -> Piece | None:
         return None
     is_host = ":" in core or core.count(".") == 3
     if is_host and _HOST.match(core) and not is_file(core.partition(":")[0]):
-        return Piece(FactKind.URL, core, low.rstrip("/"), at)
+        return WordPiece(FactKind.URL, core, low.rstrip("/"), at)
     if (
         (begins_with_digit or core[0] in "vV")
         and _VERSION.match(core)
         and core.rpartition(".")[2].lower() not in EXTENSIONS
     ):
-        return Piece(FactKind.VERSION, core, low.removeprefix("v"), at)
+        return WordPiece(FactKind.VERSION, core, low.removeprefix("v"), at)
     is_name = "/" not in core.split("@")[0] or core.startswith("@")
     if is_name and _PIN.search(core) and _PINNED.match(core):
-        return Piece(FactKind.VERSION, core, low, at)
+        return WordPiece(FactKind.VERSION, core, low, at)
     return _number(core, at) if _FIGURE.match(core) else None
 
 
-def _number(core: str, at: int) -> Piece | None:
+def _number(core: str, at: int) -> WordPiece | None:
     value = figure(core)
-    return None if value is None else Piece(FactKind.NUMBER, core, value.key, at)
+    return None if value is None else WordPiece(FactKind.NUMBER, core, value.key, at)
 
 
-def _identifier(core: str, low: str, at: int) -> Piece | None:
+def _identifier(core: str, low: str, at: int) -> WordPiece | None:
     """A digest, a UUID, a ticket."""
     if len(core) == _UUID_LENGTH and _UUID.match(core):
-        return Piece(FactKind.HASH, core, low, at)
+        return WordPiece(FactKind.HASH, core, low, at)
     if len(core) >= _HEX_LENGTH and _HEX.match(core) and not core.isdigit():
         hexes = low.split(":")[-1]
         if any(letter.isdigit() for letter in hexes) and any(letter.isalpha() for letter in hexes):
-            return Piece(FactKind.HASH, core, hexes, at)
+            return WordPiece(FactKind.HASH, core, hexes, at)
     is_like_ticket = core[0] == "#" or "-" in core
     if is_like_ticket and _TICKET.match(core) and not _NOT_TICKETS.match(core):
-        return Piece(FactKind.HASH, core, low, at)
+        return WordPiece(FactKind.HASH, core, low, at)
     return None
 
 

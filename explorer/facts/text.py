@@ -79,7 +79,7 @@ def statement_key(text: str) -> str:
 _WIDE = re.compile(r"[\U00010000-\U0010ffff]")
 
 
-class Ranges:
+class TextRanges:
     """Ranges of a text that are already assigned; they may overlap. ``at in ranges``: whether one
     contains an offset."""
 
@@ -208,7 +208,7 @@ def _lines(text: str, skip: list[tuple[int, int]]) -> list[tuple[int, int]]:
     found: list[tuple[int, int]] = []
     start = 0
     before = ""
-    skipped = Ranges(skip)
+    skipped = TextRanges(skip)
     for line in text.split("\n"):
         end = start + len(line)
         if skip and start in skipped:

@@ -10,14 +10,33 @@ from pathlib import Path
 from typing import Any
 
 from explorer.formats.adapter import Adapter, FoundSession, IsCancelled, Progress
+from explorer.formats.aider import AIDER
 from explorer.formats.annotation import apply_annotation, split_annotation
+from explorer.formats.cline import CLINE
 from explorer.formats.codex.adapter import CODEX
+from explorer.formats.copilot_chat.adapter import COPILOT_CHAT
+from explorer.formats.copilot_cli.adapter import COPILOT_CLI
+from explorer.formats.gemini.adapter import GEMINI
+from explorer.formats.opencode.adapter import OPENCODE
 from explorer.formats.pi.adapter import OMP, PI
 from explorer.formats.pi.entry_writer import write_entry
+from explorer.formats.roo import ROO
 from explorer.session.entries import Entry, TokenUsage
 from explorer.session.records import FormatName, SessionSource
 
-ADAPTERS: dict[FormatName, Adapter] = {"pi": PI, "omp": OMP, "codex": CODEX}
+ADAPTERS: dict[FormatName, Adapter] = {
+    "codex": CODEX,
+    "opencode": OPENCODE,
+    "copilot-chat": COPILOT_CHAT,
+    "copilot-cli": COPILOT_CLI,
+    "gemini": GEMINI,
+    "cline": CLINE,
+    "roo": ROO,
+    "aider": AIDER,
+    # pi takes every line with an id for an entry: it is asked last.
+    "pi": PI,
+    "omp": OMP,
+}
 """By name, in the order in which files are looked at."""
 
 HEAD_BYTES = 16 << 10

@@ -25,7 +25,7 @@ from explorer.session.records import (
 from explorer.tokens.estimate import estimate_entry
 
 BATCH = 1_000
-"""Entries that are handed on together."""
+"""Entries, and lines that are none, that are handed on together."""
 _FAULTS = {
     "orphan": "the parent {parent!r} is not in the file; the entry became a root",
     "cycle": "the parent {parent!r} is below the entry itself; the entry became a root",
@@ -55,6 +55,7 @@ class Leaf(NamedTuple):
     """Where the agent stands; without it, at the last entry of the file."""
 
     entry_id: str
+    """Empty: before the first entry."""
 
 
 def entry_record(
@@ -113,8 +114,10 @@ class TypedSource:
         """
         assembler: Assembler[tuple[EntryRecord, str]] = Assembler()
         batch: list[EntryRecord] = []
-        leaf_id = ""
+        leaf_id: str | None = None
+        gathered = 0
         for one in self._read:
+            gathered += 1
             match one:
                 case ReadEntry():
                     self._take(one, assembler, batch)
@@ -124,16 +127,17 @@ class TypedSource:
                     self.report.problems.append(one)
                 case Leaf():
                     leaf_id = one.entry_id
-            if len(batch) >= BATCH:
+            if gathered >= BATCH:
                 self._tell(self.report.bytes_done)
                 yield batch
-                batch = []
+                batch, gathered = [], 0
         batch += placed_records(assembler.finish(), self.report)
         self._tell(self.report.bytes_total)
         if batch:
             yield batch
         placed = assembler.placed
-        self.report.leaf = placed.get(leaf_id, placed.get(self._last_id, -1))
+        last = placed.get(self._last_id, -1)
+        self.report.leaf = last if leaf_id is None else placed.get(leaf_id, last if leaf_id else -1)
 
     def _take(
         self,

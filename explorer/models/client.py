@@ -24,7 +24,6 @@ from explorer.models.catalogue import (
     Catalogue,
     ModelInfo,
     ProviderModels,
-    grouped,
     levels_of,
     listed,
     provider_of,
@@ -64,7 +63,7 @@ from explorer.models.offline.scenario import scenario_of, scenarios
 from explorer.models.offline.scenario_player import play
 from explorer.models.provider import ProviderThread
 from explorer.models.remote import RemoteSettings, call_endpoint, check_address
-from explorer.models.reply_guard import Limits
+from explorer.models.reply_guard import ReplyLimits
 from explorer.models.request import (
     THINKING_LEVELS,
     ChatMessage,
@@ -79,7 +78,7 @@ from explorer.models.request import (
     ToolSpec,
 )
 from explorer.models.route import FindRoute, Route, Routes
-from explorer.models.servers import USUAL_ADDRESSES, Found, find_servers, free_name, look_at
+from explorer.models.servers import USUAL_ADDRESSES, FoundServers, find_servers, free_name, look_at
 from explorer.models.user_models import (
     Override,
     Server,
@@ -101,7 +100,7 @@ __all__ = [
     "ErrorKind",
     "Event",
     "Finished",
-    "Found",
+    "FoundServers",
     "ImagePart",
     "KeyState",
     "KeyTest",
@@ -177,7 +176,7 @@ class ModelClientConfig:
     """For a whole answer."""
     idle_timeout_s: float = 300.0
     """Without a byte; models may think so long."""
-    limits: Limits = field(default_factory=Limits)
+    limits: ReplyLimits = field(default_factory=ReplyLimits)
     remote: RemoteSettings = field(default_factory=RemoteSettings)
     """The endpoint that ``remote/endpoint`` stands for (A29)."""
     user_models: Path | None = None
@@ -228,10 +227,6 @@ class ModelClient:
             return bool(self._remote.address)
         return self._routes.has_way(provider_of(model_id), self._api_base)
 
-    def by_provider(self, search: str = "") -> list[ProviderModels]:
-        """``models`` grouped, those alone that hold every word of ``search``; see ``grouped``."""
-        return grouped(self.models(), search)
-
     def use_endpoint(self, address: str) -> None:
         """Let ``remote/endpoint`` stand for another address from now on; empty for none.
 
@@ -277,7 +272,7 @@ class ModelClient:
 
     async def find_servers(
         self, cancel: CancelToken, addresses: Sequence[str] = USUAL_ADDRESSES
-    ) -> Found:
+    ) -> FoundServers:
         """Look for servers of the user on this machine; ``user_models.save_server`` adds one.
         Raises Cancelled."""
         return await on_provider_loop(self._provider, find_servers(addresses), cancel)

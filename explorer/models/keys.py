@@ -224,7 +224,7 @@ def redact(text: str) -> str:
 
 # testing a key ------------------------------------------------------------------------------------
 
-Outcome = Literal["works", "refused", "not reached", "no such model", "no key", "failed"]
+KeyOutcome = Literal["works", "refused", "not reached", "no such model", "no key", "failed"]
 _OUTPUT = 16
 """Tokens of the answer at most: some providers refuse fewer."""
 _USUAL = {
@@ -250,7 +250,7 @@ _SPECIAL = re.compile(
 class KeyTest:
     """How a test went, in words for the person."""
 
-    outcome: Outcome
+    outcome: KeyOutcome
     sentence: str
     model: str = ""
     """The model that was asked."""

@@ -71,7 +71,7 @@ def import_litellm() -> Any:
     return litellm
 
 
-class Call:
+class ProviderCall:
     """One piece of work on the providers' loop. `on_end` runs there, once, at its real end."""
 
     def __init__(
@@ -82,12 +82,16 @@ class Call:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._task: asyncio.Task[None] | None = None
 
-    def begin(self, loop: asyncio.AbstractEventLoop, forget: Callable[[Call], None]) -> None:
+    def begin(
+        self, loop: asyncio.AbstractEventLoop, forget: Callable[[ProviderCall], None]
+    ) -> None:
         """Schedule the work on `loop` from any thread; `forget` runs when it has ended."""
         self._loop = loop
         loop.call_soon_threadsafe(self._begin, loop, forget)
 
-    def _begin(self, loop: asyncio.AbstractEventLoop, forget: Callable[[Call], None]) -> None:
+    def _begin(
+        self, loop: asyncio.AbstractEventLoop, forget: Callable[[ProviderCall], None]
+    ) -> None:
         def ended(done: asyncio.Task[None]) -> None:
             forget(self)
             self._on_end(asyncio.CancelledError() if done.cancelled() else done.exception())
@@ -112,7 +116,7 @@ class ProviderThread:
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
-        self._calls: set[Call] = set()
+        self._calls: set[ProviderCall] = set()
         self._closed = False
         self._litellm: Any = None
 
@@ -127,7 +131,7 @@ class ProviderThread:
         with self._lock:
             return len(self._calls)
 
-    def warm(self, on_end: Callable[[BaseException | None], None]) -> Call:
+    def warm(self, on_end: Callable[[BaseException | None], None]) -> ProviderCall:
         """Import litellm and walk its first call, so that the first real one does not stall."""
         return self._start(self._warm(), on_end)
 
@@ -137,13 +141,13 @@ class ProviderThread:
         find_route: FindRoute,
         emit: Callable[[Event], None],
         on_end: Callable[[BaseException | None], None],
-    ) -> Call:
+    ) -> ProviderCall:
         """Make the call; `emit` and `on_end` run on this thread. Errors are ModelErrors."""
         return self._start(self._call(request, find_route, emit), on_end)
 
     def work(
         self, coroutine: Coroutine[Any, Any, None], on_end: Callable[[BaseException | None], None]
-    ) -> Call:
+    ) -> ProviderCall:
         """Run other work that talks to a server on this thread; see ``start``."""
         return self._start(coroutine, on_end)
 
@@ -159,8 +163,8 @@ class ProviderThread:
 
     def _start(
         self, work: Coroutine[Any, Any, None], on_end: Callable[[BaseException | None], None]
-    ) -> Call:
-        call = Call(work, on_end)
+    ) -> ProviderCall:
+        call = ProviderCall(work, on_end)
         with self._lock:
             if self._closed:
                 work.close()
@@ -175,7 +179,7 @@ class ProviderThread:
             call.begin(self._loop, self._forget)
         return call
 
-    def _forget(self, call: Call) -> None:
+    def _forget(self, call: ProviderCall) -> None:
         with self._lock:
             self._calls.discard(call)
 

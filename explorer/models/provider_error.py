@@ -56,7 +56,7 @@ _NO_CREDIT = frozenset({"insufficient_quota", "billing_not_active"})
 """Codes of a 429 that no waiting ends: the account has nothing left."""
 
 
-def _corrected(kind: ErrorKind, refusal: Refusal, error: BaseException) -> ErrorKind:
+def _corrected(kind: ErrorKind, refusal: ProviderRefusal, error: BaseException) -> ErrorKind:
     """The kind by litellm's class, corrected by status, code and text."""
     if refusal.code in _NO_CREDIT:
         return "auth"
@@ -132,7 +132,7 @@ _THROTTLE_TEXT = re.compile(
 )
 
 
-def is_overflow(refusal: Refusal, provider: str = "") -> bool:
+def is_overflow(refusal: ProviderRefusal, provider: str = "") -> bool:
     """Whether a refusal says that the request is larger than the model's window.
 
     ``provider``: as litellm names it.
@@ -152,7 +152,7 @@ def is_overflow(refusal: Refusal, provider: str = "") -> bool:
     return known or _OVERFLOW_TEXT.search(text) is not None
 
 
-def _is_throttled(refusal: Refusal) -> bool:
+def _is_throttled(refusal: ProviderRefusal) -> bool:
     """Whether a refusal is about how much is sent in a while, whatever else it says (E12)."""
     return (
         refusal.status == 429
@@ -216,7 +216,7 @@ _TEXT_BY_KIND: Mapping[ErrorKind, str] = {
 """Shown where the provider sent no message."""
 
 
-def _message(error: BaseException, kind: ErrorKind, refusal: Refusal) -> str:
+def _message(error: BaseException, kind: ErrorKind, refusal: ProviderRefusal) -> str:
     if any(type(part).__name__ in _CUT_OFF for part in _causes(error)):
         return "The connection ended before the answer was complete."
     if not refusal.answered and _has_cause(error, _PARSING_FAILURES):
@@ -243,7 +243,7 @@ _LONGEST_LITERAL = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class ProviderRefusal:
     """What a provider sent instead of an answer. Texts are empty where it sent none."""
 
     status: int | None = None
@@ -256,7 +256,7 @@ class Refusal:
     """Whether it answered with a refusal that can be read."""
 
 
-def refusal_of(error: BaseException) -> Refusal:
+def refusal_of(error: BaseException) -> ProviderRefusal:
     """The provider's refusal in an exception of litellm."""
     body = _body(error)
     inner = body.get("error", body)
@@ -270,7 +270,7 @@ def refusal_of(error: BaseException) -> Refusal:
     window = inner.get("n_ctx")
     if text and isinstance(window, int):
         text += f" (n_ctx = {window})"  # llama.cpp names its window beside its message
-    return Refusal(
+    return ProviderRefusal(
         _status(error),
         _text(inner.get("code")) or _text(body.get("code")),
         _text(inner.get("type")) or _text(inner.get("status")) or _text(body.get("type")),

@@ -28,7 +28,7 @@ from explorer.models.events import (
 )
 from explorer.models.keys import redact
 from explorer.models.provider_error import finite_seconds
-from explorer.models.reply_guard import CallTimeout, Limits, ReplyGuard
+from explorer.models.reply_guard import CallTimeout, ReplyGuard, ReplyLimits
 from explorer.models.reply_reader import UnreadableReply, read_json, shortened
 from explorer.models.request import ModelRequest
 from explorer.models.servers import is_loopback
@@ -103,7 +103,7 @@ async def call_endpoint(
     httpx = import_module("httpx")
 
     timeout = CallTimeout(settings.timeout_s, settings.timeout_s, emit)
-    limits = Limits(settings.most_bytes, settings.most_bytes)
+    limits = ReplyLimits(settings.most_bytes, settings.most_bytes)
     guard = ReplyGuard(limits, address)
     try:
         async with timeout:

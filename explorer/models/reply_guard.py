@@ -33,7 +33,7 @@ _FORMATS: tuple[tuple[str, Format], ...] = (
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ReplyLimits:
     """What one reply may be, in bytes after decompression.
 
     The text of a long reply is under a megabyte. Sent a token at a time, each in an event of some
@@ -53,7 +53,7 @@ class ReplyGuard:
 
     def __init__(
         self,
-        limits: Limits,
+        limits: ReplyLimits,
         address: str | None = None,
         on_activity: Callable[[], None] = lambda: None,
     ) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from explorer.models.catalogue import Catalogue, ModelInfo
 from explorer.models.keys import Keys
-from explorer.models.reply_guard import Limits
+from explorer.models.reply_guard import ReplyLimits
 from explorer.models.servers import model_info
 from explorer.models.user_models import Server, UserModels, overridden
 
@@ -30,7 +30,7 @@ class Route:
     headers: Mapping[str, str] = field(default_factory=dict)
     timeout_s: float = 3600.0
     idle_timeout_s: float = 300.0
-    limits: Limits = field(default_factory=Limits)
+    limits: ReplyLimits = field(default_factory=ReplyLimits)
 
 
 class Routes:

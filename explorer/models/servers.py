@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from explorer.models.catalogue import FigureSource, ModelInfo
 from explorer.models.events import ModelError
-from explorer.models.reply_guard import Limits, ReplyGuard
+from explorer.models.reply_guard import ReplyGuard, ReplyLimits
 from explorer.models.reply_reader import UnreadableReply, read_json, shortened
 from explorer.models.user_models import Server, ServerKind, ServerModel
 
@@ -34,7 +34,7 @@ TIMEOUT_S = 2.0
 """For each question to a server."""
 _MOST_MODELS = 200
 _ASKED_AT_ONCE = 8
-_LIMITS = Limits(4_000_000, 4_000_000)
+_LIMITS = ReplyLimits(4_000_000, 4_000_000)
 _MOST_NAME = 200
 """Characters of a model's name."""
 _MOST_WINDOW = 1_000_000_000
@@ -48,7 +48,7 @@ _TITLES: dict[ServerKind, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundServers:
     """What a search found. ``silent`` are the addresses without an answer."""
 
     servers: tuple[Server, ...]
@@ -100,7 +100,7 @@ def server_address(text: str) -> str:
 
 async def find_servers(
     addresses: Sequence[str] = USUAL_ADDRESSES, timeout_s: float = TIMEOUT_S
-) -> Found:
+) -> FoundServers:
     """Look at all addresses at once. Ends after about twice the timeout at the latest."""
     async with _client(timeout_s, near=True) as client:
         looked = await asyncio.gather(
@@ -115,17 +115,17 @@ async def find_servers(
             silent.append(address)
         elif isinstance(found, BaseException):
             raise found
-    return Found(tuple(servers), tuple(silent))
+    return FoundServers(tuple(servers), tuple(silent))
 
 
-async def look_at(address: str, key: str = "", timeout_s: float = TIMEOUT_S) -> Server:
+async def look_at(address: str, key: str = "") -> Server:
     """What the server at an address is and has; its name is one that can be stored.
 
     Raises ModelError: network without an answer, auth when it wants another key, server when it
     does not speak as OpenAI does.
     """
     address = server_address(address)
-    async with _client(timeout_s, _is_near(address)) as client:
+    async with _client(TIMEOUT_S, _is_near(address)) as client:
         return await _look(client, address, key)
 
 

@@ -16,8 +16,9 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from explorer import paths, private_files
+from explorer import private_files
 from explorer.models.catalogue import FIGURES, FigureSource, ModelInfo
+from explorer.settings import paths
 
 ServerKind = Literal["ollama", "llama.cpp", "vllm", "lm-studio", "other"]
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,39}")

@@ -4,7 +4,7 @@
 - ``text``: cutting texts to a size without harm to what a person reads.
 - ``layout``: budgets handed down the tree, elements rendered into nodes.
 - ``dropping``: what goes first when the tree is over its budget.
-- ``rendering``: the two together: messages with their sources, and what was dropped and why.
+- ``rendered_prompt``: the two together: messages with their sources, and what was dropped and why.
 - ``budget``: how many tokens the messages of a request may take.
 - ``messages``: what comes out.
 - ``turns``: a conversation as turns and rounds; ``agent_prompt``: the prompt of an agent from them.

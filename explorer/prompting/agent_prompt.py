@@ -12,14 +12,14 @@ from explorer.prompting.elements import (
     Chunk,
     Element,
     Image,
-    Message,
+    MessageElement,
     PrioritizedList,
     Sized,
     Sizing,
-    Text,
+    TextElement,
 )
 from explorer.prompting.text import HEAD_SHARE, Count, truncate_middle
-from explorer.prompting.turns import Conversation, Result, Round, Spoken, Turn
+from explorer.prompting.turns import CallResult, ConversationTurns, Round, Spoken, Turn
 
 LEAST_TOKENS = 100
 """A threshold below this is neither a share nor a sensible number of tokens."""
@@ -98,11 +98,11 @@ class AgentPrompt:
     summary_reminder: str = ""
     """Words that follow a summary, for models that stop too early (A52)."""
 
-    def elements(self, conversation: Conversation) -> list[Element]:
+    def elements(self, conversation: ConversationTurns) -> list[Element]:
         """The tree of the prompt, for a budget to be laid over it."""
         current = conversation.turns[-1] if conversation.turns else Turn()
         rows: list[Element] = [
-            Message("system", [Text(self.system)], name="instructions"),
+            MessageElement("system", [TextElement(self.system)], name="instructions"),
             PrioritizedList(
                 self._history(conversation), name="history", priority=HISTORY, flex_grow=1
             ),
@@ -114,7 +114,7 @@ class AgentPrompt:
             rows.append(CachePoint(name="cached so far"))
         return rows
 
-    def _history(self, conversation: Conversation) -> list[Element]:
+    def _history(self, conversation: ConversationTurns) -> list[Element]:
         rows: list[Element] = []
         if conversation.summary is not None:
             rows.append(self._summary(conversation.summary))
@@ -124,10 +124,12 @@ class AgentPrompt:
         return rows
 
     def _summary(self, summary: Spoken) -> Element:
-        texts: list[Element] = [Text(summary.text, tokens=summary.tokens, source=summary.entry)]
+        texts: list[Element] = [
+            TextElement(summary.text, tokens=summary.tokens, source=summary.entry)
+        ]
         if self.summary_reminder:
-            texts.append(Text(self.summary_reminder, name="reminder"))
-        return Message(
+            texts.append(TextElement(self.summary_reminder, name="reminder"))
+        return MessageElement(
             "user", [Chunk(texts)], source=summary.entry, name="summary of what came before"
         )
 
@@ -149,19 +151,19 @@ class AgentPrompt:
     def _round(self, one: Round) -> list[Element]:
         return [_reply(one, self.count), *(self._whole_or_cut(result) for result in one.results)]
 
-    def _whole_or_cut(self, result: Result) -> Element:
+    def _whole_or_cut(self, result: CallResult) -> Element:
         if result.tokens <= self.result_limit:
             return _tool_message(result, result.text, result.tokens)
         return Sized(lambda sizing: [self._cut(result, sizing)], name="long tool result")
 
-    def _cut(self, result: Result, sizing: Sizing) -> Element:
+    def _cut(self, result: CallResult, sizing: Sizing) -> Element:
         text = truncate_middle(result.text, self.result_limit, sizing.count, self.result_head)
         return _tool_message(result, text, sizing.count(text))
 
 
-def _tool_message(result: Result, text: str, tokens: int) -> Element:
-    return Message(
-        "tool", [Text(text, tokens=tokens, source=result.entry)],
+def _tool_message(result: CallResult, text: str, tokens: int) -> Element:
+    return MessageElement(
+        "tool", [TextElement(text, tokens=tokens, source=result.entry)],
         call_id=result.call_id, keep=result.call_id, source=result.entry,
     )  # fmt: skip
 
@@ -175,9 +177,9 @@ def _reply(one: Round, count: Count) -> Element:
     calls = [count(call.text) for call in one.calls]
     # The entry's weight is of the whole reply; the calls go separately from its text.
     rest = max(0, one.tokens - sum(calls))
-    texts = [Text(one.text, tokens=rest, source=one.entry)] if one.text else []
+    texts = [TextElement(one.text, tokens=rest, source=one.entry)] if one.text else []
     overhead = 0 if texts else rest
-    return Message(
+    return MessageElement(
         "assistant", texts, one.calls, calls,
         thinking=one.thinking, source=one.entry, overhead=overhead,
     )  # fmt: skip
@@ -188,8 +190,8 @@ def _message(
 ) -> Element:
     pictures = [Image(picture, PICTURE_TOKENS, source=spoken.entry) for picture in spoken.pictures]
     rest = max(0, spoken.tokens - PICTURE_TOKENS * len(pictures))
-    return Message(
+    return MessageElement(
         "user",
-        [Text(spoken.text, tokens=rest, source=spoken.entry), *pictures],
+        [TextElement(spoken.text, tokens=rest, source=spoken.entry), *pictures],
         source=spoken.entry, name=name, priority=priority, flex_grow=flex_grow,
     )  # fmt: skip

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from explorer.prompting.text import BreakOn, Count
-from explorer.prompting.turns import Picture, Role, Thinking, ToolUse
+from explorer.prompting.turns import PromptImage, Role, Thinking, ToolUse
 
 
 class Sizing(NamedTuple):
@@ -46,7 +46,7 @@ class Element:
 
 
 @dataclass(frozen=True, slots=True)
-class Text(Element):
+class TextElement(Element):
     """Words in a message; kept or dropped as one."""
 
     text: str
@@ -69,7 +69,7 @@ class TextChunk(Element):
 class Image(Element):
     """A picture in a message."""
 
-    picture: Picture
+    picture: PromptImage
     tokens: int
     source: int = -1
 
@@ -81,7 +81,7 @@ class CachePoint(Element):
 
 
 @dataclass(frozen=True, slots=True)
-class Group(Element):
+class ElementGroup(Element):
     """Elements that belong together."""
 
     children: Sequence[Element]
@@ -119,7 +119,7 @@ class Sized(Element):
 
 
 @dataclass(frozen=True, slots=True)
-class Message(Element):
+class MessageElement(Element):
     """One message. Its calls go with the results that bear their ids."""
 
     role: Role

@@ -9,14 +9,14 @@ from explorer.prompting.elements import (
     CachePoint,
     Chunk,
     Element,
-    Group,
+    ElementGroup,
     Image,
-    Message,
+    MessageElement,
     PrioritizedList,
     Sized,
     Sizing,
-    Text,
     TextChunk,
+    TextElement,
     TokenLimit,
 )
 from explorer.prompting.text import Count, fitting_start
@@ -27,7 +27,7 @@ HIGHEST = 2**53 - 1
 """The rank of what has no priority."""
 
 
-class Node:
+class PromptNode:
     """One element of a rendered prompt. Only the renderer changes it."""
 
     __slots__ = (
@@ -53,7 +53,7 @@ class Node:
     )
 
     def __init__(
-        self, element: Element, kind: NodeKind, parent: Node | None, priority: int | None
+        self, element: Element, kind: NodeKind, parent: PromptNode | None, priority: int | None
     ) -> None:
         self.element = element
         self.kind: NodeKind = kind
@@ -61,7 +61,7 @@ class Node:
         self.priority = HIGHEST if priority is None else priority
         self.required: bool = priority is None and (parent is None or parent.required)
         """Neither it nor anything above it has a priority: it is never dropped for room."""
-        self.children: list[Node] = []
+        self.children: list[PromptNode] = []
         self.budget = 0
         """Tokens that it may take."""
         self.own_tokens = 0
@@ -81,8 +81,8 @@ class Node:
         """All of it stands before a cache point."""
         self.order = 0
         """Its place in the order of declaration."""
-        self.heap: list[tuple[int, int, int, Node]] | None = None
-        self.lowest_first: list[Node] | None = None
+        self.heap: list[tuple[int, int, int, PromptNode]] | None = None
+        self.lowest_first: list[PromptNode] | None = None
 
     @property
     def is_unit(self) -> bool:
@@ -96,11 +96,11 @@ class Node:
         """What it is called, for people."""
         if self.element.name:
             return self.element.name
-        if isinstance(self.element, Message):
+        if isinstance(self.element, MessageElement):
             return self.element.role
         return self.kind
 
-    def walk(self) -> Iterator[Node]:
+    def walk(self) -> Iterator[PromptNode]:
         """The node and all below it, in the order of declaration."""
         waiting = [self]
         while waiting:
@@ -118,9 +118,9 @@ _UNGROWN = float("inf")
 """Elements without flex_grow come before all that have one."""
 
 
-def lay_out(elements: Sequence[Element], budget: int, count: Count) -> Node:
+def lay_out(elements: Sequence[Element], budget: int, count: Count) -> PromptNode:
     """The nodes of elements that share ``budget`` tokens. Nothing is dropped yet."""
-    root = Node(Group(elements, name="prompt"), "group", None, None)
+    root = PromptNode(ElementGroup(elements, name="prompt"), "group", None, None)
     _Layout(count).fill(root, elements, budget)
     _finish(root)
     return root
@@ -130,10 +130,10 @@ class _Layout:
     def __init__(self, count: Count) -> None:
         self._count = count
 
-    def fill(self, node: Node, elements: Sequence[Element], budget: int) -> None:
+    def fill(self, node: PromptNode, elements: Sequence[Element], budget: int) -> None:
         """Render the children of a node in the order of their claims on the budget."""
         node.budget = budget
-        children: list[Node | None] = [None] * len(elements)
+        children: list[PromptNode | None] = [None] * len(elements)
         groups: dict[float, list[int]] = {}
         for at, element in enumerate(elements):
             claim = _UNGROWN if element.flex_grow is None else element.flex_grow
@@ -156,22 +156,24 @@ class _Layout:
         node.total = node.tokens = node.own_tokens + sum(child.total for child in node.children)
 
     @staticmethod
-    def _rank(parent: Node, element: Element, at: int) -> int | None:
+    def _rank(parent: PromptNode, element: Element, at: int) -> int | None:
         listed = parent.element
         if not isinstance(listed, PrioritizedList):
             return element.priority
         base = listed.priority or 0
         return base - at if listed.descending else base - len(listed.children) + at
 
-    def _render(self, element: Element, parent: Node, budget: int, rank: int | None) -> Node:
-        if isinstance(element, Text):
-            node = Node(element, "text", parent, rank)
+    def _render(
+        self, element: Element, parent: PromptNode, budget: int, rank: int | None
+    ) -> PromptNode:
+        if isinstance(element, TextElement):
+            node = PromptNode(element, "text", parent, rank)
             node.text, node.source = element.text, element.source
             known = element.tokens
             node.own_tokens = self._count(element.text) if known is None else known
             return _leaf(node, budget)
         if isinstance(element, TextChunk):
-            node = Node(element, "text", parent, rank)
+            node = PromptNode(element, "text", parent, rank)
             node.text = fitting_start(element.text, budget, self._count, element.break_on)
             node.source, node.own_tokens = (
                 element.source,
@@ -179,24 +181,26 @@ class _Layout:
             )
             return _leaf(node, budget)
         if isinstance(element, Image):
-            node = Node(element, "image", parent, rank)
+            node = PromptNode(element, "image", parent, rank)
             node.own_tokens, node.source = element.tokens, element.source
             return _leaf(node, budget)
         if isinstance(element, CachePoint):
-            return _leaf(Node(element, "point", parent, rank), budget)
-        if isinstance(element, Message):
+            return _leaf(PromptNode(element, "point", parent, rank), budget)
+        if isinstance(element, MessageElement):
             return self._message(element, parent, budget, rank)
-        node = Node(element, "chunk" if isinstance(element, Chunk) else "group", parent, rank)
+        node = PromptNode(element, "chunk" if isinstance(element, Chunk) else "group", parent, rank)
         if isinstance(element, Sized):
             self.fill(node, element.render(Sizing(budget, self._count)), budget)
         elif isinstance(element, TokenLimit):
             self.fill(node, element.children, min(budget, element.most))
-        elif isinstance(element, Group | Chunk | PrioritizedList):
+        elif isinstance(element, ElementGroup | Chunk | PrioritizedList):
             self.fill(node, element.children, budget)
         return node
 
-    def _message(self, element: Message, parent: Node, budget: int, rank: int | None) -> Node:
-        node = Node(element, "message", parent, rank)
+    def _message(
+        self, element: MessageElement, parent: PromptNode, budget: int, rank: int | None
+    ) -> PromptNode:
+        node = PromptNode(element, "message", parent, rank)
         node.source = element.source
         sizes = element.call_tokens
         if sizes is None:
@@ -211,13 +215,13 @@ class _Layout:
         return node
 
 
-def _leaf(node: Node, budget: int) -> Node:
+def _leaf(node: PromptNode, budget: int) -> PromptNode:
     node.budget = budget
     node.tokens = node.total = node.own_tokens
     return node
 
 
-def _finish(root: Node) -> None:
+def _finish(root: PromptNode) -> None:
     """Number the nodes as they were declared, and guard what stands before the last cache point."""
     nodes = list(root.walk())
     point = -1

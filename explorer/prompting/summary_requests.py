@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from explorer.prompting.agent_prompt import AgentPrompt
-from explorer.prompting.elements import Chunk, Element, Message, PrioritizedList, Text
+from explorer.prompting.elements import Chunk, Element, MessageElement, PrioritizedList, TextElement
 from explorer.prompting.text import Count, shortened, truncate_middle
-from explorer.prompting.turns import Conversation, Round, Spoken, ToolUse, Turn
+from explorer.prompting.turns import ConversationTurns, Round, Spoken, ToolUse, Turn
 
 ORDER = "order to summarize"
 _SIMPLE = 5000
@@ -23,12 +23,12 @@ _SIMPLE = 5000
 class SummaryPart:
     """The part of a conversation to summarize, and where it ends."""
 
-    conversation: Conversation
+    conversation: ConversationTurns
     last_entry: int
     """The last entry that it covers; what comes after stays."""
 
 
-def part_before_request(conversation: Conversation) -> SummaryPart | None:
+def part_before_request(conversation: ConversationTurns) -> SummaryPart | None:
     """The part to summarize when the prompt is too large: all but the last round, which is what
     was too much (A49); None when there is nothing before.
 
@@ -48,7 +48,7 @@ def part_before_request(conversation: Conversation) -> SummaryPart | None:
     return SummaryPart(replace(conversation, turns=earlier), last) if last >= 0 else None
 
 
-def part_ahead(conversation: Conversation) -> SummaryPart | None:
+def part_ahead(conversation: ConversationTurns) -> SummaryPart | None:
     """The part of a summary that is made ahead: everything up to the last complete round, which it
     is attached to; None before there is any."""
     for number in range(len(conversation.turns), 0, -1):
@@ -64,11 +64,11 @@ def _last_entry(turn: Turn) -> int:
     return turn.messages[-1].entry if turn.messages else -1
 
 
-def full_request(prompt: AgentPrompt, conversation: Conversation, order: str) -> list[Element]:
+def full_request(prompt: AgentPrompt, conversation: ConversationTurns, order: str) -> list[Element]:
     """The agent's prompt of the part to summarize, and the order after it. What does not fit is
     dropped, the oldest first."""
     rows = replace(prompt, keep_cached=False).elements(conversation)
-    return [*rows, Message("user", [Text(order)], name=ORDER)]
+    return [*rows, MessageElement("user", [TextElement(order)], name=ORDER)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,27 +86,27 @@ class SimpleRecord:
     escape: Callable[[str], str] = str
     """Makes harmless what looks like a tag of the request."""
 
-    def elements(self, conversation: Conversation) -> list[Element]:
+    def elements(self, conversation: ConversationTurns) -> list[Element]:
         """One message with as much of the record as fits: its first entry always, then the
         newest."""
         rows = self._rows(conversation)
         first, rest = rows[:1], rows[1:]
         return [
-            Message("system", [Text(self.system)], name="instructions"),
-            Message(
+            MessageElement("system", [TextElement(self.system)], name="instructions"),
+            MessageElement(
                 "user",
                 [
-                    Text(f"{self.opening}\n\n<conversation>"),
+                    TextElement(f"{self.opening}\n\n<conversation>"),
                     *first,
                     PrioritizedList(rest, priority=_SIMPLE, name="record"),
-                    Text("</conversation>\n"),
-                    Text(self.order, name=ORDER),
+                    TextElement("</conversation>\n"),
+                    TextElement(self.order, name=ORDER),
                 ],
                 name="record and order",
             ),
         ]
 
-    def _rows(self, conversation: Conversation) -> list[Chunk]:
+    def _rows(self, conversation: ConversationTurns) -> list[Chunk]:
         rows: list[Chunk] = []
         if conversation.summary is not None:
             rows.append(self._spoken(conversation.summary, "summary of what came before"))
@@ -118,13 +118,13 @@ class SimpleRecord:
 
     def _spoken(self, spoken: Spoken, name: str) -> Chunk:
         text = f"[User]: {self.escape(spoken.text)}\n"
-        return Chunk([Text(text, source=spoken.entry)], name=name)
+        return Chunk([TextElement(text, source=spoken.entry)], name=name)
 
     def _round(self, one: Round) -> Sequence[Chunk]:
         rows = []
         if one.text:
             text = f"[Assistant]: {self.escape(one.text)}\n"
-            rows.append(Chunk([Text(text, source=one.entry)], name="reply"))
+            rows.append(Chunk([TextElement(text, source=one.entry)], name="reply"))
         for call in one.calls:
             result = next(found for found in one.results if found.call_id == call.id)
             text = f"[Assistant tool calls]: {self._call(call)}\n"
@@ -132,8 +132,8 @@ class SimpleRecord:
             rows.append(
                 Chunk(
                     [
-                        Text(text, source=one.entry),
-                        Text(f"[Tool result]: {self.escape(given)}\n", source=result.entry),
+                        TextElement(text, source=one.entry),
+                        TextElement(f"[Tool result]: {self.escape(given)}\n", source=result.entry),
                     ],
                     name=f"{call.name} and its result",
                 )

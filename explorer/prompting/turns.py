@@ -36,7 +36,7 @@ class ToolUse:
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class PromptImage:
     """An image in a message, base64."""
 
     mime: str
@@ -60,7 +60,7 @@ class PromptMessage:
     calls: tuple[ToolUse, ...] = ()
     call_id: str | None = None
     """The call that a ``tool`` message answers."""
-    pictures: tuple[Picture, ...] = ()
+    pictures: tuple[PromptImage, ...] = ()
     thinking: Thinking | None = None
     sources: tuple[int, ...] = ()
     """The entries that it came from, ascending; empty for words that no entry holds."""
@@ -84,11 +84,11 @@ class Spoken:
     entry: int
     text: str
     tokens: int
-    pictures: tuple[Picture, ...] = ()
+    pictures: tuple[PromptImage, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class CallResult:
     """What a tool gave."""
 
     entry: int
@@ -106,7 +106,7 @@ class Round:
     tokens: int
     calls: tuple[ToolUse, ...] = ()
     thinking: Thinking | None = None
-    results: list[Result] = field(default_factory=list)
+    results: list[CallResult] = field(default_factory=list)
 
     @property
     def last_entry(self) -> int:
@@ -124,7 +124,7 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
-class Conversation:
+class ConversationTurns:
     """A context: the newest summary, and the turns after what it tells (A53)."""
 
     summary: Spoken | None
@@ -144,7 +144,7 @@ class Conversation:
         return any(found.calls and found.results for found in self.turns[-1].rounds)
 
 
-def conversation(source_messages: Iterable[SourceMessage]) -> Conversation:
+def conversation(source_messages: Iterable[SourceMessage]) -> ConversationTurns:
     """Turns and rounds of a context's messages, in order.
 
     Only what comes after the newest summary counts. Replies that failed or were stopped, calls
@@ -173,7 +173,7 @@ def conversation(source_messages: Iterable[SourceMessage]) -> Conversation:
             turns[-1].messages.append(_spoken(one))
     for turn in turns:
         turn.rounds = [whole for one in turn.rounds if (whole := _paired(one)) is not None]
-    return Conversation(summary, tuple(turns))
+    return ConversationTurns(summary, tuple(turns))
 
 
 def _paired(one: Round) -> Round | None:
@@ -201,16 +201,16 @@ def _thinking(content: Content) -> Thinking | None:
     return None
 
 
-def _result(message: SourceMessage, result: ToolResultMessage) -> Result:
+def _result(message: SourceMessage, result: ToolResultMessage) -> CallResult:
     text = _texts(result.content)
     if not text and images_of(result.content):
         text = "[image]"
-    return Result(message.entry, result.call_id, text, message.tokens)
+    return CallResult(message.entry, result.call_id, text, message.tokens)
 
 
 def _spoken(message: SourceMessage) -> Spoken:
     content = message.message.content
-    pictures = tuple(Picture(image.mime, image.data) for image in images_of(content))
+    pictures = tuple(PromptImage(image.mime, image.data) for image in images_of(content))
     return Spoken(message.entry, _texts(content), message.tokens, pictures)
 
 

@@ -7,6 +7,6 @@ publishes. A summary: ``summary_request`` -> ``summary_call`` -> ``drafts`` -> `
 reviewed by ``extension_review``. Automatic compaction: ``auto_compaction`` under
 ``effective_rules``. The agent at work: ``agent_turns``, ``parallel_runs``, ``replay``,
 ``session_files``. Audits: ``summary_audit``, ``summary_candidates``, ``verification``,
-``audit_report``, ``simulation_inputs``, ``spending``. Prompt templates: ``template_preview``,
+``audit_report``, ``simulation_inputs``, ``session_usage``. Prompt templates: ``template_preview``,
 ``template_trials``. New sessions: ``session_forks``; their graph: ``skeleton``.
 """

@@ -36,7 +36,7 @@ from explorer.session.entries import (
 )
 from explorer.session.kinds import Flag, Kind
 from explorer.session.text import well_formed
-from explorer.templates import load_prompt
+from explorer.settings.prompt_templates import load_prompt
 
 _LONGEST_ID = 64
 _ODD = re.compile(r"[^A-Za-z0-9_-]")
@@ -86,10 +86,10 @@ class Agent:
         message = self._reply(reply)
         return message is not None and message.stop_reason == "length"
 
-    def unfinished(self, at: int | None = None) -> str:
-        """Why the agent is not done at an entry, by default the leaf, as a sentence for the user;
-        empty where it is, or where nothing was asked."""
-        entry = self._last_spoken(self._session.leaf if at is None else at)
+    def unfinished(self) -> str:
+        """Why the agent is not done at the leaf, as a sentence for the user; empty where it is, or
+        where nothing was asked."""
+        entry = self._last_spoken(self._session.leaf)
         if entry < 0:
             return ""
         columns = self._session.tree.columns

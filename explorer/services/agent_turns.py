@@ -10,10 +10,7 @@ from typing import Literal
 from explorer.agent.approval import Approvals
 from explorer.agent.limits import TurnLimits
 from explorer.agent.loop import AgentTurn, SessionPort, Steered, TurnEvent, TurnResult
-from explorer.agent.prompt import (
-    MessageQueue,
-    Prompt,
-)
+from explorer.agent.prompt import MessageQueue, UserPrompt
 from explorer.agent.tools.port import ToolBox
 from explorer.agent.workspace import Workspace
 from explorer.compaction.profile import Profile
@@ -25,7 +22,7 @@ from explorer.services.auto_compaction.controller import AutomaticCompaction
 from explorer.services.document import Document
 from explorer.services.session_files import tools_of
 from explorer.session.entries import Body, ModelChange, ThinkingLevelChange
-from explorer.templates import load_prompt
+from explorer.settings.prompt_templates import load_prompt
 
 NOTHING_LEFT = "There is nothing to go on with: the agent's last answer is complete."
 
@@ -92,21 +89,29 @@ class TurnPort:
 
 
 @dataclass(frozen=True, slots=True)
-class _Work:
+class SessionTurns:
     """Turns of one session with everything that they need."""
 
     document: Document
     model: str
-    tools: ToolBox | None
+    tools: ToolBox | Workspace | None
+    """A workspace alone gives the tools that only read it."""
     cancel: CancelToken
     on_event: Callable[[TurnEvent], None]
-    automatic: AutomaticCompaction | None
-    retry: RetryPolicy | None
-    thinking: str | None
-    queue: MessageQueue | None
-    limits: TurnLimits | None
-    port: SessionPort | None
-    date: str
+    automatic: AutomaticCompaction | None = None
+    """Makes room in the context before, during and after a turn; without it nothing is compacted
+    automatically."""
+    retry: RetryPolicy | None = None
+    """How often a transient failure of a call is retried."""
+    thinking: str | None = None
+    """A level's name."""
+    queue: MessageQueue | None = None
+    """What the user sends meanwhile."""
+    limits: TurnLimits | None = None
+    port: SessionPort | None = None
+    """Where the messages go; by default the document's leaf."""
+    date: str = ""
+    """Today's, for the system prompt."""
 
     def port_of(self) -> SessionPort:
         """Where the messages go."""
@@ -118,18 +123,26 @@ class _Work:
     def turn(self) -> AgentTurn:
         """A turn that has done nothing yet."""
         document = self.document
-        system = system_prompt(document.agent_prompt, self.tools, self.date)
+        tools = self.tools
+        if isinstance(tools, Workspace):
+            tools = tools_of(document, tools, Approvals("read-only"))
+        system = system_prompt(document.agent_prompt, tools, self.date)
         return AgentTurn(
-            self.port_of(), document.client, self.model, system, self.tools, self.automatic,
+            self.port_of(), document.client, self.model, system, tools, self.automatic,
             self.retry, thinking=self.thinking, queue=self.queue, limits=self.limits,
         )  # fmt: skip
 
-    async def say(self, prompt: Prompt | str) -> TurnResult:
-        """Send a message of the user's, and do everything that follows from it."""
+    async def say(self, prompt: UserPrompt | str) -> TurnResult:
+        """Send a message of the user's at the leaf, and work until the agent is done. Raises
+        StoreError."""
         return await self._follow(await self._send(prompt))
 
     async def resume(self) -> TurnResult:
-        """Go on at the leaf, and do everything that follows from it."""
+        """Go on at the leaf without a new message: after a stop, an error, a limit or a crash.
+
+        An answer that was cut short at its length is asked to be gone on with; where nothing is
+        left to do, the result says so. Raises StoreError.
+        """
         if self.automatic is not None:
             await self.automatic.before_message(self.model, self.cancel)
         turn = self.turn()
@@ -142,7 +155,7 @@ class _Work:
         await self._note_model()
         return await self._follow(await self._continued())
 
-    async def _send(self, prompt: Prompt | str, *, waited: bool = False) -> TurnResult:
+    async def _send(self, prompt: UserPrompt | str, *, waited: bool = False) -> TurnResult:
         if self.automatic is not None:
             self.automatic.person_spoke()
             await self.automatic.before_message(self.model, self.cancel)
@@ -172,12 +185,12 @@ class _Work:
                 return replace(result, entries=entries)
             entries += result.entries
 
-    def _next_follow_up(self, result: TurnResult) -> Prompt | None:
+    def _next_follow_up(self, result: TurnResult) -> UserPrompt | None:
         if self.queue is None or self.cancel.cancelled or result.end not in ("done", "cut_short"):
             return None
         return next(iter(self.queue.take_follow_up()), None)
 
-    async def _followed_up(self, prompt: Prompt) -> TurnResult:
+    async def _followed_up(self, prompt: UserPrompt) -> TurnResult:
         """Send what waited; it waits again where it could not be stored."""
         assert self.queue is not None
         stored = False
@@ -192,68 +205,6 @@ class _Work:
         finally:
             if not stored:
                 self.queue.put_back([prompt], "follow-up")
-
-
-async def start_turn(
-    document: Document,
-    model: str,
-    tools: ToolBox | Workspace | None,
-    prompt: Prompt | str,
-    cancel: CancelToken,
-    on_event: Callable[[TurnEvent], None],
-    automatic: AutomaticCompaction | None = None,
-    retry: RetryPolicy | None = None,
-    *,
-    thinking: str | None = None,
-    queue: MessageQueue | None = None,
-    limits: TurnLimits | None = None,
-    port: SessionPort | None = None,
-    date: str = "",
-) -> TurnResult:
-    """Send ``prompt`` at the leaf and work until the agent is done. Raises StoreError.
-
-    A workspace alone gives the tools that only read it.
-    ``automatic`` makes room in the context before, during and after the turn; without it nothing
-    is compacted automatically. ``retry``: how often a transient failure of a call is retried.
-    ``thinking``: a level's name. ``queue``: what the user sends meanwhile. ``port``: where the
-    messages go, by default the document's leaf. ``date``: today's, for the system prompt.
-    """
-    work = _Work(
-        document, model, _workspace_tools(document, tools), cancel, on_event, automatic,
-        retry, thinking, queue, limits, port, date,
-    )  # fmt: skip
-    return await work.say(prompt)
-
-
-async def resume_turn(
-    document: Document,
-    model: str,
-    tools: ToolBox | Workspace | None,
-    cancel: CancelToken,
-    on_event: Callable[[TurnEvent], None],
-    automatic: AutomaticCompaction | None = None,
-    retry: RetryPolicy | None = None,
-    *,
-    thinking: str | None = None,
-    queue: MessageQueue | None = None,
-    limits: TurnLimits | None = None,
-    port: SessionPort | None = None,
-    date: str = "",
-) -> TurnResult:
-    """Go on at the leaf without a new message: after a stop, an error, a limit or a crash; see
-    ``start_turn``. An answer that was cut short at its length is asked to be gone on with; where
-    nothing is left to do, the result says so. Raises StoreError."""
-    work = _Work(
-        document, model, _workspace_tools(document, tools), cancel, on_event, automatic,
-        retry, thinking, queue, limits, port, date,
-    )  # fmt: skip
-    return await work.resume()
-
-
-def _workspace_tools(document: Document, tools: ToolBox | Workspace | None) -> ToolBox | None:
-    if not isinstance(tools, Workspace):
-        return tools
-    return tools_of(document, tools, Approvals("read-only"))
 
 
 def _ended(result: TurnResult) -> Literal["went-well", "failed", "stopped"]:

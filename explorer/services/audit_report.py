@@ -5,33 +5,33 @@ Reads payloads and takes its time: all of it is meant for a worker thread.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Literal
 
 import orjson
 
-from explorer import paths, private_files
+from explorer import private_files
 from explorer.audit.ledger import ledger_at
 from explorer.audit.overview import Overview, overview
 from explorer.audit.provenance import Known, cost_known
-from explorer.audit.recorded import compactions_on_path
+from explorer.audit.recorded_compaction import compactions_on_path
 from explorer.audit.report import Report, document, html, markdown
-from explorer.audit.report.gather import Gathering
+from explorer.audit.report.builder import Gathering
 from explorer.audit.report.model import CompactionPart, SessionFacts
 from explorer.compaction.profile import Profile
-from explorer.facts.extract import (
-    ScanCancelled,
-)
+from explorer.facts.fact_table import ScanCancelled
 from explorer.installed import version
 from explorer.services.draft_records import recorded_inputs
 from explorer.services.effective_rules import recorded_rules
 from explorer.services.open_session import OpenedSession
 from explorer.services.summary_audit import Auditor, IsCancelled, OnProgress
-from explorer.session.spending import Spending
+from explorer.session.usage_sums import PartUsage
+from explorer.settings import paths
 
-Form = Literal["html", "md", "json"]
-SUFFIXES: dict[str, Form] = {
+ReportForm = Literal["html", "md", "json"]
+SUFFIXES: dict[str, ReportForm] = {
     ".html": "html", ".htm": "html", ".md": "md", ".markdown": "md", ".json": "json",
 }  # fmt: skip
 _STEPS = 1000
@@ -46,7 +46,7 @@ def _say_nothing(_done: int, _total: int) -> None:
     """A progress callback that does nothing."""
 
 
-def form_of_file(path: Path) -> Form | None:
+def form_of_file(path: Path) -> ReportForm | None:
     """The form that a file's suffix names; None for another suffix."""
     return SUFFIXES.get(path.suffix.lower())
 
@@ -54,7 +54,7 @@ def form_of_file(path: Path) -> Form | None:
 def make_report(
     opened: OpenedSession,
     leaf: int,
-    spending: Spending,
+    spending: PartUsage,
     *,
     compaction: int | None = None,
     profile: Profile | None = None,
@@ -83,18 +83,12 @@ def make_report(
     overview_of_path = overview(tree, leaf, rules, read=read, recorded=inputs, weights=weights)
     gathering = Gathering(tree, overview_of_path, read, opened.payloads.previews)
     auditor = auditor or Auditor(opened)
-    parts: list[CompactionPart] = []
-    total = len(chosen) * _STEPS
-    for at, entry in enumerate(chosen):
-        audited = auditor.compaction(entry, cancelled, _step(progress, at * _STEPS, total))
+
+    def part(entry: int, report_progress: OnProgress) -> CompactionPart:
+        audited = auditor.compaction(entry, cancelled, report_progress)
         ledger = ledger_at(tree, leaf, entry, rules, read=read, recorded=inputs, weights=weights)
-        parts.append(gathering.compaction(entry, audited.summary, audited.fidelity, ledger))
-        if cancelled():
-            raise ScanCancelled
-        progress((at + 1) * _STEPS, total)
-    shown = (
-        overview_of_path.losses if compaction is None else overview_of_path.losses_at(compaction)
-    )
+        return gathering.compaction(entry, audited.summary, audited.fidelity, ledger)
+
     return Report(
         program=f"Session Explorer {version()}",
         made_ms=opened.writer.now_ms(),
@@ -105,11 +99,28 @@ def make_report(
         else "They were chosen for this report.",
         spending=spending,
         cost=_cost(spending),
-        compactions=tuple(parts),
+        compactions=_each_compaction(chosen, part, progress, cancelled),
         is_whole=compaction is None,
-        losses=gathering.losses(shown),
+        losses=gathering.losses(overview_of_path.losses_at(compaction)),
         strip=gathering.strip(),
     )
+
+
+def _each_compaction(
+    chosen: Sequence[int],
+    part: Callable[[int, OnProgress], CompactionPart],
+    progress: OnProgress,
+    cancelled: IsCancelled,
+) -> tuple[CompactionPart, ...]:
+    """The parts of the report, one after the other. Raises ScanCancelled."""
+    parts: list[CompactionPart] = []
+    total = len(chosen) * _STEPS
+    for at, entry in enumerate(chosen):
+        parts.append(part(entry, _step(progress, at * _STEPS, total)))
+        if cancelled():
+            raise ScanCancelled
+        progress((at + 1) * _STEPS, total)
+    return tuple(parts)
 
 
 def _step(progress: OnProgress, done_before: int, total: int) -> OnProgress:
@@ -140,7 +151,7 @@ def _facts(opened: OpenedSession, leaf: int, found: Overview) -> SessionFacts:
     )
 
 
-def _cost(spending: Spending) -> Known:
+def _cost(spending: PartUsage) -> Known:
     total = spending.total
     return cost_known(total.calls + total.uncounted, total.unpriced + total.uncounted)
 
@@ -151,7 +162,7 @@ def report_templates() -> dict[str, str]:
     return {file.name: file.read_text("utf-8") for file in paths.resource("report").iterdir()}
 
 
-def written(report: Report, form: Form) -> str:
+def written(report: Report, form: ReportForm) -> str:
     """A report in one of its forms."""
     if form == "html":
         return html(report, report_templates())
@@ -160,7 +171,7 @@ def written(report: Report, form: Form) -> str:
     return orjson.dumps(document(report), option=orjson.OPT_INDENT_2).decode() + "\n"
 
 
-def save_report(report: Report, form: Form, path: Path) -> None:
+def save_report(report: Report, form: ReportForm, path: Path) -> None:
     """Write a report to a file, whole or not at all. An existing file keeps its permissions, a
     new one is readable by its owner alone. Raises OSError."""
     private_files.write(path, written(report, form).encode(), keeps_mode=True)

@@ -10,9 +10,9 @@ from explorer.compaction.requests import SummaryRequest
 from explorer.services.draft_records import Draft
 from explorer.services.drafts import Drafts
 from explorer.services.extension_review import supplied_order
-from explorer.services.navigation import Leaving, NavigationPlan, ask_before_leaving
+from explorer.services.navigation import NavigationPlan, ask_before_leaving
 from explorer.services.open_session import OpenedSession
-from explorer.services.summary_request import Order
+from explorer.services.summary_request import SummaryOrder
 
 
 class Branches:
@@ -52,18 +52,16 @@ class Branches:
         self,
         plan: NavigationPlan,
         prepared: BranchPreparation,
-        order: Order,
-        asked: Leaving | None = None,
+        order: SummaryOrder,
     ) -> Draft:
         """Make the summary of the branch that ``plan`` leaves; the leaf does not move (A37).
 
         Raises DraftFailed (CancelledByExtension and SummaryDeclined among it), Cancelled, or
         ValueError when there is nothing to summarize.
         """
-        if asked is None:
-            asked = await ask_before_leaving(
-                self._session, plan, True, order.instructions, order.cancel, prepared
-            )
+        asked = await ask_before_leaving(
+            self._session, plan, True, order.instructions, order.cancel, prepared
+        )
         order, from_id = asked.steer(order), self._session.tree.columns.ids[plan.old_leaf]
         if (made := asked.supplied) is not None:
             order = supplied_order(order, made)

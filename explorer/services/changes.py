@@ -14,13 +14,6 @@ class SessionsChanged:
 
 
 @dataclass(frozen=True, slots=True)
-class ProfilesChanged:
-    """The user's profiles changed; ``name`` is the one that was saved or deleted."""
-
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
 class PromptsChanged:
     """Other prompt templates are in force; ``names`` of those that changed."""
 
@@ -34,6 +27,14 @@ class EntriesAppended:
     key: int
     first: int
     count: int
+
+
+@dataclass(frozen=True, slots=True)
+class EntriesChanged:
+    """Entries of session ``key`` say more than before: their own agent went on writing them."""
+
+    key: int
+    entries: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,7 @@ class CompactionStarted:
 
 
 @dataclass(frozen=True, slots=True)
-class SummaryText:
+class SummaryArrived:
     """A piece of a summary of session ``key`` that was not ordered by hand, as it arrives.
 
     ``restart``: what came for this purpose so far is void.
@@ -154,15 +155,15 @@ class ExtensionsActed:
 
 Change = (
     SessionsChanged
-    | ProfilesChanged
     | PromptsChanged
     | EntriesAppended
+    | EntriesChanged
     | LeafMoved
     | LabelsChanged
     | CountsChanged
     | DraftChanged
     | CompactionStarted
-    | SummaryText
+    | SummaryArrived
     | CompactionEnded
     | PruneMade
     | AutomaticChanged

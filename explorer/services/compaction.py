@@ -13,13 +13,8 @@ from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.profile_comparison import Cause, ProfileOutcome, causes, compare_profiles
 from explorer.compaction.requests import Additions, SummaryRequest, build_requests
 from explorer.compaction.validation import check_answer
-from explorer.extensions.events import (
-    CompactionView,
-)
-from explorer.extensions.records import (
-    BeforeCompact,
-    SuppliedCompaction,
-)
+from explorer.extensions.events import CompactionView
+from explorer.extensions.records import BeforeCompact, SuppliedCompaction
 from explorer.services.draft_records import Draft
 from explorer.services.drafts import CompactionPlan, Drafts
 from explorer.services.edits import CannotShape, remember_origin
@@ -36,7 +31,7 @@ from explorer.services.extension_review import (
 from explorer.services.navigation import ask_before_leaving, plan_move
 from explorer.services.open_session import OpenedSession
 from explorer.services.session_writer import uninterrupted
-from explorer.services.summary_request import Order
+from explorer.services.summary_request import SummaryOrder
 from explorer.session.edits import round_of
 from explorer.session.entries import CompactionSummary
 from explorer.session.kinds import Kind
@@ -50,7 +45,7 @@ STORED = 0
 class _Reviewed:
     """A compaction after the extensions were asked."""
 
-    order: Order
+    order: SummaryOrder
     """With their additions, and the review."""
     shown: Partition
     """Where the compaction cuts; a supplied one may choose another valid cut."""
@@ -249,7 +244,7 @@ class Compaction:
 
     # drafts --------------------------------------------------------------------------------------
 
-    async def summarize(self, shown: Partition, order: Order) -> Draft:
+    async def summarize(self, shown: Partition, order: SummaryOrder) -> Draft:
         """Make a draft, the extensions asked first (A38, A39); the session is not changed.
 
         Raises DraftFailed (CancelledByExtension among it), Cancelled, and ValueError when the
@@ -308,7 +303,9 @@ class Compaction:
 
     # extensions ----------------------------------------------------------------------------------
 
-    async def _review(self, shown: Partition, prepared: Preparation, order: Order) -> _Reviewed:
+    async def _review(
+        self, shown: Partition, prepared: Preparation, order: SummaryOrder
+    ) -> _Reviewed:
         """Ask the extensions about a compaction that can be done (A38, A39). Raises Cancelled."""
         session = self._session
         review = await review_of(session, order.cancel)

@@ -12,13 +12,13 @@ from itertools import chain
 from typing import Any, Literal, get_args
 
 from explorer.compaction.requests import SummaryRequest
-from explorer.compaction.serialization import Span
+from explorer.compaction.serialization import SourceSpan
 from explorer.models.client import ModelRequest, Usage
 from explorer.services.summary_request import (
     Attempt,
     DraftKind,
     DraftPart,
-    Order,
+    SummaryOrder,
     Why,
     model_request,
 )
@@ -98,7 +98,7 @@ _FIELD_FACTS = (
 
 
 def planned_fields(
-    draft: Draft, requests: Sequence[SummaryRequest], order: Order | None
+    draft: Draft, requests: Sequence[SummaryRequest], order: SummaryOrder | None
 ) -> dict[str, Any]:
     """The columns of a draft before any of its requests is sent; ``order`` may be None where there
     are no requests."""
@@ -144,7 +144,7 @@ def fields_of(draft: Draft) -> dict[str, Any]:
     return fields
 
 
-def _call(purpose: str, request: ModelRequest, sources: Sequence[Span]) -> dict[str, Any]:
+def _call(purpose: str, request: ModelRequest, sources: Sequence[SourceSpan]) -> dict[str, Any]:
     return {
         "purpose": purpose,
         "request": request.to_json(),
@@ -153,12 +153,12 @@ def _call(purpose: str, request: ModelRequest, sources: Sequence[Span]) -> dict[
     }
 
 
-def _spans(numbers: object) -> tuple[Span, ...]:
+def _spans(numbers: object) -> tuple[SourceSpan, ...]:
     """What ``_call`` wrote: start, end and entry, again and again."""
     if not isinstance(numbers, list):
         return ()
     each = iter(numbers)
-    return tuple(map(Span, each, each, each))
+    return tuple(map(SourceSpan, each, each, each))
 
 
 def _fact(attempt: Attempt) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from explorer.services.changes import DraftChanged
 from explorer.services.draft_records import Draft, DraftStatus, draft_of, fields_of, planned_fields
 from explorer.services.open_session import OpenedSession
 from explorer.services.summary_call import SummaryCall
-from explorer.services.summary_request import Attempt, DraftFailed, DraftPart, Order
+from explorer.services.summary_request import Attempt, DraftFailed, DraftPart, SummaryOrder
 from explorer.session.entries import BranchSummary, CompactionSummary, FileLists
 from explorer.session.text import well_formed
 
@@ -59,7 +59,7 @@ class Drafts:
     # making --------------------------------------------------------------------------------------
 
     async def compaction(
-        self, plan: CompactionPlan, requests: Sequence[SummaryRequest], order: Order
+        self, plan: CompactionPlan, requests: Sequence[SummaryRequest], order: SummaryOrder
     ) -> Draft:
         """Make the draft of a compaction. Raises DraftFailed or Cancelled."""
         prepared = plan.prepared
@@ -79,7 +79,7 @@ class Drafts:
         plan: CompactionPlan,
         of: Draft,
         asked: VerifyRequest,
-        order: Order,
+        order: SummaryOrder,
         finished: Callable[[str], str],
     ) -> Draft:
         """The draft of a corrected summary, another candidate beside ``of``. ``finished`` makes
@@ -100,7 +100,7 @@ class Drafts:
         prepared: BranchPreparation,
         from_id: str,
         requests: Sequence[SummaryRequest],
-        order: Order,
+        order: SummaryOrder,
     ) -> Draft:
         """Make the draft of a branch summary. Raises DraftFailed or Cancelled."""
         templates = self._session.templates
@@ -114,7 +114,7 @@ class Drafts:
         draft: Draft,
         requests: Sequence[SummaryRequest],
         profile: Profile,
-        order: Order,
+        order: SummaryOrder,
         finished: Callable[[Sequence[DraftPart]], str],
         limits: Mapping[str, int] | None = None,
         replaced: int | None = None,
@@ -154,7 +154,7 @@ class Drafts:
         self,
         plan: CompactionPlan,
         summary: str,
-        order: Order,
+        order: SummaryOrder,
         short_summary: str = "",
         tokens_before: int = -1,
     ) -> Draft:
@@ -166,12 +166,12 @@ class Drafts:
         return await self._provided(draft, summary, order)
 
     async def provided_branch(
-        self, prepared: BranchPreparation, from_id: str, summary: str, order: Order
+        self, prepared: BranchPreparation, from_id: str, summary: str, order: SummaryOrder
     ) -> Draft:
         """The draft of a branch summary that an extension made (A41). Raises DraftFailed."""
         return await self._provided(self._new_branch(prepared, from_id, order), summary, order)
 
-    async def _provided(self, draft: Draft, summary: str, order: Order) -> Draft:
+    async def _provided(self, draft: Draft, summary: str, order: SummaryOrder) -> Draft:
         async def make(draft: Draft) -> Draft:
             if not summary.strip():
                 raise DraftFailed("The extension's summary is empty.", summary=summary)
@@ -180,7 +180,7 @@ class Drafts:
 
         return await self.run(draft, make, tuple, order.cancel.cancel)
 
-    async def refused(self, plan: CompactionPlan, order: Order, problem: str) -> Draft:
+    async def refused(self, plan: CompactionPlan, order: SummaryOrder, problem: str) -> Draft:
         """Record a compaction that an extension cancelled before anything was sent (A38)."""
         draft = await self._record(self._new(plan, order), (), None)
         return await self.note(replace(draft, status="cancelled", problem=problem))
@@ -192,7 +192,7 @@ class Drafts:
         attempts: Callable[[], tuple[Attempt, ...]],
         stop: Callable[[], None],
         requests: Sequence[SummaryRequest] = (),
-        order: Order | None = None,
+        order: SummaryOrder | None = None,
     ) -> Draft:
         """Record a draft with the requests that will be sent, ``make`` it, and record how that
         ended, with all ``attempts``; whatever happens, the record does not stay unfinished.
@@ -222,7 +222,9 @@ class Drafts:
             raise
         return await self.note(replace(done, status="done", attempts=attempts()))
 
-    async def _reviewed(self, draft: Draft, order: Order, *, supplied: bool = False) -> Draft:
+    async def _reviewed(
+        self, draft: Draft, order: SummaryOrder, *, supplied: bool = False
+    ) -> Draft:
         """The draft with its summary as extensions leave it. Raises DraftFailed, Cancelled; a
         refused summary is not recorded, since an extension that must see it has not."""
         if order.review is None:
@@ -230,7 +232,7 @@ class Drafts:
         text = await order.review.summary(draft.kind, draft.summary, supplied)
         return replace(draft, summary=text)
 
-    def _new(self, plan: CompactionPlan, order: Order) -> Draft:
+    def _new(self, plan: CompactionPlan, order: SummaryOrder) -> Draft:
         prepared = plan.prepared
         return Draft(
             0, "compaction", "streaming", prepared.leaf, (), "", order.model, order.instructions,
@@ -239,7 +241,7 @@ class Drafts:
         )  # fmt: skip
 
     @staticmethod
-    def _new_branch(prepared: BranchPreparation, from_id: str, order: Order) -> Draft:
+    def _new_branch(prepared: BranchPreparation, from_id: str, order: SummaryOrder) -> Draft:
         return Draft(
             0, "branch", "streaming", prepared.old_leaf, (), "", order.model, order.instructions,
             from_id=from_id, facts=order.facts, **_prepared_fields(prepared),
@@ -248,7 +250,7 @@ class Drafts:
     # recording -----------------------------------------------------------------------------------
 
     async def _record(
-        self, draft: Draft, requests: Sequence[SummaryRequest], order: Order | None
+        self, draft: Draft, requests: Sequence[SummaryRequest], order: SummaryOrder | None
     ) -> Draft:
         """Record the requests before they are sent."""
         # The spans of a long history are many: not on the window's thread.

@@ -200,15 +200,15 @@ class Edits:
         known = -1 if weights is None else weights[entry]
         return known if known >= 0 else self._tree.columns.estimate[entry]
 
-    def shaped_rows(self, profile: Profile, at: int | None = None) -> list[ShapedRow]:
-        """All that is pinned, omitted or kept at an entry, by default the leaf, in the order of
-        the path; tokens are counted as everything is under a profile."""
-        context = self._session.context(at)
+    def shaped_rows(self, profile: Profile) -> list[ShapedRow]:
+        """All that is pinned, omitted or kept at the leaf, in the order of the path; tokens are
+        counted as everything is under a profile."""
+        context = self._session.context()
         rows = [
             ShapedRow(entry, "omitted", by, self.entry_weight(entry, profile), "not")
             for entry, by in context.omitted.items()
         ]
-        shape = self.shape(at)
+        shape = self.shape()
         in_place = set(context.messages)
         for entry in sorted({*shape.pinned, *context.again}):
             reinserted = context.again.get(entry)

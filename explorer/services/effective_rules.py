@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from explorer.audit.own_agent import OwnAgent, own_agent
 from explorer.audit.provenance import Known, Provenance
+from explorer.audit.source_agent import SourceAgent, source_agent
 from explorer.compaction.profile import BASES, Profile, Settings
-from explorer.compaction.triggers import Limits, limits_of
+from explorer.compaction.triggers import ContextLimits, limits_of
 from explorer.models.catalogue import cannot_summarize
 from explorer.models.client import EXTRACTIVE
 from explorer.prompting.agent_prompt import message_budget
@@ -79,7 +79,7 @@ class EffectiveRules:
             summary_models=for_prompts,
         )
 
-    def limits(self, model_window: int | None) -> Limits:
+    def limits(self, model_window: int | None) -> ContextLimits:
         """Window and threshold in tokens for a model with this window (None: not known)."""
         return limits_of(self.profile, self.settings, model_window)
 
@@ -90,7 +90,7 @@ class EffectiveRules:
         return EXTRACTIVE if cannot_summarize(chosen) else chosen
 
 
-class Mark(NamedTuple):
+class NextCompaction(NamedTuple):
     """Where a growing context is compacted next."""
 
     tokens: int
@@ -98,21 +98,21 @@ class Mark(NamedTuple):
     """Not the same place each time."""
 
 
-def next_mark(profile: Profile, settings: Settings, model_window: int | None) -> Mark:
+def next_mark(profile: Profile, settings: Settings, model_window: int | None) -> NextCompaction:
     """The threshold; where summaries are made ahead, the middle of the range in which they are
     begun with a warm cache (A47)."""
     limits = limits_of(profile, settings, model_window)
     budget, ahead = profile.prompt_budget, profile.background
     if budget is None:
-        return Mark(limits.threshold, False)
+        return NextCompaction(limits.threshold, False)
     try:
         base = message_budget(limits.window, threshold=budget.threshold).base
     except ValueError:
         # An invalid threshold is reported where it is set.
         base = limits.window
     if ahead is None:
-        return Mark(base, False)
-    return Mark(round(base * (ahead.warm_low + ahead.warm_high) / 2), True)
+        return NextCompaction(base, False)
+    return NextCompaction(round(base * (ahead.warm_low + ahead.warm_high) / 2), True)
 
 
 _BEGUN_HERE = (
@@ -120,8 +120,8 @@ _BEGUN_HERE = (
 )
 
 
-def recorded_rules(opened: OpenedSession) -> OwnAgent:
+def recorded_rules(opened: OpenedSession) -> SourceAgent:
     """The rules of the agent that recorded a session, and how they are known."""
     if not len(opened.tree) or opened.made_here(0):
-        return OwnAgent(BASES["explorer"], Known(Provenance.EXACT, _BEGUN_HERE))
-    return own_agent(opened.tree, opened.header.format)
+        return SourceAgent(BASES["explorer"], Known(Provenance.EXACT, _BEGUN_HERE))
+    return source_agent(opened.tree, opened.header.format)

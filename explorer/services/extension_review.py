@@ -13,16 +13,10 @@ from dataclasses import replace
 from typing import Any
 
 from explorer.compaction.requests import SummaryRequest
-from explorer.compaction.serialization import Span
+from explorer.compaction.serialization import SourceSpan
 from explorer.extensions.events import SessionAccess
-from explorer.extensions.prompt_parts import (
-    Prompt,
-)
-from explorer.extensions.records import (
-    Records,
-    SuppliedCompaction,
-    SuppliedSummary,
-)
+from explorer.extensions.prompt_parts import RequestPrompt
+from explorer.extensions.records import Records, SuppliedCompaction, SuppliedSummary
 from explorer.extensions.runner import HookRunner
 from explorer.formats import entry_json
 from explorer.formats.pi.entries import agent_message, read_message
@@ -36,7 +30,7 @@ from explorer.models.client import (
 )
 from explorer.services.changes import ChangeHub, ExtensionsActed
 from explorer.services.open_session import OpenedSession
-from explorer.services.summary_request import DraftFailed, DraftKind, Order
+from explorer.services.summary_request import DraftFailed, DraftKind, SummaryOrder
 
 CHANGED_WHOLE = (
     "An extension changed a conversation as a whole, which can only be changed part by part; "
@@ -100,7 +94,7 @@ class Review:
         if not self.runner.handles("session_request"):
             return request
         async with self._lock:
-            prompt = Prompt(request.prompt, list(request.sources))
+            prompt = RequestPrompt(request.prompt, list(request.sources))
             answer = await self.runner.request(
                 request.purpose, request.system, prompt, self._ids(), model, self._cancel
             )
@@ -119,11 +113,11 @@ class Review:
         spans, at = [], 0
         texts = request_texts(request)
         for number, text in enumerate(texts):
-            spans.append(Span(at, at + len(text), number))
+            spans.append(SourceSpan(at, at + len(text), number))
             at += len(text)
         async with self._lock:
             answer = await self.runner.request(
-                "conversation", "", Prompt("".join(texts), spans), [""] * len(texts),
+                "conversation", "", RequestPrompt("".join(texts), spans), [""] * len(texts),
                 request.model, self._cancel,
             )  # fmt: skip
         self.take("session_request", answer.records)
@@ -149,7 +143,7 @@ class Review:
         return answer.summary
 
 
-def with_review(order: Order, review: Review) -> Order:
+def with_review(order: SummaryOrder, review: Review) -> SummaryOrder:
     """An order that the extensions go along with; drafts record what they do."""
     return replace(order, review=review, facts={**order.facts, "extensions": review.records})
 
@@ -214,7 +208,9 @@ async def notify_navigated(document: OpenedSession, old_leaf: int, summary: int 
     review.take("session_tree", records)
 
 
-def supplied_order(order: Order, supplied: SuppliedCompaction | SuppliedSummary) -> Order:
+def supplied_order(
+    order: SummaryOrder, supplied: SuppliedCompaction | SuppliedSummary
+) -> SummaryOrder:
     """The order of a draft that an extension made: its name in the model's place, and what is
     recorded with the draft to be stored with its entry."""
     facts = {**order.facts, "from_extension": supplied.by, "details": supplied.details}

@@ -12,14 +12,8 @@ from explorer.compaction.branch_summaries import BranchPreparation
 from explorer.compaction.cut_point import Cuts
 from explorer.compaction.path_view import view_of
 from explorer.compaction.profile import PROFILES, Profile, Settings
-from explorer.extensions.events import (
-    NavigationEnds,
-    TreeView,
-)
-from explorer.extensions.records import (
-    BeforeTree,
-    SuppliedSummary,
-)
+from explorer.extensions.events import NavigationEnds, TreeView
+from explorer.extensions.records import BeforeTree, SuppliedSummary
 from explorer.models.client import CancelToken
 from explorer.models.request import ImagePart
 from explorer.services.draft_records import Draft
@@ -36,7 +30,7 @@ from explorer.services.extension_review import (
 )
 from explorer.services.open_session import OpenedSession
 from explorer.services.session_writer import uninterrupted
-from explorer.services.summary_request import Order
+from explorer.services.summary_request import SummaryOrder
 from explorer.session.entries import Entry, images_of, text_of
 from explorer.session.kinds import METADATA_KINDS, Kind
 from explorer.session.tree import SessionTree
@@ -133,7 +127,7 @@ class Leaving:
     def supplied(self) -> SuppliedSummary | None:
         return self.outcome.summary
 
-    def steer(self, order: Order) -> Order:
+    def steer(self, order: SummaryOrder) -> SummaryOrder:
         """The order as the extensions want it. Raises SummaryDeclined."""
         outcome = self.outcome
         if outcome.summarize is False:
@@ -223,18 +217,11 @@ class Navigation:
         self,
         plan: NavigationPlan,
         wants_summary: bool,
-        instructions: str = "",
-        cancel: CancelToken | None = None,
         prepared: BranchPreparation | None = None,
     ) -> Leaving:
-        """Ask the extensions about a navigation (A41); what comes back goes to
-        ``Branches.summarize`` and ``navigate``, which ask by themselves without it.
-
-        Raises CancelledByExtension, Cancelled.
-        """
-        return await ask_before_leaving(
-            self._session, plan, wants_summary, instructions, cancel, prepared
-        )
+        """Ask the extensions about a navigation (A41); what comes back goes to ``navigate``, which
+        asks by itself without it. Raises CancelledByExtension, Cancelled."""
+        return await ask_before_leaving(self._session, plan, wants_summary, prepared=prepared)
 
     async def navigate(
         self,

@@ -15,11 +15,11 @@ from explorer.compaction.templates import Templates
 from explorer.extensions.manager import Extensions
 from explorer.formats import adapter_of
 from explorer.models.client import ModelClient
-from explorer.services.changes import ChangeHub, CountsChanged
+from explorer.services.changes import ChangeHub, CountsChanged, EntriesChanged
 from explorer.services.counting_process import ProcessCounter
+from explorer.services.session_usage import SessionUsage
 from explorer.services.session_writer import SessionWriter
-from explorer.services.spending import SessionSpending
-from explorer.session.context import Context, context_at
+from explorer.session.context import PathContext, context_at
 from explorer.session.entries import Entry
 from explorer.session.kinds import Kind
 from explorer.session.payloads import Payloads
@@ -57,7 +57,7 @@ class OpenedSession:
         self.store = store
         self.client = client
         writer = self.writer  # not the session itself, which a cycle would keep after its end
-        self.spending = SessionSpending(
+        self.spending = SessionUsage(
             store, self.key, lambda: writer.tree, self.payloads, client.info
         )
         """What its replies and its drafts took; ``follow`` it before it is asked."""
@@ -68,7 +68,7 @@ class OpenedSession:
         self.hub = hub
         self._unstored: dict[str, Any] = {}
         """Choices that are being written into the database."""
-        self._context: tuple[SessionTree, Context] | None = None
+        self._context: tuple[SessionTree, PathContext] | None = None
         """The last context that was asked for."""
         self._made_here: dict[int, bool] = {}
         """By entry, as far as it was asked for."""
@@ -80,6 +80,22 @@ class OpenedSession:
     def use_templates(self, templates: Templates, agent_prompt: str) -> None:
         """Send these templates from now on; requests that are begun keep theirs."""
         self.templates, self.agent_prompt = templates, agent_prompt
+
+    def take_changed(self, entries: Sequence[int]) -> None:
+        """Take in entries that their own agent wrote more of, and say so; see ``EntriesChanged``.
+        Raises StoreError."""
+        there = tuple(at for at in entries if at < len(self.tree))
+        if not there:
+            return
+        self.writer.take_changed(there)
+        self.payloads.forget(there)
+        self.spending.forget()
+        self._context = None
+        for at in there:
+            self._prompts.pop(at, None)
+            if self.weights is not None and at < len(self.weights):
+                self.weights[at] = -1
+        self.hub.publish(EntriesChanged(self.key, there))
 
     # what there is -----------------------------------------------------------------------------
 
@@ -105,7 +121,7 @@ class OpenedSession:
             return ""
         return self.payloads.previews([first])[0]
 
-    def context(self, at: int | None = None) -> Context:
+    def context(self, at: int | None = None) -> PathContext:
         """What the model sees at an entry, by default at the leaf.
 
         Entries never change, so the last one is cached: a window needs it again and again.
@@ -189,7 +205,7 @@ class OpenedSession:
     async def count_new(self) -> None:
         """Count what was appended since everything was counted; in a thread."""
         weights, total = self.weights, len(self.tree)
-        if weights is None or (len(weights) == total and (not total or weights[-1] >= 0)):
+        if weights is None or (len(weights) == total and _is_whole(weights)):
             return
         await self.count(self.counter, lambda _done, _all: None, lambda: False)
 

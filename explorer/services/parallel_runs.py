@@ -15,17 +15,17 @@ from typing import Literal
 
 from explorer.agent.events import TurnEvent, TurnResult
 from explorer.agent.limits import TurnLimits
-from explorer.agent.prompt import Prompt
+from explorer.agent.prompt import UserPrompt
 from explorer.agent.workspace import Workspace
 from explorer.compaction.profile import Profile
 from explorer.models.client import CancelToken
 from explorer.models.request import ThinkingLevel
-from explorer.services.agent_turns import TurnPort, start_turn
+from explorer.services.agent_turns import SessionTurns, TurnPort
 from explorer.services.document import Document
 from explorer.session.kinds import Kind
 from explorer.store.rows import StoreError
 
-RunState = Literal["waiting", "running", "done", "stopped", "failed"]
+ParallelState = Literal["waiting", "running", "done", "stopped", "failed"]
 FEWEST, MOST = 2, 4
 """How many models are asked side by side."""
 
@@ -39,14 +39,14 @@ class RunOrder:
 
 
 @dataclass(slots=True)
-class Run:
+class ParallelRun:
     """One of the models at its work. ``problem`` is the sentence for the user where it did not end
     well."""
 
     order: RunOrder
     port: TurnPort
     cancel: CancelToken = field(default_factory=CancelToken)
-    state: RunState = "waiting"
+    state: ParallelState = "waiting"
     problem: str = ""
     started_ms: int = 0
     ended_ms: int = 0
@@ -68,7 +68,7 @@ class ParallelRuns:
         self,
         document: Document,
         orders: Sequence[RunOrder],
-        prompt: Prompt | str,
+        prompt: UserPrompt | str,
         workspace: Workspace | None = None,
         *,
         profile: Profile | None = None,
@@ -80,7 +80,7 @@ class ParallelRuns:
 
         Raises ValueError for too few or too many models, or nothing to send.
         """
-        prompt = Prompt.of(prompt)
+        prompt = UserPrompt.of(prompt)
         if not FEWEST <= len(orders) <= MOST:
             raise ValueError(f"Choose {FEWEST} to {MOST} models, not {len(orders)}.")
         if not (prompt.text.strip() or prompt.images):
@@ -88,7 +88,7 @@ class ParallelRuns:
         self.document, self.prompt, self.start = document, prompt, document.leaf
         self._workspace, self._limits, self._date = workspace, limits, date
         self.runs = tuple(
-            Run(order, TurnPort(document, order.model, lambda: profile, document.leaf))
+            ParallelRun(order, TurnPort(document, order.model, lambda: profile, document.leaf))
             for order in orders
         )
 
@@ -100,8 +100,8 @@ class ParallelRuns:
         """Ask all models at once and wait for the last. ``on_event`` gets what arrives,
         with the number of its run; ``on_state`` the number of a run whose state changed.
 
-        What fails in an expected way is in ``Run.problem``. When cancelled all runs are stopped,
-        and what had arrived is kept. Raises unexpected errors after the others have ended.
+        What fails in an expected way is in ``ParallelRun.problem``. When cancelled all runs are
+        stopped, and what had arrived is kept. Raises unexpected errors after the others have ended.
         """
         tasks = [
             asyncio.ensure_future(self._run(number, on_event, on_state))
@@ -145,12 +145,12 @@ class ParallelRuns:
             run.ended_ms = run.port.now_ms()
             on_state(number)
 
-    async def _turn(self, run: Run, on_event: Callable[[TurnEvent], None]) -> TurnResult:
+    async def _turn(self, run: ParallelRun, on_event: Callable[[TurnEvent], None]) -> TurnResult:
         await run.port.note_model(run.order.thinking)
-        return await start_turn(
-            self.document, run.order.model, self._workspace, self.prompt, run.cancel, on_event,
+        return await SessionTurns(
+            self.document, run.order.model, self._workspace, run.cancel, on_event,
             thinking=run.order.thinking, limits=self._limits, port=run.port, date=self._date,
-        )  # fmt: skip
+        ).say(self.prompt)  # fmt: skip
 
     def has_answer(self, number: int) -> bool:
         """Whether a run got so far that its branch can be gone on with."""
@@ -159,7 +159,7 @@ class ParallelRuns:
         return run.leaf != self.start and kinds[run.leaf] in (Kind.ASSISTANT, Kind.TOOL_RESULT)
 
 
-def _state(result: TurnResult) -> RunState:
+def _state(result: TurnResult) -> ParallelState:
     if result.end == "stopped":
         return "stopped"
     return "failed" if result.end == "failed" else "done"

@@ -11,16 +11,14 @@ import glob
 import json
 import re
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from explorer import paths, private_files
+from explorer import private_files
 from explorer.agent.approval import Approvals
-from explorer.agent.tools.workspace_tools import (
-    WorkspaceTools,
-)
+from explorer.agent.tools.workspace_tools import WorkspaceTools
 from explorer.agent.workspace import Workspace
 from explorer.compaction.templates import fill
 from explorer.models.offline.scenario import Scenario
@@ -49,6 +47,7 @@ from explorer.session.entries import (
 from explorer.session.payloads import Payloads
 from explorer.session.text import well_formed
 from explorer.session.tree import SessionTree
+from explorer.settings import paths
 
 TRANSCRIPTS = "transcripts"
 OUTPUTS = "outputs"
@@ -248,16 +247,12 @@ def tools_of(
     document: Document,
     workspace: Workspace,
     approvals: Approvals,
-    environment: Mapping[str, str] | None = None,
 ) -> WorkspaceTools:
     """The tools of a session in a folder. To be kept as long as the session is open: they know
-    what the model has read, and ``approvals`` what was allowed.
-
-    ``environment``: what commands are given a clean part of; by default this process's.
-    """
+    what the model has read, and ``approvals`` what was allowed."""
     workspace = workspace.with_reading(readable(document))
     outputs = outputs_folder(document.store.path, document.header.session_id)
-    return WorkspaceTools(workspace, approvals, outputs, environment)
+    return WorkspaceTools(workspace, approvals, outputs)
 
 
 # sandboxes of scripted runs ----------------------------------------------------------------------

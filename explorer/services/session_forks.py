@@ -271,12 +271,6 @@ def ancestors_of(fork: SessionRow, rows: Iterable[SessionRow]) -> list[SessionRo
     return found[1:]
 
 
-def forks_of(origin: SessionRow, rows: Iterable[SessionRow]) -> list[SessionRow]:
-    """The stored sessions that name a session as their parent."""
-    listed = list(rows)
-    return [row for row in listed if (at := origin_of(row, listed)) and at.key == origin.key]
-
-
 def fork_point(fork: SessionTree, leaf: int, origin: SessionTree) -> int:
     """The entry of the origin at which a fork's path leaves it, or -1: ids are kept, so it is the
     last one on the path that both have."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from random import Random
 from typing import Any, TypeVar
 
@@ -85,6 +85,12 @@ class SessionWriter:
         if records:
             self._take(records)
         return len(records)
+
+    def take_changed(self, entries: Sequence[int]) -> None:
+        """Take in entries of the tree that the database has anew. Nobody is told of it yet."""
+        for at in entries:
+            (record,) = self._store.records(self.key, at, at)
+            self.tree.replace(at, record.facts, record.estimate)
 
     def follow_leaf(self, index: int) -> None:
         """Take over the database's leaf: the session's file went on, and the user has not moved the

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from explorer.audit.simulation import Assumptions, Known, Past, Policy, Prices, Tier, past_of
+from explorer.audit.simulation import Assumptions, KnownRun, Past, Policy, Prices, Tier, past_of
 from explorer.compaction.profile import Profile
 from explorer.models.client import ModelInfo
 from explorer.services.document import Document
@@ -16,7 +16,7 @@ def read_past(
     """The path to an entry as it was recorded. ``policy``: whose window and threshold the recorded
     line is shown with. Blocks for a moment with long sessions; reads no texts."""
     weights = document.weights_for(policy.profile)
-    known = Known(weights=None if weights is None else list(weights))
+    known = KnownRun(weights=None if weights is None else list(weights))
     return past_of(document.tree, leaf, known=known, assumptions=assumptions, policy=policy)
 
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 from explorer.audit.branch_audit import Origin, branch_audit
 from explorer.audit.changed_files import ChangedFiles
+from explorer.audit.entry_mentions import EntryMentions
 from explorer.audit.fidelity import fidelity
 from explorer.audit.findings import Fidelity
-from explorer.audit.gathered import Gathered
-from explorer.audit.recorded import compactions_on_path, recorded
+from explorer.audit.recorded_compaction import compactions_on_path, recorded_compaction
 from explorer.compaction.partition import Partition
 from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import Settings
@@ -66,7 +66,7 @@ class Auditor:
     def __init__(self, session: OpenedSession) -> None:
         self._session = session
         self._table = NO_TABLE
-        self._gathered = Gathered()
+        self._gathered = EntryMentions()
         self._changes = ChangedFiles(session.tree)
         self._found: dict[int, Audited] = {}
 
@@ -80,7 +80,7 @@ class Auditor:
         if entry in self._found:
             return self._found[entry]
         session = self._session
-        made = recorded(session.tree, entry, self._changes)
+        made = recorded_compaction(session.tree, entry, self._changes)
         # What is pinned is repeated after the summary, word for word.
         kept = (*sorted(session.context(entry).again), *made.kept)
         summary = _summary_of(session, entry)

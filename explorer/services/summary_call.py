@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from explorer.compaction.profile import Profile
 from explorer.compaction.requests import (
     SMALLEST_WINDOW,
-    Material,
+    RequestMaterial,
     SummaryRequest,
     newest_within,
     request_of,
@@ -42,7 +42,7 @@ from explorer.services.summary_request import (
     Attempt,
     DraftFailed,
     DraftPart,
-    Order,
+    SummaryOrder,
     Why,
     model_request,
 )
@@ -67,7 +67,7 @@ class SummaryCall:
     def __init__(
         self,
         client: ModelClient,
-        order: Order,
+        order: SummaryOrder,
         templates: Templates,
         profile: Profile,
         requests: Sequence[SummaryRequest],
@@ -203,7 +203,7 @@ def _part(answer: _Answer, elapsed_ms: float) -> DraftPart:
 class _Progress:
     """How far the windows of a conversation have come. Sizes in tokens."""
 
-    material: Material
+    material: RequestMaterial
     budget: int
     """What a request and its answer may take together."""
     notes: str
@@ -230,7 +230,7 @@ class _RequestCall:
         self,
         calls: _ModelCalls,
         client: ModelClient,
-        order: Order,
+        order: SummaryOrder,
         request: SummaryRequest,
         max_tokens: int | None,
     ) -> None:
@@ -387,7 +387,7 @@ class _ModelCalls:
     def __init__(
         self,
         client: ModelClient,
-        order: Order,
+        order: SummaryOrder,
         templates: Templates,
         profile: Profile,
         cancel: CancelToken,

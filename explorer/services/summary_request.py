@@ -1,6 +1,6 @@
 """What a summary is asked for with, every call that is made for it, and what comes back.
 
-``Order`` is what a user or a rule asks for; ``SummaryCall`` (``summary_call``) makes the calls;
+``SummaryOrder``: what a user or a rule asks for; ``SummaryCall`` (``summary_call``) calls models;
 ``Drafts`` (``drafts``) records what comes of them.
 """
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
 
 from explorer.compaction.requests import Additions, SummaryRequest
-from explorer.compaction.serialization import Span
+from explorer.compaction.serialization import SourceSpan
 from explorer.models.client import REMOTE, CancelToken, ChatMessage, ModelRequest, Usage
 from explorer.models.retry import Patience
 
@@ -39,7 +39,7 @@ def say_nothing(_words: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class SummaryOrder:
     """What is asked for with a summary: instructions, models, and who is notified of progress."""
 
     instructions: str
@@ -70,7 +70,7 @@ class Order:
         """The candidates in order, each once."""
         return tuple(dict.fromkeys((self.model, *self.fallbacks)))
 
-    def via(self, endpoint: str) -> Order:
+    def via(self, endpoint: str) -> SummaryOrder:
         """The order with a service at this address asked first, the models where it fails (A29);
         unchanged without an address, or when a service is asked already."""
         if not endpoint or self.model == REMOTE:
@@ -85,7 +85,7 @@ class Attempt:
     purpose: str
     why: Why
     request: ModelRequest
-    sources: tuple[Span, ...] = ()
+    sources: tuple[SourceSpan, ...] = ()
     """Which entry each stretch of the first user message came from; offsets in characters."""
     window: int = 0
     """Which window of a long conversation it asks about, from 1; 0 when it asks about all."""

@@ -17,8 +17,8 @@ from explorer.compaction.templates import Templates, fill
 from explorer.compaction.verification_request import Lack, build_verify_request
 from explorer.services.agent import InFolder, system_prompt
 from explorer.services.document import Document
-from explorer.template_catalogue import TEMPLATES, TemplateInfo
-from explorer.templates import load_prompt, load_templates, shipped_prompt
+from explorer.settings.prompt_templates import load_prompt, load_templates, shipped_prompt
+from explorer.settings.template_catalogue import TEMPLATES, TemplateInfo
 from explorer.tokens.estimate import estimate_text
 
 NO_SESSION = "Open a session to see the request with its conversation."
@@ -89,7 +89,7 @@ def _built(info: TemplateInfo, texts: dict[str, str], where: Where) -> Built:
     if info.group in ("tools", "copilot") and not info.form:
         return "", _alone(info, text), _alone_note(info)
     templates = load_templates(texts)
-    if info.group == "told" or name in ("branch-preamble", "reminder"):
+    if info.group == "context" or name in ("branch-preamble", "reminder"):
         return _context_message(name, templates, where)
     if where.document is None or where.shown is None:
         system, prompt = (text, "") if name == "system" else ("", _alone(info, text))

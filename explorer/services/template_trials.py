@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from explorer.audit.findings import STATED_WRONGLY, Fidelity
-from explorer.audit.recorded import compactions_on_path
+from explorer.audit.recorded_compaction import compactions_on_path
 from explorer.compaction.partition import Partition
 from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import Profile, Settings
@@ -24,10 +24,10 @@ from explorer.services.document import Document
 from explorer.services.extension_review import review_of, with_review
 from explorer.services.summary_audit import Auditor
 from explorer.services.summary_call import SummaryCall
-from explorer.services.summary_request import DraftFailed, Order
+from explorer.services.summary_request import DraftFailed, SummaryOrder
 from explorer.session.text import well_formed
-from explorer.template_catalogue import TEMPLATES
-from explorer.templates import load_templates
+from explorer.settings.prompt_templates import load_templates
+from explorer.settings.template_catalogue import TEMPLATES
 from explorer.tokens.estimate import estimate_text
 
 _TRIED = frozenset({"system", "turn-prefix", "continued"})
@@ -159,7 +159,7 @@ class Trial:
     async def run(
         self,
         points: Sequence[TrialPoint],
-        order: Order,
+        order: SummaryOrder,
         on_result: Callable[[TrialResult], None],
         on_progress: Callable[[int, int], None] = lambda _done, _all: None,
     ) -> tuple[TrialResult, ...]:
@@ -175,7 +175,7 @@ class Trial:
                 on_progress(len(results), total)
         return tuple(results)
 
-    async def _one(self, point: TrialPoint, which: int, order: Order) -> TrialResult:
+    async def _one(self, point: TrialPoint, which: int, order: SummaryOrder) -> TrialResult:
         prepared = await asyncio.to_thread(self._prepared, point, which, order.model)
         if prepared is None:
             return TrialResult(point, which, problem=NOT_USED)

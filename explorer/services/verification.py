@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from explorer.audit.findings import SURVIVED, Fate, Fidelity, Finding
-from explorer.audit.severity import Weighed, severity
+from explorer.audit.severity import SeverityGrounds, severity
 from explorer.compaction.partition import Partition
 from explorer.compaction.preparation import Preparation
 from explorer.compaction.verification_request import (
@@ -22,22 +22,15 @@ from explorer.compaction.verification_request import (
     build_verify_request,
     mended_text,
 )
-from explorer.facts.entry_texts import (
-    texts_of,
-)
-from explorer.facts.extract import (
-    ScanCancelled,
-)
-from explorer.facts.fact import (
-    Fact,
-    Span,
-)
+from explorer.facts.entry_texts import texts_of
+from explorer.facts.fact import Fact, Span
+from explorer.facts.fact_table import ScanCancelled
 from explorer.models.client import Cancelled
 from explorer.services.document import Document
 from explorer.services.draft_records import Draft
 from explorer.services.extension_review import review_of, with_review
 from explorer.services.summary_audit import Auditor
-from explorer.services.summary_request import Order
+from explorer.services.summary_request import SummaryOrder
 from explorer.session.entries import Entry
 
 _LACKING: dict[Fate, Lacking] = {
@@ -94,7 +87,7 @@ def check(
     Raises ScanCancelled, and ValueError when the preview refuses.
     """
     fidelity = auditor.draft(shown, text, cancelled=cancelled).fidelity
-    weighed = Weighed.of(fidelity)
+    weighed = SeverityGrounds.of(fidelity)
     wrong = [
         finding
         for finding in fidelity.findings
@@ -123,7 +116,7 @@ def request_for(document: Document, checked: Checked, model: str) -> VerifyReque
 
 
 async def mend(
-    document: Document, auditor: Auditor, of: Draft, checked: Checked, order: Order
+    document: Document, auditor: Auditor, of: Draft, checked: Checked, order: SummaryOrder
 ) -> Mended:
     """Ask for the checked text to be mended, and check what comes back.
 
@@ -133,7 +126,7 @@ async def mend(
     asked = request_for(document, checked, order.model)
     plan = document.compaction.plan(checked.shown)
     order = with_review(order, await review_of(document, order.cancel))
-    facts = {"of": of.id, "told": len(asked.reported), "found": len(checked.lacks)}
+    facts = {"of": of.id, "reported": len(asked.reported), "found": len(checked.lacks)}
     order = replace(order, facts={**order.facts, "verify": facts})
     draft = await document.drafts.mended(
         plan, of, asked, order, lambda answer: mended_text(answer, asked.footer)

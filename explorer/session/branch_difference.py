@@ -16,10 +16,10 @@ from explorer.session.columns import OP_KINDS
 from explorer.session.entries import Entry
 from explorer.session.kinds import CONTEXT_KINDS, TURN_START_KINDS, Flag, Kind, selector
 from explorer.session.payloads import Payloads
-from explorer.session.spending import NOTHING, Spent, spent_of
 from explorer.session.text import call_title
-from explorer.session.text_difference import Piece, word_differences
+from explorer.session.text_difference import DifferencePiece, word_differences
 from explorer.session.tree import Path, SessionTree
+from explorer.session.usage_sums import NOTHING, UsageSum, usage_sum
 from explorer.session.visible_text import block, code, plain
 
 MOST_TEXT = 600
@@ -29,7 +29,7 @@ _SHOWN = selector(CONTEXT_KINDS | {Kind.COMPACTION})
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class BranchMessage:
     """One message of a branch, as much of it as a glance takes."""
 
     entry: int
@@ -44,11 +44,11 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class BranchTurn:
     """A user message, and everything up to the next one."""
 
-    messages: tuple[Message, ...]
-    spent: Spent
+    messages: tuple[BranchMessage, ...]
+    spent: UsageSum
     elapsed_ms: float
     """From its first entry to its last; 0 where the entries have no times."""
 
@@ -64,7 +64,7 @@ class Side:
     """One of the two branches, below the common ancestor."""
 
     leaf: int
-    turns: tuple[Turn, ...]
+    turns: tuple[BranchTurn, ...]
     models: tuple[str, ...]
     """``provider/model`` of its replies, in the order of their first."""
     tools: Mapping[str, int]
@@ -89,7 +89,7 @@ class Side:
         return sum(message.tokens for turn in self.turns for message in turn.messages)
 
     @property
-    def spent(self) -> Spent:
+    def spent(self) -> UsageSum:
         return sum((turn.spent for turn in self.turns), NOTHING)
 
     @property
@@ -99,13 +99,13 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class MessagePair:
     """Two messages at the same place of the same turn; None where a branch has none there."""
 
     turn: int
     """Number of the turn, from 0."""
-    left: Message | None
-    right: Message | None
+    left: BranchMessage | None
+    right: BranchMessage | None
     same: bool
     """Both say the same."""
 
@@ -118,16 +118,16 @@ class BranchDifference:
     """The last entry on both paths, or -1."""
     left: Side
     right: Side
-    left_answer: tuple[Piece, ...]
-    right_answer: tuple[Piece, ...]
+    left_answer: tuple[DifferencePiece, ...]
+    right_answer: tuple[DifferencePiece, ...]
     """The final answers in pieces, those that the other has not marked."""
 
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[MessagePair]:
         """All messages, turn by turn, the first beside the first."""
-        found: list[Row] = []
+        found: list[MessagePair] = []
         for number, (left, right) in enumerate(zip_longest(self.left.turns, self.right.turns)):
             pairs = zip_longest(left.messages if left else (), right.messages if right else ())
-            found += [Row(number, one, other, _same(one, other)) for one, other in pairs]
+            found += [MessagePair(number, one, other, _same(one, other)) for one, other in pairs]
         return found
 
 
@@ -141,7 +141,7 @@ def compare_branches(
     return BranchDifference(ancestor, one, other, mine, theirs)
 
 
-def _same(message: Message | None, other: Message | None) -> bool:
+def _same(message: BranchMessage | None, other: BranchMessage | None) -> bool:
     if message is None or other is None:
         return False
     return (message.kind, message.text, message.calls, message.tokens) == (
@@ -153,9 +153,9 @@ def _side(tree: SessionTree, payloads: Payloads, leaf: int, ancestor: int) -> Si
     path = tree.path(leaf)
     part = path[path.position(ancestor) + 1 :] if ancestor >= 0 else path
     entries = part.select(tree.columns.kind, _SHOWN)
-    turns: list[Turn] = []
+    turns: list[BranchTurn] = []
     answer, answer_entry = "", -1
-    waiting: list[tuple[Message, Spent]] = []
+    waiting: list[tuple[BranchMessage, UsageSum]] = []
     for at, entry in _read(payloads, entries):
         message = _message(tree, at, entry)
         if message.kind in TURN_START_KINDS and waiting:
@@ -188,27 +188,27 @@ def _read(payloads: Payloads, entries: Sequence[int]) -> Iterator[tuple[int, Ent
         yield from zip(some, payloads.entries(some), strict=True)
 
 
-def _turn(tree: SessionTree, found: Sequence[tuple[Message, Spent]]) -> Turn:
+def _turn(tree: SessionTree, found: Sequence[tuple[BranchMessage, UsageSum]]) -> BranchTurn:
     times = [time for message, _ in found if (time := tree.columns.time[message.entry]) > 0]
     elapsed = max(times) - min(times) if times else 0.0
     spent = sum((one for _, one in found), NOTHING)
-    return Turn(tuple(message for message, _ in found), spent, elapsed)
+    return BranchTurn(tuple(message for message, _ in found), spent, elapsed)
 
 
-def _message(tree: SessionTree, at: int, entry: Entry) -> Message:
+def _message(tree: SessionTree, at: int, entry: Entry) -> BranchMessage:
     columns = tree.columns
     text = entry.text
     if not text and columns.kind[at] in (Kind.COMPACTION, Kind.BRANCH_SUMMARY):
         text = entry.summary
     calls = tuple(call_title(call.name, call.arguments) for call in entry.calls)
-    return Message(
+    return BranchMessage(
         at, Kind(columns.kind[at]), columns.flags[at], text[:MOST_TEXT], calls, columns.estimate[at]
     )
 
 
-def _spent(entry: Entry) -> Spent:
+def _spent(entry: Entry) -> UsageSum:
     """What a reply took, as its provider counted it."""
-    return spent_of(entry.usage) if entry.kind is Kind.ASSISTANT else NOTHING
+    return usage_sum(entry.usage) if entry.kind is Kind.ASSISTANT else NOTHING
 
 
 def _files(tree: SessionTree, part: Path) -> dict[str, tuple[str, ...]]:
@@ -329,7 +329,7 @@ def _markdown_lines(difference: BranchDifference, left: str, right: str) -> Iter
         yield from ("", f"## Final answer: {plain(name)}", "", answer)
 
 
-def _message_cell(message: Message | None) -> str:
+def _message_cell(message: BranchMessage | None) -> str:
     if message is None:
         return ""
     text = " ".join(message.text.split())

@@ -8,16 +8,18 @@ questions are in ``tree``.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from explorer.session.describe import BranchFacts, CompactionFacts, Facts
 from explorer.session.edit_entries import PruneFacts, ShapeFacts
-from explorer.session.file_tools import FileOp, Known, OpKind
+from explorer.session.file_tools import FileOp, KnownBy, OpKind
 from explorer.session.kinds import Flag
 
 OP_KINDS: tuple[OpKind, ...] = ("read", "write", "edit", "create", "delete")
-KNOWN: tuple[Known, ...] = ("tool", "argument", "result")
+KNOWN: tuple[KnownBy, ...] = ("tool", "argument", "result")
 _CREATE, _WRITE = OP_KINDS.index("create"), OP_KINDS.index("write")
 _BY_RESULT = KNOWN.index("result")
 _ERROR, _CREATED = int(Flag.ERROR), int(Flag.CREATED)
@@ -44,6 +46,11 @@ class FileOpColumns:
     """1 when pi, which looks at three tools, does not see it."""
     paths: list[str] = field(default_factory=list)
     parts: list[str] = field(default_factory=lambda: [""])
+
+    def by_row(self) -> Iterator[tuple[str, Any]]:
+        """The columns that hold one value for each operation, by name."""
+        for name in ("entry", "kind", "path", "failed", "result", "part", "known", "wide"):
+            yield name, getattr(self, name)
 
 
 @dataclass(slots=True)
@@ -85,6 +92,14 @@ class SessionColumns:
     def __len__(self) -> int:
         return len(self.parent)
 
+    @property
+    def few(self) -> tuple[dict[int, Any], ...]:
+        """What few entries have, by entry, in their order."""
+        return (
+            self.user_images, self.errors, self.prunes, self.shapes, self.compactions,
+            self.branches, self.thinking, self.labels, self.names,
+        )  # fmt: skip
+
 
 class ColumnBuilder:
     """Appends entries to columns, interning names and joining calls with their results.
@@ -120,6 +135,64 @@ class ColumnBuilder:
         columns.tool.append(self._tool(facts.tool) if facts.tool else 0)
         self._append_few(index, facts)
         return index
+
+    def replace(self, index: int, facts: Facts, estimate: int) -> None:
+        """Say an entry anew, in its place: its agent has written more of it. Its id and parent
+        stay. Raises IndexError when there is no such entry."""
+        columns = self.columns
+        if not 0 <= index < len(columns):
+            raise IndexError(f"there is no entry {index}")
+        columns.kind[index] = facts.kind
+        columns.flags[index] = facts.flags
+        columns.time[index] = facts.time_ms
+        columns.estimate[index] = estimate
+        columns.usage[index] = facts.usage
+        columns.model[index] = self._model(facts.model) if facts.model else 0
+        columns.tool[index] = self._tool(facts.tool) if facts.tool else 0
+        for few in columns.few:
+            few.pop(index, None)
+        self._replace_ops(index, facts.ops)
+        self._append_few(index, facts._replace(ops=()) if facts.ops else facts)
+        for few in columns.few:
+            if index in few and next(reversed(few)) == index:
+                # Those that came later were there before it: the order is that of the entries.
+                ordered = sorted(few.items())
+                few.clear()
+                few.update(ordered)
+
+    def _replace_ops(self, index: int, found: Sequence[FileOp]) -> None:
+        """Other file operations of one entry. A result that came already stays with its call,
+        which is known by the file."""
+        columns, ops = self.columns, self.columns.ops
+        first, stop = bisect_left(ops.entry, index), bisect_right(ops.entry, index)
+        answered = {
+            ops.paths[ops.path[row]]: (ops.result[row], ops.failed[row], ops.kind[row])
+            for row in range(first, stop)
+            if ops.result[row] >= 0
+        }
+        later = {name: column[stop:] for name, column in ops.by_row()}
+        for _, column in ops.by_row():
+            del column[first:]
+        moved = {
+            call: (row, count) for call, (row, count) in columns.open_calls.items() if row < first
+        }
+        after = {
+            call: (row, count) for call, (row, count) in columns.open_calls.items() if row >= stop
+        }
+        columns.open_calls.clear()
+        columns.open_calls.update(moved)
+        self._append_ops(index, found)
+        for row in range(first, len(ops.entry)):
+            if (known := answered.get(ops.paths[ops.path[row]])) is not None:
+                ops.result[row], ops.failed[row], ops.kind[row] = known
+        calls = dict(columns.open_calls)
+        for call, (row, _) in calls.items():
+            if row >= first and ops.result[row] >= 0:
+                del columns.open_calls[call]
+        by = len(ops.entry) - stop
+        for name, column in ops.by_row():
+            column.extend(later[name])
+        columns.open_calls.update({call: (row + by, count) for call, (row, count) in after.items()})
 
     def _model(self, name: str) -> int:
         return _interned(self._models, self.columns.models, name)

@@ -15,7 +15,7 @@ _EMPTY = int(Flag.EMPTY_SUMMARY)
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class PathContext:
     """The messages at a leaf, each named by the entry that it comes from."""
 
     leaf: int
@@ -50,7 +50,7 @@ def latest_on_path(tree: SessionTree, path: Path, kind: Kind) -> int:
     return -1
 
 
-def context_at(tree: SessionTree, leaf: int) -> Context:
+def context_at(tree: SessionTree, leaf: int) -> PathContext:
     """The context at ``leaf``; -1 gives an empty one.
 
     Only the latest compaction on the path counts; what it kept is re-included unless its first
@@ -82,13 +82,13 @@ def context_at(tree: SessionTree, leaf: int) -> Context:
             kept_from = kept
             messages += _sent(tree, path[first:at], shape)
         messages += _sent(tree, path[at + 1 :], shape)
-    return Context(
+    return PathContext(
         leaf, path, messages, compaction, kept_from, _thinking(tree, path), _model(tree, path),
         pruned_on(tree, path), reinserted, shape.omitted,
     )  # fmt: skip
 
 
-def sent_tokens(context: Context, entry: int, weight: int) -> int:
+def sent_tokens(context: PathContext, entry: int, weight: int) -> int:
     """Tokens of one message of a context as it is sent, of what its entry weighs in its place."""
     if entry in context.pruned and entry not in context.again:
         return context.pruned[entry].note_tokens

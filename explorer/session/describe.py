@@ -17,6 +17,7 @@ from explorer.session.edit_entries import (
 from explorer.session.entries import (
     AssistantMessage,
     BranchSummary,
+    Certainty,
     CompactionSummary,
     Content,
     CustomData,
@@ -61,6 +62,7 @@ class CompactionFacts(NamedTuple):
     deleted_files: tuple[str, ...] = ()
     user_tokens: int = 0
     """Up to how many tokens of the user's messages its profile repeats word for word."""
+    certainty: Certainty = "exact"
 
 
 class BranchFacts(NamedTuple):
@@ -227,9 +229,11 @@ def _summary(facts: Facts, body: CompactionSummary | BranchSummary) -> Facts:
     if isinstance(body, CompactionSummary):
         compaction = CompactionFacts(
             body.first_kept_id, body.tokens_before, files.read, files.modified,
-            body.from_extension, files.created, files.deleted, body.user_tokens,
+            body.from_extension, files.created, files.deleted, body.user_tokens, body.certainty,
         )  # fmt: skip
         text = first_line(body.short_summary) or summary_line(body.summary)
+        if not text and body.certainty == "unreadable":
+            text = "a summary that cannot be read"
         return facts._replace(flags=int(flags), preview=text, compaction=compaction)
     if not body.summary:
         flags |= Flag.EMPTY_SUMMARY

@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 OpKind = Literal["read", "write", "edit", "create", "delete"]
 """``write`` and ``edit`` change a file of which nothing more is known; ``create`` says that it is
 new, ``delete`` that it is gone."""
-Known = Literal["tool", "argument", "result"]
+KnownBy = Literal["tool", "argument", "result"]
 """How a kind is known: the tool does nothing else, an argument of the call says so, or the
 result does."""
 
@@ -26,7 +26,7 @@ class FileOp(NamedTuple):
     call_id: str
     part: str = ""
     """Of a read: which part of the file, as the call asked for it; empty is all of it."""
-    known: Known = "tool"
+    known: KnownBy = "tool"
     wide: bool = False
     """Known only to this wide table, not to pi, which looks at ``path`` of its three tools."""
 
@@ -34,7 +34,7 @@ class FileOp(NamedTuple):
 class _Touch(NamedTuple):
     kind: OpKind
     path: str
-    known: Known = "tool"
+    known: KnownBy = "tool"
 
 
 Arguments = Mapping[str, Any]
@@ -216,6 +216,9 @@ FILE_TOOLS: dict[str, _Reader] = {
     "NotebookEdit": _notebook,
     "str_replace_based_edit_tool": _by_command,
     "str_replace_editor": _by_command,
+    # Copilot CLI
+    "view": _does("read"),
+    "create": _does("create"),
     # Codex
     "shell": _shell_patch,
     "local_shell": _shell_patch,

@@ -34,3 +34,6 @@ class Payloads(Protocol):
 
     def previews(self, indices: Sequence[int]) -> list[str]:
         """First lines for lists and the map."""
+
+    def forget(self, indices: Sequence[int]) -> None:
+        """Read what is cached of these entries again: they have changed."""

@@ -29,7 +29,7 @@ _WORD = re.compile(r"\s+|\w+|[^\w\s]")
 # Lines -------------------------------------------------------------------------------------------
 
 
-class Line(NamedTuple):
+class DifferenceLine(NamedTuple):
     """One line and its sign; ``@`` stands for unchanged lines that are left out."""
 
     sign: Sign
@@ -46,14 +46,14 @@ class _Row(NamedTuple):
     text: str
 
 
-def changed_lines(old: str, new: str, context: int = CONTEXT) -> tuple[Line, ...]:
+def changed_lines(old: str, new: str, context: int = CONTEXT) -> tuple[DifferenceLine, ...]:
     """The changed lines of two texts with ``context`` unchanged lines around each; empty for equal
     texts. Between two hunks stands a gap."""
-    found: list[Line] = []
+    found: list[DifferenceLine] = []
     for hunk in _hunks(old.splitlines(), new.splitlines(), context):
         if found:
-            found.append(Line("@", "…"))
-        found += [Line(row.sign, row.text) for row in hunk]
+            found.append(DifferenceLine("@", "…"))
+        found += [DifferenceLine(row.sign, row.text) for row in hunk]
     return tuple(found)
 
 
@@ -178,14 +178,16 @@ def _heading(hunk: Sequence[_Row]) -> str:
 # Words -------------------------------------------------------------------------------------------
 
 
-class Piece(NamedTuple):
+class DifferencePiece(NamedTuple):
     """A passage of a text, and whether the other text lacks it."""
 
     text: str
     differs: bool
 
 
-def word_differences(one: str, other: str) -> tuple[tuple[Piece, ...], tuple[Piece, ...]]:
+def word_differences(
+    one: str, other: str
+) -> tuple[tuple[DifferencePiece, ...], tuple[DifferencePiece, ...]]:
     """Both texts in pieces, equal and differing ones in turn; the pieces of a text joined are that
     text. White space alone does not differ."""
     mine, theirs = _WORD.findall(one), _WORD.findall(other)
@@ -217,9 +219,9 @@ def _is_between(block: Match, mine: Sequence[str], theirs: Sequence[str]) -> boo
     return not (begins or ends)
 
 
-def _pieces(words: Sequence[str], equal: Sequence[tuple[int, int]]) -> tuple[Piece, ...]:
+def _pieces(words: Sequence[str], equal: Sequence[tuple[int, int]]) -> tuple[DifferencePiece, ...]:
     """``equal``: index of the first word and number of words of each common passage."""
-    found: list[Piece] = []
+    found: list[DifferencePiece] = []
     at = 0
     for start, size in (*equal, (len(words), 0)):
         _add_piece(found, "".join(words[at:start]), True)
@@ -228,12 +230,12 @@ def _pieces(words: Sequence[str], equal: Sequence[tuple[int, int]]) -> tuple[Pie
     return tuple(found)
 
 
-def _add_piece(found: list[Piece], text: str, differs: bool) -> None:
+def _add_piece(found: list[DifferencePiece], text: str, differs: bool) -> None:
     if not text:
         return
     if differs and not text.strip():
         differs = False  # a space more is nothing to look at
     if found and found[-1].differs == differs:
-        found[-1] = Piece(found[-1].text + text, differs)
+        found[-1] = DifferencePiece(found[-1].text + text, differs)
     else:
-        found.append(Piece(text, differs))
+        found.append(DifferencePiece(text, differs))

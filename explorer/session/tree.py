@@ -104,7 +104,8 @@ class Path:
 
 
 class SessionTree:
-    """The tree of one session's entries. Grows by ``append`` only; entries never change."""
+    """The tree of one session's entries. Grows by ``append``; an entry changes only while its own
+    agent is still writing it."""
 
     def __init__(self, columns: SessionColumns | None = None) -> None:
         self._builder = ColumnBuilder(columns)
@@ -135,6 +136,12 @@ class SessionTree:
         by_id[entry_id] = index
         self._extend_runs(index)
         return index
+
+    def replace(self, index: int, facts: Facts, estimate: int) -> None:
+        """Say an entry anew, in its place; see ``ColumnBuilder.replace``."""
+        self._builder.replace(index, facts, estimate)
+        self._pruned.clear()
+        self.shapes_known.clear()
 
     # names ---------------------------------------------------------------------------------
 
@@ -268,17 +275,6 @@ class SessionTree:
             for at, starts in self._below.items()
             if at >= 0 and (len(starts) > 1 or self._goes_on(at))
         )
-
-    def subtree(self, index: int) -> list[int]:
-        """The entry and all below it, in index order."""
-        parent = self.columns.parent
-        in_subtree = bytearray(len(self))
-        in_subtree[index] = 1
-        for at in range(index + 1, len(self)):
-            above = parent[at]
-            if above >= index and in_subtree[above]:
-                in_subtree[at] = 1
-        return list(compress(range(len(self)), in_subtree))
 
     def deepest_leaf(self, index: int) -> int:
         """The newest leaf below an entry: the one reached by always taking the latest child."""

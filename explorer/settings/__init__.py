@@ -5,4 +5,6 @@
 - ``live``: what holds now, where it comes from, and who is notified of changes.
 - ``effective``: a profile with settings applied, as a pure function.
 - ``profile_files``: profiles of the person.
+- ``prompt_templates``, ``template_catalogue``: the words sent to models and their checks.
+- ``preferences``: what the window remembers; ``paths``: where everything lies.
 """

@@ -9,13 +9,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, NamedTuple
 
-from explorer.compaction.profile import (
-    BASES,
-    Profile,
-    Settings,
-    profile_values,
-    read_profile,
-)
+from explorer.compaction.profile import BASES, Profile, Settings, profile_values, read_profile
 from explorer.settings.effective import Values, effective, profile_named
 from explorer.settings.keys import KEYS, profile_default
 

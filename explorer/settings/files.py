@@ -16,13 +16,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from explorer import paths, private_files
+from explorer import private_files
 from explorer.private_files import FileLock
-from explorer.settings.jsonc import JsonError, Node, leaves, line_of, read, with_value, without
+from explorer.settings import paths
+from explorer.settings.jsonc import JsonError, JsonNode, leaves, line_of, read, with_value, without
 from explorer.settings.keys import KEYS, NAMES
 from explorer.settings.kinds import shown, tidy
 
-Level = Literal["global", "project"]
+SettingsLevel = Literal["global", "project"]
 LARGEST = 1_000_000
 """Bytes; a settings file of more is none."""
 SCHEMA_NAME = "$schema"
@@ -39,7 +40,7 @@ class SettingsError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class SettingsProblem:
     """Something in a file that does not hold."""
 
     file: Path
@@ -49,7 +50,7 @@ class Problem:
     """Empty where the whole file is meant."""
     reason: str
     column: int = 0
-    level: Level = "global"
+    level: SettingsLevel = "global"
     unknown: bool = False
     """Not a setting of this version: kept, and without effect."""
 
@@ -68,7 +69,7 @@ class FileState:
     """What the system says of the file as it was read; None for no file."""
     values: Mapping[str, Any] = field(default_factory=dict)
     lines: Mapping[str, int] = field(default_factory=dict)
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[SettingsProblem, ...] = ()
     settled: bool = True
     """False right after a change: another within the same tick of the clock would look the same."""
 
@@ -88,7 +89,7 @@ def stamp_of(path: Path) -> tuple[int, ...] | None:
     return (status.st_mtime_ns, status.st_size, status.st_ino, status.st_dev)
 
 
-def load(path: Path, level: Level, before: FileState, trusted: bool = True) -> FileState:
+def load(path: Path, level: SettingsLevel, before: FileState, trusted: bool = True) -> FileState:
     """Read a file. ``before``: the values of it in force until now.
 
     Without trust, settings that decide where text goes are left out, and reported.
@@ -105,15 +106,19 @@ def load(path: Path, level: Level, before: FileState, trusted: bool = True) -> F
         root = read(text)
     except JsonError as error:
         kept = _what_holds(bool(before.values))
-        problem = Problem(path, error.line, "", f"{error.reason}. {kept}", error.column, level)
+        problem = SettingsProblem(
+            path, error.line, "", f"{error.reason}. {kept}", error.column, level
+        )
         return FileState(stamp, before.values, before.lines, (problem,), settled)
     except (OSError, ValueError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-        problem = Problem(path, 0, "", f"{reason}. {_what_holds(bool(before.values))}", 0, level)
+        problem = SettingsProblem(
+            path, 0, "", f"{reason}. {_what_holds(bool(before.values))}", 0, level
+        )
         return FileState(stamp, before.values, before.lines, (problem,), settled)
     if root.members is None:
         reason = f"expected an object of settings. {_what_holds(bool(before.values))}"
-        problem = Problem(path, line_of(text, root.start), "", reason, 0, level)
+        problem = SettingsProblem(path, line_of(text, root.start), "", reason, 0, level)
         return FileState(stamp, before.values, before.lines, (problem,), settled)
     return _Reading(path, level, trusted, before, text).take(root, stamp, settled)
 
@@ -122,7 +127,7 @@ class _Reading:
     """Goes through the members of a file and sorts what holds from what does not."""
 
     def __init__(
-        self, path: Path, level: Level, trusted: bool, before: FileState, text: str
+        self, path: Path, level: SettingsLevel, trusted: bool, before: FileState, text: str
     ) -> None:
         self._path = path
         self._level = level
@@ -131,9 +136,9 @@ class _Reading:
         self._text = text
         self._values: dict[str, Any] = {}
         self._lines: dict[str, int] = {}
-        self._problems: list[Problem] = []
+        self._problems: list[SettingsProblem] = []
 
-    def take(self, root: Node, stamp: tuple[int, ...], settled: bool) -> FileState:
+    def take(self, root: JsonNode, stamp: tuple[int, ...], settled: bool) -> FileState:
         for leaf in leaves(root, NAMES):
             if leaf.name != SCHEMA_NAME:
                 line = line_of(self._text, leaf.member.start)
@@ -163,10 +168,12 @@ class _Reading:
         return all(problem.key != name for problem in self._problems)
 
     def _add_problem(self, name: str, line: int, reason: str, unknown: bool = False) -> None:
-        self._problems.append(Problem(self._path, line, name, reason, 0, self._level, unknown))
+        self._problems.append(
+            SettingsProblem(self._path, line, name, reason, 0, self._level, unknown)
+        )
 
 
-def _wrong(name: str, value: Any, level: Level, trusted: bool) -> str:
+def _wrong(name: str, value: Any, level: SettingsLevel, trusted: bool) -> str:
     """Why a member has no effect; empty when it has one."""
     key = KEYS.get(name)
     if key is None:
@@ -179,7 +186,7 @@ def _wrong(name: str, value: Any, level: Level, trusted: bool) -> str:
     return key.kind.problem(value)
 
 
-def refused(name: str, level: Level, trusted: bool) -> str:
+def refused(name: str, level: SettingsLevel, trusted: bool) -> str:
     """Why a level may not set a setting, as a clause; empty when it may."""
     set_by = KEYS[name].set_by
     if level == "global" or set_by == "anyone" or (set_by == "trusted" and trusted):

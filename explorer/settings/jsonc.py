@@ -36,7 +36,7 @@ class Member:
 
     name: str
     start: int
-    value: Node
+    value: JsonNode
 
     @property
     def end(self) -> int:
@@ -44,7 +44,7 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class JsonNode:
     """A value and where it stands. ``members`` are those of an object, in order, else None."""
 
     start: int
@@ -53,11 +53,11 @@ class Node:
     members: tuple[Member, ...] | None = None
 
 
-def read(text: str) -> Node:
+def read(text: str) -> JsonNode:
     """The value of a text, an empty object where there is none. Raises JsonError naming line and
     column."""
     if _skip(text, 0) == len(text):
-        return Node(len(text), len(text), {}, ())
+        return JsonNode(len(text), len(text), {}, ())
     try:
         jsonyx.loads(text, allow=COMMENTS | TRAILING_COMMA)
         return _value(text, _skip(text, 0))
@@ -79,17 +79,17 @@ def _skip(text: str, at: int) -> int:
     return match.end() if match else at
 
 
-def _value(text: str, at: int) -> Node:
+def _value(text: str, at: int) -> JsonNode:
     if text[at] == "{":
         return _object(text, at)
     if text[at] == "[":
         return _array(text, at)
     match = _SCALAR.match(text, at)
     assert match is not None, "the text was found valid"
-    return Node(at, match.end(), json.loads(match.group()))
+    return JsonNode(at, match.end(), json.loads(match.group()))
 
 
-def _object(text: str, start: int) -> Node:
+def _object(text: str, start: int) -> JsonNode:
     members: list[Member] = []
     at = _skip(text, start + 1)
     while text[at] != "}":
@@ -99,17 +99,17 @@ def _object(text: str, start: int) -> Node:
         members.append(Member(name.value, at, value))
         at = _after(text, value.end)
     value_of = {member.name: member.value.value for member in members}
-    return Node(start, at + 1, value_of, tuple(members))
+    return JsonNode(start, at + 1, value_of, tuple(members))
 
 
-def _array(text: str, start: int) -> Node:
+def _array(text: str, start: int) -> JsonNode:
     items: list[Any] = []
     at = _skip(text, start + 1)
     while text[at] != "]":
         item = _value(text, at)
         items.append(item.value)
         at = _after(text, item.end)
-    return Node(start, at + 1, items)
+    return JsonNode(start, at + 1, items)
 
 
 def _after(text: str, end: int) -> int:
@@ -128,16 +128,16 @@ class Leaf(NamedTuple):
 
     name: str
     member: Member
-    parent: Node
+    parent: JsonNode
 
 
-def leaves(root: Node, known: frozenset[str]) -> Iterator[Leaf]:
+def leaves(root: JsonNode, known: frozenset[str]) -> Iterator[Leaf]:
     """The settings in an object, whether they are written dotted or nested, in order. An object is
     gone into where a known name continues below it."""
     yield from _leaves(root, "", known)
 
 
-def _leaves(node: Node, prefix: str, known: frozenset[str]) -> Iterator[Leaf]:
+def _leaves(node: JsonNode, prefix: str, known: frozenset[str]) -> Iterator[Leaf]:
     for member in node.members or ():
         name = prefix + member.name
         below = f"{name}."
@@ -184,14 +184,14 @@ def without(text: str, name: str, known: frozenset[str]) -> str:
         text = _removed(text, matching[-1])
 
 
-def _root(text: str) -> Node:
+def _root(text: str) -> JsonNode:
     root = read(text)
     if root.members is None:
         raise JsonError("Expected an object of settings", line_of(text, root.start), 1)
     return root
 
 
-def _home(node: Node, name: str) -> tuple[Node, str]:
+def _home(node: JsonNode, name: str) -> tuple[JsonNode, str]:
     """The innermost object on the way to a name, and what of the name is left there."""
     for member in node.members or ():
         if member.value.members is not None and name.startswith(f"{member.name}."):
@@ -209,7 +209,7 @@ def _step(text: str) -> str:
     return match.group(1) if match else "  "
 
 
-def _indent(text: str, node: Node) -> str:
+def _indent(text: str, node: JsonNode) -> str:
     """The indentation of an object's members."""
     if node.members:
         start = node.members[0].start
@@ -230,7 +230,7 @@ def _nested(parts: list[str], written: str, text: str, indent: str) -> str:
     return f"{json.dumps(parts[0])}: {{{line}{deeper}{inner}{line}{indent}}}"
 
 
-def _inserted(text: str, node: Node, member: str) -> str:
+def _inserted(text: str, node: JsonNode, member: str) -> str:
     """The text with one more member at the end of an object."""
     line, indent = _newline(text), _indent(text, node)
     closing = node.end - 1

@@ -14,13 +14,13 @@ from typing import Any, Literal
 from explorer.compaction.profile import PROFILES, Profile
 from explorer.settings.kinds import (
     MOST,
-    Choice,
-    Kind,
+    ChoiceKind,
     Names,
     OnOff,
     Percent,
     RatioOrTokens,
-    Text,
+    TextKind,
+    ValueKind,
     Whole,
 )
 
@@ -37,11 +37,12 @@ GROUPS = {
     "Copilot": "What only the Copilot profile has",
     "Agent and models": "Who answers, and where",
     "Extensions": "A person's own code, asked before and after",
+    "Sessions": "Where sessions are found, and how their own agents go on with them",
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class SettingKey:
     """One setting."""
 
     name: str
@@ -50,7 +51,7 @@ class Key:
     """A few words for a person."""
     sentence: str
     """What it does, in one sentence."""
-    kind: Kind
+    kind: ValueKind
     needs: Literal["", "tokens", "budget"] = ""
     """What a profile must have for it to have an effect: ``tokens`` is a cut counted in tokens,
     ``budget`` a prompt rendered to a budget."""
@@ -74,165 +75,180 @@ class Key:
         return tuple(name for name, profile in PROFILES.items() if self.has_effect(profile))
 
 
-def _table() -> tuple[Key, ...]:
+def _table() -> tuple[SettingKey, ...]:
     return (
         *_compaction(), *_summaries(), *_branches(), *_pruning(), *_copilot(), *_models(),
-        *_extensions(),
+        *_extensions(), *_sessions(),
     )  # fmt: skip
 
 
-def _compaction() -> tuple[Key, ...]:
+def _compaction() -> tuple[SettingKey, ...]:
     return (
-        Key("compaction.profile", "Compaction", "Profile",
+        SettingKey("compaction.profile", "Compaction", "Profile",
             "The system whose rules are followed where a session chose none of its own.",
-            Text(PROFILE, "the name of a profile"), unset="the one chosen last in the window"),
-        Key("compaction.enabled", "Compaction", "Compact by itself",
+            TextKind(PROFILE, "the name of a profile"), unset="the one chosen last in the window"),
+        SettingKey("compaction.enabled", "Compaction", "Compact by itself",
             "Compacts by itself when the context is too full; by hand works all the same.",
             OnOff(), field="enabled"),
-        Key("compaction.keepRecentTokens", "Compaction", "Keep recent",
+        SettingKey("compaction.keepRecentTokens", "Compaction", "Keep recent",
             "Tokens at the end of the path that stay word for word.",
             Whole(1, MOST, "tokens"), needs="tokens", field="keep_recent_tokens"),
-        Key("compaction.reserveTokens", "Compaction", "Reserve",
+        SettingKey("compaction.reserveTokens", "Compaction", "Reserve",
             "Tokens of the window that are kept free for the reply and the summary.",
             Whole(1, MOST, "tokens"), field="reserve_tokens"),
-        Key("compaction.contextWindow", "Compaction", "Window",
+        SettingKey("compaction.contextWindow", "Compaction", "Window",
             "Tokens that a model can take in at once; a smaller window of the model itself counts.",
             Whole(1_000, MOST, "tokens"), field="context_window"),
-        Key("compaction.thresholdPercent", "Compaction", "Threshold in per cent",
+        SettingKey("compaction.thresholdPercent", "Compaction", "Threshold in per cent",
             "Share of the window above which the context is compacted, instead of by the reserve.",
             Percent(1, 99), field="threshold_percent"),
-        Key("compaction.thresholdTokens", "Compaction", "Threshold in tokens",
+        SettingKey("compaction.thresholdTokens", "Compaction", "Threshold in tokens",
             "Tokens above which the context is compacted, before the share and the reserve.",
             Whole(1, MOST, "tokens"), field="threshold_tokens"),
-        Key("compaction.autoContinue", "Compaction", "Go on after a compaction",
+        SettingKey("compaction.autoContinue", "Compaction", "Go on after a compaction",
             "Prompts the agent to go on after a compaction that happened by itself.",
             OnOff(), field="auto_continue"),
-        Key("compaction.askFirst", "Compaction", "Ask first",
+        SettingKey("compaction.askFirst", "Compaction", "Ask first",
             "Waits for a person's word before each compaction that would happen by itself; where"
             " nobody can be asked, it happens without.",
             OnOff(), unset="off"),
     )  # fmt: skip
 
 
-def _summaries() -> tuple[Key, ...]:
+def _summaries() -> tuple[SettingKey, ...]:
     return (
-        Key("compaction.model", "Summaries", "Model for summaries",
+        SettingKey("compaction.model", "Summaries", "Model for summaries",
             "The model that writes summaries; of a list, the next is asked where one fails.",
             Names("model", single=True, least=1, pattern=MODEL),
             unset="the one chosen last in the window", set_by="trusted"),
-        Key("compaction.servedModels", "Summaries", "Models that it serves",
+        SettingKey("compaction.servedModels", "Summaries", "Models that it serves",
             "The agent's models whose sessions that model summarizes, * for any ending; others"
             " summarize their own.",
             Names("model"), unset="all models"),
-        Key("compaction.remoteEndpoint", "Summaries", "Service for summaries",
+        SettingKey("compaction.remoteEndpoint", "Summaries", "Service for summaries",
             "Address of a service that summarizes in place of a model; it is sent the request.",
-            Text(ADDRESS, "an address that begins with http:// or https://, without a password"),
+            TextKind(
+                ADDRESS, "an address that begins with http:// or https://, without a password"
+            ),
             field="remote_endpoint", set_by="trusted"),
     )  # fmt: skip
 
 
-def _branches() -> tuple[Key, ...]:
+def _branches() -> tuple[SettingKey, ...]:
     return (
-        Key("branchSummary.enabled", "Branch summaries", "Ask for a summary",
+        SettingKey("branchSummary.enabled", "Branch summaries", "Ask for a summary",
             "Asks for a summary of the branch that is left; off, the leaf only moves.", OnOff()),
-        Key("branchSummary.reserveTokens", "Branch summaries", "Reserve",
+        SettingKey("branchSummary.reserveTokens", "Branch summaries", "Reserve",
             "Tokens of the window that a branch's summary leaves to its prompt and answer.",
             Whole(1, MOST, "tokens"), field="branch_reserve_tokens"),
     )  # fmt: skip
 
 
-def _pruning() -> tuple[Key, ...]:
+def _pruning() -> tuple[SettingKey, ...]:
     return (
-        Key("pruning.enabled", "Pruning", "Prune old tool results",
+        SettingKey("pruning.enabled", "Pruning", "Prune old tool results",
             "Old tool results give way to a note before a compaction is decided on.", OnOff()),
-        Key("pruning.protectTokens", "Pruning", "Protected tokens",
+        SettingKey("pruning.protectTokens", "Pruning", "Protected tokens",
             "The newest tool results up to this many tokens are never pruned.",
             Whole(0, MOST, "tokens")),
-        Key("pruning.minimumSavings", "Pruning", "Least saving",
+        SettingKey("pruning.minimumSavings", "Pruning", "Least saving",
             "Nothing is pruned where fewer tokens than these would be saved.",
             Whole(0, MOST, "tokens")),
-        Key("pruning.protectedTools", "Pruning", "Protected tools",
+        SettingKey("pruning.protectedTools", "Pruning", "Protected tools",
             "Results of these tools are never pruned for their age.", Names("tool")),
-        Key("pruning.supersededFirst", "Pruning", "Superseded reads first",
+        SettingKey("pruning.supersededFirst", "Pruning", "Superseded reads first",
             "A read of a file that was read or written again later is pruned first.", OnOff()),
-        Key("pruning.useless", "Pruning", "Useless results too",
+        SettingKey("pruning.useless", "Pruning", "Useless results too",
             "Results that say nothing any more are pruned too: empty, or failed and done again.",
             OnOff()),
     )  # fmt: skip
 
 
-def _copilot() -> tuple[Key, ...]:
+def _copilot() -> tuple[SettingKey, ...]:
     modes = {
         "auto": "the full request, and the simple one where that fails",
         "simple": "the conversation as text, with short arguments and results",
         "full": "the conversation as it is, with its tools",
     }
     return (
-        Key("chat.summarizeAgentConversationHistory.enabled", "Copilot", "Summarize the history",
+        SettingKey(
+            "chat.summarizeAgentConversationHistory.enabled", "Copilot", "Summarize the history",
             "The master switch of Copilot: no compaction by itself, and none ahead of time.",
             OnOff(), needs="budget"),
-        Key("chat.advanced.summarizeAgentConversationHistoryThreshold", "Copilot",
+        SettingKey("chat.advanced.summarizeAgentConversationHistoryThreshold", "Copilot",
             "Lower the budget",
             "The budget of a prompt: a share of the window up to 1, or tokens from 100 on.",
             RatioOrTokens(), needs="budget", unset="the model's window"),
-        Key("chat.advanced.agentHistorySummarizationMode", "Copilot", "Kind of request",
-            "How the summary is asked for.", Choice(modes), needs="budget"),
+        SettingKey("chat.advanced.agentHistorySummarizationMode", "Copilot", "Kind of request",
+            "How the summary is asked for.", ChoiceKind(modes), needs="budget"),
     )  # fmt: skip
 
 
-def _models() -> tuple[Key, ...]:
+def _models() -> tuple[SettingKey, ...]:
     return (
-        Key("agent.model", "Agent and models", "Model of the agent",
+        SettingKey("agent.model", "Agent and models", "Model of the agent",
             "The model that answers in the window, where a session chose none of its own.",
-            Text(MODEL, "the name of a model, such as provider/model"),
+            TextKind(MODEL, "the name of a model, such as provider/model"),
             unset="the one chosen last in the window", set_by="trusted"),
-        Key("agent.allow", "Agent and models", "Allowed without asking",
+        SettingKey("agent.allow", "Agent and models", "Allowed without asking",
             "What the agent may do without asking, such as bash(pytest *) for commands that begin"
             " so and edit(src/**) for files.",
             Names("pattern", pattern=ALLOWED), unset="nothing", set_by="trusted"),
-        Key("agent.mostRounds", "Agent and models", "Most rounds of a turn",
+        SettingKey("agent.mostRounds", "Agent and models", "Most rounds of a turn",
             "The turn ends after so many replies, and can be gone on with.",
             Whole(1, 100_000, "replies"), unset="100"),
-        Key("agent.mostTurnTokens", "Agent and models", "Most tokens of a turn",
+        SettingKey("agent.mostTurnTokens", "Agent and models", "Most tokens of a turn",
             "The turn ends once its replies have read and written so many tokens together.",
             Whole(1_000, MOST, "tokens"), unset="no limit"),
-        Key("agent.sameCalls", "Agent and models", "Going in circles",
-            "The agent is told when the same calls gave the same results so many times in a row,"
+        SettingKey("agent.sameCalls", "Agent and models", "Going in circles",
+            "The agent is warned when the same calls gave the same results so many times in a row,"
             " and the turn ends after two more; 0 never ends it.",
             Whole(0, 1_000, "times"), unset="3"),
-        Key("models.apiBase", "Agent and models", "Address of the models",
+        SettingKey("models.apiBase", "Agent and models", "Address of the models",
             "Address of a server of your own that speaks for the models; keys stay in the"
             " environment.",
-            Text(ADDRESS, "an address that begins with http:// or https://, without a password"),
+            TextKind(
+                ADDRESS, "an address that begins with http:// or https://, without a password"
+            ),
             unset="the provider's own", set_by="person"),
-        Key("models.silenceSeconds", "Agent and models", "Patience with models",
+        SettingKey("models.silenceSeconds", "Agent and models", "Patience with models",
             "A call ends when not a byte of its answer has come for so long; what came before"
             " stays.",
             Whole(5, 86_400, "seconds"), unset="300 seconds", set_by="person"),
-        Key("models.scriptedPace", "Agent and models", "Pace of scripted runs",
+        SettingKey("models.scriptedPace", "Agent and models", "Pace of scripted runs",
             "How fast the runs play that come along as scripts, in per cent of how they are"
             " written; 0 is all at once.",
             Whole(0, 1_000, "per cent"), unset="as they are written", set_by="person"),
     )  # fmt: skip
 
 
-def _extensions() -> tuple[Key, ...]:
+def _sessions() -> tuple[SettingKey, ...]:
     return (
-        Key("extensions.enabled", "Extensions", "Ask extensions",
+        SettingKey("sessions.terminal", "Sessions", "Terminal",
+            "Command of the terminal in which an agent goes on with a session; what the terminal"
+            " shall run is put at its end.",
+            TextKind(r"^\S[^\n]*$(?!\n)", "a command"),
+            unset="the first that is found", set_by="person"),
+    )  # fmt: skip
+
+
+def _extensions() -> tuple[SettingKey, ...]:
+    return (
+        SettingKey("extensions.enabled", "Extensions", "Ask extensions",
             "Asks the extensions that are loaded before and after compactions and navigations.",
             OnOff(), unset="on", set_by="person"),
-        Key("extensions.timeoutMs", "Extensions", "Patience",
+        SettingKey("extensions.timeoutMs", "Extensions", "Patience",
             "Milliseconds that one handler of an extension may take before it is left out.",
             Whole(100, 3_600_000, "ms"), unset="30,000 ms", set_by="person"),
     )  # fmt: skip
 
 
-KEYS: dict[str, Key] = {key.name: key for key in _table()}
+KEYS: dict[str, SettingKey] = {key.name: key for key in _table()}
 """Every setting by its name, in the order in which they are shown."""
 NAMES = frozenset(KEYS)
 
 
-def profile_default(key: Key, profile: Any) -> Any:
+def profile_default(key: SettingKey, profile: Any) -> Any:
     """What the profile itself has for a setting; None where that is not a single value."""
     if key.field:
         value = getattr(profile, key.field)
@@ -293,7 +309,7 @@ def settings_schema() -> dict[str, Any]:
     }
 
 
-def _described(key: Key) -> dict[str, Any]:
+def _described(key: SettingKey) -> dict[str, Any]:
     words = f"{key.sentence} Unset: {key.unset}."
     if key.set_by == "trusted":
         words += " A project's file sets it only where the project is trusted."

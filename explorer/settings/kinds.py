@@ -13,7 +13,7 @@ MOST = 10_000_000
 """No size in tokens or milliseconds is larger than this."""
 
 
-class Kind(Protocol):
+class ValueKind(Protocol):
     """What a setting may hold."""
 
     def problem(self, value: object) -> str:
@@ -97,7 +97,7 @@ class RatioOrTokens:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ChoiceKind:
     """One of several words; ``options`` says what each does."""
 
     options: Mapping[str, str]
@@ -113,7 +113,7 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class TextKind:
     """A text that a pattern describes; ``what`` says it in words."""
 
     pattern: str
@@ -178,7 +178,7 @@ def shown(value: object) -> str:
     return text if len(text) <= 60 else f"{text[:57]}…"
 
 
-def tidy(kind: Kind, value: Any) -> Any:
+def tidy(kind: ValueKind, value: Any) -> Any:
     """A value that fits, as the program uses it: whole numbers as int, single names as a list."""
     if isinstance(kind, Names) and isinstance(value, str):
         return [value]
@@ -189,7 +189,7 @@ def tidy(kind: Kind, value: Any) -> Any:
     return value
 
 
-def parsed(kind: Kind, text: str) -> Any:
+def parsed(kind: ValueKind, text: str) -> Any:
     """What a person typed, as a value of this kind. Raises ValueError saying what was expected.
 
     JSON is taken as such, a list of names also with commas alone, and words without quotes.

@@ -16,9 +16,9 @@ from typing import Any, Literal, Protocol
 from explorer.compaction.profile import BASES
 from explorer.settings.files import (
     FileState,
-    Level,
-    Problem,
     SettingsError,
+    SettingsLevel,
+    SettingsProblem,
     load,
     refused,
     remove_value,
@@ -28,7 +28,7 @@ from explorer.settings.keys import KEYS
 
 PROJECT_FILE = Path(".session-explorer") / "settings.json"
 PROFILE_KEY = "compaction.profile"
-LEVELS: tuple[Level, ...] = ("global", "project")
+LEVELS: tuple[SettingsLevel, ...] = ("global", "project")
 WATCH_S = 0.5
 """How often a watch looks at the files."""
 
@@ -139,18 +139,18 @@ class LiveSettings:
         first = found[0] if found else Set(None, "profile")
         return Explanation(key, first.value, first.source, first.file, first.line, tuple(found[1:]))
 
-    def problems(self, project: Path | None = None) -> list[Problem]:
+    def problems(self, project: Path | None = None) -> list[SettingsProblem]:
         """What is wrong in the person's file, then in the project's."""
         with self._lock:
             states = [(self.path, self._global)]
             if project is not None:
                 states.append((project_file(project), self._of(project)))
-        found: list[Problem] = []
+        found: list[SettingsProblem] = []
         for at, (path, state) in enumerate(states):
             found += state.problems
             if reason := self._no_profile(state.values.get(PROFILE_KEY)):
                 line, level = state.lines[PROFILE_KEY], LEVELS[at]
-                found.append(Problem(path, line, PROFILE_KEY, reason, 0, level))
+                found.append(SettingsProblem(path, line, PROFILE_KEY, reason, 0, level))
         return found
 
     def _no_profile(self, name: Any) -> str:
@@ -177,7 +177,7 @@ class LiveSettings:
     def set(self, key: str, value: Any, project: Path | None = None) -> None:
         """Set a value for the person, or for a project; holds at once. Raises SettingsError."""
         trusted = project is None or self.trust.is_trusted(project)
-        level: Level = "global" if project is None else "project"
+        level: SettingsLevel = "global" if project is None else "project"
         if key in KEYS and (reason := refused(key, level, trusted)):
             raise SettingsError(f"{key}: {reason}. Nothing was written.")
         if key == PROFILE_KEY and isinstance(value, str) and (reason := self._no_profile(value)):
@@ -215,7 +215,7 @@ class LiveSettings:
             listener(SettingsChanged(changed))
         return True
 
-    def _state(self) -> list[tuple[Mapping[str, Any], tuple[Problem, ...], bool]]:
+    def _state(self) -> list[tuple[Mapping[str, Any], tuple[SettingsProblem, ...], bool]]:
         states = [(True, self._global), *self._projects.values()]
         return [(state.values, state.problems, trusted) for trusted, state in states]
 
@@ -281,13 +281,13 @@ def project_of(folder: str | Path) -> Path | None:
 
 __all__ = [
     "Explanation",
-    "Level",
     "LiveSettings",
     "NoTrust",
-    "Problem",
     "Set",
     "SettingsChanged",
     "SettingsError",
+    "SettingsLevel",
+    "SettingsProblem",
     "Source",
     "Trust",
     "project_file",

@@ -18,8 +18,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from explorer import paths, private_files
+from explorer import private_files
 from explorer.compaction.profile import BASES, Profile, profile_values, read_profile
+from explorer.settings import paths
 
 KIND = "session-explorer profile"
 VERSION = 1
@@ -36,7 +37,7 @@ class ProfileError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class OwnProfile:
+class UserProfile:
     """A profile of the user."""
 
     profile: Profile
@@ -55,7 +56,7 @@ class Shelf:
     """All profiles there are."""
 
     built_in: Mapping[str, Profile]
-    user_profiles: Mapping[str, OwnProfile]
+    user_profiles: Mapping[str, UserProfile]
     problems: tuple[str, ...]
     """Files that cannot be used, and keys that are not known, a sentence each."""
 
@@ -90,7 +91,7 @@ class ProfileFiles:
 
     def shelf(self) -> Shelf:
         """All profiles; a file that cannot be used is reported, and the others are there."""
-        user_profiles: dict[str, OwnProfile] = {}
+        user_profiles: dict[str, UserProfile] = {}
         problems: list[str] = []
         for path in sorted(self.folder.glob("*.json")) if self.folder.is_dir() else ():
             try:
@@ -110,7 +111,7 @@ class ProfileFiles:
             ]
         return Shelf(BASES, user_profiles, tuple(problems))
 
-    def save(self, profile_file: OwnProfile, *, replacing: bool = False) -> OwnProfile:
+    def save(self, profile_file: UserProfile, *, replacing: bool = False) -> UserProfile:
         """Write a profile to its file. Raises ProfileError: a name that cannot be used or that a
         profile of the program has, or that is taken while not ``replacing``."""
         name = profile_file.profile.name
@@ -140,7 +141,7 @@ class ProfileFiles:
         except OSError as error:
             raise ProfileError(f"{path}: {error.strerror or error}") from error
 
-    def take_in(self, path: Path, *, name: str = "", replacing: bool = False) -> OwnProfile:
+    def take_in(self, path: Path, *, name: str = "", replacing: bool = False) -> UserProfile:
         """Store a profile that somebody shared, under its or another name. Raises
         ProfileError."""
         profile_file = read_file(path)
@@ -153,11 +154,11 @@ class ProfileFiles:
         ProfileError, when the file is there too and not ``replacing``."""
         shelf = self.shelf()
         profile = shelf.named(name)
-        profile_file = shelf.user_profiles.get(name) or OwnProfile(profile, name)
+        profile_file = shelf.user_profiles.get(name) or UserProfile(profile, name)
         _write(path, profile_file, replacing=replacing, keeps_mode=True)
 
 
-def read_file(path: Path) -> OwnProfile:
+def read_file(path: Path) -> UserProfile:
     """The profile in a file. Raises ProfileError with the file, the key and the reason of every
     mistake in it."""
     try:
@@ -175,7 +176,7 @@ def read_file(path: Path) -> OwnProfile:
     return _profile_in(path, data)
 
 
-def _profile_in(path: Path, data: Mapping[str, Any]) -> OwnProfile:
+def _profile_in(path: Path, data: Mapping[str, Any]) -> UserProfile:
     version = data.get("version")
     if type(version) is not int or not 1 <= version <= VERSION:
         raise ProfileError(
@@ -194,10 +195,10 @@ def _profile_in(path: Path, data: Mapping[str, Any]) -> OwnProfile:
         raise ProfileError("; ".join(f"{path}: profile.{mistake}" for mistake in read.mistakes))
     unknown = {key: value for key, value in data.items() if key not in _KEYS}
     unknown |= {f"profile.{key}": value for key, value in read.unknown.items()}
-    return OwnProfile(read.profile, base, about, path, unknown)
+    return UserProfile(read.profile, base, about, path, unknown)
 
 
-def _document(profile_file: OwnProfile) -> dict[str, Any]:
+def _document(profile_file: UserProfile) -> dict[str, Any]:
     """What is written; keys that are not known stand where they stood."""
     values = profile_values(profile_file.profile)
     document = {
@@ -220,7 +221,7 @@ def _document(profile_file: OwnProfile) -> dict[str, Any]:
 
 
 def _write(
-    path: Path, profile_file: OwnProfile, *, replacing: bool, keeps_mode: bool = False
+    path: Path, profile_file: UserProfile, *, replacing: bool, keeps_mode: bool = False
 ) -> None:
     """Write a file whole or not at all. Raises ProfileError."""
     claimed = False

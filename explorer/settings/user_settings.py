@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 
-from explorer import paths
 from explorer.extensions.handler_call import TIME_LIMIT_S
 from explorer.extensions.manager import Extensions
 from explorer.extensions.trust import TrustStore
+from explorer.settings import paths
 from explorer.settings.effective import extension_limit_s
 from explorer.settings.live import LiveSettings
 from explorer.settings.profile_files import ProfileFiles

@@ -15,19 +15,19 @@ from explorer.store.rows import (
     StoreError,
 )
 from explorer.store.salvage import SalvagedSession, SalvageReport, salvage
-from explorer.store.search import Hit, SearchState
+from explorer.store.search import SearchHit, SearchState
 from explorer.store.store import Store
 
 __all__ = [
     "DamagedError",
     "DraftRow",
-    "Hit",
     "ImportCancelled",
     "ImportReport",
     "LoadedSession",
     "NewerVersionError",
     "SalvageReport",
     "SalvagedSession",
+    "SearchHit",
     "SearchState",
     "SessionRow",
     "Store",

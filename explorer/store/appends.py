@@ -24,7 +24,7 @@ from explorer.store.entry_rows import (
 from explorer.store.payloads import format_of
 from explorer.store.rows import StoreError
 from explorer.store.schema import row_id
-from explorer.store.sessions import Summary, extend_session, now_ms
+from explorer.store.sessions import SessionSummary, extend_session, now_ms
 from explorer.store.stored_columns import unpack
 
 NewEntry = tuple[str, str | None]
@@ -139,7 +139,7 @@ class Appender:
         leaf: int | None,
     ) -> None:
         """Insert records whose parents are indices already, from the index ``first``."""
-        summary = Summary()
+        summary = SessionSummary()
         if records:
             batch = Batch(records)
             first_id = row_id(key, first)

@@ -14,7 +14,8 @@ from sqlalchemy import Connection, Engine, Table, create_engine, event
 from sqlalchemy.pool import ConnectionPoolEntry, NullPool
 from sqlmodel import SQLModel
 
-from explorer import paths, private_files
+from explorer import private_files
+from explorer.settings import paths
 from explorer.store.rows import DamagedError, NewerVersionError, StoreError
 from explorer.store.schema import APPLICATION_ID, PAGE_SIZE, SCHEMA_VERSION
 

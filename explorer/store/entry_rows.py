@@ -148,18 +148,18 @@ def facts_of(row: Row) -> Facts:
     )
 
 
-_NEWER: tuple[Any, ...] = ((), (), 0)
-"""What compactions that were stored earlier do not tell: created files, deleted ones, and the
-tokens of the user's messages."""
+_NEWER: tuple[Any, ...] = ((), (), 0, "exact")
+"""What compactions that were stored earlier do not tell: created files, deleted ones, the tokens
+of the user's messages, and how certain it is."""
 
 
 def compaction_facts(value: list[Any]) -> CompactionFacts:
     """The facts from their JSON list."""
     first_kept, before, read, modified, extension, *rest = value
-    created, deleted, user_tokens = [*rest, *_NEWER[len(rest) :]]
+    created, deleted, user_tokens, certainty = [*rest, *_NEWER[len(rest) :]]
     return CompactionFacts(
         first_kept, before, tuple(read), tuple(modified), extension,
-        tuple(created), tuple(deleted), user_tokens,
+        tuple(created), tuple(deleted), user_tokens, certainty,
     )  # fmt: skip
 
 
@@ -249,7 +249,7 @@ class Batch:
     def __len__(self) -> int:
         return len(self.ids)
 
-    def entry_values(self, first_id: int, parents: Sequence[int] | None = None) -> list[Any]:
+    def entry_values(self, first_id: int) -> list[Any]:
         """The values of all rows of ``entries``, row after row, named from ``first_id`` on."""
         count = len(self)
         extra: list[str | None] = [None] * count
@@ -261,7 +261,7 @@ class Batch:
         columns: tuple[Sequence[Any], ...] = (
             range(first_id, first_id + count),
             self.ids,
-            self.parents if parents is None else parents,
+            self.parents,
             self.lines,
             self.kinds,
             self.flags,

@@ -9,19 +9,21 @@ import sqlite3
 import sys
 from array import array
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, wait
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from sqlalchemy import Connection
 
-from explorer.session.records import EntryRecord, ReadReport, SessionSource
+from explorer.formats.registry import adapter_of
+from explorer.session.records import Aside, EntryRecord, ReadReport, SessionSource
 from explorer.store.appends import Appender, insert_entries, insert_labels
 from explorer.store.database import Readers, driver
 from explorer.store.entry_rows import Batch, BatchBuilder, index_of, text_in, text_out, to_json
 from explorer.store.other_programs import Claim
+from explorer.store.replacements import replace_entries
 from explorer.store.rows import (
     ImportCancelled,
     ImportReport,
@@ -30,7 +32,7 @@ from explorer.store.rows import (
     StoreError,
 )
 from explorer.store.schema import row_id
-from explorer.store.sessions import Summary, begin_session, extend_session, session_row
+from explorer.store.sessions import SessionSummary, begin_session, extend_session, session_row
 from explorer.store.stored_columns import load_columns, pack, store_columns
 from explorer.store.writer import Writer
 
@@ -64,11 +66,12 @@ class NewImport:
         self._source = source
         self._stamp = stamp
         self._builder = BatchBuilder()
-        self._summary = Summary()
+        self._summary = SessionSummary()
         self._labels: list[tuple[int, tuple[str, str]]] = []
         self._waiting: deque[Future[None]] = deque()
         self._last_line = 0
         self._key = 0
+        self._asides = 0
 
     def run(self, progress: OnProgress | None, cancelled: IsCancelled | None) -> ImportReport:
         """Import everything. Raises StoreError, ImportCancelled, or what the source raises;
@@ -83,8 +86,10 @@ class NewImport:
                         raise ImportCancelled(f"the import of {self._source.path} was cancelled")
                     if batch:
                         self._take(batch)
+                    self._take_asides()
                     if progress is not None:
                         progress(self._source.report.bytes_done, self._source.report.bytes_total)
+                self._take_asides()
                 self._drain(0)
                 return self._finish(claim.name)
             except BaseException:
@@ -103,6 +108,16 @@ class NewImport:
         self._waiting.append(
             self._writer.submit(lambda c: insert_entries(driver(c), entries, payloads))
         )
+
+    def _take_asides(self) -> None:
+        """Hand on the lines that are no entries, so that they do not gather here."""
+        asides, key = list(self._source.report.asides), self._key
+        if not asides:
+            return
+        self._source.report.asides.clear()
+        self._asides += len(asides)
+        self._drain(_IN_FLIGHT - 1)
+        self._waiting.append(self._writer.submit(lambda c: insert_asides(driver(c), key, asides)))
 
     def _drain(self, allowed: int) -> None:
         while len(self._waiting) > allowed:
@@ -124,7 +139,6 @@ class NewImport:
             store_columns(db, key, block, count)
             insert_labels(db, key, self._labels)
             extend_session(db, key, count, self._summary, leaf)
-            store_asides(db, key, self._source.report)
             if self._stamp is not None:
                 store_source(db, key, self._source, self._stamp, self._last_line, leaf)
 
@@ -132,7 +146,7 @@ class NewImport:
         report = self._source.report
         title = self._summary.name or self._summary.first_said
         return ImportReport(
-            key, title, True, count, asides=len(report.asides), problems=list(report.problems)
+            key, title, True, count, asides=self._asides, problems=list(report.problems)
         )
 
     def _give_up(self) -> None:
@@ -152,9 +166,14 @@ def source_leaf(source: SessionSource, entries: int) -> int:
 def store_asides(db: sqlite3.Connection, key: int, report: ReadReport) -> None:
     """Keep the lines that are not entries, in place of those kept before."""
     db.execute("DELETE FROM asides WHERE session = ?", (key,))
+    insert_asides(db, key, report.asides)
+
+
+def insert_asides(db: sqlite3.Connection, key: int, asides: Sequence[Aside]) -> None:
+    """Keep lines that are not entries."""
     db.executemany(
         "INSERT OR REPLACE INTO asides (session, line, raw, reason) VALUES (?, ?, ?, ?)",
-        [(key, aside.line, aside.raw, aside.reason) for aside in report.asides],
+        [(key, aside.line, aside.raw, aside.reason) for aside in asides],
     )
 
 
@@ -199,6 +218,7 @@ class _Counts:
     kept: int = 0
     differing: int = 0
     last_line: int = 0
+    replaced: list[int] = field(default_factory=list)
 
 
 class Update:
@@ -206,8 +226,15 @@ class Update:
     leaves what was added so far, and importing once more goes on from there."""
 
     def __init__(
-        self, writer: Writer, readers: Readers, appender: Appender, source: SessionSource
+        self,
+        writer: Writer,
+        readers: Readers,
+        appender: Appender,
+        source: SessionSource,
+        unindex: Callable[[int, int], None],
     ) -> None:
+        """``unindex`` takes the entries of a session (its key) from an index on out of the search
+        index; they go in again later."""
         self._writer = writer
         self._readers = readers
         self._appender = appender
@@ -217,10 +244,13 @@ class Update:
         """Ids in the source's order, to name the parents of its records."""
         self._places = array("i")
         """The index here of every entry of the source."""
+        self._unindex = unindex
+        self._grows = not adapter_of(source.header.format).writes
+        """Entries of other agents' files may be replaced: nobody but the agent changes them."""
 
     def run(
         self,
-        known: Known,
+        known: ImportedSession,
         stamp: FileStamp,
         progress: OnProgress | None,
         cancelled: IsCancelled | None,
@@ -283,6 +313,7 @@ class Update:
     def _compare(self, key: int, here: dict[int, EntryRecord], counts: _Counts) -> None:
         counts.kept += len(here)
         lines: list[tuple[int, int]] = []
+        changed: dict[int, EntryRecord] = {}
         wanted = sorted(here)
         for at in range(0, len(wanted), _ASKED):
             part = [row_id(key, index) for index in wanted[at : at + _ASKED]]
@@ -295,14 +326,20 @@ class Update:
                 ).fetchall()
             for identifier, line, raw in rows:
                 record = here[index_of(identifier)]
-                counts.differing += text_out(raw) != record.raw
+                if text_out(raw) != record.raw:
+                    counts.differing += 1
+                    changed[index_of(identifier)] = record
                 if line != record.line:
                     lines.append((record.line, identifier))
         if lines:
             # Where a line stands in the file may change; an export follows the file's order.
             self._writer.submit(lambda c: _set_lines(driver(c), lines)).result()
+        if changed and self._grows:
+            self._unindex(key, min(changed))
+            self._writer.submit(lambda c: replace_entries(driver(c), key, changed)).result()
+            counts.replaced += changed
 
-    def _finish(self, known: Known, stamp: FileStamp, counts: _Counts) -> ImportReport:
+    def _finish(self, known: ImportedSession, stamp: FileStamp, counts: _Counts) -> ImportReport:
         key, path, source = known.key, self._readers.path, self._source
         missing = self._missing(key)
         in_file = source_leaf(source, len(self._places))
@@ -316,7 +353,7 @@ class Update:
             # Who has not moved the leaf since the last reading follows the file.
             leaf = last if row.leaf == known.last else row.leaf
             db.execute("UPDATE sessions SET leaf = ? WHERE key = ?", (leaf, key))
-            if counts.added:
+            if counts.added or counts.replaced:
                 columns, _ = load_columns(db, key, row.entries, path)
                 store_columns(db, key, pack(columns), row.entries)
 
@@ -332,6 +369,7 @@ class Update:
             kept=counts.kept,
             differing=counts.differing,
             missing=missing,
+            replaced=tuple(counts.replaced),
             asides=len(report.asides),
             problems=list(report.problems),
         )
@@ -365,7 +403,7 @@ class FileStamp:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class ImportedSession:
     """A session that was imported before, with what is remembered of its file."""
 
     key: int
@@ -376,7 +414,7 @@ class Known:
     """Index of the entry that was the file's leaf."""
 
 
-def find_known(db: sqlite3.Connection, source: SessionSource) -> Known | None:
+def find_known(db: sqlite3.Connection, source: SessionSource) -> ImportedSession | None:
     """The session that an earlier reading of this file made, or None for a new one.
 
     It is known by its place and its session id. A file that has gone from its place and turns up
@@ -394,10 +432,10 @@ def find_known(db: sqlite3.Connection, source: SessionSource) -> Known | None:
     place = str(Path(source.path).absolute())
     for key, size, mtime_ns, last, path, _, version in rows:
         if _is_same(text_out(path), place) and (version < 2) == (header.version < 2):
-            return Known(key, FileStamp(size, mtime_ns), False, last)
+            return ImportedSession(key, FileStamp(size, mtime_ns), False, last)
     for key, size, mtime_ns, last, path, raw, _ in rows:
         if header.raw and text_out(raw) == header.raw and not Path(text_out(path)).exists():
-            return Known(key, FileStamp(size, mtime_ns), True, last)
+            return ImportedSession(key, FileStamp(size, mtime_ns), True, last)
     return None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sqlite3
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -21,6 +22,7 @@ from explorer.store.rows import StoreError
 from explorer.store.schema import row_id
 from explorer.store.search import SearchIndex, SearchState, entry_text, indexed, is_damage
 from explorer.store.sessions import disclaim
+from explorer.store.totals import next_behind, sum_up
 from explorer.store.writer import Writer
 
 T = TypeVar("T")
@@ -34,7 +36,7 @@ _RETRY_S = 30.0
 """After an error that may pass (a full disk, a lock): how long to wait."""
 
 
-class Background:
+class MaintenanceThread:
     """One thread. ``wake`` tells it that there may be something to do."""
 
     def __init__(self, path: Path, library: str, writer: Writer, readers: Readers) -> None:
@@ -150,7 +152,7 @@ class Background:
 
     def _settle_or_index(self) -> bool:
         if not self._unsettled:
-            return self._index_some()
+            return self._sum_some() or self._index_some()
         self._settle()
         return True
 
@@ -207,10 +209,25 @@ class Background:
 
         self._writer.submit(job).result()
 
+    def unindex(self, key: int, first: int) -> None:
+        """Take the entries of a session from an index on out of the search index; they go in again
+        when there is time. Raises StoreError."""
+        self.with_index(lambda index: self._unindex(index, key, first, sys.maxsize))
+        self.wake()
+
     def _unindex(self, index: SearchIndex, key: int, first: int, last: int) -> None:
         with index.step(key) as done:
             if done > first:
                 index.remove(key, self._texts(key, first, min(done - 1, last)), first)
+
+    def _sum_some(self) -> bool:
+        """Sum up some of what sessions took."""
+        with self._readers.read() as db:
+            behind = next_behind(db)
+        if behind is None:
+            return False
+        sum_up(self._writer, self._readers, *behind)
+        return True
 
     # the index -----------------------------------------------------------------------------------
 

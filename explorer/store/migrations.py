@@ -7,7 +7,8 @@ What each version brought:
    is tied;
 3. the tool that made a result, all file tools, what prune entries prune: read from the entries
    once more;
-4. what a session is to its parent session, and the version of the agent that wrote it.
+4. what a session is to its parent session, the version of the agent that wrote it, what it took
+   by day and model, its branches, archive, trash and notes.
 """
 
 from __future__ import annotations
@@ -94,8 +95,19 @@ def _described_anew(
 
 
 def _to_4(db: sqlite3.Connection) -> None:
-    for name in ("relation", "parent_call", "agent_version"):
-        db.execute(f"ALTER TABLE sessions ADD COLUMN {name} VARCHAR")
+    for column in (
+        "relation VARCHAR", "parent_call VARCHAR", "agent_version VARCHAR", "summed INTEGER",
+        "branches INTEGER", "archived_ms FLOAT", "trashed_ms FLOAT", "note VARCHAR",
+    ):  # fmt: skip
+        db.execute(f"ALTER TABLE sessions ADD COLUMN {column}")
+    db.execute(
+        "CREATE TABLE totals (session INTEGER NOT NULL, day INTEGER NOT NULL,"
+        " model VARCHAR NOT NULL, input INTEGER NOT NULL, output INTEGER NOT NULL,"
+        " cache_read INTEGER NOT NULL, cache_write INTEGER NOT NULL, cost FLOAT NOT NULL,"
+        " calls INTEGER NOT NULL, unpriced INTEGER NOT NULL, uncounted INTEGER NOT NULL,"
+        " PRIMARY KEY (session, day, model),"
+        " FOREIGN KEY (session) REFERENCES sessions (key) ON DELETE CASCADE)"
+    )
 
 
 MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {1: _to_2, 2: _to_3, 3: _to_4}

@@ -7,13 +7,10 @@ import secrets
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from types import TracebackType
 
 from sqlalchemy import Connection
 
-from explorer.private_files import (
-    FileLock,
-)
+from explorer.private_files import FileLock
 from explorer.store.database import driver
 from explorer.store.rows import StoreError
 from explorer.store.writer import Writer
@@ -46,12 +43,7 @@ class Claim:
     def __enter__(self) -> Claim:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.release()
 
     def release(self) -> None:

@@ -7,7 +7,6 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from heapq import merge
-from typing import Any, NamedTuple
 
 from explorer.formats.registry import read_record, usage_in
 from explorer.session.entries import Entry, TokenUsage
@@ -21,16 +20,6 @@ _BLOCK = 64
 _BLOCKS_KEPT = 512
 _ASKED = 400
 """Entries asked for in one statement."""
-
-
-class Piece(NamedTuple):
-    """A stretch of a line. Offsets are bytes of its UTF-8 form."""
-
-    text: str
-    start: int
-    end: int
-    """Where the next piece starts."""
-    total: int
 
 
 class StoredPayloads:
@@ -55,30 +44,6 @@ class StoredPayloads:
         if row is None or index < 0:
             raise IndexError(f"session {self._key} has no entry {index}")
         return text_out(row[0])
-
-    def size(self, index: int) -> int:
-        """Bytes of the entry's line in UTF-8, without reading it."""
-        with self._readers.read() as db, _open(db, self._key, index) as blob:
-            return len(blob)
-
-    def raw_piece(self, index: int, offset: int, length: int) -> Piece:
-        """At most ``length`` bytes (4 or more) of the line, from the byte ``offset``.
-
-        The piece starts with the whole character that the offset is in and ends at a character's
-        end; give its ``end`` as the next offset.
-        """
-        with self._readers.read() as db, _open(db, self._key, index) as blob:
-            total = len(blob)
-            start = max(0, min(offset, total))
-            while 0 < start < total and blob[start] & 0xC0 == 0x80:
-                start -= 1
-            blob.seek(start)
-            data = blob.read(max(length, 4))
-        at_end = start + len(data) >= total
-        if not at_end:
-            data = data[: _whole(data)]
-        text = data.decode("utf-8", "surrogatepass")
-        return Piece(text, start, start + len(data), total)
 
     def entry(self, index: int) -> Entry:
         """The entry."""
@@ -132,6 +97,12 @@ class StoredPayloads:
             out.append(block[at] if at < len(block) else "")
         return out
 
+    def forget(self, indices: Sequence[int]) -> None:
+        """Read the first lines of these entries again: they have changed."""
+        with self._lock:
+            for index in indices:
+                self._blocks.pop(index // _BLOCK, None)
+
     def _block(self, number: int) -> list[str]:
         with self._lock:
             found = self._blocks.get(number)
@@ -152,23 +123,6 @@ class StoredPayloads:
                 while len(self._blocks) > _BLOCKS_KEPT:
                     self._blocks.popitem(last=False)
         return block
-
-
-def _open(db: Any, key: int, index: int) -> Any:
-    row = db.execute("SELECT 1 FROM payloads WHERE id = ?", (row_id(key, index),)).fetchone()
-    if row is None or index < 0:
-        raise IndexError(f"session {key} has no entry {index}")
-    return db.blobopen("payloads", "raw", row_id(key, index), readonly=True)
-
-
-def _whole(data: bytes) -> int:
-    """Length of the data without a character that is cut off at its end."""
-    for back in range(1, min(4, len(data)) + 1):
-        byte = data[-back]
-        if byte & 0xC0 != 0x80:
-            width = 1 if byte < 0x80 else 2 if byte < 0xE0 else 3 if byte < 0xF0 else 4
-            return len(data) if width <= back else len(data) - back
-    return len(data)
 
 
 def format_of(db: sqlite3.Connection, key: int) -> FormatName:

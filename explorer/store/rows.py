@@ -63,6 +63,13 @@ class SessionRow:
     parent_call: str = ""
     """The tool call of the parent session that started it."""
     agent_version: str = ""
+    branches: int = 0
+    """0 while they are not counted yet."""
+    archived_ms: float = 0.0
+    """0 of one that is not in the archive."""
+    trashed_ms: float = 0.0
+    """0 of one that is not in the trash."""
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +97,10 @@ class ImportReport:
     kept: int = 0
     """Entries of the file that were here already."""
     differing: int = 0
-    """Of the kept ones, those whose line in the file has changed since; the first is kept."""
+    """Of the kept ones, those whose line in the file has changed since: the first is kept, but of
+    an agent whose files are only read."""
+    replaced: tuple[int, ...] = ()
+    """Indices of the entries that their own agent wrote more of: they are as in the file now."""
     missing: int = 0
     """Imported earlier, no longer in the file; they stay."""
     asides: int = 0

@@ -60,6 +60,32 @@ class SessionTable(SQLModel, table=True):
     parent_call: str | None = None
     """The tool call of the parent session that started it."""
     agent_version: str | None = None
+    summed: int | None = None
+    """How many of its entries are in ``totals``. Since version 4, like the next ones."""
+    branches: int | None = None
+    archived_ms: float | None = None
+    """When it was archived; NULL of one that is not."""
+    trashed_ms: float | None = None
+    """When it was put into the trash; NULL of one that was not."""
+    note: str | None = None
+
+
+class TotalTable(SQLModel, table=True):
+    """What a session took of a model on a day; see ``totals``. Since version 4."""
+
+    __tablename__ = "totals"
+    session: int = _session()
+    day: int = Field(primary_key=True)
+    """Days since 1970, UTC; 0 for none."""
+    model: str = Field(primary_key=True)
+    input: int
+    output: int
+    cache_read: int
+    cache_write: int
+    cost: float
+    calls: int
+    unpriced: int
+    uncounted: int
 
 
 class EntryTable(SQLModel, table=True):

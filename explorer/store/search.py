@@ -289,7 +289,7 @@ _ASKED = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class SearchHit:
     """An entry that holds all words of a query."""
 
     key: int
@@ -319,7 +319,7 @@ def search(
     key: int | None,
     limit: int,
     cancelled: IsCancelled | None,
-) -> list[Hit]:
+) -> list[SearchHit]:
     """See ``Store.search``. Raises StoreError, sqlite3.Error for the index."""
     terms = parse_query(query)
     if not terms or limit <= 0:
@@ -328,7 +328,7 @@ def search(
         counts = dict(db.execute("SELECT key, entries FROM sessions WHERE complete = 1").fetchall())
     if key is not None:
         counts = {key: counts[key]} if key in counts else {}
-    hits: list[Hit] = []
+    hits: list[SearchHit] = []
     expression, exact = match_expression(terms), True
     if expression and not index.accepts(expression):
         # Python and SQLite differ on a few characters of rare scripts: look at the text for those.
@@ -361,7 +361,7 @@ def _not_indexed(counts: dict[int, int], done: dict[int, int]) -> Iterator[int]:
 
 def _confirm(
     readers: Readers, part: list[int], counts: dict[int, int], terms: list[Term], found: bool
-) -> list[Hit]:
+) -> list[SearchHit]:
     """The candidates that hold the terms, in the order given."""
     by_key: dict[int, list[int]] = {}
     for identifier in part:
@@ -372,11 +372,13 @@ def _confirm(
     for key, indices in by_key.items():
         for index, entry in stored_payloads(readers, key).found(indices):
             texts[row_id(key, index)] = entry_text(entry)
-    hits: list[Hit] = []
+    hits: list[SearchHit] = []
     for identifier in part:
         text = texts.get(identifier)
         if text is not None and (holds(text, terms) if found else _has_all(text, terms)):
-            hits.append(Hit(identifier >> INDEX_BITS, index_of(identifier), *snippet(text, terms)))
+            hits.append(
+                SearchHit(identifier >> INDEX_BITS, index_of(identifier), *snippet(text, terms))
+            )
     return hits
 
 

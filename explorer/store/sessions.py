@@ -9,7 +9,7 @@ from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from explorer.session.kinds import Kind
 from explorer.session.records import SessionHeader
@@ -20,7 +20,8 @@ from explorer.store.rows import SessionRow, StoreError
 _SELECT = (
     "SELECT s.key, s.session_id, s.format, s.version, s.cwd, s.parent_session, s.name,"
     " s.first_said, s.entries, s.compactions, s.size, s.header_ms, s.started_ms, s.last_ms,"
-    " s.leaf, coalesce(o.path, ''), s.header, s.relation, s.parent_call, s.agent_version"
+    " s.leaf, coalesce(o.path, ''), s.header, s.relation, s.parent_call, s.agent_version,"
+    " s.branches, s.archived_ms, s.trashed_ms, s.note"
     " FROM sessions s LEFT JOIN sources o ON o.session = s.key WHERE s.complete = 1"
 )
 
@@ -30,9 +31,14 @@ def now_ms() -> float:
     return time.time() * 1000
 
 
-def session_rows(db: sqlite3.Connection) -> list[SessionRow]:
-    """All sessions that are complete, the last used first."""
-    rows = db.execute(f"{_SELECT} ORDER BY s.changed_ms DESC, s.key DESC").fetchall()
+_SHOWN = " AND s.archived_ms IS NULL AND s.trashed_ms IS NULL"
+
+
+def session_rows(db: sqlite3.Connection, all_places: bool) -> list[SessionRow]:
+    """All sessions that are complete, the last used first; ``all_places``: those in the archive and
+    in the trash too."""
+    shown = "" if all_places else _SHOWN
+    rows = db.execute(f"{_SELECT}{shown} ORDER BY s.changed_ms DESC, s.key DESC").fetchall()
     return [_row(one) for one in rows]
 
 
@@ -61,7 +67,8 @@ def _row(found: tuple[Any, ...]) -> SessionRow:
     key, session_id, form, version, cwd, parent, name, first_text, entries, compactions, size = (
         found[:11]
     )
-    _, started, last, leaf, path, _, relation, parent_call, agent_version = found[11:]
+    _, started, last, leaf, path, _, relation, parent_call, agent_version, *library = found[11:]
+    branches, archived, trashed, note = library
     return SessionRow(
         key,
         text_out(session_id),
@@ -80,6 +87,10 @@ def _row(found: tuple[Any, ...]) -> SessionRow:
         relation or "",
         text_out(parent_call or ""),
         text_out(agent_version or ""),
+        branches or 0,
+        archived or 0.0,
+        trashed or 0.0,
+        text_out(note or ""),
     )
 
 
@@ -123,7 +134,7 @@ def create_session(db: sqlite3.Connection, header: SessionHeader) -> int:
 
 
 @dataclass(slots=True)
-class Summary:
+class SessionSummary:
     """What the library shows of entries, gathered as they come."""
 
     name: str | None = None
@@ -146,7 +157,7 @@ class Summary:
 
 
 def extend_session(
-    db: sqlite3.Connection, key: int, entries: int, summary: Summary, leaf: int | None
+    db: sqlite3.Connection, key: int, entries: int, summary: SessionSummary, leaf: int | None
 ) -> None:
     """Count ``entries`` more entries into a session's row, and move its leaf unless None."""
     db.execute(
@@ -179,6 +190,20 @@ def hide_session(db: sqlite3.Connection, key: int) -> bool:
         "UPDATE sessions SET complete = 0, claim = '' WHERE key = ? AND complete = 1", (key,)
     )
     return cursor.rowcount == 1
+
+
+Arranged = Literal["archived_ms", "trashed_ms", "note"]
+
+
+def arrange_sessions(
+    db: sqlite3.Connection, keys: Sequence[int], field: Arranged, value: float | str | None
+) -> None:
+    """Set what a person arranges of sessions; None for nothing."""
+    stored = text_in(value) if isinstance(value, str) else value
+    db.executemany(
+        f"UPDATE sessions SET {field} = ? WHERE key = ? AND complete = 1",
+        [(stored, key) for key in keys],
+    )
 
 
 def disclaim(db: sqlite3.Connection, key: int, claim: str) -> None:

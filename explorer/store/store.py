@@ -25,8 +25,9 @@ from explorer.store.drafts import (
     read_drafts,
     update_draft,
 )
+from explorer.store.entry_rows import index_of
 from explorer.store.imports import FileStamp, NewImport, Update, find_known
-from explorer.store.maintenance import Background
+from explorer.store.maintenance import MaintenanceThread
 from explorer.store.migrations import migrate
 from explorer.store.other_programs import Claim, ForeignCommits, Watch
 from explorer.store.payloads import StoredPayloads, asides, line_number, session_lines
@@ -38,8 +39,16 @@ from explorer.store.rows import (
     OnProgress,
     SessionRow,
 )
-from explorer.store.search import Hit, SearchState, search
-from explorer.store.sessions import create_session, hide_session, session_row, session_rows
+from explorer.store.schema import row_id
+from explorer.store.search import SearchHit, SearchState, search
+from explorer.store.sessions import (
+    Arranged,
+    arrange_sessions,
+    create_session,
+    hide_session,
+    session_row,
+    session_rows,
+)
 from explorer.store.stored_columns import (
     REPACK_ROWS,
     load_columns,
@@ -47,6 +56,7 @@ from explorer.store.stored_columns import (
     records_from,
     store_columns,
 )
+from explorer.store.totals import Total, totals
 from explorer.store.writer import Writer
 
 
@@ -68,7 +78,7 @@ class Store:
         self._foreign_commits = ForeignCommits(self._writer)
         self._watches: list[Watch] = []
         self._claim: Claim | None = None
-        self._background = Background(path, library, self._writer, self._readers)
+        self._background = MaintenanceThread(path, library, self._writer, self._readers)
         self._background.start()
 
     @classmethod
@@ -88,7 +98,7 @@ class Store:
                 raw = driver(connection)
                 raw.execute("PRAGMA journal_mode = WAL")
                 migrate(raw, path)
-                session_rows(raw)
+                session_rows(raw, all_places=True)
                 row = raw.execute("SELECT value FROM library WHERE name = 'id'").fetchone()
         except (sqlite3.Error, SQLAlchemyError) as error:
             engine.dispose()
@@ -116,10 +126,18 @@ class Store:
 
     # sessions --------------------------------------------------------------------------------
 
-    def sessions(self) -> list[SessionRow]:
-        """All sessions, the last changed first."""
+    def sessions(self, *, all_places: bool = False) -> list[SessionRow]:
+        """All sessions, the last changed first. ``all_places``: with those in the archive and in
+        the trash."""
         with self._readers.read() as db:
-            return session_rows(db)
+            return session_rows(db, all_places)
+
+    def arrange(
+        self, keys: Sequence[int], field: Arranged, value: float | str | None
+    ) -> Future[None]:
+        """Put sessions into the archive or the trash (milliseconds since 1970, None takes them out
+        again), or write a note on them."""
+        return self._writer.submit(lambda c: arrange_sessions(driver(c), keys, field, value))
 
     def session(self, key: int) -> SessionRow:
         """One session. Raises StoreError when there is none of that key."""
@@ -146,7 +164,9 @@ class Store:
             if known is None:
                 new = NewImport(self._writer, self.path, source, stamp)
                 return new.run(progress, cancelled)
-            update = Update(self._writer, self._readers, self._appender, source)
+            update = Update(
+                self._writer, self._readers, self._appender, source, self._background.unindex
+            )
             return update.run(known, stamp, progress, cancelled)
 
     def create_session(self, header: SessionHeader) -> Future[int]:
@@ -235,6 +255,24 @@ class Store:
         with self._readers.read() as db:
             return records_from(db, key, first, last)
 
+    def results_of(self, key: int, calls: Sequence[str]) -> dict[str, int]:
+        """By the id of a tool call: the entry that holds its result, of those that have one."""
+        found: dict[str, int] = {}
+        with self._readers.read() as db:
+            for call in set(calls):
+                row = db.execute(
+                    "SELECT min(id) FROM entries WHERE call_id = ? AND id BETWEEN ? AND ?",
+                    (call, row_id(key, 0), row_id(key + 1, 0) - 1),
+                ).fetchone()
+                if row[0] is not None:
+                    found[call] = index_of(row[0])
+        return found
+
+    def totals(self) -> list[Total]:
+        """What all sessions took, by session, day and model, as far as it is summed up."""
+        with self._readers.read() as db:
+            return totals(db)
+
     def set_leaf(self, key: int, index: int) -> Future[None]:
         """Store the leaf of a session, -1 for none; refused out of range."""
         return self._writer.submit(lambda c: move_leaf(driver(c), key, index, self.path))
@@ -309,7 +347,7 @@ class Store:
         key: int | None = None,
         limit: int = 200,
         cancelled: IsCancelled | None = None,
-    ) -> list[Hit]:
+    ) -> list[SearchHit]:
         """Entries that hold all words of the query, the newest session and entry first.
 
         The last word of each part may be a beginning. What is quoted, and what has dots, dashes,

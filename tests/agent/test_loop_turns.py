@@ -10,7 +10,7 @@ import pytest
 from explorer.agent.events import RoundStarted, Steered, Stored, TurnEvent, TurnResult
 from explorer.agent.limits import TurnLimits
 from explorer.agent.loop import AgentTurn
-from explorer.agent.prompt import MessageQueue, Prompt
+from explorer.agent.prompt import MessageQueue, UserPrompt
 from explorer.agent.tool_rounds import NOT_RUN
 from explorer.models.client import (
     CancelToken,
@@ -52,7 +52,7 @@ class Desk:
     def agent(self) -> AgentTurn:
         return AgentTurn(self.log, self.client, "test/model", "Help.", self.box, **self.options)
 
-    def run(self, prompt: Prompt | str = "Go.") -> TurnResult:
+    def run(self, prompt: UserPrompt | str = "Go.") -> TurnResult:
         return self._ended(asyncio.run(self.agent().run(prompt, self.cancel, self.events.append)))
 
     def resume(self) -> TurnResult:
@@ -74,7 +74,7 @@ def test_steering_goes_in_after_the_tool_calls_of_the_running_reply() -> None:
     desk = Desk()
 
     async def steers(*_: Any) -> Any:
-        desk.queue.steer(Prompt("Use the other file."))
+        desk.queue.steer(UserPrompt("Use the other file."))
         return await gives()(*_)
 
     desk.box = Box(look=steers, other=gives())
@@ -84,7 +84,7 @@ def test_steering_goes_in_after_the_tool_calls_of_the_running_reply() -> None:
         "user", "assistant", "toolResult", "toolResult", "user", "assistant",
     ]  # fmt: skip
     steered = [event for event in desk.events if isinstance(event, Steered)]
-    assert steered == [Steered(4, Prompt("Use the other file."))]
+    assert steered == [Steered(4, UserPrompt("Use the other file."))]
     assert desk.client.requests[1].messages[-1].text == "Use the other file."
     assert desk.queue.waiting == ()
 
@@ -92,7 +92,7 @@ def test_steering_goes_in_after_the_tool_calls_of_the_running_reply() -> None:
 def test_steering_that_comes_with_the_last_reply_makes_another_round() -> None:
     desk = Desk()
     desk.client = Scripted(
-        [TextDelta("Done."), lambda: desk.queue.steer(Prompt("Wait.")), Finished("stop")], DONE
+        [TextDelta("Done."), lambda: desk.queue.steer(UserPrompt("Wait.")), Finished("stop")], DONE
     )
     assert desk.run().end == "done"
     assert desk.log.roles == ["user", "assistant", "user", "assistant"]
@@ -101,7 +101,7 @@ def test_steering_that_comes_with_the_last_reply_makes_another_round() -> None:
 
 def test_a_stopped_turn_leaves_what_waits() -> None:
     desk = Desk()
-    desk.queue.steer(Prompt("one"))
+    desk.queue.steer(UserPrompt("one"))
     desk.client = Scripted([TextDelta("half"), lambda: desk.cancel.cancel(), Finished("stop")])
     assert desk.run().end == "stopped"
     assert [each.prompt.text for each in desk.queue.waiting] == ["one"]
@@ -117,7 +117,7 @@ def test_a_message_that_cannot_be_stored_waits_on() -> None:
     desk = Desk(DONE)
     desk.log = Full()
     for text in ("one", "two", "three"):
-        desk.queue.steer(Prompt(text))
+        desk.queue.steer(UserPrompt(text))
     with pytest.raises(OSError, match="disk full"):
         desk.run()
     assert [each.prompt.text for each in desk.queue.waiting] == ["two", "three"]
@@ -129,7 +129,7 @@ def test_a_message_that_cannot_be_stored_waits_on() -> None:
 def test_a_turn_ends_after_its_rounds_and_goes_on_from_there() -> None:
     desk = Desk(*map(look, range(3)), DONE, limits=TurnLimits(rounds=3))
     result = desk.run()
-    assert (result.end, result.can_resume, result.finished) == ("limit", True, False)
+    assert (result.end, result.finished) == ("limit", False)
     assert "3 replies" in result.error
     assert len(desk.log.messages) == 1 + 2 * 3
     assert desk.resume().end == "done"

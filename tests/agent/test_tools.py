@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from explorer.agent.tools import MOST_BYTES, read_only_tools
+from explorer.agent.tools import MOST_BYTES
 from explorer.agent.tools.context import OutputFiles, ToolContext, ToolRun
 from explorer.agent.tools.file_content import LARGEST_IMAGE
 from explorer.agent.tools.globs import glob_of
 from explorer.agent.tools.port import ToolError, ToolOutcome
+from explorer.agent.tools.specs import READ_ONLY, specs_of
 from explorer.agent.tools.truncation import head, size_of, tail
 from explorer.agent.tools.workspace_tools import run_read_only
 from explorer.agent.workspace import Workspace, WorkspaceError
@@ -44,7 +45,7 @@ def run(workspace: Workspace, tool: str, **arguments: object) -> tuple[str, bool
 
 
 def test_only_tools_that_look_are_offered() -> None:
-    assert [spec.name for spec in read_only_tools()] == ["read", "ls", "find", "grep"]
+    assert [spec.name for spec in specs_of(READ_ONLY)] == ["read", "ls", "find", "grep"]
 
 
 def test_read_gives_lines_from_an_offset(workspace: Workspace) -> None:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from explorer.agent.tools.context import ToolContext, ToolRun
-from explorer.agent.tools.edit import Change, apply_change, plan_edit, plan_write
+from explorer.agent.tools.edit import PlannedChange, apply_change, plan_edit, plan_write
 from explorer.agent.tools.passages import places_of
 from explorer.agent.tools.port import ToolError, ToolOutcome
 from explorer.agent.tools.workspace_tools import run_read_only
@@ -32,7 +32,9 @@ class Bench:
     def put(self, data: bytes | str) -> None:
         self.path.write_bytes(data if isinstance(data, bytes) else data.encode())
 
-    def do(self, plan: Callable[[ToolContext, Any], Change], **arguments: Any) -> ToolOutcome:
+    def do(
+        self, plan: Callable[[ToolContext, Any], PlannedChange], **arguments: Any
+    ) -> ToolOutcome:
         return apply_change(self.desk, plan(self.desk, {"path": "a.py", **arguments}))
 
     def edit(self, *pairs: tuple[str, str]) -> ToolOutcome:

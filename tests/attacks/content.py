@@ -17,7 +17,7 @@ from typing import Any
 
 from markdown_it import MarkdownIt
 
-from explorer.audit.report.render import readable
+from explorer.audit.report.output import readable
 from explorer.models.client import ModelClient
 from explorer.services.audit_report import make_report
 from explorer.services.document import Document

@@ -23,11 +23,11 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from explorer import paths
 from explorer.formats import open_source
 from explorer.formats.pi.export import dumps
 from explorer.models.client import ModelClient
 from explorer.session.entries import CompactionSummary
+from explorer.settings import paths
 from explorer.store import Store, StoreError
 from explorer.workbench import Workbench
 from tests.attacks.attack import Attack

@@ -35,9 +35,9 @@ from explorer.models.client import (
     UsageReport,
     complete,
 )
-from explorer.models.reply_guard import Limits
+from explorer.models.reply_guard import ReplyLimits
 from explorer.models.retry import RetryPolicy
-from explorer.services.agent_turns import start_turn
+from explorer.services.agent_turns import SessionTurns
 from explorer.store import Store
 from explorer.workbench import Workbench
 from tests.attacks.attack import Attack
@@ -109,7 +109,7 @@ def run(random: Random, folder: Path) -> Iterator[str]:
 @cache
 def _client() -> ModelClient:
     """One for all rounds: litellm takes seconds to import."""
-    limits = Limits(2_000_000, 300_000)
+    limits = ReplyLimits(2_000_000, 300_000)
     return ModelClient(ModelClientConfig(idle_timeout_s=0.5, timeout_s=2.0, limits=limits))
 
 
@@ -151,10 +151,10 @@ async def _turn(client: ModelClient, store: Store, folder: Path, model: str) -> 
     bench = Workbench(store, client)
     document = await bench.create(folder, "attacked")
     seen: list[TurnEvent] = []
-    result: TurnResult = await start_turn(
-        document, model, None, "Go.", CancelToken(), seen.append, None, RetryPolicy(tries=1),
+    result: TurnResult = await SessionTurns(
+        document, model, None, CancelToken(), seen.append, None, RetryPolicy(tries=1),
         limits=TurnLimits(rounds=1), date="2026-01-01",
-    )  # fmt: skip
+    ).say("Go.")  # fmt: skip
     found = _wrong_words(result.error)
     for event in seen:
         if isinstance(event, UsageReport):

@@ -16,9 +16,9 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from explorer import paths
 from explorer.cli import DEBUG_VARIABLE
 from explorer.compaction.profile import PROFILES
+from explorer.settings import paths
 from tests.attacks.attack import Attack
 from tests.commands.processes import called
 from tests.generated import write_session

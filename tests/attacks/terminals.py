@@ -10,7 +10,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from explorer import paths
+from explorer.settings import paths
 from tests.attacks.attack import Attack
 from tests.commands.processes import called
 from tests.session.hidden import FORBIDDEN

@@ -9,7 +9,7 @@ from explorer.audit.fidelity import fidelity
 from explorer.audit.findings import Fate, Fidelity, Finding, RequestCheck
 from explorer.audit.severity import grouped
 from explorer.facts import Fact, FactKind, scan
-from explorer.session.text_difference import Piece
+from explorer.session.text_difference import DifferencePiece
 from tests.audit.texts import user
 
 ENTRIES = [
@@ -69,7 +69,7 @@ def test_of_several_the_reference_is_marked_where_it_is_alone() -> None:
     assert found[0] is not None
     assert "".join(piece.text for piece in found[0]) == "one two three"
     assert not any(piece.differs for piece in found[0][:1])
-    assert marks(["a", None], 0) == [(Piece("a", True),), None]
+    assert marks(["a", None], 0) == [(DifferencePiece("a", True),), None]
 
 
 def test_facts_are_won_and_lost_the_gravest_first() -> None:

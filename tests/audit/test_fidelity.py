@@ -16,7 +16,7 @@ from explorer.compaction.validation import SECTION_SETS
 from explorer.facts import FactKind, scan
 from explorer.session.entries import Entry, all_texts
 from tests.audit.texts import assistant, call, compaction, conversation, result, user
-from tests.facts.test_extract import WORDS
+from tests.facts.test_fact_table import WORDS
 
 _NEAR = Fate.NORMALIZED
 

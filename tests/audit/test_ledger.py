@@ -7,6 +7,7 @@ import pytest
 from explorer.audit.generations import Boundary
 from explorer.audit.ledger import Ledger, LedgerVerdict, ledger_at
 from explorer.audit.provenance import Provenance
+from explorer.audit.replay import generations_of
 from explorer.audit.rules import rule_of
 from explorer.audit.strip import survival_strip
 from explorer.compaction.profile import BASES
@@ -128,7 +129,7 @@ def test_a_summary_that_was_not_gone_on_with_loses_all_that_it_told() -> None:
     now = ledger_at(made.tree, made.leaf, None, PI, read=read)
     verdict, rule = of(now, old)
     assert verdict is V.LOST
-    assert f"the summary of #{first} told of it, and was dropped" in rule
+    assert f"the summary of #{first} covered it, and was dropped" in rule
     assert of(now, first)[0] is V.LOST
 
 
@@ -212,7 +213,7 @@ def test_the_split_turn_is_told_apart() -> None:
 
 def test_the_strip_tells_how_long_everything_stood() -> None:
     made, old, kept, first, second = twice()
-    strip = survival_strip(made.tree, made.leaf, PI)
+    strip = survival_strip(generations_of(made.tree, made.leaf, PI))
     assert len(strip.lanes) == 3
     assert [strip.verbatim_until[at] for at in (old, kept, made.leaf)] == [1, 2, 0]
     assert [strip.summarized_in[at] for at in (old, kept, made.leaf)] == [1, 2, 0]
@@ -221,7 +222,7 @@ def test_the_strip_tells_how_long_everything_stood() -> None:
         f"#{old} stood word for word until compaction #{first} and lives on in 2 summaries, down "
         f"to that of #{second}."
     )
-    dropped = survival_strip(made.tree, made.leaf, OLD_PI)
+    dropped = survival_strip(generations_of(made.tree, made.leaf, OLD_PI))
     assert dropped.lost_at[kept] == 2
     assert dropped.words(kept).endswith(f"Lost since #{second}.")
     run = dropped.run(1, kept)

@@ -267,4 +267,4 @@ def test_what_is_pinned_is_lost_no_more() -> None:
         made.add({"type": "custom", "customType": PIN_TYPE, "data": {"entries": named}})
         loss = losses(made, OLD_PI)[LossKind.KEPT_RANGE_DROPPED]
         assert loss.severity is (Severity.LOST if left else Severity.WASTE)
-        assert "told again since" in loss.cause
+        assert "repeated since" in loss.cause

@@ -16,7 +16,6 @@ from typing import Any
 import jsonschema
 import pytest
 
-from explorer import paths
 from explorer.audit.report import CHECKS, VERSION, Report, document, failures
 from explorer.audit.words import UPPER_BOUND, percent
 from explorer.compaction.profile import BASES
@@ -27,6 +26,7 @@ from explorer.services.audit_report import (
     save_report,
 )
 from explorer.services.document import Document
+from explorer.settings import paths
 from explorer.store import Store
 from explorer.workbench import Workbench
 from tests.audit.reported import FIRST, HOSTILE, LIMIT, SECOND, html, markdown, write_losing

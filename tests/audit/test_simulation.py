@@ -8,17 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from explorer import paths
 from explorer.audit.simulation import (
     Assumptions,
-    Known,
-    Mark,
+    KnownRun,
     Past,
     Policy,
     Prices,
+    RequestMark,
     Simulation,
-    Stopped,
     Tier,
+    WalkStopped,
     past_of,
     simulate,
 )
@@ -36,6 +35,7 @@ from explorer.formats import open_source
 from explorer.session.context import context_at
 from explorer.session.kinds import Flag, Kind
 from explorer.session.tree import SessionTree
+from explorer.settings import paths
 from tests.compaction.sessions import Session
 from tests.formats.codex_rollouts import Rollout
 from tests.generated import write_session
@@ -151,7 +151,7 @@ def test_every_size_is_the_engines_own(
 ) -> None:
     """E13: what is drawn is what would have triggered."""
     for tree, leaf in (sample, made):
-        known = Known(weights=weights_of(tree) if measured else None)
+        known = KnownRun(weights=weights_of(tree) if measured else None)
         window = WINDOW if tree is sample[0] else 60_000
         policy = small(name, window)
         walk = Checked(past_of(tree, leaf, known=known), policy)
@@ -186,7 +186,7 @@ def test_a_walk_whose_breaker_is_open_shortens_prompts_and_summarizes_none(
     walk._compactor.guards = Guards().rest("It was undone.")
     found = walk.done()
     assert not found.compactions
-    assert any(mark & Mark.SHORTENED for mark in found.requests.marks)
+    assert any(mark & RequestMark.SHORTENED for mark in found.requests.marks)
 
 
 def test_tool_output_is_pruned_before_anything_is_compacted(tmp_path: Path) -> None:
@@ -232,7 +232,7 @@ def test_what_was_recorded_is_told_as_it_was(sample: tuple[SessionTree, int]) ->
     for prompt, reply, total, mark in zip(
         found.requests.sent, found.requests.written, told, found.requests.marks, strict=True
     ):
-        assert (prompt + reply == total) == bool(mark & Mark.EXACT)
+        assert (prompt + reply == total) == bool(mark & RequestMark.EXACT)
     assert found.exact > 60
 
 
@@ -250,8 +250,8 @@ def test_a_policy_that_never_compacts_sends_what_was_sent_until_the_first_compac
     for entry, mark, (now, before) in zip(
         found.requests.entries, found.requests.marks, then, strict=True
     ):
-        assert bool(mark & Mark.EXACT) == (entry < first and usage[entry] > 0)
-        assert now == before or not mark & Mark.EXACT
+        assert bool(mark & RequestMark.EXACT) == (entry < first and usage[entry] > 0)
+        assert now == before or not mark & RequestMark.EXACT
 
 
 @pytest.mark.parametrize("turns", [1, 20])
@@ -322,7 +322,7 @@ def test_a_request_that_is_too_large_is_recovered_from_or_told(
     assert stuck.too_large > 0
     assert "does not recover" in stuck.not_done[0].reason
     for prompt, mark in zip(stuck.requests.sent, stuck.requests.marks, strict=True):
-        assert (prompt > stuck.window) == bool(mark & Mark.TOO_LARGE)
+        assert (prompt > stuck.window) == bool(mark & RequestMark.TOO_LARGE)
 
 
 def test_no_compaction_happens_by_itself_where_that_is_off(sample: tuple[SessionTree, int]) -> None:
@@ -343,7 +343,7 @@ def test_summaries_are_as_large_as_chosen_or_as_those_of_the_session(
     assert "50 %" in large.summaries.words
     assert large.compactions[0].summary > 3 * own.compactions[0].summary
     assert all(one.assumed for one in own.compactions)
-    known = Known(summaries=[777])
+    known = KnownRun(summaries=[777])
     told = simulate(tree, leaf, small("explorer"), known=known).compactions
     assert (told[0].summary, told[0].assumed) == (777, False)
     assert told[1].assumed
@@ -397,7 +397,7 @@ def test_a_sweep_has_the_sizes_in_force_and_can_be_stopped(sample: tuple[Session
     assert cell.compactions == len(alone.compactions)
     assert cell.sent == alone.sent + alone.asked
     assert cell.cost == pytest.approx(alone.cost(PRICES).total)
-    with pytest.raises(Stopped):
+    with pytest.raises(WalkStopped):
         sweep(past, policy, steps=4, cancelled=lambda: True)
 
 

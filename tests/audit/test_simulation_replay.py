@@ -11,18 +11,25 @@ from random import Random
 
 import pytest
 
-from explorer import paths
-from explorer.audit.simulation import Assumptions, Known, Policy, Report, Simulation, simulate
-from explorer.compaction.background import State
+from explorer.audit.simulation import (
+    Assumptions,
+    KnownRun,
+    Policy,
+    ReportedUsage,
+    Simulation,
+    simulate,
+)
+from explorer.compaction.background import RunState
 from explorer.compaction.profile import PROFILES, Settings
 from explorer.models.client import CancelToken, ModelClient
 from explorer.services.changes import CompactionEnded
 from explorer.services.document import Document
 from explorer.services.effective_rules import EffectiveRules
 from explorer.services.replay.player import Pace, Player
-from explorer.services.replay.recording import recorded
+from explorer.services.replay.recorded_session import recorded_session
 from explorer.session.edits import prunes_on
 from explorer.session.kinds import Kind
+from explorer.settings import paths
 from explorer.store import Store
 from explorer.workbench import Workbench
 from tests.pruned_sample import write_much_output
@@ -64,11 +71,11 @@ def played(
     async def work() -> Player:
         stage = await bench.create("/work", "Replay")
         pace = _Patient()
-        player = Player(recorded(source), stage, lambda: rules, pace)
+        player = Player(recorded_session(source), stage, lambda: rules, pace)
         prompts = player.automatic.prompts
         prompts._prompts._draws = _Middle()
         if prompts.is_active:
-            pace.busy = lambda: prompts.machine.state is State.IN_PROGRESS
+            pace.busy = lambda: prompts.machine.state is RunState.IN_PROGRESS
         forget = bench.subscribe(lambda c: ended.append(c) if isinstance(c, CompactionEnded) else 0)
         result = await player.run(CancelToken(), lambda event: None)
         forget()
@@ -78,7 +85,7 @@ def played(
     return asyncio.run(work()), ended
 
 
-def known_of(document: Document) -> Known:
+def known_of(document: Document) -> KnownRun:
     """What the play's provider told, and how large its summaries were."""
     columns, path = document.tree.columns, document.tree.path(document.leaf).indices()
     reports = {}
@@ -86,9 +93,9 @@ def known_of(document: Document) -> Known:
         if columns.kind[entry] == Kind.ASSISTANT and columns.usage[entry] >= 0:
             usage = document.entry(entry).usage
             assert usage is not None
-            reports[entry] = Report(usage.prompt, columns.usage[entry])
+            reports[entry] = ReportedUsage(usage.prompt, columns.usage[entry])
     summaries = [columns.estimate[at] for at in path if columns.kind[at] == Kind.COMPACTION]
-    return Known(reports, summaries)
+    return KnownRun(reports, summaries)
 
 
 def recorded_compactions(document: Document) -> list[tuple[int, int]]:

@@ -8,8 +8,8 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from explorer import paths
 from explorer.audit.report import CHECKS
+from explorer.settings import paths
 from tests.audit.reported import FIRST, LIMIT, write_losing
 from tests.commands.processes import called, ran
 

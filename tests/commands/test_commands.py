@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from explorer import paths
 from explorer.cli import main
+from explorer.settings import paths
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = paths.resource_path("samples", "retry-that-flakes.jsonl")

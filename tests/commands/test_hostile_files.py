@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from explorer import cli, paths
+from explorer import cli
 from explorer.commands import library
+from explorer.settings import paths
 from tests.commands.processes import called, document
 from tests.formats.files import chain, dumps, entry, header, reply, user, write
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import keyring
 import pytest
 
-from explorer import paths
+from explorer.settings import paths
 from tests.commands.test_commands import refused, run, run_json
 from tests.models.memory_keyring import MemoryKeyring
 from tests.models.server import Answer, ChatServer, HttpFailure

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from explorer import paths
 from explorer.cli import main
 from explorer.compaction.profile import BASES, PROFILES
+from explorer.settings import paths
 
 SAMPLE = str(paths.resource_path("samples", "retry-that-flakes.jsonl"))
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from explorer import paths
 from explorer.cli import main
-from explorer.template_catalogue import TEMPLATES
-from explorer.templates import load_prompt, shipped_prompt
+from explorer.settings import paths
+from explorer.settings.prompt_templates import load_prompt, shipped_prompt
+from explorer.settings.template_catalogue import TEMPLATES
 
 SAMPLE = str(paths.resource_path("samples", "retry-that-flakes.jsonl"))
 

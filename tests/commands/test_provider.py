@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from explorer import paths
+from explorer.settings import paths
 from explorer.store import Store
 from tests.commands.processes import KEY, document, ran, start
 from tests.generated import write_session

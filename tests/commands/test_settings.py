@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from explorer import paths
 from explorer.cli import main
 from explorer.extensions.trust import TrustStore
+from explorer.settings import paths
 from explorer.settings.keys import KEYS, schema_text
 from tests.commands.test_commands import SAMPLE, refused, run, run_json
 from tests.commands.test_provider import GOOD

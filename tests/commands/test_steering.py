@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from explorer import paths
 from explorer.cli import main
 from explorer.formats.pi.entries import kind_of
 from explorer.session.kinds import Kind
+from explorer.settings import paths
 
 SAMPLE = paths.resource_path("samples", "retry-that-flakes.jsonl")
 

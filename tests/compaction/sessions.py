@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from explorer.compaction.partition import Partition, Verdict, partition
-from explorer.compaction.preparation import Preparation, Refusal, prepare
+from explorer.compaction.preparation import Preparation, PreparationRefusal, prepare
 from explorer.compaction.profile import PROFILES, Profile, Settings
 from explorer.formats.pi.entries import read_entry, read_message
 from explorer.session.describe import describe
@@ -142,7 +142,9 @@ class Session:
     def read(self, indices: Sequence[int]) -> list[Entry]:
         return [read_entry(self.entries[index]) for index in indices]
 
-    def prepare(self, keep: int, profile: Profile = EXPLORER, **more: Any) -> Preparation | Refusal:
+    def prepare(
+        self, keep: int, profile: Profile = EXPLORER, **more: Any
+    ) -> Preparation | PreparationRefusal:
         leaf = more.pop("leaf", self.leaf)
         settings = Settings(keep_recent_tokens=keep, **more.pop("settings", {}))
         return prepare(self.tree, leaf, profile, settings, **more)
@@ -152,9 +154,9 @@ class Session:
         assert isinstance(found, Preparation), found.reason
         return found
 
-    def refused(self, keep: int, profile: Profile = EXPLORER, **more: Any) -> Refusal:
+    def refused(self, keep: int, profile: Profile = EXPLORER, **more: Any) -> PreparationRefusal:
         found = self.prepare(keep, profile, **more)
-        assert isinstance(found, Refusal)
+        assert isinstance(found, PreparationRefusal)
         return found
 
     def partition(self, keep: int, profile: Profile = EXPLORER, **more: Any) -> Partition:

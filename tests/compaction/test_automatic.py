@@ -12,16 +12,16 @@ from explorer.compaction.automatic import (
     Preview,
     Prune,
     Recover,
-    Rules,
     StepFailed,
+    Switches,
     run,
 )
 from explorer.compaction.profile import PROFILES
-from explorer.compaction.triggers import Guards, LastReply, Situation
+from explorer.compaction.triggers import Guards, LastReply, TriggerSituation
 
 OMP = PROFILES["omp"]
-FULL = Situation(900, 900, 500, 1_000, "m", None, new_messages=3, now_ms=0)
-RULES, CALM = Rules(OMP, enabled=True, auto_continue=True), Guards()
+FULL = TriggerSituation(900, 900, 500, 1_000, "m", None, new_messages=3, now_ms=0)
+RULES, CALM = Switches(OMP, enabled=True, auto_continue=True), Guards()
 ANSWERED, REFUSED = LastReply("m", "answered"), LastReply("m", "overflow")
 
 
@@ -29,13 +29,13 @@ ANSWERED, REFUSED = LastReply("m", "answered"), LastReply("m", "overflow")
 class Watched:
     """A session whose steps are only noted; ``saves``: what a prune takes off its context."""
 
-    now: Situation = FULL
-    rules: Rules = RULES
+    now: TriggerSituation = FULL
+    rules: Switches = RULES
     guards: Guards = CALM
     saves: int = 0
     steps: list[Any] = field(default_factory=list)
 
-    def situation(self) -> Situation:
+    def situation(self) -> TriggerSituation:
         return self.now
 
     def perform(self, step: Any) -> Any:
@@ -59,7 +59,7 @@ def test_a13_it_is_pruned_before_it_is_decided() -> None:
 
 
 def test_a_policy_that_prunes_what_is_needed_waits_for_the_threshold() -> None:
-    rules = Rules(PROFILES["explorer"], enabled=True)
+    rules = Switches(PROFILES["explorer"], enabled=True)
     within = Watched(replace(FULL, tokens=400), rules)
     run(Automatic(within).before_message(), within.perform)
     over = Watched(rules=rules)

@@ -11,19 +11,19 @@ from hypothesis import strategies as st
 from explorer.compaction.background import (
     Applied,
     Apply,
-    Cancelled,
-    Discard,
-    Event,
+    BackgroundEvent,
+    DiscardRun,
     Exceeded,
     Failed,
-    Finished,
     Foreground,
     Machine,
     ModelChanged,
     Rendered,
     Rendering,
+    RunCancelled,
+    RunFinished,
+    RunState,
     Start,
-    State,
     Stop,
     Wait,
     step,
@@ -46,7 +46,7 @@ class Fixed:
         return self.number
 
 
-def after(*events: Event, draws: Fixed | None = None) -> tuple[Machine, list[object]]:
+def after(*events: BackgroundEvent, draws: Fixed | None = None) -> tuple[Machine, list[object]]:
     machine, done = Machine(), []
     for event in events:
         machine, actions = step(machine, event, POLICY, draws or Fixed())
@@ -64,7 +64,7 @@ def after(*events: Event, draws: Fixed | None = None) -> tuple[Machine, list[obj
 def test_a47_warm_by_the_drawn_line_cold_at_ninety(ratio: float, warm: bool, starts: bool) -> None:
     machine, done = after(Rendered(ratio, warm))
     assert done == ([Start(1)] if starts else [])
-    assert machine.state is (State.IN_PROGRESS if starts else State.IDLE)
+    assert machine.state is (RunState.IN_PROGRESS if starts else RunState.IDLE)
     assert f"{ratio * 100:.0f} %" in machine.note
 
 
@@ -87,25 +87,25 @@ def test_a47_one_run_at_a_time() -> None:
 
 
 def test_a47_a_finished_summary_is_applied_before_the_next_prompt() -> None:
-    machine, done = after(Rendered(0.85, True), Finished(1), Rendering(0.85))
-    assert machine.state is State.COMPLETED
+    machine, done = after(Rendered(0.85, True), RunFinished(1), Rendering(0.85))
+    assert machine.state is RunState.COMPLETED
     assert done == [Start(1), Apply(1)]
     machine, _ = step(machine, Applied(1), POLICY, Fixed())
-    assert machine.state is State.IDLE
+    assert machine.state is RunState.IDLE
 
 
 @pytest.mark.parametrize(("ratio", "applied"), [(0.65, True), (0.6499, False), (0.2, False)])
 def test_a47_with_room_by_then_it_is_thrown_away(ratio: float, applied: bool) -> None:
-    machine, done = after(Rendered(0.85, True), Finished(1), Rendering(ratio))
-    assert done[1] == (Apply(1) if applied else Discard(1))
-    assert machine.state is (State.COMPLETED if applied else State.IDLE)
+    machine, done = after(Rendered(0.85, True), RunFinished(1), Rendering(ratio))
+    assert done[1] == (Apply(1) if applied else DiscardRun(1))
+    assert machine.state is (RunState.COMPLETED if applied else RunState.IDLE)
 
 
 def test_a47_a_prompt_that_does_not_fit_waits_for_the_run_under_way() -> None:
     machine, done = after(Rendered(0.85, True), Exceeded())
     assert done == [Start(1), Wait(1)]
-    assert machine.state is State.IN_PROGRESS
-    _, done = after(Rendered(0.85, True), Finished(1), Exceeded())
+    assert machine.state is RunState.IN_PROGRESS
+    _, done = after(Rendered(0.85, True), RunFinished(1), Exceeded())
     assert done == [Start(1), Apply(1)]
     _, done = after(Rendered(0.85, True), Failed(1, "no"), Exceeded())
     assert done == [Start(1), Foreground()]
@@ -115,28 +115,31 @@ def test_a47_a_prompt_that_does_not_fit_waits_for_the_run_under_way() -> None:
 def test_a47_a_failed_run_is_tried_again_at_the_next_prompt() -> None:
     machine, done = after(Rendered(0.85, True), Failed(1, "no key"), Rendered(0.85, True))
     assert done == [Start(1), Start(2)]
-    assert machine.state is State.IN_PROGRESS
+    assert machine.state is RunState.IN_PROGRESS
     failed, _ = after(Rendered(0.85, True), Failed(1, "no key"))
-    assert (failed.state, failed.problem) == (State.FAILED, "no key")
+    assert (failed.state, failed.problem) == (RunState.FAILED, "no key")
 
 
 def test_a47_a_summary_that_cannot_be_applied_has_failed() -> None:
-    machine, _ = after(Rendered(0.85, True), Finished(1), Rendering(0.9), Failed(1, "gone on"))
-    assert machine.state is State.FAILED
+    machine, _ = after(Rendered(0.85, True), RunFinished(1), Rendering(0.9), Failed(1, "gone on"))
+    assert machine.state is RunState.FAILED
 
 
 def test_e21_cancel_ends_whatever_there_is() -> None:
-    assert after(Rendered(0.85, True), Cancelled())[1] == [Start(1), Stop(1)]
-    assert after(Rendered(0.85, True), Finished(1), Cancelled())[1] == [Start(1), Discard(1)]
-    machine, _ = after(Rendered(0.85, True), Cancelled(), Finished(1), Failed(1, "late"))
-    assert machine.state is State.IDLE
+    assert after(Rendered(0.85, True), RunCancelled())[1] == [Start(1), Stop(1)]
+    assert after(Rendered(0.85, True), RunFinished(1), RunCancelled())[1] == [
+        Start(1),
+        DiscardRun(1),
+    ]
+    machine, _ = after(Rendered(0.85, True), RunCancelled(), RunFinished(1), Failed(1, "late"))
+    assert machine.state is RunState.IDLE
     assert not machine.problem
 
 
 def test_another_model_ends_a_run_and_keeps_a_finished_summary() -> None:
     assert after(Rendered(0.85, True), ModelChanged())[1] == [Start(1), Stop(1)]
-    machine, done = after(Rendered(0.85, True), Finished(1), ModelChanged())
-    assert (machine.state, done) == (State.COMPLETED, [Start(1)])
+    machine, done = after(Rendered(0.85, True), RunFinished(1), ModelChanged())
+    assert (machine.state, done) == (RunState.COMPLETED, [Start(1)])
 
 
 runs = st.integers(0, 4)
@@ -145,16 +148,16 @@ events = st.one_of(
     st.builds(Rendered, ratios, st.booleans()),
     st.builds(Rendering, ratios),
     st.just(Exceeded()),
-    st.builds(Finished, runs),
+    st.builds(RunFinished, runs),
     st.builds(Failed, runs, st.just("no")),
     st.builds(Applied, runs),
-    st.just(Cancelled()),
+    st.just(RunCancelled()),
     st.just(ModelChanged()),
 )
 
 
 @given(st.lists(events, max_size=30), st.integers())
-def test_e21_no_order_of_events_leaves_it_stuck(order: list[Event], seed: int) -> None:
+def test_e21_no_order_of_events_leaves_it_stuck(order: list[BackgroundEvent], seed: int) -> None:
     """Runs never overlap, words of old runs change nothing, and from anywhere it can begin
     anew."""
     machine, random, open_run = Machine(), Random(seed), 0
@@ -168,12 +171,12 @@ def test_e21_no_order_of_events_leaves_it_stuck(order: list[Event], seed: int) -
                 open_run = action.run
             elif isinstance(action, Stop):
                 assert action.run == open_run
-        if machine.state is not State.IN_PROGRESS:
+        if machine.state is not RunState.IN_PROGRESS:
             open_run = 0
-        stale = isinstance(event, Finished | Failed | Applied) and event.run != before.run
+        stale = isinstance(event, RunFinished | Failed | Applied) and event.run != before.run
         assert not stale or machine == before
-        assert (machine.state is State.FAILED) == bool(machine.problem)
-    for event in (Cancelled(), Rendered(1.0, False)):
+        assert (machine.state is RunState.FAILED) == bool(machine.problem)
+    for event in (RunCancelled(), Rendered(1.0, False)):
         machine, actions = step(machine, event, POLICY, random)
-    assert machine.state is State.IN_PROGRESS
+    assert machine.state is RunState.IN_PROGRESS
     assert actions == (Start(machine.run),)

@@ -11,7 +11,7 @@ from explorer.compaction.branch_summaries import (
     prepare_branch,
 )
 from explorer.compaction.profile import Profile, Settings
-from explorer.templates import load_templates
+from explorer.settings.prompt_templates import load_templates
 from tests.compaction.sessions import EXPLORER, PI, Session
 
 TEMPLATES = load_templates()

@@ -11,7 +11,7 @@ from explorer.compaction.profile import Profile
 from explorer.compaction.serialization import serialize, serialize_message
 from explorer.formats.pi.entries import read_entry, read_message
 from explorer.session.entries import TextBlock, UserMessage
-from explorer.templates import load_templates
+from explorer.settings.prompt_templates import load_templates
 from tests.compaction.sessions import EXPLORER, PI, model_message
 
 TEMPLATES = load_templates()

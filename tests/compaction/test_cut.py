@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from explorer.compaction.partition import partition
-from explorer.compaction.preparation import Refusal
+from explorer.compaction.preparation import PreparationRefusal
 from tests.compaction.sessions import EXPLORER, PI, Session
 
 
@@ -189,7 +189,7 @@ def test_metadata_before_a_valid_cut_can_be_pointed_at() -> None:
 )
 def test_a_wrong_cut_is_refused_in_words(cut: int, code: str) -> None:
     refusal = turns(3).refused(10, cut=cut)
-    assert isinstance(refusal, Refusal)
+    assert isinstance(refusal, PreparationRefusal)
     assert refusal.code == code
     assert refusal.reason.endswith(".")
 

@@ -10,7 +10,7 @@ from explorer.compaction.profile import BASES, PROFILES
 from explorer.compaction.serialization import cut_result, serialize, serialize_message
 from explorer.formats.pi.entries import read_entry
 from explorer.session.entries import text_of
-from explorer.templates import load_templates
+from explorer.settings.prompt_templates import load_templates
 from explorer.tokens.estimate import utf16_units
 from tests.compaction.sessions import model_message
 

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from explorer import paths
 from explorer.compaction.profile import PROFILES
 from explorer.compaction.profile_comparison import ProfileOutcome, causes, compare_profiles
 from explorer.formats.pi.entries import read_entry, read_usage
+from explorer.settings import paths
 from explorer.tokens.estimate import estimate_entry
 from tests.conformance.vectors import Vector, load_session
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from explorer.compaction.requests import GOES_ON, newest_within, take_window, windows_of
-from explorer.compaction.serialization import Serialized, Span
+from explorer.compaction.requests import GOES_ON, newest_within, take_window
+from explorer.compaction.serialization import Serialized, SourceSpan
 from explorer.tokens.estimate import estimate_text, utf16_units
+from tests.compaction.windows import windows_of
 
 texts = st.text(
     st.sampled_from("ab \n\U0001f600é") | st.characters(exclude_categories=["Cs"]), min_size=1
@@ -20,7 +21,7 @@ def conversation(messages: list[str], between: str = "\n\n") -> Serialized:
     for number, message in enumerate(messages):
         if parts:
             at += len(between)
-        spans.append(Span(at, at + len(message), number))
+        spans.append(SourceSpan(at, at + len(message), number))
         parts.append(message)
         at += len(message)
     return Serialized(between.join(parts), spans)
@@ -70,7 +71,7 @@ def test_c6_dividers_between_messages_stay_with_what_they_divide() -> None:
     whole = conversation(["a" * 40, "b" * 40, "c" * 40], "\n\n---\n\n")
     first, second = windows_of(whole, 25)
     assert first.text == "a" * 40 + "\n\n---\n\n" + "b" * 40
-    assert second == Serialized("c" * 40, [Span(0, 40, 2)])
+    assert second == Serialized("c" * 40, [SourceSpan(0, 40, 2)])
 
 
 def test_e11_a_cut_never_falls_inside_a_character() -> None:

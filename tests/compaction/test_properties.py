@@ -12,12 +12,12 @@ from explorer.compaction.branch_summaries import prepare_branch
 from explorer.compaction.context_size import counted_size
 from explorer.compaction.cut_point import walk_back
 from explorer.compaction.partition import Verdict, partition
-from explorer.compaction.preparation import Preparation, Refusal, prepare
+from explorer.compaction.preparation import Preparation, PreparationRefusal, prepare
 from explorer.compaction.profile import BASES, Profile, Settings
 from explorer.compaction.requests import build_requests
 from explorer.session.context import context_at
 from explorer.session.kinds import Kind
-from explorer.templates import load_templates
+from explorer.settings.prompt_templates import load_templates
 from tests.compaction.sessions import EXPLORER, PI, Session, with_verdict
 
 TEMPLATES = load_templates()
@@ -186,7 +186,7 @@ def test_a15_more_to_keep_never_keeps_less(
     assert set(with_verdict(less, Verdict.KEPT)) <= set(with_verdict(more, Verdict.KEPT))
 
 
-def _past_every_cut(prepared: Preparation | Refusal) -> bool:
+def _past_every_cut(prepared: Preparation | PreparationRefusal) -> bool:
     """Whether no valid cut follows where enough was kept."""
     cuts = prepared.cuts
     keep = kept_tokens_of(prepared)
@@ -194,7 +194,7 @@ def _past_every_cut(prepared: Preparation | Refusal) -> bool:
     return reached >= 0 and cuts.mask.find(1, reached) < 0
 
 
-def kept_tokens_of(prepared: Preparation | Refusal) -> int:
+def kept_tokens_of(prepared: Preparation | PreparationRefusal) -> int:
     if isinstance(prepared, Preparation):
         return prepared.keep.tokens
     return prepared.settings.keep_recent_tokens

@@ -19,7 +19,7 @@ from explorer.session.context import context_at
 from explorer.session.edit_entries import note_tokens
 from explorer.session.entries import ToolResultMessage
 from explorer.session.kinds import Kind
-from explorer.templates import load_templates
+from explorer.settings.prompt_templates import load_templates
 from tests.compaction.pruned_sessions import prune, take_back, used
 from tests.compaction.sessions import EXPLORER, Session, Verdict, with_verdict
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from explorer.compaction.preparation import Refusal
+from explorer.compaction.preparation import PreparationRefusal
 from explorer.compaction.reasons import count_text, tokens_text
 from tests.compaction.sessions import Session
 
@@ -36,5 +36,5 @@ def test_a_compaction_at_the_root_is_the_last_one() -> None:
     session.compaction(kept=0)
     session.user(1)
     refusal = session.prepare(1000)
-    assert isinstance(refusal, Refusal)
+    assert isinstance(refusal, PreparationRefusal)
     assert "since the last compaction" in refusal.reason

@@ -17,13 +17,13 @@ from explorer.compaction.requests import (
     output_cap,
     purposes_of,
     window_request,
-    windows_of,
 )
 from explorer.compaction.serialization import escape_tags
 from explorer.compaction.validation import FREE, SECTION_SETS, form_of
-from explorer.templates import load_templates
+from explorer.settings.prompt_templates import load_templates
 from tests.compaction.sessions import EXPLORER, PI, Session
 from tests.compaction.test_requests import prefix_only, requests, split_turn, whole_turns
+from tests.compaction.windows import windows_of
 
 TEMPLATES = load_templates()
 TAGS = (

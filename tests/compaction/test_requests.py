@@ -11,7 +11,7 @@ from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.requests import Additions, SummaryRequest, build_requests, output_cap
 from explorer.compaction.serialization import cut_result, escape_tags, serialize_message
 from explorer.formats.pi.entries import read_message
-from explorer.templates import load_templates
+from explorer.settings.prompt_templates import load_templates
 from explorer.tokens.estimate import utf16_units
 from tests.compaction.sessions import EXPLORER, PI, Session
 

@@ -14,11 +14,11 @@ from explorer.compaction.partition import Partition, Verdict, partition
 from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import BASES, Profile
 from explorer.compaction.requests import build_requests
-from explorer.session.context import Context, context_at, sent_tokens
+from explorer.session.context import PathContext, context_at, sent_tokens
 from explorer.session.edits import round_of, shape_at, shapes_on
 from explorer.session.entries import AssistantMessage, ModelMessage, ToolResultMessage
 from explorer.session.kinds import Kind
-from explorer.templates import load_templates
+from explorer.settings.prompt_templates import load_templates
 from explorer.tokens.estimate import estimate_entry
 from tests.compaction.sessions import EXPLORER, Session, with_verdict
 
@@ -100,7 +100,7 @@ def _compact(session: Session, size: int) -> None:
 SESSIONS = st.lists(STEPS, min_size=6, max_size=45).map(build)
 
 
-def told(session: Session, context: Context) -> list[ModelMessage]:
+def told(session: Session, context: PathContext) -> list[ModelMessage]:
     """The messages of a context as they are sent."""
     read = with_notes(session.read, context.pruned, context.again)
     found = (entry_to_llm(entry, TEMPLATES) for entry in read(context.messages))

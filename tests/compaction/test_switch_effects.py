@@ -32,7 +32,7 @@ from explorer.compaction.triggers import (
 from explorer.compaction.validation import check_answer
 from explorer.formats.pi.entries import read_message
 from explorer.session.context import context_at
-from explorer.templates import load_templates
+from explorer.settings.prompt_templates import load_templates
 from tests.compaction.sessions import Session
 from tests.compaction.test_triggers import OVERFLOW
 

@@ -10,7 +10,7 @@ import pytest
 from explorer.compaction.profile import PROFILES, SWITCHES, Profile, Settings
 from explorer.compaction.templates import Templates, fill
 from explorer.compaction.validation import SECTION_SETS, check_answer
-from explorer.templates import load_prompt, load_templates
+from explorer.settings.prompt_templates import load_prompt, load_templates
 
 SUMMARY_SECTIONS = [
     "## Goal",

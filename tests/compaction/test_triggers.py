@@ -15,7 +15,7 @@ from explorer.compaction.triggers import (
     Decision,
     Guards,
     LastReply,
-    Situation,
+    TriggerSituation,
     cooling_ms,
     decide,
     manual_now,
@@ -27,7 +27,7 @@ from explorer.compaction.triggers import (
 EXPLORER = PROFILES["explorer"]
 MODEL = "openai/a"
 ANSWERED = LastReply(MODEL, "answered", 90_000)
-FULL = Situation(
+FULL = TriggerSituation(
     tokens=185_000, counted=184_000, threshold=183_616, window=200_000, model=MODEL,
     reply=ANSWERED, new_messages=4, now_ms=1_000_000,
 )  # fmt: skip
@@ -35,7 +35,7 @@ OVERFLOW = replace(FULL, tokens=50_000, reply=LastReply(MODEL, "overflow"))
 OPEN = Guards(failures=MOST_FAILURES, reason="The answer is empty.", failed_at_ms=0)
 
 
-def decided(now: Situation, guards: Guards | None = None, enabled: bool = True) -> Decision:
+def decided(now: TriggerSituation, guards: Guards | None = None, enabled: bool = True) -> Decision:
     return decide(now, (guards or Guards()).observed(now), EXPLORER, enabled)
 
 

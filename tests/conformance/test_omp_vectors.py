@@ -12,20 +12,20 @@ from typing import Any
 from explorer.compaction.branch_summaries import prepare_branch
 from explorer.compaction.messages import entry_to_llm
 from explorer.compaction.partition import partition
-from explorer.compaction.preparation import Preparation, Refusal, prepare
+from explorer.compaction.preparation import Preparation, PreparationRefusal, prepare
 from explorer.compaction.profile import PROFILES, Settings
 from explorer.compaction.serialization import serialize_message
 from explorer.compaction.triggers import should_compact
 from explorer.formats.pi.entries import read_entry
 from explorer.session.kinds import CONTEXT_KINDS, selector
-from explorer.templates import load_templates
+from explorer.settings.prompt_templates import load_templates
 from explorer.tokens.estimate import estimate_entry, utf16_units
 from tests.conformance.vectors import Vector, utf8_hash
 
 OMP = PROFILES["omp"]
 
 
-def _prepare(vector: Vector, expected: dict[str, Any]) -> Preparation | Refusal:
+def _prepare(vector: Vector, expected: dict[str, Any]) -> Preparation | PreparationRefusal:
     settings = Settings(keep_recent_tokens=expected["keep_recent_tokens"])
     leaf = vector.index(expected["leaf"])
     return prepare(vector.tree, leaf, OMP, settings, prompt_of=vector.prompt_of)

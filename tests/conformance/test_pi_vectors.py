@@ -20,7 +20,7 @@ from explorer.compaction.summary import footer
 from explorer.formats.pi.entries import read_entry
 from explorer.session.context import context_at
 from explorer.session.entries import AssistantMessage, ToolResultMessage, UserMessage
-from explorer.templates import load_templates
+from explorer.settings.prompt_templates import load_templates
 from explorer.tokens.estimate import estimate_entry, utf16_units
 from tests.conformance.vectors import Vector, utf8_hash
 

@@ -17,12 +17,12 @@ from explorer.extensions.events import (
     SessionAccess,
     TreeView,
 )
-from explorer.extensions.loading import Extension, LoadedFolder
+from explorer.extensions.extension_folder import Extension, LoadedFolder
 from explorer.extensions.records import BeforeCompact, BeforeTree, Compacting
 from explorer.extensions.runner import HookRunner
 from explorer.formats.pi.entries import agent_message, read_message
 from explorer.models.events import CancelToken
-from explorer.templates import load_templates
+from explorer.settings.prompt_templates import load_templates
 from tests.compaction.sessions import Session
 from tests.formats.files import header, reply, user
 from tests.formats.files import write as write_lines

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from explorer.compaction.serialization import Span
+from explorer.compaction.serialization import SourceSpan
 from explorer.extensions.events import BeforeCompactEvent
+from explorer.extensions.extension_folder import Extension
 from explorer.extensions.hooks import Hooks
-from explorer.extensions.loading import Extension
-from explorer.extensions.prompt_parts import Prompt, joined, parts_of, relocated
+from explorer.extensions.prompt_parts import RequestPrompt, joined, parts_of, relocated
 from explorer.extensions.records import BeforeCompact, HookRecord, records_of
 from explorer.extensions.runner import HookRunner
 from explorer.models.events import Cancelled, CancelToken
@@ -306,7 +306,7 @@ def test_a_required_handler_that_fails_holds_the_request_back() -> None:
     def fails(event: object) -> None:
         raise RuntimeError("no patterns")
 
-    prompt = Prompt("text", [Span(0, 4, 0)])
+    prompt = RequestPrompt("text", [SourceSpan(0, 4, 0)])
     for required in (True, False):
         hooks = HookRunner([made("safe", fails, event="session_request", required=required)])
         found = wait(hooks.request("history", "s", prompt, ["a"], "m", CancelToken()))
@@ -316,7 +316,7 @@ def test_a_required_handler_that_fails_holds_the_request_back() -> None:
 
 def test_wrong_parts_are_told_and_change_nothing() -> None:
     hooks = HookRunner([made("odd", lambda event: {"parts": ["one"]}, event="session_request")])
-    prompt = Prompt("a text", [Span(2, 6, 0)])
+    prompt = RequestPrompt("a text", [SourceSpan(2, 6, 0)])
     found = wait(hooks.request("history", "s", prompt, ["a"], "m", CancelToken()))
     assert (found.prompt, found.sources) == ("a text", prompt.spans)
     assert found.records[0].detail == "parts must be 2 texts, not 1"

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from explorer.compaction.serialization import Span
+from explorer.compaction.serialization import SourceSpan
 from explorer.extensions.prompt_parts import (
-    Prompt,
+    RequestPrompt,
 )
 from explorer.models.events import CancelToken
 from tests.extensions.making import (
@@ -213,12 +213,14 @@ def test_a41_a_navigation_is_cancelled_and_told_of(tmp_path: Path) -> None:
     assert hooks._extensions[1].log == ["n o {'summary': 'S', 'fromHook': True} True"]
 
 
-def request(hooks: Any, prompt: Prompt) -> Any:
+def request(hooks: Any, prompt: RequestPrompt) -> Any:
     ids = ["aa", "bb"]
     return wait(hooks.request("history", "System.", prompt, ids, "m", CancelToken()))
 
 
-PROMPT = Prompt("<c>\nkey=1234 first\n\nkey=5678 second\n</c>", [Span(4, 18, 0), Span(20, 35, 1)])
+PROMPT = RequestPrompt(
+    "<c>\nkey=1234 first\n\nkey=5678 second\n</c>", [SourceSpan(4, 18, 0), SourceSpan(20, 35, 1)]
+)
 
 
 @pytest.mark.parametrize(

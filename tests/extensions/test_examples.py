@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from explorer.compaction.serialization import Span
+from explorer.compaction.serialization import SourceSpan
 from explorer.extensions.manager import (
     ExampleError,
     examples,
     install_example,
 )
 from explorer.extensions.prompt_parts import (
-    Prompt,
+    RequestPrompt,
 )
 from explorer.extensions.runner import HookRunner
 from explorer.models.events import CancelToken
@@ -103,18 +103,18 @@ def redactor(tmp_path: Path) -> HookRunner:
     return install(tmp_path, "redact_secrets")
 
 
-def send(hooks: HookRunner, *texts: str) -> Prompt:
+def send(hooks: HookRunner, *texts: str) -> RequestPrompt:
     """The prompt that would be sent of one with these texts, each from an entry of its own."""
     whole, spans, at = "", [], 0
     for entry, text in enumerate(texts):
-        spans.append(Span(at, at + len(text), entry))
+        spans.append(SourceSpan(at, at + len(text), entry))
         whole += text + "\n\n"
         at = len(whole)
     ids = [f"e{at}" for at in range(len(texts))]
-    prompt = Prompt(whole, spans)
+    prompt = RequestPrompt(whole, spans)
     found = wait(hooks.request("history", "System.", prompt, ids, "m", CancelToken()))
     assert found.blocked_by == ""
-    return Prompt(found.prompt, found.sources)
+    return RequestPrompt(found.prompt, found.sources)
 
 
 def test_redact_secrets_takes_them_out_and_keeps_the_sources(redactor: HookRunner) -> None:

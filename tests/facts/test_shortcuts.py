@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from explorer.audit import summary_text
-from explorer.audit.gathered import Gathered
+from explorer.audit.entry_mentions import EntryMentions
 from explorer.facts import scan
 from explorer.facts.errors import error_lines, is_failure
-from explorer.facts.text import Ranges, units, wide_places, word_set
+from explorer.facts.text import TextRanges, units, wide_places, word_set
 from tests.audit.texts import user
 
 _LOOSE = st.text("aAiIsSkKéİıſK0٣5 \t\n.,:;!?-–'’→$~(", max_size=60)
@@ -34,7 +34,7 @@ _ANY = _LOOSE | _SAID
 def test_a_place_is_taken_when_any_stretch_holds_it(
     stretches: list[tuple[int, int]], at: int
 ) -> None:
-    taken = Ranges(stretches[::2])
+    taken = TextRanges(stretches[::2])
     assert (at in taken) == any(start <= at < end for start, end in stretches[::2])
     for start, end in stretches[1::2]:
         taken.add(start, end)
@@ -84,10 +84,10 @@ def test_ranges_that_grow_are_gathered_as_if_each_were_the_first() -> None:
         user("Only 12 ms."),
     ]
     table = scan(range(len(entries)), lambda wanted: [entries[index] for index in wanted])
-    kept = Gathered()
+    kept = EntryMentions()
     for first, last in [*pairwise((0, 1, 3, 4)), (0, 3), (0, 4), (2, 4), (1, 2)]:
         known = range(first, last)
-        fresh = Gathered()
+        fresh = EntryMentions()
         fresh.read(table, known)
         kept.read(table, known)
         for one in (fresh, kept):

@@ -16,7 +16,7 @@ from explorer.agent.events import TurnResult
 from explorer.agent.tool_rounds import NOT_RUN
 from explorer.agent.workspace import Workspace
 from explorer.models.client import CancelToken, ModelClient, ModelClientConfig
-from explorer.services.agent_turns import resume_turn
+from explorer.services.agent_turns import SessionTurns
 from explorer.services.document import Document
 from explorer.services.session_files import tools_of
 from explorer.store import Store
@@ -37,7 +37,7 @@ PROGRAM = """
     from explorer.models.client import CancelToken, ModelClient, ModelClientConfig
     from explorer.store import Store
     from explorer.services.session_files import tools_of
-    from explorer.services.agent_turns import start_turn
+    from explorer.services.agent_turns import SessionTurns
     from explorer.workbench import Workbench
 
     database, key, url, folder, mode = sys.argv[1:]
@@ -60,9 +60,8 @@ PROGRAM = """
 
     async def work():
         tools = tools_of(document, Workspace(Path(folder)), Approvals(mode, approver=Person()))
-        result = await start_turn(
-            document, "openai/test-model", tools, "Look.", CancelToken(), on_event
-        )
+        turns = SessionTurns(document, "openai/test-model", tools, CancelToken(), on_event)
+        result = await turns.say("Look.")
         tell("ended", result.end)
 
     asyncio.run(work())
@@ -137,7 +136,9 @@ def go_on(
         tools = tools_of(document, Workspace(phase.folder), Approvals("read-only"))
 
         async def resume() -> TurnResult:
-            return await resume_turn(document, MODEL, tools, CancelToken(), lambda _event: None)
+            return await SessionTurns(
+                document, MODEL, tools, CancelToken(), lambda _event: None
+            ).resume()
 
         result = asyncio.run(resume())
         assert (result.end, result.error) == ("done", "")

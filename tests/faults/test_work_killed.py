@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from explorer import paths
 from explorer.models.client import ModelClient
 from explorer.services.document import Document
 from explorer.session.kinds import Flag, Kind
+from explorer.settings import paths
 from explorer.store import DraftRow, Store
 from explorer.workbench import Workbench
 from tests.faults.programs import kill, start
@@ -26,8 +26,8 @@ SETUP = """
     from explorer.compaction.profile import PROFILES, Settings
     from explorer.models.client import CancelToken, ModelClient, ModelClientConfig
     from explorer.store import Store
-    from explorer.services.summary_request import Order
-    from explorer.services.agent_turns import start_turn
+    from explorer.services.summary_request import SummaryOrder
+    from explorer.services.agent_turns import SessionTurns
     from explorer.workbench import Workbench
 
     database, key, url = sys.argv[1], int(sys.argv[2]), sys.argv[3]
@@ -41,7 +41,7 @@ SETUP = """
         print(*words, flush=True)
 
     def order(model):
-        return Order("", model, lambda purpose, text: tell("text", purpose), CancelToken())
+        return SummaryOrder("", model, lambda purpose, text: tell("text", purpose), CancelToken())
 """
 COMMITS = """
     async def work():
@@ -66,15 +66,15 @@ TURN = """
     async def work():
         told = lambda event: tell("event", type(event).__name__)
         workspace = Workspace(Path(sys.argv[4]))
-        await start_turn(document, "openai/test-model", workspace, "Look.", CancelToken(), told)
+        turns = SessionTurns(document, "openai/test-model", workspace, CancelToken(), told)
+        await turns.say("Look.")
 """
 TURNS = """
     async def work():
         while True:
             workspace = Workspace(Path(sys.argv[4]))
-            result = await start_turn(
-                document, "offline/demo", workspace, "List the files.", CancelToken(), lambda e: 0
-            )
+            turns = SessionTurns(document, "offline/demo", workspace, CancelToken(), lambda e: 0)
+            result = await turns.say("List the files.")
             for index in result.entries:
                 tell("done", index, document.tree.columns.ids[index])
 """

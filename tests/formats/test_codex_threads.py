@@ -206,6 +206,16 @@ def test_entries_of_a_fork_have_the_ids_of_its_origin(tmp_path: Path) -> None:
     assert not {each.entry_id for each in other.records[len(inherited) :]} & set(inherited)
 
 
+def test_a_revert_to_the_start_leaves_nothing_before_what_follows(tmp_path: Path) -> None:
+    first = thread()
+    first.write(tmp_path)
+    more = after(first, 1)
+    name = f"{name_of(1)}_{name_of(7)}"
+    assert Reading(more.write(tmp_path, name, time="11-00-00")).report.leaf == -1
+    more.exchange("Anew?", "Anew.")
+    assert path_prompts(Reading(more.write(tmp_path, name, time="11-00-00"))) == ["Anew?"]
+
+
 def test_a_segment_alone_is_no_fork(tmp_path: Path) -> None:
     first = thread()
     second = after(first, line_of(first, 3)).exchange("Four?", "Four.")

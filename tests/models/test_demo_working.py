@@ -13,7 +13,7 @@ from explorer.models.offline.demo.steps import (
     Create,
     Look,
     Replace,
-    Run,
+    RunCommand,
     Step,
     steps_in,
 )
@@ -38,11 +38,11 @@ def root(tmp_path: Path) -> Path:
         ("replace `3` by `5` in src/a.py", Replace("src/a.py", "3", "5")),
         ("in src/a.py rename limit to most", Replace("src/a.py", "limit", "most")),
         ("change \"a b\" to \"c d\" in notes.txt", Replace("notes.txt", "a b", "c d")),
-        ("run `make check`", Run("make check")),
-        ("Please run python3 -V.", Run("python3 -V")),
-        ("run the tests", Run(TEST_COMMAND)),
-        ("do the tests pass?", Run(TEST_COMMAND)),
-        ("why do the tests fail? run `pytest -x`", Run("pytest -x")),
+        ("run `make check`", RunCommand("make check")),
+        ("Please run python3 -V.", RunCommand("python3 -V")),
+        ("run the tests", RunCommand(TEST_COMMAND)),
+        ("do the tests pass?", RunCommand(TEST_COMMAND)),
+        ("why do the tests fail? run `pytest -x`", RunCommand("pytest -x")),
     ],
 )  # fmt: skip
 def test_words_lead_to_steps(words: str, step: Step) -> None:

@@ -10,10 +10,10 @@ import pytest
 from explorer.facts.entry_texts import Speaker
 from explorer.facts.text import sentences
 from explorer.models.offline.extractive import summarize
-from explorer.models.offline.extractive.items import Kind
+from explorer.models.offline.extractive.items import ItemKind
 from explorer.models.offline.extractive.request import blocks_of, calls_of
 from explorer.models.offline.extractive.sections import (
-    Section,
+    SectionSubject,
     list_line,
     list_parts,
     meaning,
@@ -160,24 +160,24 @@ def test_a_short_summary_is_two_or_three_first_person_sentences_A25() -> None:
 @pytest.mark.parametrize(
     ("words", "section"),
     [
-        ("Goal", Section.GOAL),
-        ("Primary Request and Intent", Section.GOAL),
-        ("User Preferences", Section.CONSTRAINTS),
-        ("Constraints & Preferences", Section.CONSTRAINTS),
-        ("Completed Work", Section.DONE),
-        ("In Progress", Section.DOING),
-        ("Blockers", Section.BLOCKED),
-        ("Errors and fixes", Section.BLOCKED),
-        ("Key Decisions", Section.DECISIONS),
-        ("Pending Tasks", Section.NEXT),
-        ("Next Steps", Section.NEXT),
-        ("Critical Context", Section.FACTS),
-        ("Context for Suffix", Section.FACTS),
-        ("Files and Code Sections", Section.FILES),
-        ("Additional Notes", Section.NOTES),
+        ("Goal", SectionSubject.GOAL),
+        ("Primary Request and Intent", SectionSubject.GOAL),
+        ("User Preferences", SectionSubject.CONSTRAINTS),
+        ("Constraints & Preferences", SectionSubject.CONSTRAINTS),
+        ("Completed Work", SectionSubject.DONE),
+        ("In Progress", SectionSubject.DOING),
+        ("Blockers", SectionSubject.BLOCKED),
+        ("Errors and fixes", SectionSubject.BLOCKED),
+        ("Key Decisions", SectionSubject.DECISIONS),
+        ("Pending Tasks", SectionSubject.NEXT),
+        ("Next Steps", SectionSubject.NEXT),
+        ("Critical Context", SectionSubject.FACTS),
+        ("Context for Suffix", SectionSubject.FACTS),
+        ("Files and Code Sections", SectionSubject.FILES),
+        ("Additional Notes", SectionSubject.NOTES),
     ],
 )
-def test_headings_are_understood_by_meaning(words: str, section: Section) -> None:
+def test_headings_are_understood_by_meaning(words: str, section: SectionSubject) -> None:
     assert meaning(words, parent=False) is section
 
 
@@ -372,8 +372,8 @@ def test_lists_of_exact_things_are_read_back() -> None:
     assert label == "- Commands"
     assert list_parts(rest) == parts
     assert summary_items("## Critical Context\n- Commands: `a b`, make") == [
-        (Kind.COMMAND, "a b"),
-        (Kind.COMMAND, "make"),
+        (ItemKind.COMMAND, "a b"),
+        (ItemKind.COMMAND, "make"),
     ]
 
 

@@ -8,13 +8,12 @@ from typing import Any
 
 import pytest
 
-from explorer import paths
 from explorer.compaction.messages import message_to_llm
 from explorer.compaction.profile import PROFILES, Profile
 from explorer.compaction.requests import (
     MOST_SENTENCES,
-    Material,
     Purpose,
+    RequestMaterial,
     material_of,
     request_of,
     tidy_short,
@@ -25,7 +24,8 @@ from explorer.compaction.validation import SECTION_SETS, check_answer, clean_ans
 from explorer.formats.pi.entries import read_message
 from explorer.models.offline.extractive import summarize
 from explorer.models.request import ChatMessage, ModelRequest
-from explorer.templates import load_templates
+from explorer.settings import paths
+from explorer.settings.prompt_templates import load_templates
 from explorer.tokens.estimate import estimate_text
 
 TEMPLATES = load_templates()
@@ -57,13 +57,13 @@ def whole_sample(profile: Profile) -> Serialized:
     return serialize(messages, profile)
 
 
-def ask(material: Material, purpose: Purpose, cap: int) -> str:
+def ask(material: RequestMaterial, purpose: Purpose, cap: int) -> str:
     request = request_of(material, purpose, TEMPLATES.system, cap)
     messages = (ChatMessage("system", request.system), ChatMessage("user", request.prompt))
     return summarize(ModelRequest("offline/extractive", messages, cap), lambda: False)
 
 
-def check(material: Material, purpose: Purpose, cap: int) -> str:
+def check(material: RequestMaterial, purpose: Purpose, cap: int) -> str:
     """Ask, and hold the answer to what is demanded of any model's."""
     profile = material.profile
     answer = clean_answer(ask(material, purpose, cap), profile, purpose)
@@ -71,9 +71,9 @@ def check(material: Material, purpose: Purpose, cap: int) -> str:
     return answer
 
 
-def history(profile: Profile, said: Serialized, previous: str = "") -> Material:
+def history(profile: Profile, said: Serialized, previous: str = "") -> RequestMaterial:
     own = TEMPLATES.sections[profile.sections]
-    return Material(said, own.history_first, own.history_update, profile, previous)
+    return RequestMaterial(said, own.history_first, own.history_update, profile, previous)
 
 
 @pytest.mark.parametrize("text", TEXTS)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from explorer import paths
 from explorer.compaction.preparation import Preparation, prepare
 from explorer.compaction.profile import BASES, Settings
 from explorer.compaction.requests import build_requests
 from explorer.formats.pi.entries import read_entry
-from explorer.models.offline.extractive.summarize import summarize
+from explorer.models.offline.extractive.summarizer import summarize
 from explorer.models.request import ChatMessage, ModelRequest
-from explorer.templates import load_templates
+from explorer.settings import paths
+from explorer.settings.prompt_templates import load_templates
 from tests.conformance.vectors import load_session
 
 SAMPLE = paths.resource_path("samples", "retry-that-flakes.jsonl")

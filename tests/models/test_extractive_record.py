@@ -9,7 +9,7 @@ import pytest
 
 from explorer.facts.entry_texts import Speaker
 from explorer.models.offline.extractive import summarize
-from explorer.models.offline.extractive.request import DEPTH, Block, ends_of, thin
+from explorer.models.offline.extractive.request import DEPTH, RequestBlock, ends_of, thin
 from explorer.tokens.estimate import estimate_text
 from tests.models.survival import TEMPLATE, summary_request
 
@@ -251,9 +251,9 @@ def test_large_budgets_are_not_filled_with_trifles() -> None:
     assert estimate_text(run(talk, 13_107)) < 6_000
 
 
-def blocks(count: int, size: int) -> list[Block]:
+def blocks(count: int, size: int) -> list[RequestBlock]:
     speakers = (Speaker.USER, Speaker.ASSISTANT, Speaker.COMMAND, Speaker.RESULT)
-    return [Block(speakers[n % 4], f"{n} " + "x" * size) for n in range(count)]
+    return [RequestBlock(speakers[n % 4], f"{n} " + "x" * size) for n in range(count)]
 
 
 @pytest.mark.parametrize(("count", "size"), [(8, 1_000_000), (4_000, 4_000), (200_000, 90)])

@@ -31,7 +31,7 @@ from explorer.models.client import (
     UsageReport,
     complete,
 )
-from explorer.models.reply_guard import Limits
+from explorer.models.reply_guard import ReplyLimits
 from tests.models.raw_server import (
     DONE,
     END,
@@ -64,7 +64,10 @@ def server() -> Iterator[RawServer]:
 def client(server: RawServer) -> Iterator[ModelClient]:
     opened = ModelClient(
         ModelClientConfig(
-            api_base=server.url, idle_timeout_s=5, timeout_s=20, limits=Limits(2_000_000, 400_000)
+            api_base=server.url,
+            idle_timeout_s=5,
+            timeout_s=20,
+            limits=ReplyLimits(2_000_000, 400_000),
         )
     )
     yield opened

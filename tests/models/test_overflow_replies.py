@@ -16,7 +16,7 @@ from explorer.models.client import (
     ModelRequest,
     complete,
 )
-from explorer.models.provider_error import Refusal, is_overflow, window_in
+from explorer.models.provider_error import ProviderRefusal, is_overflow, window_in
 from tests.models.overflow_replies import OVERFLOW_REPLIES, THROTTLED_REPLIES, OverflowReply
 from tests.models.server import ChatServer, HttpFailure, StreamFailure
 from tests.models.serving.overflow import model_of, refusal
@@ -143,7 +143,7 @@ def test_an_account_with_nothing_left_is_not_waited_for(
     ],
 )
 def test_other_refusals_are_none(text: str) -> None:
-    refusal = Refusal(400, "invalid_value", "invalid_request_error", text, answered=True)
+    refusal = ProviderRefusal(400, "invalid_value", "invalid_request_error", text, answered=True)
     assert not is_overflow(refusal, "openai")
 
 

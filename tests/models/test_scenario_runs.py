@@ -16,7 +16,7 @@ from explorer.compaction.profile import PROFILES
 from explorer.models.client import CancelToken, ModelClient
 from explorer.models.offline.scenario import Scenario, scenario_of
 from explorer.models.offline.scenario_player import next_message
-from explorer.services.agent_turns import start_turn
+from explorer.services.agent_turns import SessionTurns
 from explorer.services.auto_compaction.controller import AutomaticCompaction
 from explorer.services.document import Document
 from explorer.services.effective_rules import EffectiveRules
@@ -45,10 +45,10 @@ class Run:
         self.tools = tools_of(document, Workspace(root), self.approvals)
 
     async def say(self, text: str) -> TurnResult:
-        return await start_turn(
-            self.document, TILL, self.tools, text, CancelToken(), lambda _event: None,
+        return await SessionTurns(
+            self.document, TILL, self.tools, CancelToken(), lambda _event: None,
             self.automatic,
-        )  # fmt: skip
+        ).say(text)  # fmt: skip
 
     async def play(self) -> None:
         while message := next_message(self.scenario, self.document.agent.messages()):

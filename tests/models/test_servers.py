@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from explorer.models.catalogue import grouped
 from explorer.models.client import (
     Cancelled,
     CancelToken,
     ChatMessage,
-    Found,
+    FoundServers,
     ModelClient,
     ModelClientConfig,
     ModelError,
@@ -85,7 +86,7 @@ def client(tmp_path: Path) -> Iterator[ModelClient]:
     opened.close()
 
 
-def search(client: ModelClient, *addresses: str) -> Found:
+def search(client: ModelClient, *addresses: str) -> FoundServers:
     return asyncio.run(client.find_servers(CancelToken(), addresses))
 
 
@@ -218,7 +219,9 @@ def test_several_servers_answer_side_by_side_each_by_its_name(
     assert client.info("two/a/b").window == 2048
     client.user_models.remove_server("two")
     assert "one/qwen3:8b" in [model.id for model in client.models()]
-    assert [model.provider for model in client.by_provider("a/b")] == ["two"], "said by the person"
+    assert [model.provider for model in grouped(client.models(), "a/b")] == ["two"], (
+        "said by the person"
+    )
 
 
 def test_a_servers_overflow_is_one(client: ModelClient, others: list[ChatServer]) -> None:

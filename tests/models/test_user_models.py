@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from explorer.models.catalogue import Cost, ModelInfo, PriceTier, cost_of, usage_record
+from explorer.models.catalogue import Cost, ModelInfo, PriceTier, cost_of, grouped, usage_record
 from explorer.models.client import ModelClient, ModelClientConfig, Usage
 from explorer.models.user_models import (
     Override,
@@ -63,7 +63,7 @@ def test_what_a_person_says_goes_first_and_holds_for_the_next_start(
 def test_a_model_that_only_the_person_knows_is_listed(client: ModelClient) -> None:
     client.user_models.set_override("nobody/knows-this", Override(window=10_000, tools=True))
     assert "nobody/knows-this" in [model.id for model in client.models()]
-    (group,) = client.by_provider("nobody tools")
+    (group,) = grouped(client.models(), "nobody tools")
     assert (group.provider, [model.id for model in group.models]) == (
         "nobody", ["nobody/knows-this"],
     )  # fmt: skip

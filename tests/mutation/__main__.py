@@ -1,14 +1,16 @@
 """Try a sample of small changes: ``python -m tests.mutation --count 60 --seed 1 session store``.
 
-Each change is made in a copy of the code. What is run are the tests that call the changed function,
-the mirrored folder first and the quick ones before the slow ones, then those of the mirrored folder
-that import the changed module; a test that fails or hangs has noticed the change, and is named.
+Each change is made in a copy of the code. What is run are the tests that call the changed function
+and those of the mirrored folder that import its module: the nearest first, and of those the quick
+ones. A test that fails or hangs has noticed the change, and is named.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
+import multiprocessing
 import os
 import random
 import re
@@ -19,27 +21,32 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import count
+from concurrent.futures import ProcessPoolExecutor
+from itertools import accumulate, count
 from pathlib import Path
+
+import pytest
 
 from tests.mutation.calls import CallRecord
 from tests.mutation.mutants import Mutant, mutants
 
 ROOT = Path(__file__).resolve().parents[2]
-FOLDERS = {
-    "session": ("session", "compaction", "formats", "audit", "services"),
-    "compaction": ("compaction", "conformance", "services"),
-    "facts": ("facts", "audit", "models"),
-    "services": ("services", "commands"),
-    "store": ("store", "faults", "services"),
-}
-"""Which test folders are run for each package; the first one mirrors it."""
+PACKAGES = ("session", "compaction", "facts", "services", "store")
+FOLDERS = (
+    "session", "facts", "store", "compaction", "services", "conformance", "formats", "models",
+    "agent", "audit", "extensions", "prompting", "commands", "faults",
+    "ui/audit", "ui/compaction", "ui/conversation", "ui/copilot", "ui/inspector", "ui/models",
+    "ui/workshop",
+)  # fmt: skip
+"""The test folders from which tests are taken; the one of a package mirrors it. Stories in the
+whole window take too long for what they alone would notice."""
 _COPIED = ("explorer", "ui", "resources", "prompts", "tests", "pyproject.toml", "README.md")
-_PYTEST = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist")
+_OPTIONS = ("-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:anyio")
 TEST_LIMIT_S = 40
 LIMIT_S = 300
-BUDGET_S = 20
+BUDGET_S = 30.0
 """How long the tests of one change took together when they were recorded; slower ones are left."""
+_LOADED_BEFORE = ("hypothesis", "sqlmodel", "httpx", "tiktoken", "litellm", "networkx", "orjson")
 _MEMORY = 8 << 30
 """Bytes of address space: a change may make a list grow without end."""
 
@@ -60,39 +67,50 @@ def _modules(package: str) -> list[Path]:
     return sorted(place.rglob("*.py")) if place.is_dir() else [place.with_suffix(".py")]
 
 
-def record(folder: str, copy: Path, out: Path) -> list[CallRecord]:
-    """What the tests of a folder call; read from ``out`` where it was recorded before."""
+def record(folder: str, copy: Path, place: Path) -> list[CallRecord]:
+    """What the tests of a folder call; read from ``place`` where it was recorded before."""
+    out = place / f"{folder.replace('/', '-')}.json"
     if not out.exists():
-        _run([*_PYTEST, "-p", "tests.mutation.calls", f"tests/{folder}"], copy, out)
+        options = [*_OPTIONS, "-p", "tests.mutation.calls", f"tests/{folder}"]
+        subprocess.run(
+            [sys.executable, "-m", "pytest", *options], cwd=copy, check=False, capture_output=True,
+            env=os.environ | _variables(copy) | {"CALLS_OUT": str(out)},
+        )  # fmt: skip
     return [CallRecord(*one) for one in json.loads(out.read_text(encoding="utf-8"))]
 
 
-def runs(file: Path, change: Mutant, recorded: Sequence[CallRecord]) -> list[list[str]]:
-    """Which tests are run for a change, one list after the other."""
-    mirror = f"tests/{FOLDERS[file.parts[1]][0]}/"
+def runs(
+    file: Path, change: Mutant, recorded: Sequence[CallRecord], budget_s: float = BUDGET_S
+) -> list[str]:
+    """Which tests are run for a change, in that order."""
+    mirror = f"tests/{file.parts[1]}/"
+    named = f"{mirror}test_{file.stem.strip('_')}"
     called = f"{file.as_posix()}::{change.function}"
-    calling = [
-        one
-        for one in sorted(recorded, key=lambda one: (not one.test.startswith(mirror), one.seconds))
-        if any(name.startswith(called) if not change.function else name == called
-               for name in one.functions)
-    ]  # fmt: skip
-    chosen, seconds = [], 0.0
-    for one in calling:
-        seconds += one.seconds
-        if seconds > BUDGET_S:
-            break
-        chosen.append(one.test)
     module = ".".join(file.with_suffix("").parts)
-    near = [
-        str(path.relative_to(ROOT))
-        for path in sorted((ROOT / mirror).rglob("test_*.py"))
+    near = {
+        path.relative_to(ROOT).as_posix()
+        for path in (ROOT / mirror).rglob("test_*.py")
         if f"from {module} import" in path.read_text(encoding="utf-8")
-    ]
-    return [some for some in (chosen, near) if some]
+    }
+    ranked = []
+    for one in recorded:
+        if any(
+            name.startswith(called) if not change.function else name == called
+            for name in one.functions
+        ):
+            # The tables look at most of a package at once.
+            starts = (named, (f"{mirror}test_recorded", f"{mirror}test_played"), mirror, "")
+            rank = next(at for at, start in enumerate(starts) if one.test.startswith(start))
+            ranked.append((rank, one.seconds, one.test))
+        elif one.test.partition("::")[0] in near:
+            # It may use what another test's call left in a cache.
+            ranked.append((4, one.seconds, one.test))
+    ranked.sort()
+    sums = accumulate(seconds for _, seconds, _ in ranked)
+    return [test for (*_, test), sum_s in zip(ranked, sums, strict=True) if sum_s <= budget_s]
 
 
-def noticed_by(copy: Path, file: Path, change: Mutant, lists: list[list[str]]) -> str:
+def noticed_by(copy: Path, file: Path, change: Mutant, tests: Sequence[str]) -> str:
     """Make a change in the copy, run the tests, and take it back.
 
     Returns the first test that fails, empty for none.
@@ -100,34 +118,50 @@ def noticed_by(copy: Path, file: Path, change: Mutant, lists: list[list[str]]) -
     source = (copy / file).read_bytes()
     _write(copy / file, change.applied(source))
     try:
-        for tests in lists:
-            done = _run([*_PYTEST, "-x", f"--timeout={TEST_LIMIT_S}", *tests], copy)
-            # A change that already stops an import ends pytest with a status of its own.
-            if done.returncode == 5 or "ERROR: not found:" in done.stdout + done.stderr:
-                raise RuntimeError(f"the tests could not be run: {done.stdout}{done.stderr}")
-            if done.returncode != 0:
-                failed = re.search(r"^(?:FAILED|ERROR) (.+?)(?: - |$)", done.stdout, re.MULTILINE)
-                return failed[1] if failed else f"exit status {done.returncode}"
-        return ""
-    except subprocess.TimeoutExpired:
-        return f"no end within {LIMIT_S} s"
+        return _first_failure(copy, tests) if tests else ""
     finally:
         _write(copy / file, source)
 
 
-def _run(
-    command: Sequence[str], copy: Path, calls_out: Path | None = None
-) -> subprocess.CompletedProcess[str]:
-    variables = {**os.environ, "PYTHONPATH": str(copy), "QT_QPA_PLATFORM": "offscreen"}
-    return subprocess.run(
-        command, cwd=copy, env=variables | ({"CALLS_OUT": str(calls_out)} if calls_out else {}),
-        check=False, capture_output=True, text=True, timeout=None if calls_out else LIMIT_S,
-        preexec_fn=None if calls_out else _limit_memory,
-    )  # fmt: skip
+def _first_failure(copy: Path, tests: Sequence[str]) -> str:
+    out = copy.parent / f"{copy.name}.out"
+    run = multiprocessing.get_context("fork").Process(target=_run_tests, args=(copy, tests, out))
+    run.start()
+    run.join(LIMIT_S)
+    if run.exitcode is None:
+        run.kill()
+        run.join()
+        return f"no end within {LIMIT_S} s"
+    words = out.read_text(encoding="utf-8", errors="replace")
+    # A change that already stops an import ends pytest with a status of its own.
+    if run.exitcode == 5 or "ERROR: not found:" in words:
+        raise RuntimeError(f"the tests could not be run: {words}")
+    if run.exitcode == 0:
+        return ""
+    failed = re.search(r"^(?:FAILED|ERROR) (.+?)(?: - |$)", words, re.MULTILINE)
+    return failed[1] if failed else f"exit status {run.exitcode}"
 
 
-def _limit_memory() -> None:
+def _run_tests(copy: Path, tests: Sequence[str], out: Path) -> None:
+    """Run the tests in this process, made for it, in which nothing of the program is loaded."""
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
+    with out.open("wb") as stream:
+        for standard in (1, 2):
+            os.dup2(stream.fileno(), standard)
+    os.chdir(copy)
+    for name in [one for one in sys.modules if one.partition(".")[0] in _COPIED]:
+        del sys.modules[name]
+    sys.path[:] = [str(copy), *(one for one in sys.path if Path(one).resolve() != ROOT)]
+    os.environ |= _variables(copy)
+    options = [*_OPTIONS, "-x", f"--timeout={TEST_LIMIT_S}"]
+    status = pytest.main([*options, *tests])
+    sys.stdout.flush()
+    # Not waiting for threads that a change left behind.
+    os._exit(status)
+
+
+def _variables(copy: Path) -> dict[str, str]:
+    return {"PYTHONPATH": str(copy), "QT_QPA_PLATFORM": "offscreen"}
 
 
 _times = count(1_000_000_000, 10)
@@ -152,14 +186,9 @@ def _copy(place: Path) -> None:
             shutil.copy(ROOT / name, place / name)
 
 
-def _recorded(packages: Sequence[str], copy: Path, place: Path) -> dict[str, list[CallRecord]]:
-    """What the tests of each package call."""
-    folders = {name: FOLDERS[name] for name in (one.partition("/")[0] for one in packages)}
-    calls = {
-        folder: record(folder, copy, place / f"{folder}.json")
-        for folder in dict.fromkeys(folder for some in folders.values() for folder in some)
-    }
-    return {name: [one for each in some for one in calls[each]] for name, some in folders.items()}
+def _recorded(copy: Path, place: Path) -> list[CallRecord]:
+    """What all the tests of the folders call."""
+    return [one for folder in FOLDERS for one in record(folder, copy, place)]
 
 
 def _shares(noticed: Counter[str], drawn: Counter[str]) -> Iterator[str]:
@@ -169,34 +198,65 @@ def _shares(noticed: Counter[str], drawn: Counter[str]) -> Iterator[str]:
     yield f"{noticed.total()} of {drawn.total()} changes were noticed ({share:.0%})"
 
 
-def main() -> int:
+def _tried(task: tuple[Path, Mutant, list[str]]) -> str:
+    """Try one change, in the copy of this worker."""
+    return noticed_by(_place[0], *task)
+
+
+_place: list[Path] = []
+
+
+def _prepare_worker(folder: Path) -> None:
+    """Make a copy for a worker, and load what no change touches once for all its runs."""
+    _place[:] = [Path(tempfile.mkdtemp(dir=folder)) / "code"]
+    _place[0].mkdir()
+    _copy(_place[0])
+    os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # as in tests/conftest.py
+    for name in _LOADED_BEFORE:
+        importlib.import_module(name)
+
+
+def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.mutation", description=__doc__)
-    parser.add_argument("packages", nargs="*", default=list(FOLDERS), metavar="PACKAGE")
+    parser.add_argument("packages", nargs="*", default=list(PACKAGES), metavar="PACKAGE")
     parser.add_argument("--count", type=int, default=60, help="how many changes are tried")
     parser.add_argument("--seed", type=int, default=1, help="which changes are drawn")
+    parser.add_argument("--jobs", type=int, default=1, help="how many are tried side by side")
+    parser.add_argument(
+        "--budget", type=float, default=BUDGET_S, metavar="SECONDS",
+        help="how long the tests of one change may take, as recorded",
+    )  # fmt: skip
     parser.add_argument(
         "--calls", type=Path, metavar="DIR",
         help="where the record of what the tests call is, or is put; it takes minutes to make",
     )  # fmt: skip
-    wanted = parser.parse_args()
+    return parser.parse_args()
+
+
+def main() -> int:
+    wanted = _arguments()
     noticed: Counter[str] = Counter()
     drawn: Counter[str] = Counter()
-    with tempfile.TemporaryDirectory(prefix="session-explorer-mutants-") as folder:
-        copy = Path(folder) / "code"
-        copy.mkdir()
-        _copy(copy)
-        place = (wanted.calls or Path(folder) / "calls").absolute()
+    with tempfile.TemporaryDirectory(prefix="session-explorer-mutants-") as name:
+        folder = Path(name)
+        place = (wanted.calls or folder / "calls").absolute()
         place.mkdir(exist_ok=True)
-        recorded = _recorded(wanted.packages, copy, place)
-        for number, (file, change) in enumerate(
-            sample(wanted.packages, wanted.count, wanted.seed), 1
-        ):
-            by = noticed_by(copy, file, change, runs(file, change, recorded[file.parts[1]]))
-            drawn[file.parts[1]] += 1
-            noticed[file.parts[1]] += bool(by)
-            before, after = (" ".join(text.split())[:70] for text in (change.before, change.after))
-            print(f"{number:4}  {file}:{change.line}  {before}  ->  {after}")
-            print(f"      {by or 'SURVIVED'}", flush=True)
+        (folder / "code").mkdir()
+        _copy(folder / "code")
+        recorded = _recorded(folder / "code", place)
+        changes = sample(wanted.packages, wanted.count, wanted.seed)
+        tasks = [(*one, runs(*one, recorded, wanted.budget)) for one in changes]
+        with ProcessPoolExecutor(
+            wanted.jobs, multiprocessing.get_context("fork"), _prepare_worker, (folder,)
+        ) as workers:
+            for number, ((file, change, tests), by) in enumerate(
+                zip(tasks, workers.map(_tried, tasks), strict=True), 1
+            ):
+                drawn[file.parts[1]] += 1
+                noticed[file.parts[1]] += bool(by)
+                texts = (" ".join(text.split())[:70] for text in (change.before, change.after))
+                print(f"{number:4}  {file}:{change.line}  {'  ->  '.join(texts)}")
+                print(f"      {by or f'SURVIVED {len(tests)} tests'}", flush=True)
     print("\n".join(_shares(noticed, drawn)))
     return 0
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from copy import copy
 from typing import NamedTuple
@@ -16,6 +17,18 @@ _OPERATORS: dict[type[ast.operator], ast.operator] = {
     ast.Add: ast.Sub(), ast.Sub: ast.Add(), ast.Mult: ast.FloorDiv(), ast.FloorDiv: ast.Mult(),
     ast.BitAnd: ast.BitOr(), ast.BitOr: ast.BitAnd(),
 }  # fmt: skip
+
+_SPEED_ONLY = re.compile(
+    r"(?:^|_)(?:AT_ONCE|ASKED|BATCH|BLOCK|BLOCKS_KEPT|BUSY_MS|CACHED|CHECKPOINT_PAGES|CHUNK|IDLE"
+    r"|IMPORT_PAGES|IN_FLIGHT|REMEMBERED|REST|ROWS|SESSIONS_KEPT|STEPS?|STRETCH|S)$"
+)
+"""Names of constants that say how much is done or kept at once, or how many real seconds a thing
+waits: one more of them changes what a run costs, not what it gives."""
+_UNSEEN_ARGUMENTS = frozenset(
+    ("autojunk", "check_same_thread", "daemon", "maxsize", "repr", "slots", "strict", "timeout")
+)
+"""Arguments whose change nobody sees, or only who breaks the types: ``zip(strict=True)``."""
+_TYPE_NAME = re.compile(r"_?[A-Z]\w*[a-z]\w*|int|str|float|bool|bytes")
 
 
 class Mutant(NamedTuple):
@@ -72,7 +85,8 @@ def _functions(node: ast.AST, around: tuple[str, ...]) -> Iterator[tuple[int, st
 
 
 def _passed_over(tree: ast.AST) -> set[int]:
-    """Nodes that decide nothing at run time: annotations and texts for readers."""
+    """Nodes that decide nothing at run time: annotations, types, texts for readers, and what only
+    makes a run quicker or slower."""
     found: set[int] = set()
     for node in ast.walk(tree):
         parts: list[ast.AST | None] = []
@@ -82,12 +96,57 @@ def _passed_over(tree: ast.AST) -> set[int]:
             parts = [*node.decorator_list]
         elif isinstance(node, ast.arg | ast.AnnAssign):
             parts = [node.annotation]
-        elif isinstance(node, ast.Raise) or (  # the words of an error
-            isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-        ):
+        elif isinstance(node, ast.Subscript) and _is_first_part(node):
+            parts = node.value.args[1:]  # type: ignore[attr-defined]
+        elif _is_speed(node) or _is_for_readers(node) or _is_union_of_types(node):
             parts = [node]
         found.update(id(one) for part in parts if part is not None for one in ast.walk(part))
     return found
+
+
+def _is_first_part(node: ast.Subscript) -> bool:
+    """``text.split(mark, 1)[0]``: how often the rest is split changes nothing."""
+    call = node.value
+    return (
+        isinstance(call, ast.Call)
+        and isinstance(call.func, ast.Attribute)
+        and call.func.attr == "split"
+        and isinstance(node.slice, ast.Constant)
+        and node.slice.value == 0
+    )
+
+
+def _is_speed(node: ast.AST) -> bool:
+    if isinstance(node, ast.keyword):
+        return node.arg in _UNSEEN_ARGUMENTS
+    if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Constant):
+        return False
+    target = node.targets[0]
+    return isinstance(target, ast.Name) and _SPEED_ONLY.search(target.id) is not None
+
+
+def _is_for_readers(node: ast.AST) -> bool:
+    """A docstring, the words of an error, a note on types, or ``_log.warning(...)``."""
+    if isinstance(node, ast.Raise | ast.Assert):
+        return True
+    if not isinstance(node, ast.Expr):
+        return False
+    call = node.value
+    return isinstance(call, ast.Constant) or (
+        isinstance(call, ast.Call)
+        and isinstance(call.func, ast.Attribute)
+        and isinstance(call.func.value, ast.Name)
+        and call.func.value.id.strip("_") in ("log", "logger")
+    )
+
+
+def _is_union_of_types(node: ast.AST) -> bool:
+    """``A | B`` of classes, which no other operator takes."""
+    if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.BitOr):
+        return False
+    right = node.right
+    name = getattr(right, "attr", getattr(right, "id", "")) if right else ""
+    return isinstance(right, ast.Constant) or _TYPE_NAME.fullmatch(name) is not None
 
 
 def _changes(node: ast.AST) -> Iterator[ast.AST]:

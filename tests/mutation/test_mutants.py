@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.mutation.__main__ import FOLDERS, ROOT, runs, sample
+from tests.mutation.__main__ import PACKAGES, ROOT, runs, sample
 from tests.mutation.calls import CallRecord
 from tests.mutation.mutants import mutants
 
@@ -72,7 +72,7 @@ class Pair:
     assert (8, "") in found and found[-1] == (9, "Pair.first")
 
 
-@pytest.mark.parametrize("package", list(FOLDERS))
+@pytest.mark.parametrize("package", PACKAGES)
 def test_a_sample_is_the_same_for_the_same_seed(package: str) -> None:
     drawn = sample([package], 20, 3)
     assert len(drawn) == 20 and drawn == sample([package], 20, 3)
@@ -84,9 +84,33 @@ def test_one_module_can_be_sampled() -> None:
     assert {file.name for file, _ in sample(["session/tree"], 30, 1)} == {"tree.py"}
 
 
-def test_the_tests_that_call_a_function_are_run_the_quick_ones_of_the_mirrored_folder_first() -> (
-    None
-):
+def test_what_only_costs_time_or_is_for_readers_is_not_changed() -> None:
+    source = b"""
+AT_ONCE = 256
+_TICK_S = 0.5 + 1
+LIMIT = 3
+Either = First | Second | None
+flags = Flag.FIRST | Flag.SECOND
+def run(names):
+    assert len(names) > 1
+    _log.warning("so many: %s", len(names) + 1)
+    for one, other in zip(names, names, strict=True):
+        isinstance(one, Text | Picture)
+        print(one.split(" ", 1)[0])
+"""
+    found = [(one.line, one.before) for one in mutants(source)]
+    assert found == [
+        (3, "0.5 + 1"),
+        (3, "1"),
+        (4, "3"),
+        (6, "Flag.FIRST | Flag.SECOND"),
+        (11, "isinstance(one, Text | Picture)"),
+        (12, 'print(one.split(" ", 1)[0])'),
+        (12, "0"),
+    ]
+
+
+def test_the_tests_that_call_a_function_are_run_the_nearest_first() -> None:
     file = Path("explorer/session/tree.py")
     changes = [one for _, one in sample(["session/tree"], 10_000, 1)]
     change = next(one for one in changes if one.function == "SessionTree.path")
@@ -95,14 +119,16 @@ def test_the_tests_that_call_a_function_are_run_the_quick_ones_of_the_mirrored_f
         CallRecord("tests/compaction/test_a.py::quick", 0.1, [called]),
         CallRecord("tests/session/test_b.py::slow", 2.0, [called]),
         CallRecord("tests/session/test_b.py::quick", 1.0, ["other::f", called]),
+        CallRecord("tests/session/test_recorded.py::table", 3.0, [called]),
         CallRecord("tests/session/test_b.py::another", 0.1, ["explorer/session/tree.py::f"]),
+        CallRecord("tests/session/test_tree.py::named", 4.0, [called]),
+        CallRecord("tests/session/test_tree.py::near", 0.1, []),
     ]
-    first, near = runs(file, change, recorded)
-    assert [name.partition("/test_")[2] for name in first] == [
-        "b.py::quick",
-        "b.py::slow",
-        "a.py::quick",
-    ]
-    assert "tests/session/test_tree.py" in near
+    nearest = ["tree.py::named", "recorded.py::table", "b.py::quick", "b.py::slow", "a.py::quick",
+               "tree.py::near"]  # fmt: skip
+    found = runs(file, change, recorded)
+    assert [name.partition("/test_")[2] for name in found] == nearest
+    within = runs(file, change, recorded, budget_s=10.05)
+    assert len(within) == 4, "no more than so many seconds"
     outside = change._replace(function="")
-    assert "tests/session/test_b.py::another" in runs(file, outside, recorded)[0]
+    assert "tests/session/test_b.py::another" in runs(file, outside, recorded)

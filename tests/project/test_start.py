@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from explorer.paths import resource_path
+from explorer.settings.paths import resource_path
 
 SAMPLE = resource_path("samples", "retry-that-flakes.jsonl")
 

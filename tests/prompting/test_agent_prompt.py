@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from explorer.prompting.agent_prompt import AgentPrompt
-from explorer.prompting.rendering import BudgetExceededError, render
+from explorer.prompting.rendered_prompt import BudgetExceededError, render
 from explorer.prompting.summary_requests import (
     SimpleRecord,
     full_request,
     part_ahead,
     part_before_request,
 )
-from explorer.prompting.turns import Conversation, SourceMessage, conversation
+from explorer.prompting.turns import ConversationTurns, SourceMessage, conversation
 from explorer.session.entries import (
     AssistantMessage,
     ToolCallBlock,
@@ -53,7 +53,7 @@ TALK = conversation(
 )  # fmt: skip
 
 
-def roles(said: Conversation, **fields: Any) -> list[str]:
+def roles(said: ConversationTurns, **fields: Any) -> list[str]:
     made = render(prompt(**fields).elements(said), 10**6, len)
     return [message.role for message in made.messages]
 

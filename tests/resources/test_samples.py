@@ -17,8 +17,8 @@ from typing import Any
 
 import pytest
 
-from explorer import paths
 from explorer.formats import open_source
+from explorer.settings import paths
 
 Entry = dict[str, Any]
 

@@ -15,7 +15,7 @@ from PySide6.QtGui import QPainter, QPixmap
 from PySide6.QtWidgets import QApplication
 
 from explorer.models.client import ModelClient
-from explorer.paths import HOME_VARIABLE, database_path, ensure, preferences_path
+from explorer.settings.paths import HOME_VARIABLE, database_path, ensure, preferences_path
 from explorer.store import Store
 from explorer.workbench import Workbench
 from tests.generated import write_session

@@ -19,7 +19,7 @@ from explorer.agent.workspace import Workspace
 from explorer.compaction.profile import PROFILES, Settings
 from explorer.models.client import CancelToken, ModelClient, ModelClientConfig, ModelInfo
 from explorer.models.retry import RetryPolicy
-from explorer.services.agent_turns import start_turn
+from explorer.services.agent_turns import SessionTurns
 from explorer.services.auto_compaction.controller import AutomaticCompaction
 from explorer.services.changes import (
     Change,
@@ -76,10 +76,10 @@ class Desk:
         self.document.hub.subscribe(self.told.append)
 
     async def say(self, text: str, cancel: CancelToken | None = None) -> TurnResult:
-        return await start_turn(
-            self.document, MODEL, self.workspace, text, cancel or CancelToken(),
+        return await SessionTurns(
+            self.document, MODEL, self.workspace, cancel or CancelToken(),
             self.events.append, self.automatic, QUICK,
-        )  # fmt: skip
+        ).say(text)  # fmt: skip
 
     def change(self, **rules: Any) -> None:
         self.rules = replace(self.rules, **rules)

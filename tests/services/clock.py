@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from explorer import paths
+from explorer.settings import paths
 
 SAMPLE = paths.resource_path("samples", "retry-that-flakes.jsonl")
 

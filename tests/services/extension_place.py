@@ -20,7 +20,7 @@ from explorer.models.client import (
 from explorer.services.changes import Change, ExtensionsActed
 from explorer.services.document import Document
 from explorer.services.draft_records import Draft
-from explorer.services.summary_request import Order
+from explorer.services.summary_request import SummaryOrder
 from explorer.store import Store
 from explorer.workbench import Workbench
 from tests.extensions.making import handler, wait, write
@@ -78,8 +78,8 @@ class Place:
         return [line for row in self.extensions.listing() if row.name == name for line in row.log]
 
 
-def order(model: str = "offline/extractive", instructions: str = "") -> Order:
-    return Order(instructions, model, lambda _purpose, _text: None, CancelToken())
+def order(model: str = "offline/extractive", instructions: str = "") -> SummaryOrder:
+    return SummaryOrder(instructions, model, lambda _purpose, _text: None, CancelToken())
 
 
 def draft(document: Document, model: str = "offline/extractive", instructions: str = "") -> Draft:

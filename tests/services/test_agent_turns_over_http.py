@@ -19,7 +19,7 @@ import pytest
 from explorer.agent.approval import ApprovalAnswer, ApprovalRequest, Approvals
 from explorer.agent.events import Steered, Stored, ToolOutput, ToolStarted, TurnEvent, TurnResult
 from explorer.agent.limits import TurnLimits
-from explorer.agent.prompt import MessageQueue, Prompt
+from explorer.agent.prompt import MessageQueue, UserPrompt
 from explorer.agent.tools.workspace_tools import WorkspaceTools
 from explorer.agent.workspace import Workspace
 from explorer.models.client import (
@@ -33,7 +33,7 @@ from explorer.models.client import (
     ThinkingDelta,
 )
 from explorer.models.retry import Retry, RetryPolicy
-from explorer.services.agent_turns import NOTHING_LEFT, resume_turn, start_turn
+from explorer.services.agent_turns import NOTHING_LEFT, SessionTurns
 from explorer.services.document import Document
 from explorer.services.session_files import tools_of
 from explorer.session.kinds import Kind
@@ -124,18 +124,18 @@ class Desk:
         self.events.append(event)
         self.on_event(event)
 
-    async def say(self, prompt: Prompt | str = "Go.") -> TurnResult:
-        return await start_turn(
-            self.document, self.model, self.tools, prompt, self.cancel, self._take, None,
+    async def say(self, prompt: UserPrompt | str = "Go.") -> TurnResult:
+        return await SessionTurns(
+            self.document, self.model, self.tools, self.cancel, self._take, None,
             self.retry, queue=self.queue, **self.options,
-        )  # fmt: skip
+        ).say(prompt)  # fmt: skip
 
     async def resume(self) -> TurnResult:
         self.cancel = CancelToken()
-        return await resume_turn(
+        return await SessionTurns(
             self.document, self.model, self.tools, self.cancel, self._take, None, self.retry,
             queue=self.queue, **self.options,
-        )  # fmt: skip
+        ).resume()  # fmt: skip
 
     def stop_at(self, kind: type, text: str = "") -> None:
         """Stop the turn at the first event of a kind, or one that holds a text."""
@@ -352,7 +352,7 @@ def test_pictures_of_a_person_and_of_a_tool_reach_the_model(desk: Desk, model: s
     desk.tools = Draws()  # type: ignore[assignment]
     mine = PIXEL.replace("A", "B")
     desk.server.plan(calls(("read", {"path": "ports.txt"}), ("ls", {})), Answer(text="I see."))
-    result = wait(desk.say(Prompt("Look.", (ImagePart("image/png", mine),))))
+    result = wait(desk.say(UserPrompt("Look.", (ImagePart("image/png", mine),))))
     assert (result.end, result.error) == ("done", "")
     desk.check(result)
     first, second = (json.dumps(body) for body in desk.server.requests)
@@ -489,9 +489,9 @@ def test_messages_go_into_a_running_turn_and_after_it(desk: Desk, model: str) ->
 
     def on_event(event: TurnEvent) -> None:
         if isinstance(event, ToolStarted) and event.call.id == "call-0":
-            desk.queue.follow_up(Prompt("Then rest."))
-            desk.queue.steer(Prompt("Use port 9000."))
-            desk.queue.follow_up(Prompt("And sleep."))
+            desk.queue.follow_up(UserPrompt("Then rest."))
+            desk.queue.steer(UserPrompt("Use port 9000."))
+            desk.queue.follow_up(UserPrompt("And sleep."))
 
     desk.on_event = on_event
     desk.server.plan(
@@ -513,7 +513,7 @@ def test_messages_go_into_a_running_turn_and_after_it(desk: Desk, model: str) ->
 
 
 def test_after_a_failure_what_waits_is_not_sent(desk: Desk) -> None:
-    desk.queue.follow_up(Prompt("Then rest."))
+    desk.queue.follow_up(UserPrompt("Then rest."))
     desk.server.plan(SERVER_ERROR)
     assert wait(desk.say()).end == "failed"
     assert [each.prompt.text for each in desk.queue.waiting] == ["Then rest."]

@@ -25,7 +25,7 @@ from explorer.models.client import (
     Usage,
     UsageReport,
 )
-from explorer.services.agent_turns import start_turn
+from explorer.services.agent_turns import SessionTurns
 from explorer.services.auto_compaction.controller import AutomaticCompaction
 from explorer.services.changes import Change, CompactionEnded
 from explorer.services.document import Document
@@ -84,10 +84,10 @@ class Talk:
         return sum(change.entry >= 0 for change in self.ended)
 
     async def say(self, text: str = "Go on.") -> TurnResult:
-        return await start_turn(
-            self.document, AGENT, None, text, CancelToken(), lambda _: None,
+        return await SessionTurns(
+            self.document, AGENT, None, CancelToken(), lambda _: None,
             self.automatic,
-        )  # fmt: skip
+        ).say(text)  # fmt: skip
 
     async def turn(self, usage: int) -> None:
         """What a turn does to the session, without rendering a context that nobody reads."""

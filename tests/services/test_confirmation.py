@@ -10,9 +10,9 @@ import pytest
 from explorer.agent.loop import TurnResult
 from explorer.models.client import CancelToken
 from explorer.services.auto_compaction.confirmation import Answer as Word
-from explorer.services.auto_compaction.confirmation import Compact, NotNow
+from explorer.services.auto_compaction.confirmation import CompactHere, NotNow
 from explorer.services.auto_compaction.controller import AutomaticCompaction
-from explorer.services.summary_request import Order
+from explorer.services.summary_request import SummaryOrder
 from explorer.session.kinds import Kind
 from tests.models.server import OVERFLOW, Answer, ChatServer
 from tests.services.automatic_rig import (
@@ -65,7 +65,7 @@ def test_nothing_is_sent_while_it_asks_and_a_word_lets_it_go_on(
         await asyncio.sleep(0.05)
         assert not asked(server, "summary-model")
         assert state(asking.document) == before
-        asking.automatic.confirmation.answer(Compact(instructions="Name every port."))
+        asking.automatic.confirmation.answer(CompactHere(instructions="Name every port."))
         return await turn
 
     assert wait(story()).end == "done"
@@ -87,7 +87,7 @@ def test_a_cut_that_was_moved_while_it_asked_is_the_one_that_counts(
         document, rules = asking.document, asking.rules
         shown = document.compaction.preview(None, rules.profile, rules.settings)
         earlier = shown.valid_cuts[shown.valid_cuts.index(shown.cut) - 3]
-        asking.automatic.confirmation.answer(Compact(cut=earlier))
+        asking.automatic.confirmation.answer(CompactHere(cut=earlier))
         await turn
         return shown.path[earlier], shown.path[shown.cut]
 
@@ -112,7 +112,7 @@ def test_not_now_lasts_until_the_next_message_or_for_so_many_tokens(
     assert not asking.started
     above = {"prompt_tokens": 44_000, "completion_tokens": 100, "total_tokens": 44_100}
     server.plan(Answer(text="Yes.", usage=above), model="test-model")
-    wait(answered(asking, "Once more?", Compact()))
+    wait(answered(asking, "Once more?", CompactHere()))
     assert [change.trigger for change in asking.started] == ["threshold"]
 
 
@@ -124,7 +124,9 @@ def test_not_now_to_an_overflow_fails_the_turn_with_words(asking: Desk, server: 
     assert asking.document.leaf == result.entries[-1], "the refused reply is the leaf again"
     assert state(asking.document)[3] == result.entries[-1]
     server.plan(Answer(text="There.", usage=ROOM), model="test-model")
-    assert wait(answered(asking, "And now?", Compact())).end == "done", "asked before it is sent"
+    assert wait(answered(asking, "And now?", CompactHere())).end == "done", (
+        "asked before it is sent"
+    )
 
 
 def test_what_a_person_commits_meanwhile_is_an_answer(asking: Desk, server: ChatServer) -> None:
@@ -136,7 +138,7 @@ def test_what_a_person_commits_meanwhile_is_an_answer(asking: Desk, server: Chat
         await until(lambda: asking.automatic.confirmation.question)
         document, rules = asking.document, asking.rules
         shown = document.compaction.preview(None, rules.profile, rules.settings)
-        order = Order("", SUMMARIZER, lambda _purpose, _text: None, CancelToken())
+        order = SummaryOrder("", SUMMARIZER, lambda _purpose, _text: None, CancelToken())
         draft = await document.compaction.summarize(shown, order)
         await document.compaction.commit(draft, "What I say it was.")
         return await turn

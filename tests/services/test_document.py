@@ -29,7 +29,7 @@ from explorer.services.changes import Change, EntriesAppended, LeafMoved
 from explorer.services.document import Document
 from explorer.services.draft_records import Draft
 from explorer.services.edits import NothingToUndo
-from explorer.services.summary_request import DraftFailed, Order
+from explorer.services.summary_request import DraftFailed, SummaryOrder
 from explorer.session.kinds import Kind
 from explorer.tokens.counters import EstimateCounter
 from explorer.workbench import Workbench
@@ -45,8 +45,8 @@ def wait(work: Coroutine[Any, Any, T]) -> T:
     return asyncio.run(work)
 
 
-def order(instructions: str = "", model: str = "offline/extractive") -> Order:
-    return Order(instructions, model, lambda purpose, text: None, CancelToken())
+def order(instructions: str = "", model: str = "offline/extractive") -> SummaryOrder:
+    return SummaryOrder(instructions, model, lambda purpose, text: None, CancelToken())
 
 
 def draft(document: Document, instructions: str = "") -> Draft:
@@ -176,7 +176,7 @@ def test_b12_a_bad_answer_changes_nothing_and_is_recorded(
 def test_a43_a_cancelled_draft_changes_nothing(document: Document) -> None:
     before, cancel = state(document), CancelToken()
     document.client = Answering(TextDelta("a"), TextDelta("b"), Finished("stop"))
-    asked = Order("", "offline/extractive", lambda purpose, text: cancel.cancel(), cancel)
+    asked = SummaryOrder("", "offline/extractive", lambda purpose, text: cancel.cancel(), cancel)
     shown = document.compaction.preview(None, EXPLORER, SETTINGS)
     with pytest.raises(Cancelled):
         wait(document.compaction.summarize(shown, asked))

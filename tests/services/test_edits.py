@@ -19,8 +19,8 @@ from explorer.services.document import Document
 from explorer.services.edits import CannotShape, NothingToUndo
 from explorer.services.effective_rules import EffectiveRules
 from explorer.services.replay.player import Pace, Player
-from explorer.services.replay.recording import recorded
-from explorer.services.summary_request import Order
+from explorer.services.replay.recorded_session import recorded_session
+from explorer.services.summary_request import SummaryOrder
 from explorer.session.edit_entries import REPEATED_USER_TOKENS
 from explorer.workbench import Workbench
 from tests.services.conftest import open_bench
@@ -63,7 +63,7 @@ def document(bench: Workbench, tmp_path: Path) -> Document:
 
 def _compact(document: Document, profile: Any = EXPLORER) -> int:
     shown = document.compaction.preview(None, profile, SMALL)
-    order = Order("", EXTRACTIVE, lambda _purpose, _text: None, CancelToken())
+    order = SummaryOrder("", EXTRACTIVE, lambda _purpose, _text: None, CancelToken())
 
     async def story() -> int:
         return await document.compaction.commit(await document.compaction.summarize(shown, order))
@@ -256,7 +256,7 @@ def test_from_here_keeps_the_beginning_and_what_was_pinned_there(document: Docum
     plan = document.navigation.plan_from(6, EXPLORER)
     assert plan.left_behind[0] == 6 and document.tree.columns.ids[plan.new_leaf] == "e5"
     prepared = document.branches.preparation(plan, EXPLORER, SMALL)
-    order = Order("", EXTRACTIVE, lambda _purpose, _text: None, CancelToken())
+    order = SummaryOrder("", EXTRACTIVE, lambda _purpose, _text: None, CancelToken())
 
     async def story() -> int:
         return await document.navigation.navigate(
@@ -286,7 +286,7 @@ def test_from_here_says_why_it_cannot_start_there(document: Document) -> None:
 def test_a_play_says_the_same_of_its_own_entries(document: Document, bench: Workbench) -> None:
     wait(document.edits.pin([0]))
     wait(document.edits.omit([2]))
-    play = recorded(document)
+    play = recorded_session(document)
     rules = EffectiveRules(EXPLORER, Settings(), EXTRACTIVE, enabled=False)
 
     async def story() -> Document:

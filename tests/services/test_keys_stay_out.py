@@ -11,13 +11,13 @@ from random import Random
 import keyring
 import pytest
 
-from explorer import paths
 from explorer.agent.loop import TurnResult
 from explorer.models.client import CancelToken, ModelClient, ModelClientConfig, Server
 from explorer.models.user_models import ServerModel
-from explorer.services.agent_turns import start_turn
+from explorer.services.agent_turns import SessionTurns
 from explorer.services.document import Document
 from explorer.services.summary_request import DraftFailed
+from explorer.settings import paths
 from explorer.store import Store
 from explorer.workbench import Workbench
 from tests.models.memory_keyring import MemoryKeyring
@@ -72,7 +72,9 @@ def everything_in(folder: Path) -> bytes:
 
 
 async def say(document: Document, model: str) -> TurnResult:
-    return await start_turn(document, model, None, "hello", CancelToken(), lambda _event: None)
+    return await SessionTurns(document, model, None, CancelToken(), lambda _event: None).say(
+        "hello"
+    )
 
 
 def test_a_planted_key_is_found_in_no_file_after_turns_errors_drafts_and_an_export(

@@ -23,7 +23,7 @@ from explorer.models.catalogue import EXTRACTIVE
 from explorer.models.client import CancelToken
 from explorer.services.audit_report import make_report
 from explorer.services.document import Document
-from explorer.services.summary_request import Order
+from explorer.services.summary_request import SummaryOrder
 from explorer.session.entries import (
     AssistantMessage,
     Body,
@@ -39,7 +39,7 @@ from explorer.session.entries import (
 )
 from explorer.session.kinds import Kind
 from explorer.session.records import Aside, SessionHeader
-from explorer.session.spending import Spending
+from explorer.session.usage_sums import PartUsage
 from explorer.workbench import Workbench
 
 MAGIC = b"parley 1 "
@@ -185,7 +185,7 @@ def test_it_compacts_and_what_is_added_is_read_back(
     before = parley.read_bytes()
     shown = document.compaction.preview(None, *rules())
     assert isinstance(shown.preparation, Preparation)
-    order = Order("", EXTRACTIVE, lambda _purpose, _text: None, CancelToken())
+    order = SummaryOrder("", EXTRACTIVE, lambda _purpose, _text: None, CancelToken())
     draft = asyncio.run(document.compaction.summarize(shown, order))
     assert "src/harbour/berth_0.py" in draft.summary
     index = asyncio.run(document.compaction.commit(draft))
@@ -207,10 +207,10 @@ def test_it_compacts_and_what_is_added_is_read_back(
 def test_its_compaction_is_audited(document: Document) -> None:
     profile, settings = rules()
     shown = document.compaction.preview(None, profile, settings)
-    order = Order("", EXTRACTIVE, lambda _purpose, _text: None, CancelToken())
+    order = SummaryOrder("", EXTRACTIVE, lambda _purpose, _text: None, CancelToken())
     draft = asyncio.run(document.compaction.summarize(shown, order))
     index = asyncio.run(document.compaction.commit(draft))
-    report = make_report(document, document.leaf, Spending(), profile=profile)
+    report = make_report(document, document.leaf, PartUsage(), profile=profile)
     (part,) = report.compactions
     assert part.entry.index == index
     paths = {one.fact.text for one in part.fidelity.findings if one.fact.kind is FactKind.PATH}

@@ -31,11 +31,11 @@ from explorer.models.client import (
 )
 from explorer.models.retry import Patience, RetryPolicy
 from explorer.services.agent import system_prompt
-from explorer.services.agent_turns import start_turn
+from explorer.services.agent_turns import SessionTurns
 from explorer.services.document import Document
 from explorer.services.draft_records import Draft
 from explorer.services.navigation import NavigationPlan
-from explorer.services.summary_request import DraftFailed, Order
+from explorer.services.summary_request import DraftFailed, SummaryOrder
 from explorer.session.kinds import Kind
 from explorer.store import DraftRow, Store
 from explorer.workbench import Workbench
@@ -132,13 +132,13 @@ def wait(work: Coroutine[Any, Any, T]) -> T:
     return asyncio.run(work)
 
 
-def order(cancel: CancelToken | None = None, said: list[str] | None = None) -> Order:
+def order(cancel: CancelToken | None = None, said: list[str] | None = None) -> SummaryOrder:
     def on_text(purpose: str, text: str) -> None:
         if said is not None:
             said.append(f"{purpose}: {text}")
 
     once = Patience(RetryPolicy(tries=1))
-    return Order("Name every port.", MODEL, on_text, cancel or CancelToken(), patience=once)
+    return SummaryOrder("Name every port.", MODEL, on_text, cancel or CancelToken(), patience=once)
 
 
 def compaction(document: Document) -> Partition:
@@ -472,7 +472,7 @@ async def talk(
 ) -> TurnResult:
     on_event = events.append if events is not None else lambda event: None
     token, once = cancel or CancelToken(), RetryPolicy(tries=1)
-    return await start_turn(document, MODEL, workspace, text, token, on_event, retry=once)
+    return await SessionTurns(document, MODEL, workspace, token, on_event, retry=once).say(text)
 
 
 def messages(document: Document, entries: tuple[int, ...]) -> list[dict[str, Any]]:

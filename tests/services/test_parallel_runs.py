@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from explorer.agent.events import TurnEvent
-from explorer.agent.prompt import Prompt
+from explorer.agent.prompt import UserPrompt
 from explorer.agent.workspace import Workspace
 from explorer.models.client import TextDelta
 from explorer.models.request import ImagePart
@@ -134,7 +134,7 @@ def test_thinking_and_pictures_go_along_and_are_said_on_the_branch(
     both(server, Answer("A dot."), Answer("A point."))
     image = ImagePart("image/png", "iVBORw0KGgo=")
     orders = (ONE, RunOrder(TWO.model, "minimal"))
-    runs = ParallelRuns(document, orders, Prompt("What is this?", (image,)))
+    runs = ParallelRuns(document, orders, UserPrompt("What is this?", (image,)))
     asyncio.run(runs.run(lambda _number, _event: None))
     kinds = [document.tree.kind(at) for at in branch(document, runs, 1)]
     assert kinds[:3] == [Kind.MODEL_CHANGE, Kind.THINKING_LEVEL_CHANGE, Kind.USER]

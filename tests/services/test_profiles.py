@@ -1,43 +1,15 @@
-"""Profiles through the workbench: kept, told to who listens, compared at a place of a session."""
+"""Profiles compared at a place of a session."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
 from explorer.compaction.profile import PROFILES
 from explorer.models.client import TextPart
-from explorer.services.changes import Change, ProfilesChanged
-from explorer.settings.profile_files import OwnProfile, ProfileError
 from explorer.workbench import Workbench
 
 DATA = Path(__file__).parents[1] / "conformance" / "data"
-MINE = OwnProfile(replace(PROFILES["copilot"], name="mine", title="Mine"), "copilot")
-
-
-def test_a_profile_that_is_kept_or_taken_away_is_told(bench: Workbench, tmp_path: Path) -> None:
-    told: list[Change] = []
-    bench.subscribe(told.append)
-    bench.save_profile(MINE)
-    assert bench.profiles().named("mine") == MINE.profile
-    bench.export_profile("mine", tmp_path / "shared.json")
-    bench.import_profile(tmp_path / "shared.json", name="again")
-    bench.delete_profile("mine")
-    assert told == [ProfilesChanged("mine"), ProfilesChanged("again"), ProfilesChanged("mine")]
-    assert list(bench.profiles().user_profiles) == ["again"]
-
-
-def test_what_is_refused_is_not_told(bench: Workbench) -> None:
-    bench.save_profile(MINE)
-    told: list[Change] = []
-    bench.subscribe(told.append)
-    with pytest.raises(ProfileError):
-        bench.save_profile(MINE)
-    with pytest.raises(ProfileError):
-        bench.delete_profile("omp")
-    assert told == []
 
 
 def test_a_document_compares_profiles_at_its_leaf_or_at_an_entry(bench: Workbench) -> None:
@@ -45,7 +17,7 @@ def test_a_document_compares_profiles_at_its_leaf_or_at_an_entry(bench: Workbenc
     found = document.compaction.compare(None, PROFILES.values())
     assert [one.profile.name for one in found] == list(PROFILES)
     assert {len(one.shown.path) for one in found} == {len(document.tree.path(document.leaf))}
-    early = document.compaction.compare(9, [MINE.profile], context_window=30_000)[0]
+    early = document.compaction.compare(9, [PROFILES["copilot"]], context_window=30_000)[0]
     assert (len(early.shown.path), early.settings.context_window) == (10, 30_000)
     omp, explorer = (
         replace(PROFILES[name], keep_recent_tokens=300) for name in ("omp", "explorer")

@@ -16,7 +16,7 @@ from explorer.services.changes import CompactionEnded
 from explorer.services.document import Document
 from explorer.services.effective_rules import EffectiveRules
 from explorer.services.replay.player import Pace, Played, Player, RecordedModel, in_proportion
-from explorer.services.replay.recording import recorded, scenes
+from explorer.services.replay.recorded_session import recorded_session, scenes
 from explorer.session.kinds import Kind
 from explorer.workbench import Workbench
 
@@ -45,7 +45,7 @@ def play(
     async def work() -> tuple[Player, Played]:
         stage = await bench.create("/work", "Replay")
         forget = bench.subscribe(lambda c: ended.append(c) if isinstance(c, CompactionEnded) else 0)
-        player = Player(recorded(source), stage, asked, Pace(0), window)
+        player = Player(recorded_session(source), stage, asked, Pace(0), window)
         token = cancel or CancelToken()
         try:
             return player, await player.run(token, lambda event: watch(player, event))
@@ -146,7 +146,7 @@ def test_a_play_that_stands_still_plays_nothing(bench: Workbench, document: Docu
     async def work() -> tuple[int, int, Played]:
         stage = await bench.create("/work", "Replay")
         pace = Pace(0)
-        player = Player(recorded(document), stage, lambda: rules("explorer"), pace, None)
+        player = Player(recorded_session(document), stage, lambda: rules("explorer"), pace, None)
         cancel = CancelToken()
         pace.pause()
         task = asyncio.ensure_future(player.run(cancel, lambda event: None))
@@ -161,7 +161,7 @@ def test_a_play_that_stands_still_plays_nothing(bench: Workbench, document: Docu
         return before, after, await task
 
     before, after, played = asyncio.run(work())
-    first = next(scenes(recorded(document)))
+    first = next(scenes(recorded_session(document)))
     assert played.end == "stopped"
     # The name of the session alone, then one scene.
     assert before <= 1 and after > before + len(first.replies)

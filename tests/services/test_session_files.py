@@ -10,7 +10,7 @@ from explorer.agent.workspace import Workspace
 from explorer.compaction.file_ops import FileOperations
 from explorer.compaction.profile import PROFILES
 from explorer.models.client import DEMO, CancelToken, ToolCall
-from explorer.services.agent_turns import start_turn
+from explorer.services.agent_turns import SessionTurns
 from explorer.services.document import Document
 from explorer.services.session_files import outputs_folder, tools_of
 from explorer.session.entries import ToolResultMessage
@@ -46,7 +46,7 @@ def test_a28_a_turn_creates_a_file_and_the_stored_session_says_so(
         "in calc.py replace `a - b` with `a + b`",
     ):
         result = asyncio.run(
-            start_turn(document, DEMO, tools, prompt, CancelToken(), lambda event: None)
+            SessionTurns(document, DEMO, tools, CancelToken(), lambda event: None).say(prompt)
         )
         assert result.end == "done", result.error
     assert (folder / "notes.txt").read_text().strip() == "hello"

@@ -11,7 +11,7 @@ import pytest
 
 from explorer.services.document import Document
 from explorer.services.session_files import outputs_folder, readable, transcripts_of
-from explorer.services.session_forks import AT_ONCE, fork_point, forks_of, plan_fork
+from explorer.services.session_forks import AT_ONCE, fork_point, plan_fork
 from explorer.session.kinds import Kind
 from explorer.store.rows import ImportCancelled
 from explorer.workbench import Workbench
@@ -190,14 +190,13 @@ def test_a_file_without_ids_is_forked_as_version_3(bench: Workbench, tmp_path: P
 
 def test_a_fork_knows_its_origin_and_where_it_left_it(bench: Workbench, document: Document) -> None:
     made = fork(bench, document, at=252, name="Aside")
-    origin = bench.origin(made.key)
+    origin = bench.related(made.key).parent
     assert origin is not None and origin.key == document.key
-    assert bench.origin(document.key) is None
+    assert bench.related(document.key).parent is None
+    assert [row.key for row in bench.related(document.key).children] == [made.key]
     assert fork_point(made.tree, made.leaf, document.tree) == 252
     again = fork(bench, made)
     assert again.header.parent_session == made.header.session_id
-    rows = bench.sessions()
-    assert [row.key for row in forks_of(origin, rows)] == [made.key]
 
 
 def test_the_agent_of_a_fork_may_read_what_its_summaries_point_to(

@@ -31,7 +31,7 @@ from explorer.models.retry import Patience, RetryPolicy
 from explorer.services import summary_call
 from explorer.services.document import Document
 from explorer.services.draft_records import Draft
-from explorer.services.summary_request import DraftFailed, Order
+from explorer.services.summary_request import DraftFailed, SummaryOrder
 from explorer.store import Store
 from explorer.tokens.estimate import estimate_text
 from explorer.workbench import Workbench
@@ -113,14 +113,14 @@ class Person:
         """What stands on the screen per purpose."""
         self.tries = tries
 
-    def order(self, **more: Any) -> Order:
+    def order(self, **more: Any) -> SummaryOrder:
         async def sleep(seconds: float) -> None:
             self.waited.append(seconds)
 
         def on_text(purpose: str, piece: str) -> None:
             self.seen[purpose] = self.seen.get(purpose, "") + piece
 
-        return Order(
+        return SummaryOrder(
             "",
             self.models[0],
             on_text,

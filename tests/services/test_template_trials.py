@@ -11,7 +11,7 @@ import pytest
 from explorer.compaction.profile import PROFILES, Settings
 from explorer.models.client import Cancelled, CancelToken, ModelClient, ModelClientConfig
 from explorer.services.document import Document
-from explorer.services.summary_request import Order
+from explorer.services.summary_request import SummaryOrder
 from explorer.services.template_trials import (
     NOT_USED,
     Trial,
@@ -21,8 +21,8 @@ from explorer.services.template_trials import (
     points_of,
     wrong_and_tokens,
 )
+from explorer.settings.prompt_templates import shipped_prompt
 from explorer.store import Store
-from explorer.templates import shipped_prompt
 from explorer.workbench import Workbench
 from tests.models.server import ChatServer, HttpFailure, Stall
 from tests.services.conftest import SAMPLE, Clock
@@ -38,8 +38,8 @@ def trial_of(document: Document, text: str = OTHER, name: str = NAME) -> Trial:
     return Trial(lambda _key: document, document.client, name, texts, EXPLORER, SETTINGS)
 
 
-def order(model: str = "offline/extractive", cancel: CancelToken | None = None) -> Order:
-    return Order("", model, lambda _purpose, _text: None, cancel or CancelToken())
+def order(model: str = "offline/extractive", cancel: CancelToken | None = None) -> SummaryOrder:
+    return SummaryOrder("", model, lambda _purpose, _text: None, cancel or CancelToken())
 
 
 def test_the_places_are_where_it_was_compacted_and_where_it_would_be(document: Document) -> None:

@@ -16,10 +16,8 @@ from explorer.services.agent import system_prompt
 from explorer.services.auto_compaction.prompt import CopilotWords
 from explorer.services.changes import PromptsChanged
 from explorer.services.document import Document
-from explorer.services.summary_request import Order
-from explorer.store import Store
-from explorer.template_catalogue import TEMPLATES, check_template, names_used_by
-from explorer.templates import (
+from explorer.services.summary_request import SummaryOrder
+from explorer.settings.prompt_templates import (
     TemplateError,
     changed_prompts,
     load_prompt,
@@ -28,6 +26,8 @@ from explorer.templates import (
     template_problems,
     user_prompts_dir,
 )
+from explorer.settings.template_catalogue import TEMPLATES, check_template, names_used_by
+from explorer.store import Store
 from explorer.workbench import Workbench
 from tests.models.server import Answer, ChatServer
 from tests.services.conftest import SAMPLE, Clock
@@ -170,15 +170,6 @@ def test_a_heading_that_is_not_asked_for_is_no_reason_to_refuse_an_answer(
     assert len(problems) == 1 and "Key Decisions" in problems[0]
 
 
-def test_a_text_that_is_tried_out_is_not_stored(bench: Workbench, document: Document) -> None:
-    tried = bench.prompts.templates_with({"history-update": OWN})
-    assert tried.sections["explorer"].history_update == OWN
-    assert document.templates.sections["explorer"].history_update != OWN
-    assert not prompts_folder().exists()
-    with pytest.raises(TemplateError, match="is missing"):
-        bench.prompts.templates_with({"branch-context": "nothing"})
-
-
 @pytest.fixture
 def server() -> Iterator[ChatServer]:
     with ChatServer() as running:
@@ -194,7 +185,7 @@ def test_the_provider_is_sent_the_own_text_and_the_draft_records_it(
     try:
         document = bench.open_blocking(bench.import_blocking(SAMPLE).key)
         bench.prompts.save("history-update", OWN)
-        order = Order("", "openai/test-model", lambda _purpose, _text: None, CancelToken())
+        order = SummaryOrder("", "openai/test-model", lambda _purpose, _text: None, CancelToken())
         profile = replace(EXPLORER, short_summary=False)
         shown = document.compaction.preview(
             None, profile, replace(SETTINGS, keep_recent_tokens=4000)

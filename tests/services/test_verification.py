@@ -25,10 +25,10 @@ from explorer.models.client import Cancelled, CancelToken, ModelClient, ModelCli
 from explorer.services.document import Document
 from explorer.services.draft_records import Draft
 from explorer.services.summary_audit import Auditor
-from explorer.services.summary_request import DraftFailed, Order
+from explorer.services.summary_request import DraftFailed, SummaryOrder
 from explorer.services.verification import Checked, Mended, check, mend, request_for
+from explorer.settings.prompt_templates import load_templates
 from explorer.store import Store
-from explorer.templates import load_templates
 from explorer.workbench import Workbench
 from tests.models.server import Answer, ChatServer, Cut, HttpFailure, Malformed, Plan, Stall
 from tests.pi_json import entry_body
@@ -58,8 +58,8 @@ class Desk:
         self.auditor = Auditor(self.document)
         self.shown: Partition = self.document.compaction.preview(None, EXPLORER, SETTINGS)
 
-    def order(self, model: str = MODEL, cancel: CancelToken | None = None) -> Order:
-        return Order("", model, lambda _purpose, _text: None, cancel or CancelToken())
+    def order(self, model: str = MODEL, cancel: CancelToken | None = None) -> SummaryOrder:
+        return SummaryOrder("", model, lambda _purpose, _text: None, cancel or CancelToken())
 
     async def drafted(self) -> tuple[Draft, Checked]:
         """An offline draft, and a thin text that was made of it by hand, checked."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from explorer.formats.pi.entries import read_entry, read_usage
 from explorer.session.branch_difference import _spent, as_markdown, compare_branches, duration
 from explorer.session.kinds import Kind
-from explorer.session.spending import UNCOUNTED, spent_of
 from explorer.session.text_difference import MOST_LINES, MOST_WORDS, word_differences
+from explorer.session.usage_sums import UNCOUNTED, usage_sum
 from tests.ui.sessions import MemoryDocument
 
 USAGE = {"input": 100, "output": 20, "cacheRead": 30, "cacheWrite": 0, "cost": {"total": 0.25}}
@@ -149,7 +149,7 @@ def test_what_a_reply_took_is_the_figure_of_the_status_bar() -> None:
         {"input": 5, "output": 2, "cost": {"input": 0.25, "output": 0.5}},
     ):
         entry = {"type": "message", "message": {"role": "assistant", "usage": usage}}
-        assert _spent(read_entry(entry)) == spent_of(read_usage(usage)) != UNCOUNTED
+        assert _spent(read_entry(entry)) == usage_sum(read_usage(usage)) != UNCOUNTED
 
 
 def test_a_cost_of_which_a_part_is_not_known_is_a_least_one() -> None:

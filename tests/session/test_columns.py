@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from explorer.formats.pi.entries import read_entry
 from explorer.session.columns import KNOWN, OP_KINDS, ColumnBuilder
@@ -148,3 +150,63 @@ def test_a_number_that_no_column_holds_does_not_break_it(number: object) -> None
     assert -1 <= builder.columns.usage[0] < 2**31
     assert abs(builder.columns.time[0]) <= 8.64e15
     assert 0 <= builder.columns.compactions[1].tokens_before < 2**31
+
+
+calls_drawn = st.lists(
+    st.tuples(st.sampled_from(["read", "edit", "write"]), st.sampled_from(["a", "b", "c"])),
+    max_size=3, unique_by=lambda one: one[1],
+)  # fmt: skip
+
+
+@given(st.lists(st.tuples(calls_drawn, st.integers(0, 2), st.booleans()), min_size=1, max_size=6))
+def test_an_entry_that_grew_is_as_if_it_had_been_whole(
+    turns: list[tuple[list[tuple[str, str]], int, bool]],
+) -> None:
+    """Each turn: the calls of a reply, how many of them are there at first, and whether the
+    results fail. Results come for calls that are there."""
+    whole, grown = ColumnBuilder(), ColumnBuilder()
+    late: list[tuple[int, Json]] = []
+    for turn, (drawn, first, failed) in enumerate(turns):
+        calls = [(f"c{turn}.{at}", name, path) for at, (name, path) in enumerate(drawn)]
+        full, part = _reply(*calls, model=f"m{turn}"), _reply(*calls[:first])
+        late.append((_add(whole, full, 9), full))
+        _add(grown, part, 1)
+        for call, _, _ in calls[:first]:
+            _add(whole, _result(call, failed))
+            _add(grown, _result(call, failed))
+    for index, full in late:
+        grown.replace(index, describe(read_entry(full)), 9)
+    assert _resolved(grown) == _resolved(whole)
+    for turn, (drawn, first, failed) in enumerate(turns):
+        for at in range(first, len(drawn)):
+            _add(whole, _result(f"c{turn}.{at}", failed))
+            _add(grown, _result(f"c{turn}.{at}", failed))
+    assert _resolved(grown) == _resolved(whole)
+    assert not grown.columns.open_calls
+
+
+def _resolved(builder: ColumnBuilder) -> list[Any]:
+    """All that columns say, names in place of their numbers."""
+    columns, ops = builder.columns, builder.columns.ops
+    rows = [
+        (ops.entry[at], ops.kind[at], ops.paths[ops.path[at]], ops.failed[at], ops.result[at],
+         ops.parts[ops.part[at]], ops.known[at], ops.wide[at])
+        for at in range(len(ops.entry))
+    ]  # fmt: skip
+    return [
+        rows, list(columns.kind), list(columns.flags), list(columns.time), list(columns.estimate),
+        [columns.models[one] for one in columns.model], dict(columns.open_calls),
+        [list(few.items()) for few in columns.few],
+    ]  # fmt: skip
+
+
+def test_what_few_entries_have_follows_the_entry_that_changed() -> None:
+    builder = ColumnBuilder()
+    for name in ("one", "two", "three"):
+        _add(builder, {"type": "session_info", "name": name})
+    builder.replace(1, describe(read_entry({"type": "session_info", "name": "other"})), 0)
+    assert list(builder.columns.names.items()) == [(0, "one"), (1, "other"), (2, "three")]
+    builder.replace(2, describe(read_entry(_reply())), 0)
+    assert builder.columns.names == {0: "one", 1: "other"}
+    with pytest.raises(IndexError):
+        builder.replace(3, describe(read_entry(_reply())), 0)

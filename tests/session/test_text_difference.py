@@ -5,7 +5,7 @@ from __future__ import annotations
 from explorer.session.text_difference import (
     MOST_LINES,
     MOST_WORDS,
-    Piece,
+    DifferencePiece,
     changed_lines,
     file_diff,
     word_differences,
@@ -80,7 +80,7 @@ def test_a_change_counts_its_lines_on_each_side() -> None:
 def test_very_long_texts_share_only_what_they_begin_with() -> None:
     lines = [f"line {number}\n" for number in range(MOST_WORDS + MOST_LINES)]
     one, other = word_differences("".join(lines), "".join(["other\n", *lines[1:]]))
-    assert one == (Piece("".join(lines), True),)
+    assert one == (DifferencePiece("".join(lines), True),)
     assert [piece.differs for piece in other] == [True]
     one, _ = word_differences("".join(lines), "".join([*lines[:3], "other\n", *lines[4:]]))
-    assert one[0] == Piece("".join(lines[:3]), False)
+    assert one[0] == DifferencePiece("".join(lines[:3]), False)

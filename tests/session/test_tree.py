@@ -17,7 +17,6 @@ from tests.session.trees import (
     grow,
     naive_ancestor,
     naive_path,
-    naive_subtree,
     parent_lists,
     plant,
 )
@@ -61,13 +60,11 @@ def test_children_are_sorted_by_time_then_by_order(parents: list[int], times: li
 
 
 @given(parent_lists())
-def test_leaves_branch_points_and_subtrees(parents: list[int]) -> None:
+def test_leaves_and_branch_points(parents: list[int]) -> None:
     tree = plant(parents)
     counts = [parents.count(index) for index in range(len(parents))]
     assert tree.leaves() == [at for at, count in enumerate(counts) if count == 0]
     assert tree.branch_points() == [at for at, count in enumerate(counts) if count > 1]
-    for index in range(len(parents)):
-        assert tree.subtree(index) == naive_subtree(parents, index)
 
 
 @given(parent_lists(), st.lists(st.integers(0, 3), min_size=40, max_size=40))
@@ -113,7 +110,7 @@ def test_a_chain_of_200_000_entries_needs_no_recursion() -> None:
         ids=[f"e{at}" for at in range(DEEP)],
         parent=array("i", range(-1, DEEP - 1)),
         kind=bytearray([1]) * DEEP,
-        flags=array("H", bytes(2 * DEEP)),
+        flags=array("I", bytes(4 * DEEP)),
         time=array("d", range(DEEP)),
     )
     tree = SessionTree(columns)
@@ -127,7 +124,6 @@ def test_a_chain_of_200_000_entries_needs_no_recursion() -> None:
         assert tree.leaves() == [DEEP - 1]
         assert tree.branch_points() == []
         assert tree.deepest_leaf(0) == DEEP - 1
-        assert len(tree.subtree(1)) == DEEP - 1
         assert tree.index_of(f"e{DEEP - 1}") == DEEP - 1
         assert tree.append("new", 5, describe(read_entry({"type": "custom"})), 0) == DEEP
         assert tree.path(DEEP).indices() == [0, 1, 2, 3, 4, 5, DEEP]
@@ -144,7 +140,7 @@ def test_a_comb_of_100_000_branches_is_walked_run_by_run() -> None:
         ids=[str(at) for at in range(count)],
         parent=parents,
         kind=bytearray([1]) * count,
-        flags=array("H", bytes(2 * count)),
+        flags=array("I", bytes(4 * count)),
         time=array("d", range(count)),
     )
     tree = SessionTree(columns)

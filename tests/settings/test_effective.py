@@ -27,7 +27,12 @@ from explorer.settings.keys import KEYS
 KEEP = "compaction.keepRecentTokens"
 ELSEWHERE = {"compaction.profile", "compaction.model", "compaction.servedModels", "agent.model"}
 ELSEWHERE |= {"models.apiBase", "extensions.enabled", "extensions.timeoutMs"}
-ELSEWHERE |= {"compaction.askFirst", "models.scriptedPace", "models.silenceSeconds"}
+ELSEWHERE |= {
+    "sessions.terminal",
+    "compaction.askFirst",
+    "models.scriptedPace",
+    "models.silenceSeconds",
+}
 ELSEWHERE |= {"agent.mostRounds", "agent.mostTurnTokens", "agent.sameCalls", "agent.allow"}
 """Settings that are no rules of a profile."""
 VALUES: dict[str, Any] = {

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from explorer.compaction.profile import BASES, PROFILES, profile_values
-from explorer.settings.profile_files import OwnProfile, ProfileError, ProfileFiles, read_file
-from explorer.templates import load_provenance
+from explorer.settings.profile_files import ProfileError, ProfileFiles, UserProfile, read_file
+from explorer.settings.prompt_templates import load_provenance
 
-MINE = OwnProfile(
+MINE = UserProfile(
     replace(PROFILES["omp"], name="mine", title="Mine", keep_recent_tokens=8_000),
     "omp",
     "For the lesson on cut points.",
@@ -68,7 +68,7 @@ def test_what_came_with_the_program_can_neither_be_changed_nor_taken_away(
     files: ProfileFiles, name: str
 ) -> None:
     with pytest.raises(ProfileError, match="came with the program and cannot be changed"):
-        files.save(OwnProfile(BASES[name], name), replacing=True)
+        files.save(UserProfile(BASES[name], name), replacing=True)
     with pytest.raises(ProfileError, match="came with the program and cannot be taken away"):
         files.delete(name)
 

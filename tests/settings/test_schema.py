@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from explorer import paths
+from explorer.settings import paths
 from explorer.settings.keys import KEYS, SCHEMA_FILE, schema_text, settings_schema
 
 SCHEMA = Draft202012Validator(settings_schema())

@@ -115,32 +115,6 @@ def test_a_session_without_a_name_is_called_by_the_first_words_that_there_are(
     assert report.title == store.sessions()[0].title == "one"
 
 
-def test_a_large_line_is_read_in_pieces_that_end_at_characters(
-    store: Store, tmp_path: Path
-) -> None:
-    text = "aé漢😀" * 30_000
-    key = store.import_session(
-        FileSource(write_file(tmp_path / "a.jsonl", [message(0, None, "s")]))
-    ).key
-    store.append(key, [(dumps(message(1, "e0", text)), "e0")]).result()
-    payloads = store.load(key).payloads
-    whole = payloads.raw(1)
-    assert payloads.size(1) == len(whole.encode())
-    parts, offset = [], 0
-    while offset < payloads.size(1):
-        piece = payloads.raw_piece(1, offset, 4001)
-        assert piece.start == offset and 0 < piece.end - offset <= 4001
-        parts.append(piece.text)
-        offset = piece.end
-    assert "".join(parts) == whole and len(parts) > 40
-    inside = whole.encode().index("漢".encode()) + 1
-    assert payloads.raw_piece(1, inside, 4).text == "漢"
-    with pytest.raises(IndexError):
-        payloads.raw(2)
-    with pytest.raises(IndexError):
-        payloads.size(2)
-
-
 def test_previews_of_entries_appended_after_the_first_look_are_seen(
     store: Store, tmp_path: Path
 ) -> None:

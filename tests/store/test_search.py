@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from explorer.formats.pi.entries import read_entry
 from explorer.formats.pi.export import dumps
-from explorer.store import Hit, Store
+from explorer.store import SearchHit, Store
 from explorer.store.search import entry_text, index_path, parse_query
 from tests.store.conftest import eventually
 from tests.store.sources import FileSource, message, write_file
@@ -31,7 +31,7 @@ def filled(store: Store, tmp_path: Path, texts: list[str] = TEXTS) -> int:
     return store.import_session(FileSource(write_file(tmp_path / "a.jsonl", entries))).key
 
 
-def found(hits: list[Hit]) -> list[int]:
+def found(hits: list[SearchHit]) -> list[int]:
     return sorted(hit.index for hit in hits)
 
 

@@ -14,8 +14,8 @@ from ui.audit.known import ProvenanceBadge
 from ui.audit.ledger_view import LEAST_ROWS, ONE_FIGURE
 from ui.compaction.words import entry_links
 from ui.theme import S4, S8, S16
-from ui.widgets.choice import Choice
-from ui.widgets.entry_table import EntryCells, EntryModel, EntryTable, ReadLines
+from ui.widgets.choice import ChoiceBox
+from ui.widgets.entry_table import EntryCells, EntryModel, EntryTableView, ReadLines
 from ui.widgets.figures import full
 from ui.widgets.labels import Caption, ClickLabel
 from ui.widgets.panels import EmptyState, OnePage, column_in, row
@@ -54,10 +54,14 @@ class LeftModel(EntryModel[int]):
         self._estimates = () if tree is None else tree.columns.estimate
         self._fates = {}
         if audit is not None:
-            figure = ("lost", Verdict.LOST) if audit.is_empty else ("told", Verdict.TO_SUMMARIZE)
+            figure = (
+                ("lost", Verdict.LOST) if audit.is_empty else ("summarized", Verdict.TO_SUMMARIZE)
+            )
             self._fates |= dict.fromkeys(audit.included, figure)
             self._fates |= dict.fromkeys(audit.left_out, ("did not fit", Verdict.LOST))
-            self._fates |= dict.fromkeys(audit.excluded_by_rule, ("not told", Verdict.NOT_SENT))
+            self._fates |= dict.fromkeys(
+                audit.excluded_by_rule, ("not summarized", Verdict.NOT_SENT)
+            )
         self.show(() if audit is None else audit.left)
 
     def fate(self, entry: int) -> tuple[str, Verdict]:
@@ -75,17 +79,17 @@ class BranchView(QWidget):
         self._audits: Sequence[BranchAudit] = ()
         self._tree: SessionTree | None = None
         self._previews: ReadLines | None = None
-        self.which = Choice(self)
+        self.which = ChoiceBox(self)
         self.which.setAccessibleName("Branch summary")
         self.which.activated.connect(self._show)
-        self.badge = ProvenanceBadge(self, "What was told")
+        self.badge = ProvenanceBadge(self, "What was summarized")
         self.words = ClickLabel(self)
         self.words.link.connect(self._follow)
         self.basis = Caption(parent=self, wraps=True)
         self.sees = ClickLabel(self)
         self.sees.link.connect(self._follow)
         self.model = LeftModel(self)
-        self.table = EntryTable(
+        self.table = EntryTableView(
             self.model, "Entries that were left", self, LEAST_ROWS, outlines_losses=True
         )
         self.table.entry_chosen.connect(self.entry_requested)

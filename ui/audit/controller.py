@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, QTimer
 from explorer.audit.findings import Finding
 from explorer.audit.losses import Loss, Repair, lost_line
 from explorer.audit.overview import Overview, overview
-from explorer.audit.own_agent import OwnAgent
+from explorer.audit.source_agent import SourceAgent
 from explorer.compaction.profile import BASES, PROFILES, Profile
 from explorer.services.changes import CompactionEnded, CountsChanged, EntriesAppended, LeafMoved
 from explorer.services.document import Document
@@ -48,7 +48,7 @@ class AuditController(QObject):
         self._to_tell = -1
         """A compaction that ended just now, or -1."""
         self._audited: Document | None = None
-        self._recorded: OwnAgent | None = None
+        self._recorded: SourceAgent | None = None
         """Whose rules the session shown was compacted by."""
         self._rest = QTimer(self)
         self._rest.setSingleShot(True)
@@ -355,7 +355,7 @@ class RepairController(QObject):
         window.compaction.set_up().show_shaped(entries[0])
         which = f"#{entries[0]} is" if len(entries) == 1 else f"#{entries[0]} and the others are"
         self._tell(
-            f"{purpose} {which} pinned: told word for word through every compaction.",
+            f"{purpose} {which} pinned: repeated word for word through every compaction.",
             "The pin is an entry of its own; unpin it below, or undo it.",
             back,
         )

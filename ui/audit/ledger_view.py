@@ -13,7 +13,7 @@ from ui.audit.known import ProvenanceBadge
 from ui.audit.words import LEADS, MEANINGS, VERDICTS, sentence_case, texture
 from ui.compaction.words import entry_links
 from ui.theme import S4, S8, S12, S16, role_name
-from ui.widgets.entry_table import ENTRY, EntryCells, EntryModel, EntryTable, ReadLines
+from ui.widgets.entry_table import ENTRY, EntryCells, EntryModel, EntryTableView, ReadLines
 from ui.widgets.figures import count, full
 from ui.widgets.labels import Caption, ClickLabel, Hairline
 from ui.widgets.loader import Loader
@@ -46,9 +46,7 @@ class RulePart(QWidget):
         column = column_in(self, S4, (S16, S8, S16, S12))
         column.addWidget(self.rule)
         column.addWidget(self.lives)
-        line = row(self.badge, self.basis)
-        line.setStretchFactor(self.basis, 1)
-        column.addLayout(line)
+        column.addLayout(row(self.badge, self.basis, wide=self.basis))
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         self.say_nothing()
 
@@ -167,7 +165,7 @@ class LedgerView(QWidget):
         self._found = Loader(self)
         self._found.loaded.connect(self._settle)
         self.model = LedgerModel(self)
-        self.table = EntryTable(
+        self.table = EntryTableView(
             self.model, "Entries with their verdicts", self, LEAST_ROWS, outlines_losses=True
         )
         self.table.entry_chosen.connect(self.entry_requested)
@@ -184,8 +182,7 @@ class LedgerView(QWidget):
     def _lay_out(self) -> None:
         head = QWidget(self)
         lines = column_in(head, S4, (S16, S8, S16, S8))
-        line = row(self.search, self.fold)
-        line.setStretchFactor(self.search, 1)
+        line = row(self.search, self.fold, wide=self.search)
         lines.addWidget(self.legend)
         lines.addLayout(line)
         column = column_in(self, 0)

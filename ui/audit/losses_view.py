@@ -19,10 +19,10 @@ from ui.audit.known import ProvenanceBadge
 from ui.audit.ledger_view import LEAST_ROWS, ONE_FIGURE, TWO_FIGURES
 from ui.audit.words import GRAVITIES, REPAIRS, SEVERITY_TEXTURES, sentence_case
 from ui.compaction.words import entry_links
-from ui.theme import S4, S8, S12, S16, bind_font, ui_font
-from ui.widgets.entry_table import EntryCells, EntryModel, EntryTable
+from ui.theme import S8, S12, S16, bind_font, ui_font
+from ui.widgets.entry_table import EntryCells, EntryModel, EntryTableView
 from ui.widgets.figures import count, full
-from ui.widgets.flow import FlowLayout
+from ui.widgets.flow import wrapping_row
 from ui.widgets.labels import Caption, ClickLabel, Hairline
 from ui.widgets.panels import EmptyState, OnePage, column_in, row
 from ui.widgets.table import RIGHT, Column
@@ -62,7 +62,7 @@ class LossModel(EntryModel[Loss]):
         )  # fmt: skip
 
 
-class LossPart(QWidget):
+class LossWidget(QWidget):
     """One loss: cause, what would have prevented it, how it is known, and what to do."""
 
     entry_requested = Signal(int)
@@ -99,14 +99,8 @@ class LossPart(QWidget):
         column.addWidget(self.title)
         column.addWidget(self.cause)
         column.addWidget(self.prevention)
-        line = row(self.badge, self.basis)
-        line.setStretchFactor(self.basis, 1)
-        column.addLayout(line)
-        flow = FlowLayout(across=S8, down=S4)
-        flow.addWidget(self.show_button)
-        for button in self.buttons.values():
-            flow.addWidget(button)
-        column.addLayout(flow)
+        column.addLayout(row(self.badge, self.basis, wide=self.basis))
+        column.addLayout(wrapping_row(self.show_button, *self.buttons.values()))
         column.addStretch(1)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
 
@@ -143,17 +137,17 @@ class LossesView(QWidget):
         self.summary = Caption(parent=self, wraps=True)
         self.summary.setContentsMargins(S16, S8, S16, S8)
         self.model = LossModel(self)
-        self.table = EntryTable(self.model, "Losses", self, LEAST_ROWS, outlines_losses=True)
+        self.table = EntryTableView(self.model, "Losses", self, LEAST_ROWS, outlines_losses=True)
         self.table.selectionModel().currentChanged.connect(self._current)
-        self.part = LossPart(self)
+        self.part = LossWidget(self)
         self.table.row_activated.connect(lambda _loss: self.part.show_button.click())
         self.part.entry_requested.connect(self.entry_requested)
         self.part.repair_requested.connect(self.repair_requested)
         self.part.setAccessibleName("Cause and repair")
         self.empty = EmptyState(
             "check", "Nothing was lost here",
-            "Every message on this path is in the context, told by a summary, or was never meant "
-            "for a model.", parent=self,
+            "Every message on this path is in the context, covered by a summary, or was never "
+            "meant for a model.", parent=self,
         )  # fmt: skip
         self._pages = OnePage(self)
         self._pages.add(self.empty)

@@ -12,7 +12,7 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFileDialog, QMenu
 
 from explorer.facts import ScanCancelled
-from explorer.services.audit_report import Form, form_of_file, make_report, save_report
+from explorer.services.audit_report import ReportForm, form_of_file, make_report, save_report
 from explorer.services.document import Document
 from explorer.session.kinds import Kind
 from explorer.store.rows import StoreError
@@ -22,7 +22,7 @@ from ui.audit.tab import NOW
 from ui.library.controller import file_name
 from ui.shell.dialogs import open_once
 
-FILTERS: dict[str, Form] = {
+FILTERS: dict[str, ReportForm] = {
     "Web page (*.html)": "html",
     "Markdown (*.md)": "md",
     "JSON (*.json)": "json",
@@ -83,7 +83,7 @@ class ReportController(QObject):
         dialog.fileSelected.connect(save)
         open_once(dialog)
 
-    async def save_now(self, path: Path, form: Form, compaction: int | None = None) -> None:
+    async def save_now(self, path: Path, form: ReportForm, compaction: int | None = None) -> None:
         """Gather the report and write it; cancelled, the file stays as it was."""
         document = self._state.document
         if document is None:
@@ -119,7 +119,7 @@ class ReportController(QObject):
         self,
         document: Document,
         path: Path,
-        form: Form,
+        form: ReportForm,
         compaction: int | None,
         cancelled: Callable[[], bool],
         tell: Callable[[int, int], None],

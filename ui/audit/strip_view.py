@@ -18,7 +18,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QScrollArea, QSizePolicy, QToolTip, QWidget
 
-from explorer.audit.generations import LOST_STATES, Run, State
+from explorer.audit.generations import LOST_STATES, PathState, StateRun
 from explorer.audit.ledger import LedgerVerdict
 from explorer.audit.strip import Strip
 from ui.audit.words import VERDICTS, texture
@@ -52,13 +52,13 @@ _SHOWN = (
 )
 
 
-def verdict_of(run: Run, lane: int) -> LedgerVerdict:
+def verdict_of(run: StateRun, lane: int) -> LedgerVerdict:
     """The ledger's verdict of a stretch at a moment; ``lane`` is the generation's number."""
     if run.state in LOST_STATES:
         return LedgerVerdict.LOST
-    if run.state is State.SET_ASIDE:
+    if run.state is PathState.SET_ASIDE:
         return LedgerVerdict.NEVER_SENT
-    if run.state is State.IN_CONTEXT:
+    if run.state is PathState.IN_CONTEXT:
         return LedgerVerdict.VERBATIM
     this = run.summarized_by == lane
     return LedgerVerdict.IN_THIS_SUMMARY if this else LedgerVerdict.IN_EARLIER_SUMMARY

@@ -21,8 +21,8 @@ from PySide6.QtWidgets import (
 
 from explorer.audit.losses import Repair, Severity
 from explorer.audit.overview import Overview
-from explorer.audit.own_agent import OwnAgent
 from explorer.audit.provenance import Provenance, tokens_before_known
+from explorer.audit.source_agent import SourceAgent
 from explorer.compaction.profile import Profile
 from ui.audit.branch_view import BranchView
 from ui.audit.known import ProvenanceBadge
@@ -40,7 +40,7 @@ from ui.theme import (
     set_tone,
     small_font,
 )
-from ui.widgets.choice import Choice
+from ui.widgets.choice import ChoiceBox
 from ui.widgets.entry_table import ReadLines
 from ui.widgets.figures import full
 from ui.widgets.flow import FlowLayout
@@ -92,10 +92,10 @@ class AuditHead(QWidget):
         super().__init__(parent)
         self._is_low = self._is_narrow = False
         self._headlines = ("", "")
-        self.moment = Choice(self)
+        self.moment = ChoiceBox(self)
         self.moment.setAccessibleName("Moment of the session")
         self.moment.setToolTip("The moment whose context is looked at")
-        self.rules = Choice(self)
+        self.rules = ChoiceBox(self)
         self.rules.setAccessibleName("Judged by the rules of")
         self.rules.setToolTip(
             "Files do not tell what went to the summarizer. It is worked out by these rules."
@@ -129,21 +129,18 @@ class AuditHead(QWidget):
         self._details = QWidget(self)
         rest = column_in(self._details, S8)
         rest.addLayout(self._line("Ru&les of", self.rules))
-        figures = row(self.figure, self.badge)
-        figures.setStretchFactor(self.figure, 1)
-        rest.addLayout(figures)
+        rest.addLayout(row(self.figure, self.badge, wide=self.figure))
         lines.addLayout(self._first)
         for part in (self._details, self.headline, self.bar):
             lines.addWidget(part)
 
-    def _line(self, words: str, box: Choice) -> QHBoxLayout:
+    def _line(self, words: str, box: ChoiceBox) -> QHBoxLayout:
         label = QLabel(words, self)
         bind_font(label, small_font)
         label.setBuddy(box)
         label.setMinimumWidth(label.fontMetrics().horizontalAdvance("Moment  "))
         box.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        line = row(label, box)
-        line.setStretchFactor(box, 1)
+        line = row(label, box, wide=box)
         return line
 
     def resizeEvent(self, event: QResizeEvent, /) -> None:
@@ -306,7 +303,7 @@ class AuditTab(QWidget):
     # what is shown -----------------------------------------------------------------------------
 
     def set_rules(
-        self, profiles: Mapping[str, Profile], agent_rules: OwnAgent, chosen: str
+        self, profiles: Mapping[str, Profile], agent_rules: SourceAgent, chosen: str
     ) -> None:
         """The rules that a session can be judged by; ``agent_rules``: those of its agent."""
         self.rules.clear()

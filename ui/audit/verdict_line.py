@@ -20,7 +20,7 @@ from ui.audit.known import ProvenanceBadge
 from ui.audit.words import VERDICTS, sentence_case
 from ui.compaction.words import entry_links
 from ui.theme import S4, S12, S16, bind_font, small_font
-from ui.widgets.flow import FlowLayout
+from ui.widgets.flow import wrapping_row
 from ui.widgets.labels import ClickLabel
 from ui.widgets.panels import column_in, row
 
@@ -38,17 +38,12 @@ class VerdictLine(QWidget):
         self.words.link.connect(self._follow)
         self.badge = ProvenanceBadge(self, "Verdict")
         column = column_in(self, S4, (S16, S4, S12, S4))
-        line = row(self.words, self.badge)
-        line.setStretchFactor(self.words, 1)
-        column.addLayout(line)
+        column.addLayout(row(self.words, self.badge, wide=self.words))
         self.figures = {
             name: ProvenanceBadge(self, name, labelled=True)
             for name in ("tokens", "context", "model", "time", "content")
         }
-        flow = FlowLayout(across=S12, down=0)
-        for badge in self.figures.values():
-            flow.addWidget(badge)
-        column.addLayout(flow)
+        column.addLayout(wrapping_row(*self.figures.values(), across=S12, down=0))
         self._is_low = False
         self._verdict_words: tuple[str, str] = ("", "")
         """The verdict and its rule."""

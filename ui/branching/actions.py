@@ -6,13 +6,13 @@ from functools import partial
 
 from PySide6.QtWidgets import QMenu
 
-from ui.actions import ActionRegistry, ActionSpec, Entry
+from ui.actions import ActionRegistry, ActionSpec, MenuEntry
 from ui.session import WindowSession
 
 AGENT, GO, SESSION = "Ag&ent", "&Go", "Sess&ion"
 
 
-def go_actions(session: WindowSession) -> list[Entry]:
+def go_actions(session: WindowSession) -> list[MenuEntry]:
     """What is done with the selected entry."""
     window = session.window
     return [
@@ -41,21 +41,25 @@ def connect(session: WindowSession) -> None:
     session.window.entry.edit_requested.connect(session.navigation.edit_again)
 
 
-def session_actions(session: WindowSession) -> list[Entry]:
-    """Forks and their origins."""
+def session_actions(session: WindowSession) -> list[MenuEntry]:
+    """Forks, and the sessions one step away."""
     window = session.window
     return [
         (ActionSpec("fork", "&Fork to a new session…",
                     "The path to the selected entry, or all branches, as a session of its own",
                     SESSION, ("Ctrl+Shift+B",)),
          lambda: session.forks.ask(window.map.selected)),
-        (ActionSpec("origin", "Open the &origin of this fork",
-                    "The session that this one was forked from, where they part", SESSION),
-         session.forks.go_to_origin),
+        (ActionSpec("parent_session", "Open the session a&bove",
+                    "The session that this one was forked from or started by, where that was",
+                    SESSION, ("Ctrl+Alt+Up",)), session.related.go_to_parent),
+        (ActionSpec("child_session", "Open the session belo&w",
+                    "The sub-agent that the selected entry started, or the first fork",
+                    SESSION, ("Ctrl+Alt+Down",)),
+         lambda: session.related.open_started(window.map.selected)),
     ]  # fmt: skip
 
 
-def agent_actions(session: WindowSession) -> list[Entry]:
+def agent_actions(session: WindowSession) -> list[MenuEntry]:
     """What is done with the agent."""
     return [
         (ActionSpec("side_by_side", "Ask se&veral models…",
@@ -72,6 +76,7 @@ def fill_menu(session: WindowSession, menu: QMenu, entry: int) -> None:
         menu.addAction("Edit and send again").triggered.connect(
             lambda: navigation.edit_again(entry)
         )
+    session.related.fill_menu(menu, entry)
     menu.addAction("Fork to a new session…").triggered.connect(lambda: session.forks.ask(entry))
     document = session.state.document
     if document is not None and not document.tree.is_ancestor(entry, document.leaf):
@@ -88,4 +93,5 @@ def follow(session: WindowSession, registry: ActionRegistry) -> None:
     registry.enable(("fork",), has_leaf)
     registry.enable(("side_by_side",), document is not None)
     registry.enable(("compare_branches",), has_leaf)
-    registry.enable(("origin",), session.forks.has_origin)
+    registry.enable(("parent_session",), session.related.has_parent)
+    registry.enable(("child_session",), bool(session.related.related.children))

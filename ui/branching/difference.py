@@ -36,10 +36,10 @@ from ui.map.navigation import (
     NavigationController,
 )
 from ui.theme import S8, S16, scaled
-from ui.widgets.choice import Choice
+from ui.widgets.choice import ChoiceBox
 from ui.widgets.comparison import (
+    ComparisonRow,
     ComparisonWindow,
-    Figure,
     FiguresGrid,
 )
 from ui.widgets.dialogs import fit
@@ -109,8 +109,8 @@ class DifferenceWindow(ComparisonWindow):
         self.left, self.right = self._chooser("Left branch"), self._chooser("Right branch")
         self.go_left, self.go_right = self._goer(self.left, "left"), self._goer(self.right, "right")
 
-    def _chooser(self, name: str) -> Choice:
-        choice = Choice(self)
+    def _chooser(self, name: str) -> ChoiceBox:
+        choice = ChoiceBox(self)
         choice.setAccessibleName(name)
         choice.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         choice.setMinimumContentsLength(8)
@@ -118,7 +118,7 @@ class DifferenceWindow(ComparisonWindow):
         choice.activated.connect(lambda _row: self._ask())
         return choice
 
-    def _goer(self, choice: Choice, side: str) -> QPushButton:
+    def _goer(self, choice: ChoiceBox, side: str) -> QPushButton:
         tip = "Make its last entry the leaf; the other stays as a branch"
         button = self.button("Go on with this", tip)
         button.setAccessibleName(f"Go on with the {side} branch")
@@ -268,10 +268,10 @@ def _prepared(found: BranchDifference) -> tuple[BranchDifference, Sequence[Pair]
     return found, table_rows(found)
 
 
-def _figures(found: BranchDifference) -> list[Figure]:
+def _figures(found: BranchDifference) -> list[ComparisonRow]:
     sides = (found.left, found.right)
     return [
-        Figure(
+        ComparisonRow(
             title,
             [words(side) for side in sides],
             [BARS[title](side) for side in sides] if title in BARS else (),

@@ -17,13 +17,14 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.services.document import Document
-from explorer.services.session_forks import fork_point, plan_fork
-from explorer.store.rows import ImportCancelled, SessionRow, StoreError
+from explorer.services.session_forks import plan_fork
+from explorer.store.rows import ImportCancelled, StoreError
 from ui import theme
 from ui.app_state import (
     AppState,
 )
 from ui.branching.agent_stop import AgentStop
+from ui.branching.related import RelatedSessionsController
 from ui.library.controller import (
     SessionsController,
 )
@@ -100,10 +101,15 @@ class ForkController(QObject):
     """The fork is stored whole or not at all, and then opened."""
 
     def __init__(
-        self, state: AppState, sessions: SessionsController, agent_stop: AgentStop
+        self,
+        state: AppState,
+        sessions: SessionsController,
+        agent_stop: AgentStop,
+        related: RelatedSessionsController,
     ) -> None:
         super().__init__(state)
         self._state, self._sessions, self._agent_stop = state, sessions, agent_stop
+        self._related = related
         self.dialog: ForkDialog | None = None
         state.document_changed.connect(self._close)
 
@@ -179,42 +185,5 @@ class ForkController(QObject):
             f"This is a fork of “{document.title}” at #{at}.",
             " ".join(forked.notes),
             action="Back to its origin",
-            on_action=self.go_to_origin,
+            on_action=self._related.go_to_parent,
         )
-
-    # and back ------------------------------------------------------------------------------------
-
-    @property
-    def has_origin(self) -> bool:
-        """Whether the session shown says that it is a fork."""
-        document = self._state.document
-        return document is not None and bool(document.header.parent_session)
-
-    def go_to_origin(self) -> None:
-        """Open the session that this one was forked from, where they part."""
-        self._agent_stop.then(
-            "open the origin",
-            lambda: self._state.tasks.start("Opening the origin", self._go_to_origin()),
-        )
-
-    async def _go_to_origin(self) -> None:
-        bench, document = self._state.bench, self._state.document
-        if bench is None or document is None:
-            return
-        row: SessionRow | None = await asyncio.to_thread(bench.origin, document.key)
-        if row is None:
-            self._state.notice(
-                "warning", "The session that this one was forked from is not in the library.",
-                todo=f"It is named {document.header.parent_session}. If the file is still there, "
-                "import it.",
-            )  # fmt: skip
-            return
-        tree, leaf = document.tree, document.leaf
-        self._state.window.notices.dismiss()
-        await self._sessions.open_now(row.key)
-        origin = self._state.document
-        if origin is not None and origin.key == row.key:
-            at = await asyncio.to_thread(fork_point, tree, leaf, origin.tree)
-            if at >= 0:
-                self._state.window.map.select(at)
-                self._state.say(f"The fork left here, at #{at}.")

@@ -19,7 +19,7 @@ from ui import theme
 from ui.app_state import AppState
 from ui.conversation.attachments import (
     Attachment,
-    PictureRefused,
+    AttachmentRefused,
     from_bytes,
 )
 from ui.conversation.pane import AgentPane
@@ -57,7 +57,7 @@ def decoded(pictures: Sequence[ImagePart]) -> tuple[tuple[Attachment, ...], list
         try:
             raw = base64.b64decode(picture.data_base64)
             found.append(from_bytes(raw, f"picture {number}"))
-        except (binascii.Error, ValueError, PictureRefused) as error:
+        except (binascii.Error, ValueError, AttachmentRefused) as error:
             refused.append(str(error) or f"picture {number} cannot be decoded")
     return tuple(found), refused
 

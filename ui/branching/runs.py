@@ -22,14 +22,14 @@ from PySide6.QtWidgets import (
 
 from explorer.agent.events import RoundStarted, ToolEnded, ToolStarted, TurnEvent
 from explorer.agent.limits import TurnLimits
-from explorer.agent.prompt import Prompt
+from explorer.agent.prompt import UserPrompt
 from explorer.agent.workspace import Workspace
 from explorer.models.catalogue import levels_of
 from explorer.models.client import CancelToken, Silence, TextDelta, ThinkingDelta, UsageReport
 from explorer.models.request import ThinkingLevel, as_level
 from explorer.models.retry import Retry
 from explorer.services.document import Document
-from explorer.services.parallel_runs import FEWEST, MOST, ParallelRuns, Run, RunOrder
+from explorer.services.parallel_runs import FEWEST, MOST, ParallelRun, ParallelRuns, RunOrder
 from explorer.session.branch_difference import (
     duration,
 )
@@ -45,7 +45,7 @@ from ui.conversation.controller import (
 from ui.map.navigation import (
     NavigationController,
 )
-from ui.widgets.choice import Choice
+from ui.widgets.choice import ChoiceBox
 from ui.widgets.comparison import ComparisonWindow
 from ui.widgets.dialogs import fit
 from ui.widgets.figures import count
@@ -79,7 +79,7 @@ class RunsDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle("Ask several models side by side")
         self._models, self._levels = models, levels
-        self.rows: list[tuple[ModelBox, Choice, LinkButton]] = []
+        self.rows: list[tuple[ModelBox, ChoiceBox, LinkButton]] = []
         self._labels: list[QLabel] = []
         self.words = QPlainTextEdit(text, self)
         self._make_head(pictures)
@@ -136,7 +136,7 @@ class RunsDialog(QDialog):
 
     def _add_row(self, model: str) -> None:
         number = len(self.rows)
-        box, level = ModelBox(self), Choice(self)
+        box, level = ModelBox(self), ChoiceBox(self)
         box.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         box.set_models(self._models, model)
@@ -151,7 +151,7 @@ class RunsDialog(QDialog):
         self._offer_levels(box, level)
         self._follow()
 
-    def _offer_levels(self, box: ModelBox, level: Choice) -> None:
+    def _offer_levels(self, box: ModelBox, level: ChoiceBox) -> None:
         wanted = level.currentData()
         offered = self._levels(str(box.currentData()))
         level.clear()
@@ -220,7 +220,7 @@ class RunColumn(QWidget):
     stop_pressed = Signal()
     go_pressed = Signal()
 
-    def __init__(self, number: int, run: Run, parent: QWidget | None = None) -> None:
+    def __init__(self, number: int, run: ParallelRun, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.run = run
         self._tokens = 0
@@ -437,7 +437,7 @@ class RunsController(QObject):
         )  # fmt: skip
         self.dialog = dialog
         dialog.run_chosen.connect(
-            lambda words, orders: self._start(Prompt(words, prompt.images), orders)
+            lambda words, orders: self._start(UserPrompt(words, prompt.images), orders)
         )
         dialog.finished.connect(lambda _result: self._closed(dialog))
         dialog.open()
@@ -471,7 +471,7 @@ class RunsController(QObject):
             "is until you choose."
         )
 
-    def _start(self, prompt: Prompt, orders: list[RunOrder]) -> None:
+    def _start(self, prompt: UserPrompt, orders: list[RunOrder]) -> None:
         state, document = self._state, self._state.document
         if document is None or state.agent_running:
             return

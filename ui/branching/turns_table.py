@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.session.branch_difference import BranchDifference, Message, Turn, duration
+from explorer.session.branch_difference import BranchDifference, BranchMessage, BranchTurn, duration
 from ui.theme import (
     S4,
     S8,
@@ -40,16 +40,16 @@ MOST_FITTED = 2_000
 """Rows up to which headings are lower than messages; in longer tables all rows are as high."""
 
 
-class Cell(NamedTuple):
+class TableCell(NamedTuple):
     """What stands in one column of a row."""
 
-    message: Message | None
+    message: BranchMessage | None
     heading: str = ""
     """The words over a turn, where the row begins one."""
     same: bool = False
 
 
-Pair = tuple[Cell, Cell]
+Pair = tuple[TableCell, TableCell]
 
 
 def table_rows(found: BranchDifference) -> list[Pair]:
@@ -60,12 +60,12 @@ def table_rows(found: BranchDifference) -> list[Pair]:
         if row.turn != turn:
             turn = row.turn
             left, right = (_heading(side.turns, turn) for side in (found.left, found.right))
-            rows.append((Cell(None, left), Cell(None, right)))
-        rows.append((Cell(row.left, "", row.same), Cell(row.right, "", row.same)))
+            rows.append((TableCell(None, left), TableCell(None, right)))
+        rows.append((TableCell(row.left, "", row.same), TableCell(row.right, "", row.same)))
     return rows
 
 
-def cell_at(index: Index) -> Cell:
+def cell_at(index: Index) -> TableCell:
     """What stands at a valid index of the table."""
     row: Pair = index.data(ROW)
     return row[index.column()]
@@ -89,24 +89,24 @@ def branch_column(side: int, name: str) -> Column[Pair]:
     )
 
 
-def _heading(turns: tuple[Turn, ...], number: int) -> str:
+def _heading(turns: tuple[BranchTurn, ...], number: int) -> str:
     if number >= len(turns):
         return f"Turn {number + 1}: none here"
     turn = turns[number]
     return f"Turn {number + 1} · {count(len(turn.messages), 'message')} · {_span(turn)}"
 
 
-def _span(turn: Turn) -> str:
+def _span(turn: BranchTurn) -> str:
     return duration(turn.elapsed_ms)
 
 
-def _first(message: Message | None) -> str:
+def _first(message: BranchMessage | None) -> str:
     if message is None:
         return ""
     return " ".join(message.text.split()) or " · ".join(message.calls)
 
 
-def _spoken(cell: Cell) -> str:
+def _spoken(cell: TableCell) -> str:
     if cell.heading:
         return cell.heading
     if cell.message is None:
@@ -162,7 +162,7 @@ class TurnsDelegate(QStyledItemDelegate):
             self._message(painter, inner, cell.message, cell.same)
         painter.restore()
 
-    def _message(self, painter: QPainter, rect: QRectF, message: Message, same: bool) -> None:
+    def _message(self, painter: QPainter, rect: QRectF, message: BranchMessage, same: bool) -> None:
         now, sign = theme(), scaled(14)
         small = QFontMetrics(self.small)
         head = QRectF(rect.left(), rect.top(), rect.width(), small.lineSpacing())
@@ -182,7 +182,7 @@ class TurnsDelegate(QStyledItemDelegate):
         self._words(painter, rect, head.bottom(), message, same)
 
     def _words(
-        self, painter: QPainter, rect: QRectF, top: float, message: Message, same: bool
+        self, painter: QPainter, rect: QRectF, top: float, message: BranchMessage, same: bool
     ) -> None:
         now, body = theme(), QFontMetrics(self.body)
         words = " ".join(message.text.split())

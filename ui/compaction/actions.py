@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtGui import QKeySequence
 
-from ui.actions import ActionSpec, Entry
+from ui.actions import ActionSpec, MenuEntry
 from ui.session import WindowSession
 
 COMPACTION = "Com&paction"
@@ -14,7 +14,7 @@ NEEDS_CUT = ("show_cut", "request")
 NEEDS_ENTRY_ON_PATH = ("pin", "omit", "up_to_here", "from_here")
 
 
-def compaction_actions(session: WindowSession) -> list[Entry]:
+def compaction_actions(session: WindowSession) -> list[MenuEntry]:
     """Preview, draft, prune, undo, report and extensions."""
     return [
         (ActionSpec("compact", "&Preview", "See what a compaction would summarize and keep",
@@ -36,7 +36,7 @@ def compaction_actions(session: WindowSession) -> list[Entry]:
     ]  # fmt: skip
 
 
-def shaping_actions(session: WindowSession) -> list[Entry]:
+def shaping_actions(session: WindowSession) -> list[MenuEntry]:
     """What is done with the selected entry, for every compaction to come."""
     shaping, pane = session.entry_edits, session.window.map
     return [
@@ -56,7 +56,7 @@ def shaping_actions(session: WindowSession) -> list[Entry]:
     ]  # fmt: skip
 
 
-def cut_actions(session: WindowSession) -> list[Entry]:
+def cut_actions(session: WindowSession) -> list[MenuEntry]:
     """What the compaction panel offers besides its main buttons."""
     panel = session.window.compaction
 

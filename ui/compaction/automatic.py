@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject, Signal
 
-from explorer.compaction.background import State
+from explorer.compaction.background import RunState
 from explorer.compaction.reasons import share_text
 from explorer.models.retry import Retry
-from explorer.services.auto_compaction.confirmation import Compact, NotNow, Question
+from explorer.services.auto_compaction.confirmation import CompactHere, CompactionQuestion, NotNow
 from explorer.services.auto_compaction.controller import AutomaticCompaction
 from explorer.services.changes import (
     AutomaticChanged,
@@ -173,10 +173,10 @@ class AutomaticLine(QObject):
         def stop() -> None:
             self._state.tasks.start("Ending a summary", automatic.prompts.stop())
 
-        if machine is None or machine.state not in (State.IN_PROGRESS, State.COMPLETED):
+        if machine is None or machine.state not in (RunState.IN_PROGRESS, RunState.COMPLETED):
             return None, stop
         full = f"the prompt is {share_text(machine.ratio)} full"
-        if machine.state is State.IN_PROGRESS:
+        if machine.state is RunState.IN_PROGRESS:
             words = f"A summary is being made ahead, while the agent works on: {full}."
             return StripState(words, first="Stop"), stop
         words = f"The summary that was made ahead takes its place before the next request: {full}."
@@ -356,7 +356,7 @@ class AutomaticController(QObject):
     # the question before a compaction --------------------------------------------------------
 
     @property
-    def question(self) -> Question | None:
+    def question(self) -> CompactionQuestion | None:
         """What waits for the person's word in the session shown."""
         now = self.now()
         return now.confirmation.question if now is not None else None
@@ -368,7 +368,7 @@ class AutomaticController(QObject):
         if now is None or question is None:
             return False
         words = instructions or panel.instructions()
-        now.confirmation.answer(Compact(panel.cut, words, self._edited(question.draft)))
+        now.confirmation.answer(CompactHere(panel.cut, words, self._edited(question.draft)))
         return True
 
     def not_now(self) -> None:
@@ -387,7 +387,7 @@ class AutomaticController(QObject):
         if now is None or question is None or question.draft is not draft:
             return False
         self._panel.put_aside(draft)
-        now.confirmation.answer(NotNow() if text is None else Compact(text=text))
+        now.confirmation.answer(NotNow() if text is None else CompactHere(text=text))
         return True
 
     def _edited(self, draft: Draft | None) -> str | None:

@@ -7,11 +7,11 @@ from typing import NamedTuple
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtWidgets import QComboBox, QFrame, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from explorer.services.auto_compaction.confirmation import NotNow, Question
+from explorer.services.auto_compaction.confirmation import CompactionQuestion, NotNow
 from ui import theme
-from ui.widgets.choice import Choice
+from ui.widgets.choice import ChoiceBox
 from ui.widgets.figures import round_short, short
-from ui.widgets.flow import FlowLayout
+from ui.widgets.flow import wrapping_row
 from ui.widgets.labels import Caption, LinkButton
 
 
@@ -38,7 +38,7 @@ _REVIEW_TIP = (
 _WAITS = "The turn waits, and nothing is sent meanwhile. Cut and instructions below count."
 
 
-def question_words(question: Question) -> QuestionWords:
+def question_words(question: CompactionQuestion) -> QuestionWords:
     """What is asked for one question."""
     if question.trigger == "background":
         return _ready(question)
@@ -67,7 +67,7 @@ def question_words(question: Question) -> QuestionWords:
     )  # fmt: skip
 
 
-def _ready(question: Question) -> QuestionWords:
+def _ready(question: CompactionQuestion) -> QuestionWords:
     """A summary that was made ahead."""
     figures = f"{short(question.tokens)} of {round_short(question.window)} tokens"
     return QuestionWords(
@@ -99,7 +99,7 @@ class AutomaticBar(QFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("strip", True)
-        self.question: Question | None = None
+        self.question: CompactionQuestion | None = None
         self.words = QLabel(self)
         self.words.setWordWrap(True)
         self.words.setTextFormat(Qt.TextFormat.PlainText)
@@ -109,7 +109,7 @@ class AutomaticBar(QFrame):
         self.compact.setProperty("kind", "primary")
         self.review = QPushButton(self)
         self.not_now = QPushButton("&Not now", self)
-        self.again = Choice(self)
+        self.again = ChoiceBox(self)
         self.again.setAccessibleName("When to ask again after Not now")
         self.again.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.watch = LinkButton("Watch", self)
@@ -134,11 +134,8 @@ class AutomaticBar(QFrame):
         column.addWidget(self.words)
         column.addWidget(self.then)
         self._buttons = QWidget(self)
-        flow = FlowLayout(across=theme.S8, down=theme.S4)
-        flow.setContentsMargins(0, 0, 0, 0)
-        for part in (self.compact, self.review, self.not_now, self.again):
-            flow.addWidget(part)
-        self._buttons.setLayout(flow)
+        buttons = (self.compact, self.review, self.not_now, self.again)
+        self._buttons.setLayout(wrapping_row(*buttons))
         column.addWidget(self._buttons)
         column.addWidget(self.watch)
 
@@ -160,7 +157,7 @@ class AutomaticBar(QFrame):
         self.again.setMinimumWidth(theme.scaled(90))
         self.again.setMaximumWidth(theme.scaled(240))
 
-    def ask(self, question: Question) -> None:
+    def ask(self, question: CompactionQuestion) -> None:
         """Ask; a question that stands there already keeps what was chosen with it."""
         if question is self.question:
             return

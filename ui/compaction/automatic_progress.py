@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QApplication
 
-from explorer.compaction.background import State
-from explorer.services.auto_compaction.confirmation import Question
+from explorer.compaction.background import RunState
+from explorer.services.auto_compaction.confirmation import CompactionQuestion
 from explorer.services.changes import (
     AutomaticChanged,
     BackgroundChanged,
     CompactionEnded,
     CompactionStarted,
-    SummaryText,
+    SummaryArrived,
 )
 from ui.app_state import AppState
 from ui.compaction import notices
@@ -55,7 +55,7 @@ class AutomaticProgressController(QObject):
         self._automatic = automatic
         self._compaction = compaction
         self._live: _Live | None = None
-        self._asked: Question | None = None
+        self._asked: CompactionQuestion | None = None
         self._panel = panel = state.window.compaction
         self._bar, line = panel.automatic, automatic.line
         bar = self._bar
@@ -68,7 +68,7 @@ class AutomaticProgressController(QObject):
         state.window.inspector.currentChanged.connect(self._tab_shown)
         state.document_changed.connect(self._forget)
         bus = state.bus
-        bus.on_shown(SummaryText, self._text)
+        bus.on_shown(SummaryArrived, self._text)
         bus.on_shown(CompactionStarted, self._started)
         bus.on_shown(CompactionEnded, self._ended)
         bus.on_shown(AutomaticChanged, lambda _change: self._look_for_question())
@@ -113,7 +113,7 @@ class AutomaticProgressController(QObject):
         for purpose, text in live.texts.items():
             panel.draft_text(text, purpose)
 
-    def _text(self, piece: SummaryText) -> None:
+    def _text(self, piece: SummaryArrived) -> None:
         live, panel = self._live, self._panel
         if live is None:
             return
@@ -163,7 +163,7 @@ class AutomaticProgressController(QObject):
     def _look_ahead(self, change: BackgroundChanged) -> None:
         """A summary that is made while the agent works on takes no room by itself."""
         live = self._live
-        if change.state == State.IN_PROGRESS.value:
+        if change.state == RunState.IN_PROGRESS.value:
             if live is None:
                 now = self._state.models_for(self._state.agent_model())[0]
                 why = "Made ahead, while the agent works on. It is applied before a next request."
@@ -175,7 +175,7 @@ class AutomaticProgressController(QObject):
             self._bar.clear()
             if live.watched:
                 self._panel.watched(None)
-            self._mark("ready" if change.state == State.COMPLETED.value else "")
+            self._mark("ready" if change.state == RunState.COMPLETED.value else "")
 
     # a question ----------------------------------------------------------------------------------
 

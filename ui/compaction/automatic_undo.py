@@ -6,7 +6,7 @@ from functools import partial
 
 from PySide6.QtCore import QObject
 
-from explorer.agent.prompt import Prompt
+from explorer.agent.prompt import UserPrompt
 from explorer.compaction.triggers import (
     limits_of,
 )
@@ -100,7 +100,7 @@ class AutomaticUndoController(QObject):
                 "Your next message goes on with all of the context.",
             )  # fmt: skip
 
-    def _if_it_fits(self, document: Document, left: list[Prompt]) -> None:
+    def _if_it_fits(self, document: Document, left: list[UserPrompt]) -> None:
         state = self._state
         window = document.client.info(state.agent_model()).window
         taken = document.context_size(state.profile).tokens
@@ -124,7 +124,7 @@ class AutomaticUndoController(QObject):
         )  # fmt: skip
         self._notice = state.window.notices.notice
 
-    def _go_on(self, left: list[Prompt]) -> None:
+    def _go_on(self, left: list[UserPrompt]) -> None:
         if left:
             self._turns.send(left[0])
         else:
@@ -157,14 +157,14 @@ class AutomaticUndoController(QObject):
         return await document.edits.undo_compaction()
 
 
-def prompts_after(document: Document, entry: int) -> list[Prompt]:
+def prompts_after(document: Document, entry: int) -> list[UserPrompt]:
     """The user's messages on the active path after an entry, in order."""
     path = document.tree.path(document.leaf)
     start = path.position(entry) + 1
-    found: list[Prompt] = []
+    found: list[UserPrompt] = []
     for at in path[start:]:
         message = document.entry(at).body if document.tree.kind(at) is Kind.USER else None
         if isinstance(message, UserMessage) and not message.synthetic:
             images = [ImagePart(image.mime, image.data) for image in images_of(message.content)]
-            found.append(Prompt(text_of(message.content), tuple(images)))
+            found.append(UserPrompt(text_of(message.content), tuple(images)))
     return found

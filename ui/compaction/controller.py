@@ -12,7 +12,7 @@ from explorer.models.client import Cancelled, CancelToken
 from explorer.services.document import Document
 from explorer.services.draft_records import Draft
 from explorer.services.edits import NothingToUndo
-from explorer.services.summary_request import DraftFailed, Order
+from explorer.services.summary_request import DraftFailed, SummaryOrder
 from explorer.store.rows import StoreError
 from ui.app_state import SUMMARY_MODEL, AppState
 from ui.compaction.automatic import AutomaticController
@@ -177,7 +177,7 @@ class CompactionController(QObject):
 
         try:
             others = self._state.after(model)
-            order = Order(
+            order = SummaryOrder(
                 instructions, model, text, cancel,
                 fallbacks=others, on_progress=waits, on_restart=restarted,
             )  # fmt: skip

@@ -11,11 +11,9 @@ from PySide6.QtWidgets import (
     QPlainTextEdit,
     QProgressBar,
     QPushButton,
-    QSplitter,
     QStackedWidget,
     QTabBar,
     QTabWidget,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -33,10 +31,10 @@ from ui.compaction.words import (
 )
 from ui.theme import S4, S8, S12, S16, bind_font, on_theme_changed, scaled, set_tone, ui_font
 from ui.widgets.figures import count, full, short
-from ui.widgets.flow import FlowLayout
+from ui.widgets.flow import wrapping_row
 from ui.widgets.labels import Caption, ElidedLabel, Hairline
 from ui.widgets.loader import Loader
-from ui.widgets.panels import column_in, row, scroll_area
+from ui.widgets.panels import column_in, column_of, row, scroll_area, stacked
 from ui.widgets.plain_text import StreamView
 
 
@@ -99,8 +97,7 @@ class StreamingView(QWidget):
         self.cancel.clicked.connect(self._cancelled)
         self.tabs = QTabWidget(self)
         self.tabs.setDocumentMode(True)
-        line = row(self.title, self.cancel)
-        line.setStretchFactor(self.title, 1)
+        line = row(self.title, self.cancel, wide=self.title)
         column = column_in(self, S8, (S16, S12, S16, S12))
         column.addLayout(line)
         column.addWidget(self.why)
@@ -280,20 +277,11 @@ class DraftPage(QWidget):
         )
         inner.addWidget(caption)
         inner.addWidget(self.editor, 1)
-        self.split = QSplitter(Qt.Orientation.Vertical, page)
-        self.split.setChildrenCollapsible(False)
+        self.split = stacked(self.sources, right, (2, 3), page)
         self.split.setHandleWidth(1)
-        self.split.addWidget(self.sources)
-        self.split.addWidget(right)
-        self.split.setStretchFactor(0, 2)
-        self.split.setStretchFactor(1, 3)
         on_theme_changed(self._restyle)
         self._restyle()
-        below = QVBoxLayout()
-        below.setContentsMargins(S16, S4, S16, S4)
-        below.setSpacing(S4)
-        below.addWidget(self.facts)
-        below.addWidget(self.made)
+        below = column_of(self.facts, self.made, spacing=S4, margins=(S16, S4, S16, S4))
         column = column_in(page, 0)
         column.addWidget(self.tabs)
         column.addWidget(self.split, 1)
@@ -307,9 +295,7 @@ class DraftPage(QWidget):
         column.addWidget(self.sizes)
         column.addWidget(self.place_note)
         column.addWidget(self.problem)
-        buttons = FlowLayout(across=S8, down=S4)
-        for button in self._buttons():
-            buttons.addWidget(button)
+        buttons = wrapping_row(*self._buttons())
         column.addLayout(buttons)
         return foot
 

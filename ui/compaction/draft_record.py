@@ -42,7 +42,7 @@ TRIGGERS = {
 }
 
 
-class Step(NamedTuple):
+class RecordedCall(NamedTuple):
     """A call as it is shown."""
 
     what: str
@@ -56,7 +56,7 @@ def asker(model: str) -> str:
     return "the service of your own" if model == REMOTE else model
 
 
-def step(made: Attempt) -> Step:
+def step(made: Attempt) -> RecordedCall:
     """A call in words."""
     part = f", part {made.window}" if made.window else ""
     waited = f" after {made.waited_s:.1f} s" if made.waited_s >= 0.05 else ""
@@ -64,7 +64,7 @@ def step(made: Attempt) -> Step:
     took = [f"{made.elapsed_ms / 1000:.1f} s"]
     if made.usage is not None:
         took.append(f"{full(made.usage.input)} in, {full(made.usage.output)} out")
-    return Step(what + waited, asker(made.model), " · ".join(took), made.problem)
+    return RecordedCall(what + waited, asker(made.model), " · ".join(took), made.problem)
 
 
 def headline(attempts: Sequence[Attempt], asked_of_extensions: int = 0) -> str:
@@ -198,7 +198,7 @@ class DraftRecordView(QWidget):
         self.section = CollapsibleSection("How it was made", self._content, parent=self)
         outer = column_in(self)
         outer.addWidget(self.section)
-        self.steps: tuple[Step, ...] = ()
+        self.steps: tuple[RecordedCall, ...] = ()
         self._shown: object = None
 
     def show_draft(self, draft: Draft) -> None:

@@ -20,7 +20,7 @@ from ui.map.navigation import NavigationController
 from ui.widgets.figures import count, full
 
 
-class Offer(NamedTuple):
+class EditOffer(NamedTuple):
     """What can be done with an entry."""
 
     possible: bool = False
@@ -28,7 +28,7 @@ class Offer(NamedTuple):
     omitted: bool = False
 
 
-NOTHING = Offer()
+NOTHING = EditOffer()
 
 
 def nothing_more() -> None:
@@ -114,7 +114,7 @@ class EntryEditsController(QObject):
 
     # what is offered -----------------------------------------------------------------------------
 
-    def offers(self, entry: int) -> Offer:
+    def offers(self, entry: int) -> EditOffer:
         """What can be done with an entry."""
         document = self._state.document
         if document is None or not 0 <= entry < len(document.tree):
@@ -123,7 +123,7 @@ class EntryEditsController(QObject):
         if not can_be_sent(document.tree, path, entry):
             return NOTHING
         shape = document.edits.shape()
-        return Offer(True, entry in shape.pinned, entry in shape.omitted)
+        return EditOffer(True, entry in shape.pinned, entry in shape.omitted)
 
     def fill_menu(self, menu: QMenu, entry: int) -> None:
         """Offer it in the menu of an entry."""

@@ -20,7 +20,7 @@ from ui.widgets.panels import column_in
 from ui.widgets.table import RIGHT, Column
 
 
-class LedgerModel(EntryModel[int]):
+class PartitionModel(EntryModel[int]):
     """Rows are positions of the path, or those of one verdict.
 
     The running total counts from the end: what would be kept if the cut fell at that row.

@@ -20,7 +20,7 @@ MOST_TOKENS = 200_000
 _HOW = {
     "in place": "where it stands",
     "again": "again, after the summary",
-    "not": "not told",
+    "not": "not repeated",
 }
 EMPTY = (
     "Pin on the map (P) what must stay word for word; omit (O) what no model needs. Both are"
@@ -155,7 +155,7 @@ class ShapingPart(QWidget):
         bind_icon(go, "omit" if one.how == "omitted" else "pin")
         what = ElidedLabel(text, line)
         tokens = Caption(f"{full(one.tokens)}", line)
-        tokens.setToolTip(f"{full(one.tokens)} tokens, told {_HOW[one.sent]}")
+        tokens.setToolTip(f"{full(one.tokens)} tokens, repeated {_HOW[one.sent]}")
         for part in (go, what, tokens):
             layout.addWidget(part, 1 if part is what else 0)
         go.setAccessibleName(f"#{one.entry}, {one.how}, {full(one.tokens)} tokens: {text}")
@@ -180,7 +180,7 @@ class ShapingPart(QWidget):
         if self._rule:
             taken = sum(row.tokens for row in by_rule)
             most, number = short(self._rule), f"{len(by_rule):,}"
-            sentence = f"Up to {most} tokens: {number} told again, {short(taken)}."
+            sentence = f"Up to {most} tokens: {number} repeated, {short(taken)}."
         self.taken.setText(sentence)
         self.keep.setVisible(is_new)
         self.keep.setText("Keep none ▸" if not tokens else f"Keep up to {short(tokens)} ▸")

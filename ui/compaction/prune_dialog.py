@@ -26,7 +26,7 @@ from explorer.session.tree import SessionTree
 from ui import theme
 from ui.theme.verdicts import PRUNED
 from ui.widgets.dialogs import fit
-from ui.widgets.entry_table import EntryCells, EntryModel, EntryTable, ReadLines
+from ui.widgets.entry_table import EntryCells, EntryModel, EntryTableView, ReadLines
 from ui.widgets.figures import count, full
 from ui.widgets.panels import push_button
 from ui.widgets.table import RIGHT, Column
@@ -105,7 +105,7 @@ class PruneDialog(QDialog):
         layout.addWidget(self.facts)
         layout.addLayout(self._limits())
         self.model = PruneModel(tree, previews_of, self)
-        self.table = EntryTable(self.model, "Tool results that would be pruned", self)
+        self.table = EntryTableView(self.model, "Tool results that would be pruned", self)
         self.table.entry_chosen.connect(self.entry_requested)
         layout.addWidget(self.table, 1)
         layout.addLayout(self._buttons())

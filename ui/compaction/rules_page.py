@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QLabel, QWidget
 from explorer.compaction.profile import PROFILES, Profile
 from ui.profiles.rules import RuleList
 from ui.theme import S4, S8, S12, S16, bind_font, ui_font
-from ui.widgets.flow import FlowLayout
+from ui.widgets.flow import wrapping_row
 from ui.widgets.labels import Caption, LinkButton
 from ui.widgets.panels import column_in, row, scroll_area
 
@@ -52,9 +52,7 @@ class RulesPage(QWidget):
             "and the ledger what it does; the change holds for this session.", body,
         )  # fmt: skip
         intro.setWordWrap(True)
-        links = FlowLayout(across=S12, down=0)
-        for link in (self.reset, self.keep, self.profiles):
-            links.addWidget(link)
+        links = wrapping_row(self.reset, self.keep, self.profiles, across=S12, down=0)
         column = column_in(body, S4, (S16, S12, S16, S16))
         column.addLayout(row(self.back, 1))
         column.addWidget(self.title)

@@ -12,12 +12,12 @@ from explorer.compaction.partition import Partition
 from explorer.compaction.profile import Profile, Settings
 from explorer.models.catalogue import ModelInfo
 from explorer.services.document import Document
-from ui.compaction.ledger import LedgerModel, VerdictReason
+from ui.compaction.ledger import PartitionModel, VerdictReason
 from ui.compaction.pinned_part import ShapingPart
 from ui.compaction.setup_parts import BudgetPart, InstructionsBox, OutcomePart, RulesPart
 from ui.compaction.words import is_possible
 from ui.theme import S16, bind_font, on_theme_changed, scaled, set_tone, small_font
-from ui.widgets.entry_table import ENTRY, EntryTable
+from ui.widgets.entry_table import ENTRY, EntryTableView
 from ui.widgets.figures import short
 from ui.widgets.labels import ElidedLabel, Hairline, LinkButton
 from ui.widgets.panels import CollapsibleSection, row, section
@@ -143,9 +143,9 @@ class SetupPage(QWidget):
         self._add(part)
 
     def _build_ledger(self) -> None:
-        self.ledger = LedgerModel(self)
+        self.ledger = PartitionModel(self)
         name = "Ledger: every entry of the path and what becomes of it"
-        self.table = EntryTable(self.ledger, name, self._body)
+        self.table = EntryTableView(self.ledger, name, self._body)
         self.table.entry_chosen.connect(self.entry_requested)
         self.table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.table.customContextMenuRequested.connect(self._ask_menu)
@@ -165,9 +165,7 @@ class SetupPage(QWidget):
         self.request = LinkButton(parent=part)
         bind_font(self.request, small_font)
         self.request.clicked.connect(self.request_asked)
-        line = row(caption, self.request)
-        line.setStretchFactor(caption, 1)
-        column.addLayout(line)
+        column.addLayout(row(caption, self.request, wide=caption))
         column.addWidget(self.instructions)
         self._add(part)
 
@@ -295,7 +293,7 @@ class SetupPage(QWidget):
         at = self.ledger.row_at_or_after(shown.cut if shown.cut >= 0 else len(shown.verdicts) - 1)
         if at >= 0:
             index = self.ledger.index(at, 0)
-            self.table.scrollTo(index, EntryTable.ScrollHint.PositionAtCenter)
+            self.table.scrollTo(index, EntryTableView.ScrollHint.PositionAtCenter)
 
     # what somebody is led to -------------------------------------------------------------------
 

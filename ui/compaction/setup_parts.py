@@ -34,9 +34,9 @@ from ui.theme import (
     small_font,
     ui_font,
 )
-from ui.widgets.choice import Choice
+from ui.widgets.choice import ChoiceBox
 from ui.widgets.figures import full, round_short, short
-from ui.widgets.flow import FlowLayout
+from ui.widgets.flow import wrapping_row
 from ui.widgets.labels import Caption, ClickLabel, LinkButton, RichLabel
 from ui.widgets.model_box import ModelBox
 from ui.widgets.number_slider import NumberSlider
@@ -87,14 +87,10 @@ class BudgetPart(QWidget):
         self.smaller.hide()
         self._window, self._model_window = 0, 0
         column = column_in(self, S4, (S16, S12, S16, S12))
-        line = row(self.heading, self.badge)
-        line.setStretchFactor(self.heading, 1)
-        column.addLayout(line)
+        column.addLayout(row(self.heading, self.badge, wide=self.heading))
         for part in (self.bar, self.legend):
             column.addWidget(part)
-        line = row(self.provider, self.provider_badge)
-        line.setStretchFactor(self.provider, 1)
-        column.addLayout(line)
+        column.addLayout(row(self.provider, self.provider_badge, wide=self.provider))
         column.addWidget(self.smaller)
 
     def show_partition(
@@ -158,7 +154,7 @@ class RulesPart(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.settings = Settings()
-        self.profile = Choice(self)
+        self.profile = ChoiceBox(self)
         self.profile.setAccessibleName("Profile: the rules that compaction follows")
         self.profile.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.profile.activated.connect(
@@ -194,12 +190,8 @@ class RulesPart(QWidget):
 
     def _lay_out(self) -> None:
         column = column_in(self, S4, (S16, S12, S16, S12))
-        line = row(self._label, self.profile)
-        line.setStretchFactor(self.profile, 1)
-        links = FlowLayout(across=S12, down=0)
-        links.addWidget(self.rules)
-        links.addWidget(self.compare)
-        links.addWidget(self.prompts)
+        line = row(self._label, self.profile, wide=self.profile)
+        links = wrapping_row(self.rules, self.compare, self.prompts, across=S12, down=0)
         column.addLayout(line)
         column.addLayout(links)
         for slider in self._sliders():
@@ -346,9 +338,7 @@ class OutcomePart(QWidget):
         column.addWidget(self.caption)
         column.addWidget(self.figures)
         column.addSpacing(S4)
-        line = row(self.summarize, self.model, self.price)
-        line.setStretchFactor(self.model, 1)
-        column.addLayout(line)
+        column.addLayout(row(self.summarize, self.model, self.price, wide=self.model))
         on_theme_changed(self._restyle)
         self._restyle()
 

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QModelIndex, Qt, Signal
-from PySide6.QtWidgets import QSplitter, QWidget
+from PySide6.QtCore import QModelIndex, Signal
+from PySide6.QtWidgets import QWidget
 
 from explorer.compaction.partition import Partition, Verdict
 from explorer.compaction.preparation import Preparation
 from explorer.services.document import Document
 from explorer.session.entries import Entry
-from ui.inspector.gather import is_large
+from ui.inspector.entry_content import is_large
 from ui.theme import S4, S12, role_name
-from ui.widgets.entry_table import ENTRY, EntryCells, EntryModel, EntryTable
+from ui.widgets.entry_table import ENTRY, EntryCells, EntryModel, EntryTableView
 from ui.widgets.figures import count, full
 from ui.widgets.labels import Caption, LinkButton
 from ui.widgets.loader import READ_ERRORS, Loader
 from ui.widgets.message_blocks import blocks, words_of
-from ui.widgets.panels import column_in, row
+from ui.widgets.panels import column_in, row, stacked
 from ui.widgets.plain_text import PlainTextView
 from ui.widgets.table import RIGHT, Column
 
@@ -81,7 +81,7 @@ class SourcesView(QWidget):
         self._document: Document | None = None
         self.model = SourcesModel(self)
         name = "Entries that the draft was made from"
-        self.table = EntryTable(self.model, name, self)
+        self.table = EntryTableView(self.model, name, self)
         self.table.selectionModel().currentChanged.connect(lambda now, _old: self._read(now))
         self.caption = Caption(parent=self)
         self.go = LinkButton("Go to it", self)
@@ -95,11 +95,8 @@ class SourcesView(QWidget):
         column = column_in(below, S4, (S12, S4, S4, 0))
         column.addLayout(row(self.caption, 1, self.go))
         column.addWidget(self.text, 1)
-        self.split = QSplitter(Qt.Orientation.Vertical, self)
-        self.split.setChildrenCollapsible(False)
+        self.split = stacked(self.table, below, (0, 0), self)
         self.split.setHandleWidth(1)
-        self.split.addWidget(self.table)
-        self.split.addWidget(below)
         outer = column_in(self)
         outer.addWidget(self.split)
         self.table.setMinimumHeight(70)

@@ -8,7 +8,7 @@ import re
 from PySide6.QtGui import QKeySequence
 
 from explorer.compaction.partition import Partition
-from explorer.compaction.preparation import Preparation, Refusal
+from explorer.compaction.preparation import Preparation, PreparationRefusal
 from explorer.session.tree import SessionTree
 from ui.widgets.figures import count, full, short
 
@@ -41,7 +41,7 @@ def entry_links(text: str, but: int = -1) -> str:
 def plain_reason(shown: Partition, by_hand: bool) -> str:
     """Why the cut falls here, or why there is none and what to do."""
     prepared = shown.preparation
-    if isinstance(prepared, Refusal):
+    if isinstance(prepared, PreparationRefusal):
         return f"{prepared.reason} {_NEXT_STEPS.get(prepared.code, '')}".strip()
     return prepared.reason
 

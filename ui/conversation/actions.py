@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QMenu
 from explorer.formats.pi.export import AsFormat
 from explorer.models.request import THINKING_LEVELS, as_level
 from explorer.services.document import Document
-from ui.actions import ActionSpec, Entry
+from ui.actions import ActionSpec, MenuEntry
 from ui.app_state import AppState
-from ui.conversation.slash_commands import CommandsPage, Offer, SlashCommand
+from ui.conversation.slash_commands import CommandOffer, CommandsPage, SlashCommand
 from ui.session import WindowSession
 from ui.shell.dialogs import open_once
 
@@ -32,7 +32,7 @@ LEVEL_NOTES = {
 }
 
 
-def agent_actions(session: WindowSession) -> list[Entry]:
+def agent_actions(session: WindowSession) -> list[MenuEntry]:
     """Stop, continue, answer, compact, and the folder of the agent."""
     return [
         (ActionSpec("compact_now", "&Compact now",
@@ -66,7 +66,7 @@ def agent_actions(session: WindowSession) -> list[Entry]:
     ]  # fmt: skip
 
 
-def conversation_actions(session: WindowSession) -> list[Entry]:
+def conversation_actions(session: WindowSession) -> list[MenuEntry]:
     """To the conversation, and about in it."""
     state, agent = session.state, session.window.agent
     return [
@@ -146,8 +146,8 @@ class Commands:
 
     # model ---------------------------------------------------------------------------------------
 
-    def _models(self) -> list[Offer]:
-        return [Offer(model, label) for model, label in self._state.models("agent")]
+    def _models(self) -> list[CommandOffer]:
+        return [CommandOffer(model, label) for model, label in self._state.models("agent")]
 
     def _model(self, name: str) -> None:
         if not name:
@@ -166,8 +166,8 @@ class Commands:
         self._session.agent.choose_model(found[0])
         self._state.say(f"{found[0]} answers from the next message on.")
 
-    def _profiles(self) -> list[Offer]:
-        return [Offer(each.name, each.title) for each in self._state.profiles.values()]
+    def _profiles(self) -> list[CommandOffer]:
+        return [CommandOffer(each.name, each.title) for each in self._state.profiles.values()]
 
     def _profile(self, name: str) -> None:
         known = self._state.profiles
@@ -178,8 +178,8 @@ class Commands:
         self._state.set_profile(name)
         self._state.say(f"Compacted by the rules of {known[name].title} from now on.")
 
-    def _levels(self) -> list[Offer]:
-        return [Offer(level, LEVEL_NOTES[level]) for level in THINKING_LEVELS]
+    def _levels(self) -> list[CommandOffer]:
+        return [CommandOffer(level, LEVEL_NOTES[level]) for level in THINKING_LEVELS]
 
     def _thinking(self, level: str) -> None:
         agent, bar = self._session.agent, self._session.window.agent.bar

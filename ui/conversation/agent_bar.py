@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
 from explorer.agent.approval import ApprovalMode
 from explorer.models.request import THINKING_LEVELS, ThinkingLevel
 from ui import theme
-from ui.widgets.choice import Choice
+from ui.widgets.choice import ChoiceBox
 from ui.widgets.flow import FlowLayout
 from ui.widgets.model_box import ModelBox
 from ui.widgets.panels import row_in
@@ -36,7 +36,7 @@ class Folding(NamedTuple):
     ask: QCheckBox
     automatic: QCheckBox
     workspace: QPushButton
-    thinking: Choice
+    thinking: ChoiceBox
 
 
 class BarMenu(QToolButton):
@@ -157,7 +157,7 @@ class AgentBar(QWidget):
         self.models.setToolTip("The model that answers")
         self.models.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.models.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
-        self.thinking = Choice(self)
+        self.thinking = ChoiceBox(self)
         self.thinking.setAccessibleName("Thinking level")
         self.thinking.setToolTip("How long the model may think before it answers")
         for level in THINKING_LEVELS:
@@ -167,7 +167,7 @@ class AgentBar(QWidget):
         )
         self.workspace = QPushButton(self)
         self.workspace.setAutoDefault(False)
-        self.mode = Choice(self)
+        self.mode = ChoiceBox(self)
         self.mode.setAccessibleName("What the agent may do without asking")
         for mode, label, tip in MODES:
             self.mode.addItem(label, mode)

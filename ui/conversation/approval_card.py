@@ -23,11 +23,11 @@ from PySide6.QtWidgets import (
 
 from explorer.agent.allow_patterns import pattern_of
 from explorer.agent.approval import ApprovalAnswer, ApprovalChoice, ApprovalRequest
-from explorer.session.text_difference import Line
+from explorer.session.text_difference import DifferenceLine
 from explorer.session.visible_text import end_of, exact, folded, size_words, visible_line
 from ui import theme
 from ui.inspector.diff_view import DiffView, unified_lines
-from ui.widgets.flow import FlowLayout
+from ui.widgets.flow import wrapping_row
 from ui.widgets.labels import Caption, ElidedLabel, LinkButton
 from ui.widgets.message_blocks import DiffBlock
 from ui.widgets.plain_text import PlainTextView
@@ -82,10 +82,10 @@ CHOICES = (
 )
 
 
-def _whole_lines(diff: str) -> tuple[Line, ...]:
+def _whole_lines(diff: str) -> tuple[DifferenceLine, ...]:
     """The lines of a unified diff, of which none hides a part of itself."""
     return tuple(
-        Line(line.sign, part)
+        DifferenceLine(line.sign, part)
         for line in unified_lines(diff)
         for part in folded(exact(line.text), FOLDED)
     )
@@ -124,6 +124,21 @@ class ApprovalCard(QFrame):
         self._mistake.setWordWrap(True)
         self._mistake.hide()
         self._body: PlainTextView | None = None
+        self._make_answers()
+        self.details = LinkButton("&More", self)
+        self.details.setCheckable(True)
+        self.details.setAutoDefault(False)
+        self.details.setToolTip("The folder, the pattern and a note to the agent")
+        self.details.toggled.connect(self._fold)
+        self._arming = QTimer(self)
+        self._arming.setSingleShot(True)
+        self._arming.setInterval(ARMED_AFTER_MS)
+        self._lay_out()
+        theme.on_theme_changed(self._restyle)
+        self._restyle()
+        self.hide()
+
+    def _make_answers(self) -> None:
         self.buttons: dict[ApprovalChoice, QPushButton] = {}
         for way in CHOICES:
             button = self.buttons[way.choice] = QPushButton(way.label, self)
@@ -140,18 +155,6 @@ class ApprovalCard(QFrame):
         self.note.setAccessibleName("Note to the agent when it is denied")
         self.note.setPlaceholderText("Why not, for the agent (optional)")
         self.note.returnPressed.connect(partial(self._answer, "deny"))
-        self.details = LinkButton("&More", self)
-        self.details.setCheckable(True)
-        self.details.setAutoDefault(False)
-        self.details.setToolTip("The folder, the pattern and a note to the agent")
-        self.details.toggled.connect(self._fold)
-        self._arming = QTimer(self)
-        self._arming.setSingleShot(True)
-        self._arming.setInterval(ARMED_AFTER_MS)
-        self._lay_out()
-        theme.on_theme_changed(self._restyle)
-        self._restyle()
-        self.hide()
 
     def _lay_out(self) -> None:
         head = QHBoxLayout()
@@ -160,13 +163,12 @@ class ApprovalCard(QFrame):
         head.addWidget(self._title, 1)
         head.addWidget(self._more, 0, Qt.AlignmentFlag.AlignTop)
         head.addWidget(self.details, 0, Qt.AlignmentFlag.AlignTop)
-        answers = FlowLayout(across=theme.S4, down=theme.S4)
         self._pattern_label = Caption("Pattern:", self)
-        for part in (
+        answers = wrapping_row(
             self.buttons["once"], self.buttons["session"], self.buttons["always"],
             self._pattern_label, self.pattern, self.buttons["deny"], self.note,
-        ):  # fmt: skip
-            answers.addWidget(part)
+            across=theme.S4,
+        )  # fmt: skip
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(theme.S8, theme.S8, theme.S8, theme.S8)
         self._column.setSpacing(theme.S4)

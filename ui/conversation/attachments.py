@@ -33,7 +33,7 @@ SUFFIXES = frozenset((".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".ppm", 
 _QUALITIES = (90, 75, 55)
 
 
-class PictureRefused(ValueError):
+class AttachmentRefused(ValueError):
     """Why a picture cannot be sent, in words."""
 
 
@@ -66,7 +66,7 @@ def from_file(path: Path) -> Attachment:
     """
     length = path.stat().st_size
     if length > MOST_FILE_BYTES:
-        raise PictureRefused(f"{path.name} is too large to send ({length / 1e6:.0f} MB)")
+        raise AttachmentRefused(f"{path.name} is too large to send ({length / 1e6:.0f} MB)")
     return from_bytes(path.read_bytes(), path.name)
 
 
@@ -80,13 +80,13 @@ def from_bytes(raw: bytes, name: str) -> Attachment:
     form = bytes(reader.format().data()).decode("ascii", "replace")
     # A drawing format could refer to files; only pixels are read.
     if form in ("", "svg", "svgz"):
-        raise PictureRefused(f"{name} is not a picture of pixels")
+        raise AttachmentRefused(f"{name} is not a picture of pixels")
     whole = reader.size()
     if whole.width() * whole.height() > MOST_PIXELS:
-        raise PictureRefused(f"{name} is too large: {whole.width()} × {whole.height()}")
+        raise AttachmentRefused(f"{name} is too large: {whole.width()} × {whole.height()}")
     image = reader.read()
     if image.isNull():
-        raise PictureRefused(f"{name} cannot be decoded: {reader.errorString()}")
+        raise AttachmentRefused(f"{name} cannot be decoded: {reader.errorString()}")
     small = max(image.width(), image.height()) <= LONGEST_SIDE and len(raw) <= MOST_BYTES
     if form in MIMES and small:
         return _attachment(image, raw, MIMES[form], name)
@@ -96,7 +96,7 @@ def from_bytes(raw: bytes, name: str) -> Attachment:
 def from_image(image: QImage, name: str) -> Attachment:
     """A picture that was pasted. Raises PictureRefused. For a worker thread."""
     if image.isNull():
-        raise PictureRefused(f"{name} holds no picture")
+        raise AttachmentRefused(f"{name} holds no picture")
     if max(image.width(), image.height()) > LONGEST_SIDE:
         image = _within(image, LONGEST_SIDE)
     raw, mime = _encoded(image, b"PNG", -1), "image/png"
@@ -105,7 +105,7 @@ def from_image(image: QImage, name: str) -> Attachment:
             break
         raw, mime = _encoded(_opaque(image), b"JPEG", quality), "image/jpeg"
     if len(raw) > MOST_BYTES:
-        raise PictureRefused(f"{name} is too large to send, even made smaller")
+        raise AttachmentRefused(f"{name} is too large to send, even made smaller")
     return _attachment(image, raw, mime, name)
 
 
@@ -135,7 +135,7 @@ def _encoded(image: QImage, form: bytes, quality: int) -> bytes:
     writer = QImageWriter(buffer, QByteArray(form))
     writer.setQuality(quality)
     if not writer.write(image):
-        raise PictureRefused(f"the picture cannot be made smaller: {writer.errorString()}")
+        raise AttachmentRefused(f"the picture cannot be made smaller: {writer.errorString()}")
     return bytes(buffer.data().data())
 
 

@@ -120,7 +120,7 @@ def _suggestion_columns() -> list[Column[Suggestion]]:
     ]  # fmt: skip
 
 
-class Completion(QObject):
+class MessageCompletion(QObject):
     """Watches the message box, asks for suggestions, and puts in what is taken."""
 
     asked = Signal(object)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject
 
-from explorer.agent.prompt import Prompt
+from explorer.agent.prompt import UserPrompt
 from explorer.agent.tools.context import OutputFiles
 from explorer.compaction.triggers import manual_now
 from explorer.models.client import Cancelled, CancelToken
@@ -22,9 +22,9 @@ from ui.conversation.message_box import (
     HistoryController,
 )
 from ui.conversation.permissions import PermissionController
-from ui.conversation.slash_commands import Call, Mistake, SlashCommands
-from ui.conversation.spending import SpendingController
+from ui.conversation.slash_commands import CommandCall, CommandMistake, SlashCommands
 from ui.conversation.turns import TurnController
+from ui.conversation.usage_label import UsageLabelController
 from ui.conversation.workspace import FolderController, ToolsController
 
 THINKING = "thinking"
@@ -52,7 +52,7 @@ class AgentController(QObject):
             state, self.tools, self.history, self.attachments,
             lambda: self.thinking if self.thinks else None,
         )  # fmt: skip
-        self.spending = SpendingController(state)
+        self.spending = UsageLabelController(state)
         self._pane = pane = state.window.agent
         pane.send_requested.connect(self.send)
         pane.stop_requested.connect(self.stop)
@@ -186,15 +186,15 @@ class AgentController(QObject):
 
     # sending -------------------------------------------------------------------------------------
 
-    def send(self, prompt: Prompt, after: bool = False) -> None:
+    def send(self, prompt: UserPrompt, after: bool = False) -> None:
         """Do what was typed: a command, a message into or after the running turn, or a new one."""
         if self._state.document is None:
             return
         meant = self.commands.read(prompt.text)
-        if isinstance(meant, Mistake):
+        if isinstance(meant, CommandMistake):
             self._state.say(meant.reason)
             return
-        if isinstance(meant, Call):
+        if isinstance(meant, CommandCall):
             self._call(meant, prompt)
             return
         if prompt.images and self.attachments.model_is_blind:
@@ -204,7 +204,7 @@ class AgentController(QObject):
                 "Choose a model that takes pictures, or remove them.",
             )  # fmt: skip
             return
-        message = Prompt(meant.text, prompt.images)
+        message = UserPrompt(meant.text, prompt.images)
         if self.running and not self.turns.takes_messages:
             self._state.say("The session is being worked on; send the message after that.")
             return
@@ -215,7 +215,7 @@ class AgentController(QObject):
         else:
             self.turns.send(message)
 
-    def _call(self, meant: Call, prompt: Prompt) -> None:
+    def _call(self, meant: CommandCall, prompt: UserPrompt) -> None:
         """Run a command; what was typed stays in the box where it cannot be."""
         try:
             meant.command.run(meant.argument)

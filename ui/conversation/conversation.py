@@ -6,6 +6,8 @@ What arrives while the agent answers is gathered and shown 30 times a second.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QLabel, QToolButton, QWidget
@@ -102,6 +104,15 @@ class Conversation(QWidget):
         else:
             view.place()
         self._show_hint()
+        self.finding.refresh()
+
+    def reread(self, entries: Sequence[int]) -> None:
+        """These entries say something else now."""
+        flow = self.view.flow
+        for item in sorted({flow.items.item_of(entry) for entry in entries}):
+            if item >= 0:
+                flow.reread(item)
+        self.view.place()
         self.finding.refresh()
 
     def recount(self) -> None:

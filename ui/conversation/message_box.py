@@ -11,7 +11,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QImage
 
-from explorer.agent.prompt import Prompt
+from explorer.agent.prompt import UserPrompt
 from explorer.agent.workspace import (
     Walk,
     Workspace,
@@ -23,7 +23,7 @@ from explorer.session.kinds import Kind, selector
 from ui.app_state import AppState
 from ui.conversation.attachments import (
     Attachment,
-    PictureRefused,
+    AttachmentRefused,
     from_bytes,
     from_file,
     from_image,
@@ -83,7 +83,7 @@ class HistoryController(QObject):
         self._composer.setPlainText(unsent if isinstance(unsent, str) else "")
         return True
 
-    def put_back(self, document: Document, prompts: Sequence[Prompt]) -> None:
+    def put_back(self, document: Document, prompts: Sequence[UserPrompt]) -> None:
         """Texts that the agent did not get return to the box of their session."""
         text = "\n\n".join(prompt.text for prompt in prompts if prompt.text)
         if document is self._state.document:
@@ -152,7 +152,7 @@ class AttachmentController(QObject):
         try:
             async with self._one_by_one:
                 made = await asyncio.to_thread(make)
-        except PictureRefused as error:
+        except AttachmentRefused as error:
             self._state.notice("warning", f"{error}.", "Nothing was added to the message.")
             return
         except OSError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 from PySide6.QtCore import QSize, Signal
@@ -9,13 +10,13 @@ from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
 from explorer.agent.events import ToolEnded, ToolStarted, TurnEvent
-from explorer.agent.prompt import Prompt
+from explorer.agent.prompt import UserPrompt
 from explorer.services.document import Document
 from ui import theme
 from ui.conversation.agent_bar import AgentBar
 from ui.conversation.approval_card import NARROW, ApprovalCard
 from ui.conversation.attachments import ChipRow
-from ui.conversation.completion import Completion
+from ui.conversation.completion import MessageCompletion
 from ui.conversation.composer import Composer
 from ui.conversation.conversation import Conversation
 from ui.conversation.strips import AutomaticStrip, QueueStrip
@@ -35,7 +36,7 @@ class AgentPane(QWidget):
     """Tells the window by signals only; the window runs the turn and reports back."""
 
     send_requested = Signal(object, bool)
-    """(``Prompt``, whether it is for after the turn that runs)"""
+    """(``UserPrompt``, whether it is for after the turn that runs)"""
     stop_requested = Signal()
     model_chosen = Signal(str)
     workspace_requested = Signal()
@@ -60,7 +61,7 @@ class AgentPane(QWidget):
         self.card = ApprovalCard(self)
         self.chips = ChipRow(self)
         self.composer = Composer(self)
-        self.completion = Completion(self.composer)
+        self.completion = MessageCompletion(self.composer)
         self.bar = AgentBar(self)
         self.models, self.workspace = self.bar.models, self.bar.workspace
         self.send, self.stop, self.state = self.bar.send, self.bar.stop, self.bar.state
@@ -161,6 +162,11 @@ class AgentPane(QWidget):
         if self._document is not None:
             self.conversation.refresh()
 
+    def reread(self, entries: Sequence[int]) -> None:
+        """These entries say something else now."""
+        if self._document is not None:
+            self.conversation.reread(entries)
+
     def recount(self) -> None:
         """Token counts of entries changed."""
         self.conversation.recount()
@@ -203,10 +209,10 @@ class AgentPane(QWidget):
         self.composer.setFocus()
 
     @property
-    def prompt(self) -> Prompt:
+    def prompt(self) -> UserPrompt:
         """What would be sent now."""
         images = tuple(one.part for one in self.chips.attachments)
-        return Prompt(self.composer.toPlainText().strip(), images)
+        return UserPrompt(self.composer.toPlainText().strip(), images)
 
     def _send(self, after: bool, _text: str) -> None:
         prompt = self.prompt

@@ -18,7 +18,7 @@ _COMMAND = re.compile(r"/([A-Za-z][\w-]*)(?:\s+(.*))?\s*", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class CommandOffer:
     """Something that can be put in the place of what was typed."""
 
     text: str
@@ -27,7 +27,7 @@ class Offer:
     """A few words about it."""
 
 
-def _no_offers() -> Sequence[Offer]:
+def _no_offers() -> Sequence[CommandOffer]:
     return ()
 
 
@@ -44,7 +44,7 @@ class SlashCommand:
     arguments: str
     sentence: str
     run: Callable[[str], object] = field(repr=False)
-    offers: Callable[[], Sequence[Offer]] = field(default=_no_offers, repr=False)
+    offers: Callable[[], Sequence[CommandOffer]] = field(default=_no_offers, repr=False)
 
     @property
     def needs_argument(self) -> bool:
@@ -57,14 +57,14 @@ class SlashCommand:
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class TypedMessage:
     """What was typed is a message to the agent."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class CommandCall:
     """What was typed is a command, with its argument."""
 
     command: SlashCommand
@@ -72,7 +72,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Mistake:
+class CommandMistake:
     """What was typed is meant as a command and cannot be one; ``reason`` says why."""
 
     reason: str
@@ -98,26 +98,26 @@ class SlashCommands:
     def __getitem__(self, name: str) -> SlashCommand:
         return self._commands[name]
 
-    def read(self, text: str) -> Message | Call | Mistake:
+    def read(self, text: str) -> TypedMessage | CommandCall | CommandMistake:
         """What a person means by what was typed."""
         text = text.strip()
         if text.startswith("//"):
-            return Message(text[1:])
+            return TypedMessage(text[1:])
         found = _COMMAND.fullmatch(text)
         if found is None:
-            return Message(text)
+            return TypedMessage(text)
         name, argument = found[1].lower(), (found[2] or "").strip()
         command = self._commands.get(name)
         if command is None:
-            return Mistake(
+            return CommandMistake(
                 f"There is no command /{found[1]}. /help lists the commands; a message that begins "
                 "with a slash is written with two."
             )
         if argument and not command.arguments:
-            return Mistake(f"/{name} takes no argument; “{_short(argument)}” is not used.")
+            return CommandMistake(f"/{name} takes no argument; “{_short(argument)}” is not used.")
         if command.needs_argument and not argument:
-            return Mistake(f"/{name} needs {command.arguments}: {command.sentence}")
-        return Call(command, argument)
+            return CommandMistake(f"/{name} needs {command.arguments}: {command.sentence}")
+        return CommandCall(command, argument)
 
     def matching(self, typed: str) -> list[SlashCommand]:
         """The commands whose name begins with what was typed, then those that hold it."""

@@ -10,11 +10,11 @@ from PySide6.QtCore import QObject
 
 from explorer.agent.events import Steered, TurnEvent, TurnResult
 from explorer.agent.limits import TurnLimits
-from explorer.agent.prompt import MessageQueue, Prompt, Queued
+from explorer.agent.prompt import MessageQueue, Queued, UserPrompt
 from explorer.models.client import CancelToken
 from explorer.models.request import ThinkingLevel
 from explorer.models.retry import Retry
-from explorer.services.agent_turns import resume_turn, start_turn
+from explorer.services.agent_turns import SessionTurns
 from explorer.services.document import Document
 from explorer.store.rows import StoreError
 from ui.app_state import AppState
@@ -116,7 +116,7 @@ class TurnController(QObject):
 
     # turns ---------------------------------------------------------------------------------------
 
-    def send(self, prompt: Prompt) -> None:
+    def send(self, prompt: UserPrompt) -> None:
         """Begin a turn with a message."""
         self.start("The agent's turn", lambda cancel: self._send(prompt, cancel))
 
@@ -124,16 +124,16 @@ class TurnController(QObject):
         """Go on at the leaf without a message."""
         self.start("The agent's turn", self._resume)
 
-    async def _send(self, prompt: Prompt, cancel: CancelToken) -> None:
+    async def _send(self, prompt: UserPrompt, cancel: CancelToken) -> None:
         document = self._state.document
         assert document is not None
 
         async def turn(queue: MessageQueue, on_event: Callable[[TurnEvent], None]) -> TurnResult:
-            return await start_turn(
-                document, self._state.agent_model(), self._tools.box(), prompt,
-                cancel, on_event, self.automatic.of(document),
+            return await SessionTurns(
+                document, self._state.agent_model(), self._tools.box(), cancel, on_event,
+                self.automatic.of(document),
                 thinking=self._thinking(), queue=queue, limits=self._limits(), date=today(),
-            )  # fmt: skip
+            ).say(prompt)  # fmt: skip
 
         if not await self._turn(document, turn):
             self._return(document, [prompt])
@@ -143,11 +143,11 @@ class TurnController(QObject):
         assert document is not None
 
         async def turn(queue: MessageQueue, on_event: Callable[[TurnEvent], None]) -> TurnResult:
-            return await resume_turn(
+            return await SessionTurns(
                 document, self._state.agent_model(), self._tools.box(),
                 cancel, on_event, self.automatic.of(document),
                 thinking=self._thinking(), queue=queue, limits=self._limits(), date=today(),
-            )  # fmt: skip
+            ).resume()  # fmt: skip
 
         await self._turn(document, turn)
 
@@ -200,7 +200,7 @@ class TurnController(QObject):
 
     # what waits ----------------------------------------------------------------------------------
 
-    def add(self, prompt: Prompt, after: bool) -> None:
+    def add(self, prompt: UserPrompt, after: bool) -> None:
         """Put a message into the turn that runs, or behind it."""
         assert self._queue is not None
         if after:
@@ -216,7 +216,7 @@ class TurnController(QObject):
             self._return(self._state.document, [queued.prompt])
             self._state.window.agent.focus_composer()
 
-    def _return(self, document: Document, prompts: list[Prompt]) -> None:
+    def _return(self, document: Document, prompts: list[UserPrompt]) -> None:
         """What the agent did not get is in the box again, to be changed or sent anew."""
         self._history.put_back(document, prompts)
         if document is self._state.document:

@@ -6,7 +6,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPainterPath, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from explorer.compaction.background import Machine, State
+from explorer.compaction.background import Machine, RunState
 from explorer.compaction.profile.rules import Background
 from explorer.compaction.reasons import share_text
 from ui.theme import RADIUS, bind_font, on_theme_changed, scaled, small_font, theme, verdict_brush
@@ -103,16 +103,16 @@ class RatioGauge(QWidget):
 
 
 _WORDS = {
-    State.IDLE: "Idle",
-    State.IN_PROGRESS: "In progress",
-    State.COMPLETED: "Ready",
-    State.FAILED: "Failed",
+    RunState.IDLE: "Idle",
+    RunState.IN_PROGRESS: "In progress",
+    RunState.COMPLETED: "Ready",
+    RunState.FAILED: "Failed",
 }
 _TIPS = {
-    State.IDLE: "Nothing is made ahead.",
-    State.IN_PROGRESS: "A summary is being made ahead.",
-    State.COMPLETED: "A summary is ready and waits for the next prompt.",
-    State.FAILED: "The last summary failed; the next prompt may begin another.",
+    RunState.IDLE: "Nothing is made ahead.",
+    RunState.IN_PROGRESS: "A summary is being made ahead.",
+    RunState.COMPLETED: "A summary is ready and waits for the next prompt.",
+    RunState.FAILED: "The last summary failed; the next prompt may begin another.",
 }
 
 
@@ -155,7 +155,7 @@ class MachineView(QWidget):
     def minimumSizeHint(self) -> QSize:
         return QSize(220, self.sizeHint().height())
 
-    def _boxes(self) -> dict[State, QRectF]:
+    def _boxes(self) -> dict[RunState, QRectF]:
         gap = min(scaled(36), self.width() // 10)
         room = self.width() - 2 - 2 * gap
         # The longest words have the most room.
@@ -164,10 +164,10 @@ class MachineView(QWidget):
         top = self._line() + scaled(14)
         below = top + height + scaled(20)
         return {
-            State.IDLE: QRectF(1, top, side, height),
-            State.IN_PROGRESS: QRectF(1 + side + gap, top, middle, height),
-            State.COMPLETED: QRectF(1 + side + middle + 2 * gap, top, side, height),
-            State.FAILED: QRectF(1 + side + gap, below, middle, height),
+            RunState.IDLE: QRectF(1, top, side, height),
+            RunState.IN_PROGRESS: QRectF(1 + side + gap, top, middle, height),
+            RunState.COMPLETED: QRectF(1 + side + middle + 2 * gap, top, side, height),
+            RunState.FAILED: QRectF(1 + side + gap, below, middle, height),
         }
 
     def paintEvent(self, event: QPaintEvent, /) -> None:
@@ -178,7 +178,7 @@ class MachineView(QWidget):
         self._transitions(painter, boxes)
         for state, box in boxes.items():
             lit = state is self._machine.state
-            tone = now.lost if state is State.FAILED else now.accent
+            tone = now.lost if state is RunState.FAILED else now.accent
             painter.setPen(QPen(tone if lit else now.line, 2.2 if lit else 1.2))
             painter.setBrush(now.sel if lit else now.card)
             painter.drawRoundedRect(box, RADIUS, RADIUS)
@@ -188,9 +188,9 @@ class MachineView(QWidget):
                 words = _WORDS[state]
             painter.drawText(box, Qt.AlignmentFlag.AlignCenter, words)
 
-    def _transitions(self, painter: QPainter, boxes: dict[State, QRectF]) -> None:
-        idle, busy = boxes[State.IDLE], boxes[State.IN_PROGRESS]
-        ready, failed = boxes[State.COMPLETED], boxes[State.FAILED]
+    def _transitions(self, painter: QPainter, boxes: dict[RunState, QRectF]) -> None:
+        idle, busy = boxes[RunState.IDLE], boxes[RunState.IN_PROGRESS]
+        ready, failed = boxes[RunState.COMPLETED], boxes[RunState.FAILED]
         middle = idle.center().y()
         _arrow(painter, QPointF(idle.right(), middle), QPointF(busy.left(), middle))
         _arrow(painter, QPointF(busy.right(), middle), QPointF(ready.left(), middle))

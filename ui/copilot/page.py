@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.compaction.background import Machine, State
+from explorer.compaction.background import Machine, RunState
 from explorer.compaction.profile.rules import Background
 from explorer.compaction.quirks import QUIRKS
 from ui.copilot.machine_view import (
@@ -34,7 +34,7 @@ from ui.copilot.prompt_model import (
 )
 from ui.theme import S4, S8, S12, bind_font, on_theme_changed, scaled, set_tone, small_font, ui_font
 from ui.widgets.figures import count, full, short
-from ui.widgets.flow import FlowLayout
+from ui.widgets.flow import wrapping_row
 from ui.widgets.labels import Caption, Hairline
 from ui.widgets.loader import Loader
 from ui.widgets.number_slider import NumberSlider
@@ -88,14 +88,6 @@ class QuirksView(QWidget):
 LEAST, MOST = 100, 2_000_000
 SETTLE_MS = 60
 """How long a slider rests before the prompt is rendered anew."""
-
-
-def _flow(*widgets: QWidget) -> FlowLayout:
-    """Widgets in a line, or in several where the text is large."""
-    line = FlowLayout(across=8)
-    for widget in widgets:
-        line.addWidget(widget)
-    return line
 
 
 class PromptPage(QWidget):
@@ -183,11 +175,11 @@ class PromptPage(QWidget):
         ahead, lines = section(page)
         for widget in (self.gauge, self.states, self.note):
             lines.addWidget(widget)
-        lines.addLayout(_flow(self.compact, self.stop))
+        lines.addLayout(wrapping_row(self.compact, self.stop))
         prompt, below = section(page)
         for part in (self.figures, self.budget):
             below.addWidget(part)
-        below.addLayout(_flow(self.cached, self.window_budget))
+        below.addLayout(wrapping_row(self.cached, self.window_budget))
         below.addWidget(self.outcome)
         single, foot = section(page)
         self.needs = CollapsibleSection("What single models need", self.quirks, parent=single)
@@ -256,9 +248,9 @@ class PromptPage(QWidget):
         """Show where the summary made ahead stands."""
         self.machine, self._policy = machine, policy
         self.states.show_machine(machine)
-        self.stop.setVisible(machine.state in (State.IN_PROGRESS, State.COMPLETED))
+        self.stop.setVisible(machine.state in (RunState.IN_PROGRESS, RunState.COMPLETED))
         self.note.setText(machine.note or "No prompt has gone out yet.")
-        set_tone(self.note, "lost" if machine.state is State.FAILED else "dim")
+        set_tone(self.note, "lost" if machine.state is RunState.FAILED else "dim")
         self._gauge()
 
     def _gauge(self) -> None:

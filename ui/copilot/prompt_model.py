@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from explorer.prompting.layout import Node
-from explorer.prompting.rendering import BudgetExceededError, Dropped, render
+from explorer.prompting.layout import PromptNode
+from explorer.prompting.rendered_prompt import BudgetExceededError, Dropped, render
 
 if TYPE_CHECKING:  # the workbench is there after the first paint, its types before
     from explorer.services.auto_compaction.prompt import PreparedPrompt
@@ -34,7 +34,7 @@ class PromptRendering:
 
     prepared: PreparedPrompt
     budget: int
-    root: Node
+    root: PromptNode
     dropped: tuple[Dropped, ...]
     tokens: int
     """What is left of the prompt, or what it needs when it does not fit."""
@@ -64,7 +64,7 @@ def render_to_budget(
     )
 
 
-def _ended_with(node: Node) -> Iterator[Node]:
+def _ended_with(node: PromptNode) -> Iterator[PromptNode]:
     """The messages around it of which nothing was left."""
     above = node.parent
     while above is not None and not above.alive:
@@ -72,17 +72,17 @@ def _ended_with(node: Node) -> Iterator[Node]:
         above = above.parent
 
 
-def _tone(node: Node) -> QColor:
+def _tone(node: PromptNode) -> QColor:
     return theme().ink if node.alive else theme().dim
 
 
-def _priority(node: Node) -> str:
+def _priority(node: PromptNode) -> str:
     if node.required:
         return "stays"
     return "" if node.priority == HIGHEST else str(node.priority)
 
 
-def _grow(node: Node) -> str:
+def _grow(node: PromptNode) -> str:
     grow = node.element.flex_grow
     return "" if grow is None else str(grow)
 
@@ -93,10 +93,10 @@ class PromptModel(QAbstractItemModel):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.columns = self._columns()
-        self._nodes: dict[int, Node] = {}
-        self._rows: dict[int, list[Node]] = {}
+        self._nodes: dict[int, PromptNode] = {}
+        self._rows: dict[int, list[PromptNode]] = {}
         self._row: dict[int, int] = {}
-        self._top: list[Node] = []
+        self._top: list[PromptNode] = []
         self._gone: dict[int, tuple[int, Dropped]] = {}
 
     def show_rendering(self, found: PromptRendering | None) -> None:
@@ -118,12 +118,12 @@ class PromptModel(QAbstractItemModel):
         self.endResetModel()
 
     @staticmethod
-    def _shown(node: Node) -> list[Node]:
+    def _shown(node: PromptNode) -> list[PromptNode]:
         if node.kind == "message" and len(node.children) < 2:
             return []
         return [child for child in node.children if child.kind != "point" or child.element.name]
 
-    def node(self, index: Index) -> Node | None:
+    def node(self, index: Index) -> PromptNode | None:
         """The element of a row."""
         return self._nodes.get(index.internalId()) if index.isValid() else None
 
@@ -180,8 +180,8 @@ class PromptModel(QAbstractItemModel):
 
     # columns -------------------------------------------------------------------------------------
 
-    def _columns(self) -> list[Column[Node]]:
-        def figure(title: str, text: Callable[[Node], str], tip: str) -> Column[Node]:
+    def _columns(self) -> list[Column[PromptNode]]:
+        def figure(title: str, text: Callable[[PromptNode], str], tip: str) -> Column[PromptNode]:
             return Column(
                 title, text, RIGHT, tip=tip, detail=self._sentence, spoken=text, colour=_tone
             )
@@ -200,7 +200,7 @@ class PromptModel(QAbstractItemModel):
                 "The higher is asked first what it needs; the lower gets what is left",
             ),
             figure(
-                "Budget", lambda node: short(node.budget), "What it was told that it may take"
+                "Budget", lambda node: short(node.budget), "What it may take, as it was given"
             ),
             figure(
                 "Tokens", lambda node: short(node.tokens if node.alive else node.total),
@@ -213,11 +213,11 @@ class PromptModel(QAbstractItemModel):
         """The number of the column with a heading."""
         return [each.title for each in self.columns].index(title)
 
-    def _gone_as(self, node: Node) -> str:
+    def _gone_as(self, node: PromptNode) -> str:
         gone = self._gone.get(node.order)
         return "" if gone is None else f"{gone[0]:,}."
 
-    def _sentence(self, node: Node) -> str:
+    def _sentence(self, node: PromptNode) -> str:
         """A row in a sentence, for tool tips and screen readers."""
         rank = "" if node.priority == HIGHEST else f", priority {node.priority}"
         stays = ", never dropped" if node.required else ""

@@ -12,12 +12,10 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QLabel,
     QPushButton,
-    QSplitter,
     QWidget,
 )
 
 from explorer.extensions.manager import (
-    Example,
     ExampleError,
     Extensions,
     Listed,
@@ -27,13 +25,14 @@ from explorer.extensions.manager import (
 )
 from explorer.extensions.trust import PROJECT_FOLDER, TrustError
 from ui.theme import S8, S12, S16, bind_font, set_tone, ui_font
-from ui.widgets.choice import Choice
-from ui.widgets.dialogs import Dialog, fit
+from ui.widgets.choice import ChoiceBox
+from ui.widgets.dialogs import TwoPaneDialog, fit
 from ui.widgets.figures import count
-from ui.widgets.labels import Hairline, MessageLine
-from ui.widgets.panels import column_in, row
+from ui.widgets.labels import Hairline
+from ui.widgets.name_list import NameRow
+from ui.widgets.notice import Notice
+from ui.widgets.panels import column_in, column_of, row
 from ui.widgets.plain_text import PlainTextView
-from ui.widgets.table import Column, Table, TableModel
 
 MOST_FILES = 8
 
@@ -125,71 +124,53 @@ class _Found(NamedTuple):
     trust_problem: str
 
 
-class ExtensionsPage(QWidget):
-    """Lists the extensions for a session's working folder (``cwd``, empty for none)."""
+class ExtensionsDialog(TwoPaneDialog):
+    """Lists the extensions for a session's working folder. What is changed in it holds at once."""
 
     changed = Signal()
     """What is loaded is not what it was."""
 
-    def __init__(
-        self, extensions: Extensions, cwd: str, start: Start, parent: QWidget | None = None
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, extensions: Extensions, cwd: str, start: Start, parent: QWidget) -> None:
+        """``cwd``: empty for none."""
+        super().__init__("Extensions", "Extensions", 290, parent)
         self._extensions, self._cwd, self._start = extensions, cwd, start
+        self._listed: dict[str, Listed] = {}
         self.trust = TrustBox(self)
         self.trust.trust_asked.connect(lambda folder: self._change_trust(folder, True))
         self.trust.untrust_asked.connect(lambda folder: self._change_trust(folder, False))
         self.about = QLabel(self)
         self.about.setWordWrap(True)
         self.about.setTextFormat(Qt.TextFormat.PlainText)
-        self.message = MessageLine(self)
-        self.list = self._make_list()
+        self.list.chosen.connect(self._show_details)
         self.details = PlainTextView(self)
         self.details.setAccessibleName("About the chosen extension")
-        self.examples = Choice(self)
+        self.examples = ChoiceBox(self)
         self.examples.setAccessibleName("Examples")
-        self.install = QPushButton("&Install example", self)
-        self.install.clicked.connect(self._install)
-        self.reload = QPushButton("&Reload", self)
-        self.reload.setToolTip("Load all extensions again, from their files as they are now")
-        self.reload.clicked.connect(lambda: self._start("Loading extensions", self._reload()))
-        self._offer(examples())
-        self._lay_out()
-        self.refresh()
-
-    def _make_list(self) -> Table:
-        columns: list[Column[Listed]] = [
-            Column("Name", _name, width=200, detail=_tip, spoken=_spoken),
-            Column("From", lambda row: WHERE[row.scope], fits=True, detail=_tip),
-            Column("State", lambda row: row.state, fits=True, detail=_tip),
-            Column("Handles", _handles, stretch=True, detail=_tip),
-        ]
-        made = Table(TableModel(columns), "Extensions", self)
-        made.current_changed.connect(self._show_details)
-        made.restyle()
-        return made
-
-    def _lay_out(self) -> None:
-        self.split = QSplitter(Qt.Orientation.Vertical, self)
-        self.split.setChildrenCollapsible(False)
-        self.split.addWidget(self.list)
-        self.split.addWidget(self.details)
-        self.split.setStretchFactor(0, 3)
-        self.split.setStretchFactor(1, 2)
-        column = column_in(self, S8, (S16, S12, S16, S12))
-        column.addWidget(self.about)
-        column.addWidget(self.trust)
-        column.addWidget(self.split, 1)
-        column.addWidget(self.message)
-        line = row(self.examples, self.install, 1, self.reload)
-        line.setStretchFactor(self.examples, 3)
-        column.addLayout(line)
-
-    def _offer(self, found: list[Example]) -> None:
-        for example in found:
+        for example in examples():
             self.examples.addItem(f"{example.name}: {example.about}", example.name)
             at = self.examples.count() - 1
             self.examples.setItemData(at, example.about, Qt.ItemDataRole.ToolTipRole)
+        self.install = self.button("&Install example")
+        self.install.clicked.connect(self._install)
+        self.reload = self.button(
+            "&Reload", "Load all extensions again, from their files as they are now"
+        )
+        self.reload.clicked.connect(lambda: self._start("Loading extensions", self._reload()))
+        self._lay_out()
+        fit(self, 820, 560)
+        self.refresh()
+        self.list.setFocus()
+
+    def _lay_out(self) -> None:
+        below = column_of(self.examples, row(self.install, 1), margins=(S16, 0, S8, 0))
+        head = column_of(self.about, self.trust, margins=(S16, S12, S16, S8))
+        close = self.button("Close")
+        close.clicked.connect(self.reject)
+        foot = row(self.reload, 1, close)
+        foot.setContentsMargins(S16, S8, S16, S12)
+        page = QWidget(self)
+        column_in(page, margins=(S16, 0, 0, 0)).addWidget(self.details)
+        self.lay_out_panes(below, head, page, foot)
 
     # what is there ------------------------------------------------------------------------------
 
@@ -199,8 +180,7 @@ class ExtensionsPage(QWidget):
 
     async def _refresh(self) -> None:
         found = await asyncio.to_thread(self._find)
-        chosen = self.list.current
-        self._show_list(found.rows, chosen.name if chosen is not None else "")
+        self._show_list(found.rows)
         loaded = sum(1 for listed in found.rows if listed.problem is None)
         failed = len(found.rows) - loaded
         self.about.setText(
@@ -210,31 +190,46 @@ class ExtensionsPage(QWidget):
         )
         self.trust.show_project(found.project)
         if found.trust_problem:
-            self.message.say(f"No project is trusted: {found.trust_problem}", failed=True)
+            self._say(f"No project is trusted: {found.trust_problem}", failed=True)
 
     def _find(self) -> _Found:
         rows = self._extensions.listing(self._cwd)
         project = self._extensions.project(self._cwd)
         return _Found(rows, project, self._extensions.trust.problem)
 
-    def _show_list(self, rows: Sequence[Listed], name: str) -> None:
-        """The one of that name, or the first that failed, or the first is chosen."""
-        named = (one for one in rows if name and one.name == name)
-        failed = (one for one in rows if one.problem is not None)
-        self.list.show_rows(rows, next(chain(named, failed), None))
+    def _show_list(self, found: Sequence[Listed], name: str = "") -> None:
+        """The one of that name, or the one chosen before, or the first that failed is chosen."""
+        self._listed = {f"{one.scope} {one.file} {one.name}": one for one in found}
+        rows: list[NameRow] = []
+        for scope, words in WHERE.items():
+            names = [name for name, one in self._listed.items() if one.scope == scope]
+            if names:
+                rows.append(NameRow("", words.capitalize()))
+                rows += [_row(name, self._listed[name]) for name in names]
+        before = self.list.name
+        self.list.show_names(rows)
+        if not rows:
+            self.details.set_text("Nothing is loaded yet. An example is a place to begin.")
+            return
+        named = (each for each, one in self._listed.items() if name and one.name == name)
+        same = (each for each in self._listed if each == before)
+        failed = (each for each, one in self._listed.items() if one.problem is not None)
+        chosen = next(chain(named, same, failed, self._listed))
+        self.list.select(chosen)
+        self._show_details(chosen)
 
-    def _show_details(self, listed: Listed | None) -> None:
-        self.details.set_text(
-            details_of(listed) if listed is not None
-            else "Nothing is loaded yet. An example is a place to begin."
-        )  # fmt: skip
+    def _show_details(self, name: str) -> None:
+        self.details.set_text(details_of(self._listed[name]))
 
     # what a person does -------------------------------------------------------------------------
+
+    def _say(self, what: str, failed: bool = False) -> None:
+        self.notice.show_notice(Notice("error" if failed else "done", what))
 
     async def _reload(self) -> None:
         await asyncio.to_thread(self._extensions.reload)
         await self._refresh()
-        self.message.say("Loaded again.")
+        self._say("Loaded again.")
         self.changed.emit()
 
     def _install(self) -> None:
@@ -246,12 +241,12 @@ class ExtensionsPage(QWidget):
         try:
             file = await asyncio.to_thread(install_example, name, self._extensions.folder)
         except ExampleError as error:
-            self.message.say(f"{error}.", failed=True)
+            self._say(f"{error}.", failed=True)
             return
         await asyncio.to_thread(self._extensions.reload)
         await self._refresh()
-        self._show_list(self.list.rows.rows, name)
-        self.message.say(f"Installed {file}; change it as you like, and reload.")
+        self._show_list(list(self._listed.values()), name)
+        self._say(f"Installed {file}; change it as you like, and reload.")
         self.changed.emit()
 
     def _change_trust(self, folder: Path, trusted: bool) -> None:
@@ -263,10 +258,10 @@ class ExtensionsPage(QWidget):
         try:
             await asyncio.to_thread(change, folder)
         except TrustError as error:
-            self.message.say(f"{error}.", failed=True)
+            self._say(f"{error}.", failed=True)
             return
         await self._refresh()
-        self.message.say(
+        self._say(
             f"{folder} is trusted{'' if trusted else ' no more; its extensions are unloaded'}."
         )
         self.changed.emit()
@@ -276,22 +271,21 @@ def _name(listed: Listed) -> str:
     return listed.name or "(folder)"
 
 
-def _handles(listed: Listed) -> str:
-    return str(listed.problem) if listed.problem is not None else ", ".join(listed.events)
+def _row(name: str, listed: Listed) -> NameRow:
+    failed = listed.problem is not None
+    text = f"✕ {_name(listed)}" if failed else _name(listed)
+    tip = str(listed.problem) if failed else listed.file
+    return NameRow(name, text, _sentence(listed), tip, failed)
 
 
-def _tip(listed: Listed) -> str:
-    return str(listed.problem) if listed.problem is not None else listed.file
-
-
-def _spoken(listed: Listed) -> str:
+def _sentence(listed: Listed) -> str:
     problem = f": {listed.problem}" if listed.problem is not None else ""
     return f"{_name(listed)}, {WHERE[listed.scope]}, {listed.state}{problem}"
 
 
 def details_of(listed: Listed) -> str:
     """All that is known of an extension."""
-    parts = [listed.file]
+    parts = [f"{_name(listed)}, {WHERE[listed.scope]}, {listed.state}", listed.file]
     if listed.problem is not None:
         problem = listed.problem
         line = f", line {problem.line}" if problem.line else ""
@@ -303,16 +297,3 @@ def details_of(listed: Listed) -> str:
     if listed.log:
         parts.append("Its log:\n" + "\n".join(listed.log))
     return "\n\n".join(parts)
-
-
-class ExtensionsDialog(Dialog):
-    """Closed by Escape; what was changed in it is changed already."""
-
-    def __init__(self, extensions: Extensions, cwd: str, start: Start, parent: QWidget) -> None:
-        super().__init__("Extensions", parent)
-        self.page = ExtensionsPage(extensions, cwd, start, self)
-        close = self.button("Close")
-        close.clicked.connect(self.reject)
-        self.lay_out(None, self.page, row(1, close))
-        fit(self, 820, 560)
-        self.page.list.setFocus()

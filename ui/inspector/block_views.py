@@ -41,9 +41,9 @@ from ui.widgets.message_blocks import (
     Block,
     CallBlock,
     DiffBlock,
-    Fact,
     FactsBlock,
     JsonBlock,
+    NamedValue,
     PlainBlock,
     ResultBlock,
     shell_remarks,
@@ -116,8 +116,7 @@ class BlockView(QWidget):
         words = ElidedLabel(title, self)
         set_tone(words, "lost" if token == "lost" else "")
         parts: list[QWidget | int] = [sign, words]
-        row_ = row(*parts, spacing=6)
-        row_.setStretchFactor(words, 1)
+        row_ = row(*parts, spacing=6, wide=words)
         if dim:
             row_.addWidget(Caption(dim, self))
         for widget in tail:
@@ -215,7 +214,7 @@ class FactsView(BlockView):
             grid.addWidget(self._value(fact), line, 1)
         self.column.addLayout(grid)
 
-    def _value(self, fact: Fact) -> QWidget:
+    def _value(self, fact: NamedValue) -> QWidget:
         if fact.entry_id:
             link = LinkButton(fact.value, self)
             link.setToolTip("Go to this entry")

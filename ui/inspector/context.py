@@ -7,7 +7,7 @@ from itertools import accumulate, compress
 from typing import NamedTuple
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from explorer.audit.provenance import (
     Known,
@@ -20,23 +20,23 @@ from explorer.audit.provenance import (
 from explorer.compaction.context_size import context_size
 from explorer.compaction.profile import PROFILES, Profile, Settings
 from explorer.services.document import Document
-from explorer.session.context import Context, context_at, sent_tokens
+from explorer.session.context import PathContext, context_at, sent_tokens
 from explorer.session.edit_entries import Reinserted
 from explorer.session.kinds import Flag, Kind, selector
 from explorer.session.tree import SessionTree
 from ui.audit.known import NOT_RECORDED, ProvenanceBadge, marked, reason, spoken
 from ui.theme import S4, S8, S12, S16, role_name
 from ui.theme.verdicts import PINNED, PRUNED
-from ui.widgets.entry_table import EntryCells, EntryModel, EntryTable
+from ui.widgets.entry_table import EntryCells, EntryModel, EntryTableView
 from ui.widgets.figures import count, full, round_short, short
-from ui.widgets.flow import FlowLayout
+from ui.widgets.flow import wrapping_row
 from ui.widgets.labels import Caption, ElidedLabel, Hairline
-from ui.widgets.panels import EmptyState, column_in, row
+from ui.widgets.panels import EmptyState, column_in, column_of, row
 from ui.widgets.swatch import BudgetBar, Legend, Share, beyond_share
 from ui.widgets.table import RIGHT, Column
 
 
-class Category(NamedTuple):
+class ContextCategory(NamedTuple):
     """A part of the bar: which messages it gathers, and its colour."""
 
     key: str
@@ -45,13 +45,13 @@ class Category(NamedTuple):
 
 
 CATEGORIES = (
-    Category("summary", "summaries", "comp"),
-    Category("user", "user", "user"),
-    Category("assistant", "assistant", "asst"),
-    Category("thinking", "thinking", "think"),
-    Category("calls", "tool calls", "shell"),
-    Category("results", "tool results", "tool"),
-    Category("notes", "notes", "branch"),
+    ContextCategory("summary", "summaries", "comp"),
+    ContextCategory("user", "user", "user"),
+    ContextCategory("assistant", "assistant", "asst"),
+    ContextCategory("thinking", "thinking", "think"),
+    ContextCategory("calls", "tool calls", "shell"),
+    ContextCategory("results", "tool results", "tool"),
+    ContextCategory("notes", "notes", "branch"),
 )
 _NUMBER = {category.key: number for number, category in enumerate(CATEGORIES)}
 _BY_KIND = {
@@ -107,7 +107,7 @@ def shares_of(categories: bytes, tokens: Sequence[int]) -> list[Share]:
     ]
 
 
-def tokens_sent(document: Document, context: Context) -> list[int]:
+def tokens_sent(document: Document, context: PathContext) -> list[int]:
     """Tokens of each message as it is sent: of the note where it is pruned, with the words before
     it where it is repeated. By the tokenizer where it counted, else estimated."""
     entries, weights = context.messages, document.weights
@@ -145,7 +145,7 @@ class ContextModel(EntryModel[int]):
     """Messages in the order in which they are sent. Rows are their places in the context."""
 
     def __init__(self, parent: QWidget) -> None:
-        self._context: Context | None = None
+        self._context: PathContext | None = None
         self._counted: list[int] = []
         """Tokens of each message of the context."""
         self._running: list[int] = []
@@ -172,7 +172,7 @@ class ContextModel(EntryModel[int]):
             ),
         )  # fmt: skip
 
-    def show_context(self, document: Document, context: Context) -> None:
+    def show_context(self, document: Document, context: PathContext) -> None:
         """Show another context."""
         self.show(())
         self.use_session(document.tree, document.payloads.previews)
@@ -221,7 +221,7 @@ class ContextModel(EntryModel[int]):
 
     def _lead(self, at: int) -> str:
         if self._reinserted(at) is not None:
-            return f"#{self._entry(at)}, told again: "
+            return f"#{self._entry(at)}, repeated: "
         return f"{role_sent(self._kind(at))}: "
 
     def _reinserted(self, at: int) -> Reinserted | None:
@@ -241,7 +241,7 @@ class ContextModel(EntryModel[int]):
         if again is None:
             return ""
         why = f"pinned by #{again.by}" if again.why == "pin" else f"kept by #{again.by}"
-        return f", {why}: told again after the summary, word for word, as a message of the user"
+        return f", {why}: repeated after the summary, word for word, as a message of the user"
 
     def _pruned_by(self, at: int) -> str:
         assert self._context is not None
@@ -263,7 +263,7 @@ class ContextPane(QWidget):
         self._request = -1
         self._window, self._reserve = 200_000, 16_384
         self._profile: Profile = PROFILES["explorer"]
-        self._context: Context | None = None
+        self._context: PathContext | None = None
         self.title = ElidedLabel(parent=self)
         self.reserve = Caption(parent=self)
         self.bar = BudgetBar(self)
@@ -275,7 +275,7 @@ class ContextPane(QWidget):
         }
         """How the figures of the head are known, where they are not simply recorded."""
         self.model = ContextModel(self)
-        self.table = EntryTable(self.model, "Messages that the model sees", self)
+        self.table = EntryTableView(self.model, "Messages that the model sees", self)
         self.table.entry_chosen.connect(self._chosen)
         self.legend.filter_changed.connect(self.model.set_filter)
         self.empty = EmptyState(
@@ -290,19 +290,11 @@ class ContextPane(QWidget):
 
     def _build(self) -> QWidget:
         page = QWidget(self)
-        head = QVBoxLayout()
-        head.setContentsMargins(S16, S12, S16, S8)
-        head.setSpacing(S4)
-        line = row(self.title, self.reserve)
-        line.setStretchFactor(self.title, 1)
-        head.addLayout(line)
-        head.addWidget(self.bar)
-        head.addWidget(self.legend)
-        head.addWidget(self.facts)
-        flow = FlowLayout(across=S12, down=0)
-        for badge in self.badges.values():
-            flow.addWidget(badge)
-        head.addLayout(flow)
+        head = column_of(
+            row(self.title, self.reserve, wide=self.title), self.bar, self.legend, self.facts,
+            wrapping_row(*self.badges.values(), across=S12, down=0),
+            spacing=S4, margins=(S16, S12, S16, S8),
+        )  # fmt: skip
         column = column_in(page, 0)
         column.addLayout(head)
         column.addWidget(Hairline(parent=page))
@@ -385,13 +377,15 @@ class ContextPane(QWidget):
         if context.compaction >= 0:
             parts.append(f"compaction #{context.compaction} in force")
         if context.again:
-            parts.append(f"{len(context.again):,} told again")
+            parts.append(f"{len(context.again):,} repeated")
         if context.omitted:
             parts.append(f"{len(context.omitted):,} omitted")
         self.facts.setText(" · ".join(parts))
         self.facts.setAccessibleName(spoken(self.facts.text()))
 
-    def _show_known(self, document: Document, context: Context, size: Known, is_ours: bool) -> None:
+    def _show_known(
+        self, document: Document, context: PathContext, size: Known, is_ours: bool
+    ) -> None:
         columns = document.tree.columns
         is_named = any(at in context.path for at in columns.thinking)
         known = {

@@ -5,24 +5,24 @@ from __future__ import annotations
 from PySide6.QtGui import QColor, QTextBlockFormat, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import QWidget
 
-from explorer.session.text_difference import Line
+from explorer.session.text_difference import DifferenceLine
 from ui.theme import on_theme_changed, theme
 from ui.widgets.message_blocks import SIGNS, DiffBlock
 from ui.widgets.plain_text import LINE, PlainTextView
 
 
-def unified_lines(text: str) -> list[Line]:
+def unified_lines(text: str) -> list[DifferenceLine]:
     """The lines of a unified diff; its headers are left out."""
-    out: list[Line] = []
+    out: list[DifferenceLine] = []
     in_change = False
     # Other characters that end lines stand within a line of the diff, and are a part of it.
     for line in text.split("\n"):
         if line.startswith("@@"):
             if out:
-                out.append(Line("@", "…"))
+                out.append(DifferenceLine("@", "…"))
             in_change = True
         elif in_change and (sign := SIGNS.get(line[:1] or " ")):
-            out.append(Line(sign, line[1:]))
+            out.append(DifferenceLine(sign, line[1:]))
     return out
 
 

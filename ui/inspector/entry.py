@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.audit.excerpt import Quoted, quoted
+from explorer.audit.excerpt import QuotedText, quoted
 from explorer.audit.provenance import weight_known
 from explorer.facts.fact import Span
 from explorer.services.document import Document
@@ -24,8 +24,8 @@ from explorer.session.kinds import Kind
 from ui.audit.known import NOT_RECORDED, marked, spoken
 from ui.audit.verdict_line import VerdictLine
 from ui.inspector.block_views import CodeView, view_of
-from ui.inspector.gather import (
-    Gathered,
+from ui.inspector.entry_content import (
+    EntryContent,
     entry_tokens,
     gather,
     is_large,
@@ -215,10 +215,10 @@ class EntryPane(QWidget):
         super().__init__(parent)
         self._document: Document | None = None
         self._index = -1
-        self._gathered: Gathered | None = None
+        self._gathered: EntryContent | None = None
         self._raw_text = ""
         self._span: Span | None = None
-        self._quoted: Quoted | None = None
+        self._quoted: QuotedText | None = None
         self._raw_for_place = False
         self._marker = PlaceMarker()
         self.header = EntryHeader(self)
@@ -360,7 +360,7 @@ class EntryPane(QWidget):
         except READ_ERRORS as error:
             self._failed(f"{type(error).__name__}: {error}")
 
-    def _loaded(self, gathered: Gathered) -> None:
+    def _loaded(self, gathered: EntryContent) -> None:
         self._gathered = gathered
         content = QWidget(self)
         views = []

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.audit.excerpt import Quoted
+from explorer.audit.excerpt import QuotedText
 from ui.inspector.markdown_view import MarkdownView
 from ui.theme import S4, S8, S16, bind_icon, scaled, theme
 from ui.widgets.labels import Caption, ElidedLabel, LinkButton, set_plain, set_rich
@@ -42,8 +42,7 @@ class PlaceStrip(QFrame):
         self.back = LinkButton("&Back to the findings", self)
         self.back.setToolTip("To the list that led here (Esc)")
         self.back.clicked.connect(self.back_asked)
-        line = row(self.words, self.previous, self.following, self.back)
-        line.setStretchFactor(self.words, 1)
+        line = row(self.words, self.previous, self.following, self.back, wide=self.words)
         line.setContentsMargins(S16, S4, S8, S4)
         self.setLayout(line)
         self.hide()
@@ -110,7 +109,7 @@ def _count(text: str, wanted: str) -> int:
     return number
 
 
-def place_in_json(pretty: str, wanted: Quoted) -> tuple[int, int] | None:
+def place_in_json(pretty: str, wanted: QuotedText) -> tuple[int, int] | None:
     """Where a stretch of one of an entry's texts stands in the entry's JSON, in characters."""
     for whole, start, end in ((*wanted,), (wanted.text, 0, len(wanted.text))):
         at = pretty.find(f'"{_dumped(whole)}"') if whole is wanted.whole else -1
@@ -130,7 +129,7 @@ class PlaceMarker:
     def __init__(self) -> None:
         self._shown: tuple[QWidget, QTextCursor | None, str] | None = None
 
-    def mark(self, content: QWidget, wanted: Quoted) -> QWidget | None:
+    def mark(self, content: QWidget, wanted: QuotedText) -> QWidget | None:
         """Mark a stretch where it is shown; returns the view, or None where none shows it.
 
         What is folded is opened. ``reveal`` brings it into sight once it is laid out.
@@ -147,7 +146,7 @@ class PlaceMarker:
         self.restyle()
         return found[0]
 
-    def mark_json(self, view: PlainTextView, wanted: Quoted) -> bool:
+    def mark_json(self, view: PlainTextView, wanted: QuotedText) -> bool:
         """Mark a stretch in the JSON of its entry; returns whether it is there."""
         place = place_in_json(view.text(), wanted)
         self._shown = None
@@ -202,7 +201,7 @@ class PlaceMarker:
 
     @staticmethod
     def _in_texts(
-        content: QWidget, wanted: Quoted
+        content: QWidget, wanted: QuotedText
     ) -> tuple[QWidget, QTextCursor | None, str] | None:
         """A view that has all of the text, else one that has the stretch."""
         views = [

@@ -44,7 +44,7 @@ class ImportNotes:
                 "error",
                 what,
                 "Nothing of it was kept; the sessions that are here are as they were.",
-                "Look whether it is a session file of pi or oh-my-pi.",
+                "Look whether it is a session file of one of the agents that the guide names.",
                 details=everything if more or lines else "",
             )
         if not lines:
@@ -63,7 +63,7 @@ class ImportNotes:
         )
 
 
-FILTER = "Agent sessions (*.jsonl);;All files (*)"
+FILTER = "Agent sessions (*.jsonl *.json *.db *.md);;All files (*)"
 
 AS_IT_WAS = "As it was imported (*.jsonl)"
 AS_PI_3 = "pi session, version 3 (*.jsonl)"

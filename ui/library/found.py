@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
+from typing import Any
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
@@ -11,8 +12,6 @@ from PySide6.QtWidgets import (
     QDialogButtonBox,
     QLabel,
     QLineEdit,
-    QTreeWidget,
-    QTreeWidgetItem,
     QWidget,
 )
 
@@ -20,6 +19,7 @@ from explorer.formats import FoundSession
 from ui import theme
 from ui.widgets.dialogs import fit
 from ui.widgets.panels import column_in
+from ui.widgets.table import RIGHT, Column, Table, TableModel
 
 
 class FoundDialog(QDialog):
@@ -30,6 +30,7 @@ class FoundDialog(QDialog):
     def __init__(self, found: Sequence[FoundSession], parent: QWidget) -> None:
         super().__init__(parent)
         self.setWindowTitle("Sessions on this computer")
+        self._found = found
         layout = column_in(self, margins=(theme.S16, theme.S16, theme.S16, theme.S12))
         self.summary = QLabel(self)
         self.summary.setWordWrap(True)
@@ -38,21 +39,10 @@ class FoundDialog(QDialog):
         self.filter.setPlaceholderText("Filter by folder or name")
         self.filter.setAccessibleName("Filter")
         self.filter.textChanged.connect(self._filter)
-        self.list = QTreeWidget(self)
-        self.list.setAccessibleName("Sessions found")
-        self.list.setHeaderLabels(["Folder", "Changed", "Size", "Agent", "File"])
-        self.list.setRootIsDecorated(False)
-        self.list.setUniformRowHeights(True)
-        self.list.setSortingEnabled(True)
-        for session in found:
-            self.list.addTopLevelItem(_item(session))
-        self.list.sortByColumn(1, Qt.SortOrder.DescendingOrder)
+        self.list = Table(TableModel(_columns(found), has_ticks=True), "Sessions found", self)
         self.list.setTextElideMode(Qt.TextElideMode.ElideMiddle)
-        for column in range(4):
-            self.list.resizeColumnToContents(column)
-        # A long folder leaves the file its place.
-        self.list.setColumnWidth(0, min(self.list.columnWidth(0), theme.scaled(260)))
-        self.list.itemChanged.connect(lambda _item, _column: self._count())
+        self.list.rows.row_ticked.connect(self._count)
+        self.list.restyle()
         self.buttons = QDialogButtonBox(self)
         self.take = self.buttons.addButton("Import", QDialogButtonBox.ButtonRole.AcceptRole)
         self.take.setProperty("kind", "primary")
@@ -73,42 +63,43 @@ class FoundDialog(QDialog):
             "Files elsewhere can be imported by name or dropped on the window."
         )
         fit(self, 780, 460 if found else 140)
-        self._count()
+        self._filter("")
 
-    def _items(self) -> list[QTreeWidgetItem]:
-        found = (self.list.topLevelItem(row) for row in range(self.list.topLevelItemCount()))
-        return [item for item in found if item is not None]
-
-    def _chosen(self) -> list[str]:
-        return [
-            item.data(0, Qt.ItemDataRole.UserRole)
-            for item in self._items()
-            if item.checkState(0) == Qt.CheckState.Checked and not item.isHidden()
-        ]
+    def _chosen(self) -> list[int]:
+        return [at for at in self.list.rows.rows if at in self.list.rows.ticked]
 
     def _count(self) -> None:
         number = len(self._chosen())
         self.take.setText(f"Import {number:,}" if number else "Import")
         self.take.setEnabled(number > 0)
 
-    def _filter(self, words: str) -> None:
-        for item in self._items():
-            text = f"{item.text(0)} {item.text(4)}".casefold()
-            item.setHidden(not all(word in text for word in words.casefold().split()))
+    def _filter(self, typed: str) -> None:
+        words = typed.casefold().split()
+        texts = [f"{one.cwd} {one.path}".casefold() for one in self._found]
+        found = [at for at, text in enumerate(texts) if all(word in text for word in words)]
+        self.list.show_rows(sorted(found, key=lambda at: -self._found[at].modified_ms))
         self._count()
 
     def _accept(self) -> None:
-        self.import_chosen.emit(self._chosen())
+        self.import_chosen.emit([str(self._found[at].path) for at in self._chosen()])
         self.accept()
 
 
-def _item(session: FoundSession) -> QTreeWidgetItem:
-    moment = datetime.fromtimestamp(session.modified_ms / 1000).strftime("%Y-%m-%d %H:%M")
-    item = QTreeWidgetItem(
-        [session.cwd, moment, f"{session.size / 1024:,.0f} KB", session.format, str(session.path)]
-    )
-    item.setTextAlignment(2, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-    item.setData(0, Qt.ItemDataRole.UserRole, str(session.path))
-    item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
-    item.setCheckState(0, Qt.CheckState.Unchecked)
-    return item
+def _columns(found: Sequence[FoundSession]) -> list[Column[int]]:
+    """Of a table whose rows are the numbers of sessions."""
+
+    def moment(at: int) -> str:
+        changed = datetime.fromtimestamp(found[at].modified_ms / 1000)
+        return changed.strftime("%Y-%m-%d %H:%M")
+
+    def column(title: str, text: Callable[[int], str], **how: Any) -> Column[int]:
+        return Column(title, text, sort_key=text, **how)
+
+    return [
+        column("Folder", lambda at: found[at].cwd, width=260),
+        column("Changed", moment, fits=True),
+        Column("Size", lambda at: f"{found[at].size / 1024:,.0f} KB", RIGHT,
+               lambda at: found[at].size, fits=True),
+        column("Agent", lambda at: found[at].format, fits=True),
+        column("File", lambda at: str(found[at].path), stretch=True),
+    ]  # fmt: skip

@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject
 
 from ui.app_state import AppState
 from ui.library.controller import SessionsController
-from ui.shell.search import Result
+from ui.shell.search import SearchResult
 
 MOST_HITS = 2000
 MOST_SHOWN = 100
@@ -70,7 +70,7 @@ class SearchController(QObject):
             self._take([])
             titles = {row.key: row.title or "Untitled session" for row in state.bench.sessions()}
             self._bar.show_results(
-                [Result(h.key, h.index, titles.get(h.key, ""), h.snippet) for h in hits]
+                [SearchResult(h.key, h.index, titles.get(h.key, ""), h.snippet) for h in hits]
             )
         else:
             self._take(sorted(hit.index for hit in hits), jump)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from ui.actions import ActionSpec, Entry
+from ui.actions import ActionSpec, MenuEntry
 from ui.map.pane import Shown
 from ui.map.rows import FILTER_TITLES, RowFilter
 from ui.session import WindowSession
@@ -23,10 +23,10 @@ NEEDS_SESSION = (
 NEEDS_COMPACTIONS = ("fold_all", "unfold_all")
 
 
-def map_actions(session: WindowSession) -> list[Entry]:
+def map_actions(session: WindowSession) -> list[MenuEntry]:
     """Zoom, filters, folds, and what is shown beside the map."""
     pane = session.window.map
-    found: list[Entry] = [
+    found: list[MenuEntry] = [
         (ActionSpec("zoom_in", "Zoom &in", "See less of the session, larger (+ on the map)", MAP),
          pane.zoom_in),
         (ActionSpec("zoom_out", "Zoom &out", "From entries to turns to branches (− on the map)",

@@ -11,7 +11,7 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen, QPixmap
 
 from ui.map.model import MapModel
-from ui.map.rows import Category
+from ui.map.rows import RowCategory
 from ui.theme import (
     Theme,
     icon_pixmap,
@@ -185,17 +185,17 @@ class Geometry:
 
 
 CATEGORY_TOKENS = {
-    Category.OTHER: "dim",
-    Category.USER: "user",
-    Category.ASSISTANT: "asst",
-    Category.CALL: "tool",
-    Category.RESULT: "tool",
-    Category.THINKING: "think",
-    Category.SHELL: "shell",
-    Category.NOTE: "dim",
-    Category.COMPACTION: "comp",
-    Category.BRANCH: "branch",
-    Category.METADATA: "faint",
+    RowCategory.OTHER: "dim",
+    RowCategory.USER: "user",
+    RowCategory.ASSISTANT: "asst",
+    RowCategory.CALL: "tool",
+    RowCategory.RESULT: "tool",
+    RowCategory.THINKING: "think",
+    RowCategory.SHELL: "shell",
+    RowCategory.NOTE: "dim",
+    RowCategory.COMPACTION: "comp",
+    RowCategory.BRANCH: "branch",
+    RowCategory.METADATA: "faint",
 }
 
 FADE = 0.45
@@ -218,7 +218,7 @@ def bar_share(tokens: int) -> float:
 
 
 @dataclass(slots=True)
-class Inks:
+class MapInks:
     """What one theme, font and screen need for painting."""
 
     theme: Theme
@@ -237,10 +237,10 @@ class Inks:
     _pens: dict[tuple[str, float, bool], QPen] = field(default_factory=dict)
 
     @classmethod
-    def make(cls, dpr: float) -> Inks:
+    def make(cls, dpr: float) -> MapInks:
         """For the theme and the text scale in force."""
         now, text = theme(), ui_font()
-        colours = [getattr(now, CATEGORY_TOKENS[group]) for group in Category]
+        colours = [getattr(now, CATEGORY_TOKENS[group]) for group in RowCategory]
         return cls(
             theme=now,
             dpr=dpr,
@@ -316,7 +316,7 @@ class Canvas:
 
     painter: QPainter
     geometry: Geometry
-    inks: Inks
+    inks: MapInks
     model: MapModel
     hovered: int = -1
     """The row under the mouse, -1 for none."""

@@ -10,8 +10,8 @@ from PySide6.QtCore import QPointF
 from PySide6.QtWidgets import QApplication
 
 from ui.map.canvas import Geometry
+from ui.map.cut_handle import cut_y
 from ui.map.model import MapModel
-from ui.map.painting import cut_y
 
 
 def row_of_selection(model: MapModel) -> int:
@@ -99,7 +99,7 @@ EDGE = 24
 SCROLL_STEP = 16
 
 
-class Surface(Protocol):
+class GestureSurface(Protocol):
     """What gestures need of the view."""
 
     model: MapModel
@@ -122,7 +122,7 @@ class Gesture(Protocol):
 class PanGesture:
     """A press that selects when it ends where it began, and moves the map when it does not."""
 
-    def __init__(self, view: Surface, at: QPointF, *, clicks: bool) -> None:
+    def __init__(self, view: GestureSurface, at: QPointF, *, clicks: bool) -> None:
         self._view, self._from, self._clicks = view, at, clicks
         self._offset = view.geometry_now().offset
         self.is_panning = False
@@ -144,7 +144,7 @@ class PanGesture:
 class FoldGesture:
     """A click on the handle of a compaction; leaving the handle before the release cancels it."""
 
-    def __init__(self, view: Surface, compaction: int, row: int) -> None:
+    def __init__(self, view: GestureSurface, compaction: int, row: int) -> None:
         self._view, self._compaction, self._row = view, compaction, row
 
     def move(self, at: QPointF) -> None:
@@ -162,7 +162,7 @@ class FoldGesture:
 class CutGesture:
     """Drags the cut from one valid place to the next."""
 
-    def __init__(self, view: Surface, cut: int) -> None:
+    def __init__(self, view: GestureSurface, cut: int) -> None:
         self._view, self._first, self.cut = view, cut, cut
         view.show_cut(cut, dragging=True)
 

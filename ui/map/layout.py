@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from ui.map.rows import Category, Rows
+from ui.map.rows import RowCategory, Rows
 
 MAX_LANES = 24
 """Branches beyond this many side by side share the last lane."""
@@ -332,20 +332,20 @@ FEW = 100
 """A lane with fewer stretches is drawn as it is."""
 
 _STACK = (
-    Category.USER,
-    Category.ASSISTANT,
-    Category.THINKING,
-    Category.CALL,
-    Category.RESULT,
-    Category.SHELL,
-    Category.COMPACTION,
-    Category.BRANCH,
-    Category.NOTE,
+    RowCategory.USER,
+    RowCategory.ASSISTANT,
+    RowCategory.THINKING,
+    RowCategory.CALL,
+    RowCategory.RESULT,
+    RowCategory.SHELL,
+    RowCategory.COMPACTION,
+    RowCategory.BRANCH,
+    RowCategory.NOTE,
 )
 
 _BY_FREQUENCY = tuple(map(int, (
-    Category.RESULT, Category.CALL, Category.ASSISTANT, Category.THINKING, Category.USER,
-    Category.SHELL, Category.NOTE, Category.BRANCH,
+    RowCategory.RESULT, RowCategory.CALL, RowCategory.ASSISTANT, RowCategory.THINKING,
+    RowCategory.USER, RowCategory.SHELL, RowCategory.NOTE, RowCategory.BRANCH,
 )))  # fmt: skip
 
 
@@ -461,10 +461,10 @@ class Samples:
 
 
 def _strongest(groups: bytearray, row: int, stop: int) -> int:
-    if groups.find(Category.COMPACTION, row, stop) >= 0:
-        return Category.COMPACTION
+    if groups.find(RowCategory.COMPACTION, row, stop) >= 0:
+        return RowCategory.COMPACTION
     part = groups[row:stop]
-    best, most, left = int(Category.METADATA), 0, len(part)
+    best, most, left = int(RowCategory.METADATA), 0, len(part)
     for value in _BY_FREQUENCY:
         number = part.count(value)
         left -= number

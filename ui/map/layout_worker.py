@@ -16,7 +16,7 @@ from ui.map.rows import categories, running_sums
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class LayoutOrder:
     """What a layout is made from, copied so that the session may grow meanwhile."""
 
     columns: SessionColumns
@@ -40,14 +40,14 @@ def snapshot(columns: SessionColumns) -> SessionColumns:
     return SessionColumns(
         parent=array("i", columns.parent),
         kind=bytearray(columns.kind),
-        flags=array("H", columns.flags),
+        flags=array("I", columns.flags),
         estimate=array("i", columns.estimate),
         ids=list(columns.ids),
         branches=dict(columns.branches),
     )
 
 
-def lay_out(order: Order) -> LayoutResult:
+def lay_out(order: LayoutOrder) -> LayoutResult:
     """Make a whole layout, with the levels for far zoom."""
     skeleton = Skeleton(order.columns.parent)
     links = branch_links(order.columns)
@@ -85,7 +85,7 @@ class LayoutWorker(QObject):
     def is_busy(self) -> bool:
         return any(thread.is_alive() for thread in self._threads)
 
-    def start(self, order: Order) -> None:
+    def start(self, order: LayoutOrder) -> None:
         """Lay out in the background; ``finished`` tells the end unless a newer order came."""
         self._wanted += 1
         number = self._wanted
@@ -105,7 +105,7 @@ class LayoutWorker(QObject):
             thread.join()
         self._threads.clear()
 
-    def _run(self, number: int, order: Order) -> None:
+    def _run(self, number: int, order: LayoutOrder) -> None:
         result: object
         try:
             result = lay_out(order)

@@ -8,7 +8,7 @@ from PySide6.QtCore import QLineF, QPointF, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from ui.map.canvas import Inks, bar_share, mix
+from ui.map.canvas import MapInks, bar_share, mix
 from ui.map.layout import bucket_rows
 from ui.map.model import MapModel
 from ui.theme import theme
@@ -32,7 +32,7 @@ class MiniMap(QWidget):
         super().__init__()
         self._model, self._view = model, view
         self._picture: QPixmap | None = None
-        self._inks = Inks.make(1.0)
+        self._inks = MapInks.make(1.0)
         self._wait = QTimer(self, singleShot=True, interval=_REFRESH_MS)
         self._wait.timeout.connect(self.refresh)
         self.setAccessibleName("Overview of the session")
@@ -49,7 +49,7 @@ class MiniMap(QWidget):
     def sizeHint(self) -> QSize:
         return QSize(round(WIDTH * self._inks.scale), 200)
 
-    def set_inks(self, inks: Inks) -> None:
+    def set_inks(self, inks: MapInks) -> None:
         """Another theme, font or screen."""
         self._inks = inks
         self.setFixedWidth(round(WIDTH * inks.scale))

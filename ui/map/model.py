@@ -5,219 +5,27 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from explorer.audit.provenance import (
-    Known,
-    Provenance,
-    model_known,
-    sizes_known,
-    time_known,
-    weight_known,
-)
 from explorer.session.edit_entries import Pruned, Shape
 from explorer.session.kinds import Kind
-from explorer.session.text import legible
 from explorer.session.tree import SessionTree
-from ui.audit.known import marked, reason, spoken
 from ui.map.folds import (
     AtLeaf,
     Fold,
     PathPlaces,
     branch_links,
-    clock,
     find_above,
     fold_of,
     hidden_by,
-    sized,
 )
 from ui.map.layout import LaneLevels, Lanes, Samples, Skeleton, arrange
-from ui.map.layout_worker import LayoutResult, LayoutWorker, Order, first_layout, snapshot
+from ui.map.layout_worker import LayoutOrder, LayoutResult, LayoutWorker, first_layout, snapshot
+from ui.map.row_texts import MadeHere, Previews, TextCache
 from ui.map.rows import KIND_CATEGORY, RowFilter, Rows, categories, counted, filter_mask
-from ui.theme import role_name, verdict_title
-
-MOST_LINES = 4_096
-"""First lines in the cache; a session that is scrolled through stays this small."""
-
-
-class TextCache:
-    """First lines of the rows that were shown lately, fetched in one call per paint."""
-
-    def __init__(
-        self,
-        model: MapModel,
-        previews: Callable[[Sequence[int]], list[str]],
-        made_here: Callable[[int], bool] = lambda _entry: False,
-    ) -> None:
-        self._model = model
-        self._previews = previews
-        self._made_here = made_here
-        self._sizes: dict[int, Known] = {}
-        self._lines: dict[int, str] = {}
-        self._folds: dict[int, Fold] = {}
-
-    def fetch(self, entries: Sequence[int]) -> None:
-        """Have the first lines of these entries ready."""
-        missing = [entry for entry in entries if entry not in self._lines]
-        if not missing:
-            return
-        if len(self._lines) > MOST_LINES:
-            self._lines = {entry: self._lines[entry] for entry in entries if entry in self._lines}
-        lines = map(legible, self._previews(missing))
-        self._lines.update(zip(missing, lines, strict=True))
-
-    def line(self, entry: int) -> str:
-        """The text of a row."""
-        kind = self._model.tree.columns.kind[entry]
-        if kind == Kind.COMPACTION:
-            return self.compaction(entry)
-        if entry not in self._lines:
-            self.fetch([entry])
-        text = self._lines[entry]
-        if kind == Kind.BRANCH_SUMMARY:
-            return self._branch(entry, text)
-        return text
-
-    def _branch(self, entry: int, text: str) -> str:
-        """The first line of a branch summary; a bare heading says nothing, so what it tells of."""
-        if not text:
-            return "Branch left without a summary"
-        if not text.startswith("#"):
-            return f"Branch summary: {text}"
-        origin = self._model.origin_of(entry)
-        subject = f"what ended at #{origin}" if origin >= 0 else text.lstrip("# ")
-        return f"Branch summary: {subject}"
-
-    def fold(self, entry: int, make: Callable[[int], Fold]) -> Fold:
-        """What a compaction summarized, worked out once."""
-        if entry not in self._folds:
-            self._folds[entry] = make(entry)
-        return self._folds[entry]
-
-    def forget_folds(self) -> None:
-        """Their sizes were counted otherwise."""
-        self._folds.clear()
-
-    def sizes_known(self, entry: int) -> Known:
-        """How a compaction's sizes are known, looked up once."""
-        if entry not in self._sizes:
-            recorded = self._model.tree.columns.compactions[entry].tokens_before
-            self._sizes[entry] = sizes_known(recorded, self._made_here(entry))
-        return self._sizes[entry]
-
-    def compaction(self, entry: int) -> str:
-        """``Compaction 14:31 · ≈184.2k → ≈23.8k · 312 entries folded · I fixed it``: the sizes, and
-        at the end its short summary, or the first that its summary says."""
-        fold = self._model.fold(entry)
-        parts = [f"Compaction {clock(self._model.tree.columns.time[entry])}".strip()]
-        if fold is not None:
-            parts.append(sized(fold.tokens_before, fold.tokens_after, self.sizes_known(entry)))
-            number = len(fold.folded)
-            word = "folded" if entry in self._model.folded else "summarized"
-            parts.append(f"{number:,} {'entry' if number == 1 else 'entries'} {word}")
-        if summary := self.summary_line(entry):
-            parts.append(summary)
-        return " · ".join(parts)
-
-    def summary_line(self, entry: int) -> str:
-        """A compaction's short summary, or the first that its summary says."""
-        if entry not in self._lines:
-            self.fetch([entry])
-        return self._lines[entry]
-
-    def short(self, entry: int) -> str:
-        """The line without what must be worked out, for views of everything."""
-        if self._model.tree.columns.kind[entry] != Kind.COMPACTION:
-            return self.line(entry)
-        moment = clock(self._model.tree.columns.time[entry])
-        return f"Compaction {moment}".strip()
-
-    def describe(self, entry: int) -> str:
-        """One sentence that tells what a row shows, for screen readers."""
-        columns = self._model.tree.columns
-        name = role_name(columns.kind[entry], columns.flags[entry])
-        parts = [f"{name[:1].upper()}{name[1:]}, entry {entry}"]
-        if text := self.line(entry):
-            parts.append(spoken(text) if columns.kind[entry] == Kind.COMPACTION else text)
-        parts.append(f"{self._model.sent_tokens(entry):,} tokens")
-        parts += self._notes(entry)
-        return ". ".join(part.rstrip(".") for part in parts) + "."
-
-    def _notes(self, entry: int) -> list[str]:
-        model = self._model
-        notes = []
-        if label := model.labels.get(entry):
-            notes.append(f"Label {label}")
-        if entry == model.leaf:
-            notes.append("The current leaf")
-        elif not model.lanes.is_active(entry):
-            notes.append("On an abandoned branch")
-        if model.is_hit(entry):
-            notes.append("Search hit")
-        if result := model.pruned.get(entry):
-            notes.append(f"Pruned by #{result.by}: a note stands for {result.tokens:,} tokens")
-        if pin := model.shape.pinned.get(entry):
-            notes.append(f"Pinned by #{pin.by}")
-        if (by := model.shape.omitted.get(entry)) is not None:
-            notes.append(f"Omitted by #{by}")
-        verdict = verdict_of(model.partition, entry)
-        if verdict >= 0:
-            notes.append(verdict_title(verdict))
-        return notes
-
-    def tip(self, entry: int) -> list[str]:
-        """The lines of a hover tip: id, kind, time, tokens, verdict."""
-        columns = self._model.tree.columns
-        name = role_name(columns.kind[entry], columns.flags[entry])
-        lines = [f"#{entry} · {columns.ids[entry]} · {name}"]
-        moment = self.moment(entry)
-        tokens = f"{self._model.sent_tokens(entry):,} tokens"
-        if columns.usage[entry] > 0:
-            tokens += f" · {columns.usage[entry]:,} in the context, by the provider"
-        lines.append(f"{moment} · {tokens}")
-        lines += self._reasons(entry)
-        if columns.kind[entry] == Kind.COMPACTION and (summary := self.summary_line(entry)):
-            lines.append(summary)
-        lines += self._notes(entry)
-        partition = self._model.partition
-        if verdict_of(partition, entry) >= 0:
-            lines.append(partition.reason(partition.path.position(entry)))
-        return lines
-
-    def moment(self, entry: int) -> str:
-        """When an entry was made, to the second."""
-        made = self._model.tree.columns.time[entry]
-        words = clock(made, "%Y-%m-%d %H:%M:%S")
-        return words or f"time {marked('', time_known(made))}"
-
-    def _reasons(self, entry: int) -> list[str]:
-        """How the figures of an entry are known, where they are not simply recorded."""
-        model, columns = self._model, self._model.tree.columns
-        known = {"Tokens": weight_known(model.measured() is not None)}
-        if columns.kind[entry] == Kind.ASSISTANT:
-            known["Model"] = model_known(model.tree, entry)
-        elif columns.kind[entry] == Kind.COMPACTION:
-            known["Sizes"] = self.sizes_known(entry)
-        return [
-            reason(of, one)
-            for of, one in known.items()
-            if one.provenance is not Provenance.EXACT and not self._made_here(entry)
-        ]
-
-
-def verdict_of(partition: Any, entry: int) -> int:
-    """The verdict on an entry, -1 where there is none."""
-    if partition is None:
-        return -1
-    at = partition.path.position(entry)
-    return partition.verdicts[at] if 0 <= at < len(partition.verdicts) else -1
-
-
-Previews = Callable[[Sequence[int]], list[str]]
-MadeHere = Callable[[int], bool]
 
 AT_ONCE = 8_000
 """Entries up to which a layout is made on the window's thread (under 10 ms)."""
@@ -263,6 +71,8 @@ class MapModel(QObject):
         self.filter = RowFilter.ALL
         self.folded: set[int] = set()
         self.labels: dict[int, str] = {}
+        self.started: dict[int, str] = {}
+        """Titles of the sessions that an entry started."""
         self.hits: list[int] = []
         self.current_hit = -1
         self.partition: Any = None
@@ -327,7 +137,7 @@ class MapModel(QObject):
 
     def _order(self) -> None:
         self._rest_is_ordered = True
-        self._worker.start(Order(snapshot(self.tree.columns), self.leaf))
+        self._worker.start(LayoutOrder(snapshot(self.tree.columns), self.leaf))
 
     def first_rows_painted(self) -> None:
         """The rest of a large session is laid out now; earlier it would slow that paint down."""
@@ -456,6 +266,17 @@ class MapModel(QObject):
             self._is_stale = True
         self.appended.emit(first, count)
 
+    def entries_changed(self, entries: Sequence[int]) -> None:
+        """These entries say something else now; where they are stays."""
+        estimate = self.tree.columns.estimate
+        for entry in entries:
+            self.groups[entry : entry + 1] = categories(self.tree.columns, entry, entry + 1)
+            if isinstance(self.weights, array) and self.weights is not estimate:
+                self.weights[entry] = estimate[entry]
+        self.texts.forget(entries)
+        self._build_rows()
+        self.marks_changed.emit()
+
     def _passes(self, entry: int) -> bool:
         mask = filter_mask(self.filter, self.groups[entry : entry + 1], [])
         if self.filter is RowFilter.LABELLED:
@@ -558,6 +379,11 @@ class MapModel(QObject):
             self.layout_changing.emit()
             self._build_rows()
             self.layout_changed.emit()
+        self.marks_changed.emit()
+
+    def set_started(self, titles: Mapping[int, str]) -> None:
+        """Mark the entries that started other sessions, with those sessions' titles."""
+        self.started = dict(titles)
         self.marks_changed.emit()
 
     def set_weights(self, weights: Sequence[int] | None) -> None:

@@ -24,7 +24,7 @@ from explorer.services.document import Document
 from explorer.services.draft_records import Draft
 from explorer.services.edits import CannotShape
 from explorer.services.navigation import Leaving, NavigationPlan
-from explorer.services.summary_request import DraftFailed, Order
+from explorer.services.summary_request import DraftFailed, SummaryOrder
 from explorer.session.context import latest_on_path
 from explorer.session.kinds import Kind
 from explorer.store.rows import StoreError
@@ -312,11 +312,12 @@ class NavigationController(QObject):
             start = plan.left_behind[0]
             question = f"Summarize from #{start} on: {left}, about {tokens:,} tokens."
             facts = (
-                f"Everything before #{start} stays word for word. What follows is told by a summary"
-                f" in its place, made of {count(len(prepared.messages), 'message')}: of what was"
-                " said and called, not of what tools answered. It is stored as a branch summary,"
-                " so pi and oh-my-pi follow it too; the model is told that it came back from a"
-                " branch. All of it stays in the session: go to its last entry to have it back."
+                f"Everything before #{start} stays word for word. What follows is covered by a"
+                f" summary in its place, made of {count(len(prepared.messages), 'message')}: of"
+                " what was said and called, not of what tools answered. It is stored as a branch"
+                " summary, so pi and oh-my-pi follow it too; the model reads that it came back"
+                " from a branch. All of it stays in the session: go to its last entry to have it"
+                " back."
             )
         dialog = LeavingDialog(
             question,
@@ -422,7 +423,7 @@ class _Leaving(QObject):
         document = self._state.document
         if document is None:
             return
-        order = Order(
+        order = SummaryOrder(
             instructions,
             model,
             lambda _purpose, piece: self._dialog.feed(piece),

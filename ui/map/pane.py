@@ -27,7 +27,7 @@ from ui.map.outline import OutlineView
 from ui.map.rows import FILTER_TITLES, RowFilter
 from ui.map.view import MapView
 from ui.theme import S4, S8, S12, S16, bind_icon, scaled, theme_signals
-from ui.widgets.choice import Choice
+from ui.widgets.choice import ChoiceBox
 from ui.widgets.panels import column_in, row_in
 
 _FILTER_TIPS = (
@@ -86,7 +86,7 @@ class MapBar(QWidget):
     def _add_filters(self, row: QHBoxLayout) -> None:
         self.filters = QButtonGroup(self)
         self._segments: list[QToolButton] = []
-        self.filter_list = Choice()
+        self.filter_list = ChoiceBox()
         policy = QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
         self.filter_list.setSizeAdjustPolicy(policy)
         self.filter_list.setMinimumContentsLength(6)
@@ -330,6 +330,11 @@ class MapPane(QWidget):
         """The tree has grown by so many entries from this one on."""
         self.model.entries_appended(first, count)
 
+    def entries_changed(self, entries: Sequence[int]) -> None:
+        """These entries say something else now."""
+        self.model.entries_changed(entries)
+        self.minimap.refresh()
+
     def set_leaf(self, entry: int) -> None:
         """The leaf has moved; -1: before the first entry."""
         self.model.set_leaf(entry)
@@ -341,6 +346,10 @@ class MapPane(QWidget):
 
     def set_labels(self, labels: Mapping[int, str]) -> None:
         self.model.set_labels(labels)
+
+    def set_started(self, titles: Mapping[int, str]) -> None:
+        """Mark the entries that started other sessions, with those sessions' titles."""
+        self.model.set_started(titles)
 
     def set_weights(self, weights: Sequence[int] | None) -> None:
         """Tokens per entry as another counter gives them; None: the estimate."""

@@ -24,7 +24,7 @@ def counted(weights: Sequence[int]) -> array[int]:
     return found
 
 
-class Category(IntEnum):
+class RowCategory(IntEnum):
     """What a row is made of, in the few groups that colours tell apart."""
 
     OTHER = 0
@@ -53,31 +53,32 @@ class RowFilter(IntEnum):
 FILTER_TITLES = ("All", "No tools", "User only", "Labelled", "Compactions")
 
 _BY_KIND = {
-    Kind.USER: Category.USER,
-    Kind.ASSISTANT: Category.ASSISTANT,
-    Kind.TOOL_RESULT: Category.RESULT,
-    Kind.BASH_EXECUTION: Category.SHELL,
-    Kind.PYTHON_EXECUTION: Category.SHELL,
-    Kind.CUSTOM_ROLE: Category.NOTE,
-    Kind.CUSTOM_MESSAGE: Category.NOTE,
-    Kind.SYSTEM: Category.NOTE,
-    Kind.FILE_MENTION: Category.NOTE,
-    Kind.COMPACTION: Category.COMPACTION,
-    Kind.COMPACTION_SUMMARY_ROLE: Category.COMPACTION,
-    Kind.RESET_BOUNDARY: Category.COMPACTION,
-    Kind.BRANCH_SUMMARY: Category.BRANCH,
-    Kind.BRANCH_SUMMARY_ROLE: Category.BRANCH,
-} | dict.fromkeys(METADATA_KINDS - {Kind.RESET_BOUNDARY}, Category.METADATA)
+    Kind.USER: RowCategory.USER,
+    Kind.ASSISTANT: RowCategory.ASSISTANT,
+    Kind.TOOL_RESULT: RowCategory.RESULT,
+    Kind.BASH_EXECUTION: RowCategory.SHELL,
+    Kind.PYTHON_EXECUTION: RowCategory.SHELL,
+    Kind.CUSTOM_ROLE: RowCategory.NOTE,
+    Kind.CUSTOM_MESSAGE: RowCategory.NOTE,
+    Kind.SYSTEM: RowCategory.NOTE,
+    Kind.FILE_MENTION: RowCategory.NOTE,
+    Kind.COMPACTION: RowCategory.COMPACTION,
+    Kind.COMPACTION_SUMMARY_ROLE: RowCategory.COMPACTION,
+    Kind.RESET_BOUNDARY: RowCategory.COMPACTION,
+    Kind.BRANCH_SUMMARY: RowCategory.BRANCH,
+    Kind.BRANCH_SUMMARY_ROLE: RowCategory.BRANCH,
+} | dict.fromkeys(METADATA_KINDS - {Kind.RESET_BOUNDARY}, RowCategory.METADATA)
 
 KIND_CATEGORY = bytes(
-    _BY_KIND.get(Kind(value), Category.OTHER) if value < len(Kind) else Category.OTHER
+    _BY_KIND.get(Kind(value), RowCategory.OTHER) if value < len(Kind) else RowCategory.OTHER
     for value in range(256)
 )
 
 _SHOWN_BY = {
-    RowFilter.NO_TOOLS: frozenset(Category) - {Category.CALL, Category.RESULT, Category.SHELL},
-    RowFilter.USER_ONLY: frozenset({Category.USER}),
-    RowFilter.COMPACTIONS: frozenset({Category.COMPACTION}),
+    RowFilter.NO_TOOLS: frozenset(RowCategory)
+    - {RowCategory.CALL, RowCategory.RESULT, RowCategory.SHELL},
+    RowFilter.USER_ONLY: frozenset({RowCategory.USER}),
+    RowFilter.COMPACTIONS: frozenset({RowCategory.COMPACTION}),
 }
 _SELECT = {
     choice: bytes(1 if value in shown else 0 for value in range(256))
@@ -85,18 +86,18 @@ _SELECT = {
 }
 
 TURN_START = bytes(
-    1 if value in (Category.USER, Category.SHELL, Category.NOTE, Category.BRANCH) else 0
+    1 if value in (RowCategory.USER, RowCategory.SHELL, RowCategory.NOTE, RowCategory.BRANCH) else 0
     for value in range(256)
 )
 """Translates categories into 1 where a turn may start (A18)."""
 
 
-def _reply(flags: int) -> Category:
+def _reply(flags: int) -> RowCategory:
     if flags & Flag.HAS_TEXT:
-        return Category.ASSISTANT
+        return RowCategory.ASSISTANT
     if flags & Flag.HAS_TOOL_CALL:
-        return Category.CALL
-    return Category.THINKING if flags & Flag.HAS_THINKING else Category.ASSISTANT
+        return RowCategory.CALL
+    return RowCategory.THINKING if flags & Flag.HAS_THINKING else RowCategory.ASSISTANT
 
 
 _REPLY = bytes(_reply(flags) for flags in range(256))
@@ -107,12 +108,12 @@ _NO_REPLY = bytes(
 _IS_REPLY = bytes(0xFF if kind == Kind.ASSISTANT else 0 for kind in range(256))
 
 
-def categories(columns: SessionColumns, first: int = 0) -> bytearray:
-    """The categories of all entries from ``first`` on.
+def categories(columns: SessionColumns, first: int = 0, stop: int | None = None) -> bytearray:
+    """The categories of all entries from ``first`` on, to ``stop`` (exclusive).
 
     Whole columns at a time, as numbers of very many digits: a loop takes 200 ms for 100,000.
     """
-    kinds, flags = columns.kind[first:], columns.flags[first:]
+    kinds, flags = columns.kind[first:stop], columns.flags[first:stop]
     low = flags.tobytes()[0 if sys.byteorder == "little" else flags.itemsize - 1 :: flags.itemsize]
     replies = _number(low.translate(_REPLY)) & _number(kinds.translate(_IS_REPLY))
     found = replies | _number(kinds.translate(_NO_REPLY))

@@ -34,8 +34,9 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QToolTip, QWidget
 
 from explorer.session.kinds import Kind
-from ui.map.canvas import Canvas, Inks, Level
+from ui.map.canvas import Canvas, Level, MapInks
 from ui.map.folds import folded_by
+from ui.map.frame import paint_empty, paint_map
 from ui.map.interactions import (
     CutGesture,
     FoldGesture,
@@ -50,7 +51,6 @@ from ui.map.interactions import (
     turn_entry,
 )
 from ui.map.model import MapModel
-from ui.map.painting import paint_empty, paint_map
 from ui.map.zoom_area import ZoomedArea
 from ui.theme import motion_ms, theme_signals
 
@@ -350,7 +350,7 @@ class MapView(ZoomedArea):
         self.viewport().update()
 
     def _look_changed(self) -> None:
-        self.inks = Inks.make(self.devicePixelRatioF())
+        self.inks = MapInks.make(self.devicePixelRatioF())
         self._update_bar()
         self.viewport().update()
         self.view_changed.emit()
@@ -367,7 +367,7 @@ class MapView(ZoomedArea):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         if self.inks.dpr != self.devicePixelRatioF():
-            self.inks = Inks.make(self.devicePixelRatioF())
+            self.inks = MapInks.make(self.devicePixelRatioF())
         painter = QPainter(self.viewport())
         painter.fillRect(event.rect(), self.inks.theme.paper)
         if not self.model.rows.count:

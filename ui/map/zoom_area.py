@@ -5,9 +5,9 @@ from __future__ import annotations
 from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QWidget
 
-from ui.map.canvas import MOST_ZOOM, TOP, Geometry, Inks, Level
+from ui.map.canvas import MOST_ZOOM, TOP, Geometry, Level, MapInks
+from ui.map.cut_handle import cut_y, handle_text
 from ui.map.model import MapModel
-from ui.map.painting import cut_y, handle_text
 
 _ZOOM_STEP = 1.25
 
@@ -24,7 +24,7 @@ class ZoomedArea(QAbstractScrollArea):
     def __init__(self, model: MapModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.model = model
-        self.inks = Inks.make(self.devicePixelRatioF())
+        self.inks = MapInks.make(self.devicePixelRatioF())
         self._zoom = 1.0
         self._cut = -1
         self._at_end = True

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from explorer.models.servers import USUAL_ADDRESSES
 from ui.app_state import AGENT_MODEL, MODEL_KEYS, SUMMARY_MODEL, AppState
 from ui.conversation.controller import AgentController
-from ui.models.dialog import ModelsDialog, Page, Purpose, Surroundings
+from ui.models.dialog import ModelsDialog, ModelsSurroundings, Page, Purpose
 from ui.models.words import is_too_small, tip, too_small_words
 
 CHOICES = {"agent": AGENT_MODEL, "summary": SUMMARY_MODEL}
@@ -128,8 +128,8 @@ class ModelsController(QObject):
         document = self._state.document
         return document.context_size(self._state.profile).tokens if document is not None else 0
 
-    def _around(self) -> Surroundings:
-        return Surroundings(
+    def _around(self) -> ModelsSurroundings:
+        return ModelsSurroundings(
             self._purpose, self._state.agent_model(), self._state.summary_models()[0],
             self._context(), self.addresses,
         )  # fmt: skip

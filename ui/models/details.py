@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QScrollArea,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -44,10 +43,10 @@ from ui.theme import (
     small_font,
     ui_font,
 )
-from ui.widgets.choice import Choice
+from ui.widgets.choice import ChoiceBox
 from ui.widgets.figures import full
 from ui.widgets.labels import Caption, ElidedLabel, LinkButton
-from ui.widgets.panels import column_in, row_in
+from ui.widgets.panels import column_in, column_of, row_in
 from ui.widgets.panels import row as line_of
 
 SWITCHES = frozenset({"reasoning", "images", "tools"})
@@ -111,10 +110,7 @@ class FigureRow(QWidget):
         keep = self.reset.sizePolicy()
         keep.setRetainSizeWhenHidden(True)
         self.reset.setSizePolicy(keep)
-        words = QVBoxLayout()
-        words.setSpacing(0)
-        words.addWidget(self.title)
-        words.addWidget(self.source)
+        words = column_of(self.title, self.source, spacing=0)
         line = row_in(self, S8, (0, S4, 0, S4))
         line.addLayout(words, 1)
         line.addWidget(self.field)
@@ -134,7 +130,7 @@ class FigureRow(QWidget):
         return line
 
     def _switch(self) -> QWidget:
-        box = Choice(self, turns_by_wheel=False)
+        box = ChoiceBox(self, turns_by_wheel=False)
         for words, value in (("", None), ("yes", True), ("no", False)):
             box.addItem(words, value)
         box.activated.connect(lambda at: self._say(box.itemData(at)))
@@ -154,7 +150,7 @@ class FigureRow(QWidget):
         known = others_say if says is None else f"{others_say}: {as_typed(self.figure, says)}"
         self.reset.setVisible(is_set)
         self.reset.setToolTip(f"Back to what others say ({known})")
-        if isinstance(self.field, Choice):
+        if isinstance(self.field, ChoiceBox):
             self.field.setItemText(0, "unknown" if says is None else as_typed(self.figure, says))
             self.field.setItemData(0, f"As others say ({known})", Qt.ItemDataRole.ToolTipRole)
             self.field.setCurrentIndex((1 if self._shown else 2) if is_set else 0)

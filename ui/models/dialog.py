@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QTabWidget, QVBoxLayout, QWidget
 from explorer.models.catalogue import cannot_summarize, only_summarizes
 from explorer.models.client import ModelClient
 from explorer.models.servers import USUAL_ADDRESSES
-from ui.models.keys_page import KeysPage
+from ui.models.keys_page import ApiKeysPage
 from ui.models.model_table import ModelRow
 from ui.models.models_page import ModelsPage, Start
 from ui.models.servers_page import ServersPage
@@ -34,7 +34,7 @@ TITLES: Mapping[Purpose, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class ModelsSurroundings:
     """What the dialog needs to know of the window."""
 
     purpose: Purpose = "agent"
@@ -67,7 +67,9 @@ class ModelsDialog(Dialog):
     renamed = Signal(str, str)
     """A server's (old name, new name)."""
 
-    def __init__(self, client: ModelClient, start: Start, around: Surroundings, parent: QWidget):
+    def __init__(
+        self, client: ModelClient, start: Start, around: ModelsSurroundings, parent: QWidget
+    ):
         super().__init__(TITLES[around.purpose], parent)
         self._around = around
         self._client, self._start = client, start
@@ -78,7 +80,7 @@ class ModelsDialog(Dialog):
         self._places = {page: self._place(page, title) for page, title in TABS.items()}
         self.models = ModelsPage(client, start, self._places["models"])
         self._fill("models", self.models)
-        self._keys: KeysPage | None = None
+        self._keys: ApiKeysPage | None = None
         self._servers: ServersPage | None = None
         self.pages.currentChanged.connect(self._page_shown)
         self._make_foot()
@@ -123,9 +125,9 @@ class ModelsDialog(Dialog):
         content.show()
 
     @property
-    def keys(self) -> KeysPage:
+    def keys(self) -> ApiKeysPage:
         if self._keys is None:
-            page = self._keys = KeysPage(self._client, self._start, self._places["keys"])
+            page = self._keys = ApiKeysPage(self._client, self._start, self._places["keys"])
             page.changed.connect(self.models_changed)
             self._fill("keys", page)
             page.refresh()
@@ -152,8 +154,9 @@ class ModelsDialog(Dialog):
         models.key_asked.connect(self.show_key)
 
     def _lay_out(self) -> None:
-        foot = line_of(self.message, self.summary, self.agent, self.take, self.done_button)
-        foot.setStretchFactor(self.message, 1)
+        foot = line_of(
+            self.message, self.summary, self.agent, self.take, self.done_button, wide=self.message
+        )
         self.lay_out(None, self.pages, foot)
 
     # what is shown -------------------------------------------------------------------------------
@@ -171,7 +174,7 @@ class ModelsDialog(Dialog):
         self.show_page("keys")
         self.keys.show_provider(provider)
 
-    def show_surroundings(self, around: Surroundings) -> None:
+    def show_surroundings(self, around: ModelsSurroundings) -> None:
         """Something changed in the window."""
         self._around = around
         self.models.show_surroundings(self._first(), around.context, around.in_use)

@@ -26,7 +26,7 @@ from explorer.models.keys import variables_of
 from ui.models.busy import Busy
 from ui.models.models_page import Start
 from ui.theme import S8, S12, S16, bind_font, ui_font
-from ui.widgets.flow import FlowLayout
+from ui.widgets.flow import wrapping_row
 from ui.widgets.labels import Caption, MessageLine
 from ui.widgets.panels import beside, column_in, scroll_area
 from ui.widgets.table import Column, Table, TableModel
@@ -34,7 +34,7 @@ from ui.widgets.table import Column, Table, TableModel
 STATES = {"environment": "environment", "keyring": "keyring", "none": "no key"}
 
 
-class KeysPage(QWidget):
+class ApiKeysPage(QWidget):
     """A key goes from the field into the keyring, and is never shown again."""
 
     changed = Signal()
@@ -102,9 +102,7 @@ class KeysPage(QWidget):
             label.setTextFormat(Qt.TextFormat.PlainText)
 
     def _lay_out(self) -> None:
-        buttons = FlowLayout(across=S8, down=S8)
-        for button in (self.keep, self.test, self.remove):
-            buttons.addWidget(button)
+        buttons = wrapping_row(self.keep, self.test, self.remove, down=S8)
         details = QVBoxLayout(self.panel)
         details.setContentsMargins(S16, 0, S16, S12)
         details.setSpacing(S8)

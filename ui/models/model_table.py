@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 from explorer.models.catalogue import ModelInfo, provider_of
 from explorer.models.client import ModelClient
 from ui.models.words import (
-    Mark,
+    ModelMark,
     is_too_small,
     marks_of,
     name_of,
@@ -62,12 +62,12 @@ class ModelRow:
     """All that typed words are looked for in."""
     cells: tuple[str, ...]
     """Its name and its figures, as the columns of the list have them."""
-    marks: tuple[Mark, ...]
+    marks: tuple[ModelMark, ...]
     """What it can do, and that it ends."""
 
 
 @dataclass(frozen=True, slots=True)
-class Heading:
+class ProviderHeading:
     """Stands over the models of one provider, or one server."""
 
     provider: str
@@ -75,7 +75,7 @@ class Heading:
     has_way: bool
 
 
-Line = ModelRow | Heading
+Line = ModelRow | ProviderHeading
 
 
 def rows_of(client: ModelClient) -> list[ModelRow]:
@@ -115,7 +115,7 @@ def sift(rows: Sequence[ModelRow], words: str, only_with_way: bool) -> list[Line
 
 def _close(lines: list[Line], group: list[ModelRow]) -> None:
     if group:
-        lines.append(Heading(group[0].provider, len(group), group[0].has_way))
+        lines.append(ProviderHeading(group[0].provider, len(group), group[0].has_way))
         lines += group
 
 
@@ -192,26 +192,26 @@ class ModelsModel(TableModel[Line]):
         """The first row that is a model; -1 for none."""
         return next((at for at, line in enumerate(self.rows) if isinstance(line, ModelRow)), -1)
 
-    def marks(self, row: ModelRow) -> list[Mark]:
+    def marks(self, row: ModelRow) -> list[ModelMark]:
         """What to know of a model before it is chosen."""
         found = list(row.marks)
         if is_too_small(row.info, self._context):
             words = f"smaller than this context ({tokens(self._context)})"
-            found.insert(0, Mark("warning", words, "lost"))
+            found.insert(0, ModelMark("warning", words, "lost"))
         if not row.has_way:
-            found.insert(0, Mark("lock", "no key"))
+            found.insert(0, ModelMark("lock", "no key"))
         if row.info.id in self._in_use:
-            found.insert(0, Mark("check", self._in_use[row.info.id], "accent"))
+            found.insert(0, ModelMark("check", self._in_use[row.info.id], "accent"))
         return found
 
     def _sentence(self, line: Line) -> str:
-        if isinstance(line, Heading):
+        if isinstance(line, ProviderHeading):
             return _name(line)
         return spoken(line.info, [mark for mark in self.marks(line) if mark not in line.marks])
 
 
 def _models_in(lines: Sequence[Line]) -> int:
-    return sum(line.count for line in lines if isinstance(line, Heading))
+    return sum(line.count for line in lines if isinstance(line, ProviderHeading))
 
 
 def _name(line: Line) -> str:
@@ -277,7 +277,7 @@ class ModelDelegate(QStyledItemDelegate):
         line, rect = self._rows.at(index.row()), QRectF(option.rect)
         column = index.column()
         painter.save()
-        if isinstance(line, Heading):
+        if isinstance(line, ProviderHeading):
             self._heading(painter, rect, line, column)
         elif line is not None:
             if option.state & QStyle.StateFlag.State_Selected:
@@ -288,7 +288,7 @@ class ModelDelegate(QStyledItemDelegate):
                 self._figure(painter, rect, line.cells[column])
         painter.restore()
 
-    def _heading(self, painter: QPainter, rect: QRectF, line: Heading, column: int) -> None:
+    def _heading(self, painter: QPainter, rect: QRectF, line: ProviderHeading, column: int) -> None:
         now, fonts = theme(), self._fonts
         painter.setPen(now.line)
         painter.drawLine(rect.bottomLeft(), rect.bottomRight())
@@ -318,7 +318,7 @@ class ModelDelegate(QStyledItemDelegate):
         marks = self._rows.marks(row)
         self._marks(painter, QRectF(place.left(), top, place.width(), 0), marks)
 
-    def _marks(self, painter: QPainter, place: QRectF, marks: list[Mark]) -> None:
+    def _marks(self, painter: QPainter, place: QRectF, marks: list[ModelMark]) -> None:
         now, fonts = theme(), self._fonts
         height = fonts.small_metrics.height()
         ratio = painter.device().devicePixelRatio()
@@ -397,7 +397,7 @@ class ModelsTable(Table):
         way = 1 if by > 0 else -1
         for _ in range(abs(by)):
             at += way
-            while isinstance(self.models.at(at), Heading):
+            while isinstance(self.models.at(at), ProviderHeading):
                 at += way
             if self.models.at(at) is None:
                 break

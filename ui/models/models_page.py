@@ -9,7 +9,7 @@ from typing import Any
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QCheckBox, QLabel, QLineEdit, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QLabel, QLineEdit, QSplitter, QWidget
 
 from explorer.models.client import ModelClient, Override, UserModelsError
 from ui.models.details import ModelDetails
@@ -17,7 +17,7 @@ from ui.models.model_table import ModelRow, ModelsTable, rows_of
 from ui.theme import S8, S12, S16, scaled, set_tone
 from ui.widgets.figures import count
 from ui.widgets.labels import Caption, LinkButton
-from ui.widgets.panels import column_in
+from ui.widgets.panels import column_in, column_of
 from ui.widgets.panels import row as line_of
 
 Start = Callable[[str, Coroutine[Any, Any, None]], object]
@@ -92,11 +92,8 @@ class ModelsPage(QWidget):
         self.split.setStretchFactor(0, 1)
         self.split.setStretchFactor(1, 0)
         self.split.setSizes([1000, scaled(DETAILS)])
-        head = QVBoxLayout()
-        head.setContentsMargins(S16, S12, S16, 0)
-        head.setSpacing(S8)
-        head.addWidget(self.search)
-        head.addLayout(line_of(self.only, self.counted, 1, self.figures))
+        line = line_of(self.only, self.counted, 1, self.figures)
+        head = column_of(self.search, line, margins=(S16, S12, S16, 0))
         column = column_in(self, S8)
         column.addLayout(head)
         column.addWidget(self.split, 1)

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 
 from explorer.models.client import (
     CancelToken,
-    Found,
+    FoundServers,
     KeyringUnavailable,
     KeyTest,
     ModelClient,
@@ -32,7 +32,7 @@ from ui.models.models_page import Start
 from ui.models.words import tokens
 from ui.theme import S8, S12, S16, set_tone
 from ui.widgets.figures import count
-from ui.widgets.flow import FlowLayout
+from ui.widgets.flow import wrapping_row
 from ui.widgets.labels import Caption, MessageLine
 from ui.widgets.panels import EmptyState, beside, column_in, push_button
 from ui.widgets.panels import row as line_of
@@ -101,13 +101,9 @@ class ServerPanel(QScrollArea):
     def _lay_out(self, body: QWidget) -> None:
         column = column_in(body, S8, (S16, 0, S16, S12))
         column.addWidget(self.nothing, 1)
-        named = line_of(self.name, self.rename)
-        named.setStretchFactor(self.name, 1)
-        column.addLayout(named)
+        column.addLayout(line_of(self.name, self.rename, wide=self.name))
         column.addWidget(self.where)
-        buttons = FlowLayout(across=S8, down=S8)
-        for button in (self.add, self.test, self.again, self.key, self.remove):
-            buttons.addWidget(button)
+        buttons = wrapping_row(self.add, self.test, self.again, self.key, self.remove, down=S8)
         column.addLayout(buttons)
         column.addWidget(self.models)
         column.addStretch(0)
@@ -153,7 +149,7 @@ def models_words(server: Server) -> str:
     lines = []
     for model in server.models[:MOST_NAMED]:
         can = [name for name in ("reasoning", "images", "tools") if getattr(model, name)]
-        size = f"window {tokens(model.window)}" if model.window else "window not told"
+        size = f"window {tokens(model.window)}" if model.window else "window not reported"
         lines.append(" · ".join((model.id, size, *can)))
     more = len(server.models) - MOST_NAMED
     if more > 0:
@@ -245,8 +241,7 @@ class ServersPage(QWidget):
         head = QVBoxLayout()
         head.setContentsMargins(S16, 0, S16, 0)
         head.setSpacing(S8)
-        top = line_of(self.look, self.busy)
-        top.setStretchFactor(self.busy, 1)
+        top = line_of(self.look, self.busy, wide=self.busy)
         top.addStretch(0)
         head.addLayout(top)
         head.addWidget(self.message)
@@ -299,7 +294,7 @@ class ServersPage(QWidget):
     # looking -------------------------------------------------------------------------------------
 
     async def _look(self) -> None:
-        async def search(cancel: CancelToken) -> Found:
+        async def search(cancel: CancelToken) -> FoundServers:
             return await self._client.find_servers(cancel, self._addresses)
 
         self.message.say("")

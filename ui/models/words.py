@@ -32,7 +32,7 @@ UNKNOWN = "–"
 MILLION = 1_000_000
 
 
-class Mark(NamedTuple):
+class ModelMark(NamedTuple):
     """Something that a model is or can do: its icon, its word and its tone."""
 
     icon: str
@@ -61,14 +61,14 @@ def price(per_token: float | None) -> str:
     return f"{whole}.{rest:0<2}" if float(exact) else f"{dollars:.2g}"
 
 
-def marks_of(info: ModelInfo, today: date | None = None) -> list[Mark]:
+def marks_of(info: ModelInfo, today: date | None = None) -> list[ModelMark]:
     """That its provider ends it, and what it can do."""
-    found: list[Mark] = []
+    found: list[ModelMark] = []
     if info.deprecated:
         ends = "ended" if info.deprecated <= (today or date.today()).isoformat() else "ends"
-        found.append(Mark("warning", f"deprecated, {ends} {info.deprecated}", "lost"))
+        found.append(ModelMark("warning", f"deprecated, {ends} {info.deprecated}", "lost"))
     found += [
-        Mark(icon, word)
+        ModelMark(icon, word)
         for icon, word, can in (
             ("thinking", "reasoning", info.reasoning),
             ("image", "images", info.images),
@@ -105,7 +105,7 @@ def figures_line(info: ModelInfo) -> str:
     return ", ".join(parts)
 
 
-def spoken(info: ModelInfo, more: list[Mark]) -> str:
+def spoken(info: ModelInfo, more: list[ModelMark]) -> str:
     """A whole row in words, for a screen reader and for a tip."""
     marks = [mark.word for mark in (*marks_of(info), *more)]
     can = f"; {', '.join(marks)}" if marks else ""

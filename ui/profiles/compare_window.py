@@ -16,9 +16,9 @@ from PySide6.QtWidgets import (
 
 from explorer.compaction.profile import Profile
 from explorer.compaction.profile_comparison import Cause, ProfileOutcome
-from ui.profiles.strip import Scale, VerdictStrip
+from ui.profiles.strip import StripScale, VerdictStrip
 from ui.theme import S4, S8, S12, S16, bind_font, mono_font, on_theme_changed, set_tone, ui_font
-from ui.widgets.choice import Choice
+from ui.widgets.choice import ChoiceBox
 from ui.widgets.comparison import ComparisonWindow
 from ui.widgets.dialogs import fit
 from ui.widgets.figures import count, full, round_short, short
@@ -45,7 +45,7 @@ def cells_of(found: ProfileOutcome) -> list[Cell]:
             f"about {full(after)} tokens; the size of the summary is a guess",
         ),
         (
-            "told",
+            "summarized",
             count(found.messages, "message") if found.compacts else "nothing",
             "Messages that the summary tells",
         ),
@@ -60,7 +60,7 @@ def cells_of(found: ProfileOutcome) -> list[Cell]:
         (
             "lost",
             count(found.lost, "entry", "entries") if found.lost else "none",
-            "Entries that are neither kept nor told by any summary",
+            "Entries that are neither kept nor covered by any summary",
         ),
     ]
 
@@ -200,7 +200,7 @@ class CompareCard(QWidget):
         if self.cells:
             self.set_cell_widths(self.cell_widths())
 
-    def show_outcome(self, found: ProfileOutcome, scale: Scale, in_force: bool) -> None:
+    def show_outcome(self, found: ProfileOutcome, scale: StripScale, in_force: bool) -> None:
         """Show what a compaction would do under a profile."""
         self.outcome = found
         self.title.setText(found.profile.title)
@@ -257,7 +257,7 @@ TEXTURES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class PlaceComparison:
     """What was found out about one place."""
 
     at: int
@@ -265,12 +265,12 @@ class Compared:
     window: int
     """Tokens of the context window that all were given."""
     outcomes: Sequence[ProfileOutcome]
-    scale: Scale
+    scale: StripScale
 
 
-Compare = Callable[[], Compared]
+Compare = Callable[[], PlaceComparison]
 """Compares the profiles; for a worker thread."""
-FindCauses = Callable[[Compared, str], Mapping[str, Sequence[Cause]]]
+FindCauses = Callable[[PlaceComparison, str], Mapping[str, Sequence[Cause]]]
 """By profile, the rules that make it differ from a reference; for a worker thread."""
 
 
@@ -282,7 +282,7 @@ class CompareWindow(ComparisonWindow):
     def __init__(self, find_causes: FindCauses, parent: QWidget | None = None) -> None:
         super().__init__("Profiles compared", parent)
         self._find_causes = find_causes
-        self._compared: Compared | None = None
+        self._compared: PlaceComparison | None = None
         self._in_force = ""
         self.cards: dict[str, CompareCard] = {}
         self._loader = Loader(self)
@@ -296,7 +296,7 @@ class CompareWindow(ComparisonWindow):
         fit(self, 980, 700)
 
     def _make_head(self) -> None:
-        self.reference = Choice(self)
+        self.reference = ChoiceBox(self)
         self.reference.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.reference.setAccessibleName("Profile that the others are compared with")
         self.reference.activated.connect(lambda _at: self._ask_causes())
@@ -323,8 +323,7 @@ class CompareWindow(ComparisonWindow):
         content.addLayout(self._cards)
         content.addStretch(1)
         note = Caption("Click a strip to select its entry on the map.", self, wraps=True)
-        foot = row(note, self.closing_button())
-        foot.setStretchFactor(note, 1)
+        foot = row(note, self.closing_button(), wide=note)
         self.lay_out(None, self.area, foot)
 
     # what is shown -----------------------------------------------------------------------------
@@ -334,7 +333,7 @@ class CompareWindow(ComparisonWindow):
         self._in_force = in_force
         self._loader.load(compare)
 
-    def _show(self, found: Compared) -> None:
+    def _show(self, found: PlaceComparison) -> None:
         self._compared = found
         where = f"#{found.at}, the leaf" if found.is_leaf else f"#{found.at}"
         self.tell(
@@ -349,7 +348,7 @@ class CompareWindow(ComparisonWindow):
             self.cards.pop(name).deleteLater()
         self._show_card(found, 0)
 
-    def _show_card(self, found: Compared, at: int) -> None:
+    def _show_card(self, found: PlaceComparison, at: int) -> None:
         """One card after the other: the window answers between two of them."""
         if found is not self._compared:
             return
@@ -374,7 +373,7 @@ class CompareWindow(ComparisonWindow):
         for card in self.cards.values():
             card.set_cell_widths([max(column) for column in zip(*widths, strict=True)])
 
-    def _fill_reference(self, found: Compared) -> None:
+    def _fill_reference(self, found: PlaceComparison) -> None:
         wanted = self.reference.currentData() or self._in_force
         self.reference.clear()
         for outcome in found.outcomes:
@@ -403,7 +402,9 @@ class CompareWindow(ComparisonWindow):
         name = reference.profile.name
         self._reasons.load(lambda: (found, name, self._find_causes(found, name)))
 
-    def _show_causes(self, shown: tuple[Compared, str, Mapping[str, Sequence[Cause]]]) -> None:
+    def _show_causes(
+        self, shown: tuple[PlaceComparison, str, Mapping[str, Sequence[Cause]]]
+    ) -> None:
         found, name, causes = shown
         reference = self._reference()
         if found is not self._compared or reference is None or reference.profile.name != name:

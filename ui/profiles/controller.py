@@ -14,14 +14,14 @@ from explorer.compaction.profile import BASES, PROFILES, Profile
 from explorer.compaction.profile_comparison import Cause, causes, compare_profiles
 from explorer.services.document import Document
 from explorer.settings.profile_files import (
-    OwnProfile,
     ProfileError,
     ProfileFiles,
     Shelf,
+    UserProfile,
     read_file,
 )
 from ui.app_state import AppState
-from ui.profiles.compare_window import Compared, CompareWindow
+from ui.profiles.compare_window import CompareWindow, PlaceComparison
 from ui.profiles.dialog import FILE_SUFFIX, ProfilesDialog
 from ui.profiles.strip import scale_of
 from ui.shell.dialogs import ask_text, choose_files, confirm, open_once, present
@@ -175,7 +175,7 @@ class ProfilesController(QObject):
 
     def _copy(self, profile: Profile, base: str, title: str, use: bool = False) -> None:
         name = self._free_name(title)
-        user_profile = OwnProfile(replace(profile, name=name, title=title), base)
+        user_profile = UserProfile(replace(profile, name=name, title=title), base)
 
         def save() -> str:
             self._files.save(user_profile)
@@ -193,7 +193,7 @@ class ProfilesController(QObject):
                 lambda title: self._rename(user_profile, title),
             )  # fmt: skip
 
-    def _rename(self, user_profile: OwnProfile, title: str) -> None:
+    def _rename(self, user_profile: UserProfile, title: str) -> None:
         if title == user_profile.profile.title:
             return
         old = user_profile.profile.name
@@ -224,7 +224,7 @@ class ProfilesController(QObject):
             lambda: self._delete(user_profile),
         )
 
-    def _delete(self, user_profile: OwnProfile) -> None:
+    def _delete(self, user_profile: UserProfile) -> None:
         name, title = user_profile.profile.name, user_profile.profile.title
 
         def delete() -> str:
@@ -338,7 +338,7 @@ class ProfileComparisonController(QObject):
         self._compare.compare(lambda: _compared(document, at, profiles, tokens, measured), now.name)
         present(self._compare)
 
-    def _causes(self, found: Compared, reference: str) -> Mapping[str, Sequence[Cause]]:
+    def _causes(self, found: PlaceComparison, reference: str) -> Mapping[str, Sequence[Cause]]:
         """Why each profile differs from one of them; called in a thread."""
         document = self._state.document
         base = next((o.profile for o in found.outcomes if o.profile.name == reference), None)
@@ -370,7 +370,7 @@ def _compared(
     profiles: Sequence[Profile],
     window: int,
     measured: Sequence[int] | None,
-) -> Compared:
+) -> PlaceComparison:
     """What every profile would do at an entry; pure but for payloads that it reads."""
     outcomes = compare_profiles(
         document.tree,
@@ -384,4 +384,4 @@ def _compared(
     path = outcomes[0].shown.path
     weights = [column[entry] for entry in path]
     scale = scale_of(weights, [outcome.shown for outcome in outcomes])
-    return Compared(at, at == document.leaf, window, outcomes, scale)
+    return PlaceComparison(at, at == document.leaf, window, outcomes, scale)

@@ -4,31 +4,25 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QMimeData, Qt, Signal
+from PySide6.QtCore import QMimeData, Signal
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QLabel,
-    QListWidget,
-    QListWidgetItem,
-    QPushButton,
-    QWidget,
-)
+from PySide6.QtWidgets import QCheckBox, QLabel, QPushButton, QWidget
 
 from explorer.compaction.profile import PROFILES, Profile
 from explorer.settings.profile_files import (
-    OwnProfile,
     Shelf,
+    UserProfile,
 )
-from explorer.templates import load_provenance
+from explorer.settings.prompt_templates import load_provenance
 from ui.inspector.markdown_view import MarkdownView
 from ui.profiles.rules import RuleList
-from ui.theme import S4, S8, S12, S16, bind_font, set_tone, small_font, ui_font
+from ui.theme import S4, S8, S12, S16, bind_font, set_tone, ui_font
 from ui.widgets.dialogs import TwoPaneDialog, fit
-from ui.widgets.flow import FlowLayout
+from ui.widgets.flow import wrapping_row
 from ui.widgets.labels import Caption
+from ui.widgets.name_list import NameRow
 from ui.widgets.notice import Notice
-from ui.widgets.panels import column_in, scroll_area
+from ui.widgets.panels import column_in, column_of, scroll_area
 
 
 class ProfilePage(QWidget):
@@ -40,7 +34,7 @@ class ProfilePage(QWidget):
         super().__init__(parent)
         self._profile: Profile | None = None
         self._base: Profile | None = None
-        self._stored: OwnProfile | None = None
+        self._stored: UserProfile | None = None
         self.area = scroll_area(self, takes_focus=True)
         body = QWidget(self.area)
         self.area.setWidget(body)
@@ -66,7 +60,7 @@ class ProfilePage(QWidget):
         outer.addWidget(self.area)
 
     def show_profile(
-        self, profile: Profile, base: Profile | None, user_profile: OwnProfile | None
+        self, profile: Profile, base: Profile | None, user_profile: UserProfile | None
     ) -> None:
         """Show a profile beside ``base``; one that came with the program cannot be changed."""
         is_other = self._profile is None or profile.name != self._profile.name
@@ -107,7 +101,6 @@ class ProfilePage(QWidget):
         self.profile_changed.emit(profile)
 
 
-NAME = Qt.ItemDataRole.UserRole
 FILE_SUFFIX = ".json"
 
 
@@ -127,18 +120,12 @@ class ProfilesDialog(TwoPaneDialog):
     """A user profile with a rule changed."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("Profiles", parent)
+        super().__init__("Profiles", "Profiles", 230, parent)
         self.setAcceptDrops(True)
         self._shelf = Shelf({}, {}, ())
         self._in_force = ""
-        self.list = QListWidget(self)
-        self.list.setAccessibleName("Profiles")
-        self.list.setProperty("surface", "panel")
-        self.list.setFrameShape(QListWidget.Shape.NoFrame)
-        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.list.setTextElideMode(Qt.TextElideMode.ElideRight)
-        self.list.currentItemChanged.connect(lambda _now, _old: self._show_current())
-        self.list.itemActivated.connect(lambda item: self._use(item))
+        self.list.chosen.connect(self._show_profile)
+        self.list.row_activated.connect(self._use)
         self.page = ProfilePage(self)
         self.page.profile_changed.connect(self.profile_changed)
         self.use = self.button("&Use here", "Follow this profile in the session that is open")
@@ -167,85 +154,57 @@ class ProfilesDialog(TwoPaneDialog):
         self.compare.clicked.connect(self.compare_asked)
 
     def _lay_out(self, close: QPushButton) -> None:
-        left = QWidget(self)
-        left.setProperty("surface", "panel")
-        left.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        side = column_in(left, S8, (0, S8, 0, S12))
-        side.addWidget(self.list, 1)
-        hint = Caption("A profile's file can also be dropped here.", left, wraps=True)
-        hint.setContentsMargins(S16, 0, S8, 0)
-        side.addWidget(hint)
-        below = FlowLayout(across=S8, down=S4)
-        below.setContentsMargins(S16, 0, S8, 0)
-        for button in (self.take, self.compare):
-            below.addWidget(button)
-        side.addLayout(below)
-        buttons = FlowLayout(across=S8, down=S4)
-        buttons.setContentsMargins(S16, S8, S16, S12)
-        for button in (self.use, self.copy, self.rename, self.export, self.delete, close):
-            buttons.addWidget(button)
-        self.lay_out_panes(left, 230, None, self.page, buttons)
-
-    def restyle(self) -> None:
-        """Take the sizes from the fonts."""
-        super().restyle()
-        for row in range(self.list.count()):
-            item = self.list.item(row)
-            if not item.data(NAME):
-                item.setFont(small_font(bold=True))
+        hint = Caption("A profile's file can also be dropped here.", self, wraps=True)
+        files = wrapping_row(self.take, self.compare)
+        below = column_of(hint, files, margins=(S16, 0, S8, 0))
+        actions = (self.use, self.copy, self.rename, self.export, self.delete)
+        buttons = wrapping_row(*actions, close, margins=(S16, S8, S16, S12))
+        self.lay_out_panes(below, None, self.page, buttons)
 
     # what is shown -----------------------------------------------------------------------------
 
     @property
     def name(self) -> str:
         """The name of the profile shown."""
-        item = self.list.currentItem()
-        return str(item.data(NAME) or "") if item is not None else ""
+        return self.list.name
 
     def show_shelf(self, shelf: Shelf, in_force: str, selected: str = "") -> None:
         """Show the profiles there are; ``in_force`` is the one that the session follows."""
         wanted = selected or self.name or in_force
         self._shelf, self._in_force = shelf, in_force
-        self.list.blockSignals(True)
-        self.list.clear()
-        self._add("Came with the program")
-        for name in PROFILES:
-            if name in shelf.built_in:
-                self._add(shelf.built_in[name].title, name)
-        self._add("As documents tell it")
-        for name, profile in shelf.built_in.items():
-            if name not in PROFILES:
-                self._add(profile.title, name)
-        if shelf.user_profiles:
-            self._add("Your own")
-        for name, user_profile in shelf.user_profiles.items():
-            self._add(user_profile.profile.title, name)
-        self.list.blockSignals(False)
-        self.restyle()
+        built_in = shelf.built_in
+        rows: list[NameRow] = []
+        for heading, profiles in (
+            (
+                "Came with the program",
+                {name: built_in[name] for name in PROFILES if name in built_in},
+            ),
+            (
+                "As documents tell it",
+                {name: built_in[name] for name in built_in if name not in PROFILES},
+            ),
+            ("Your own", {name: one.profile for name, one in shelf.user_profiles.items()}),
+        ):
+            if profiles:
+                rows.append(NameRow("", heading))
+                rows += [self._row(name, profile.title) for name, profile in profiles.items()]
+        self.list.show_names(rows)
         self.select(wanted if shelf.get(wanted) else "explorer")
         if shelf.problems:
             self.tell("warning", "Some profile files cannot be used.", "\n".join(shelf.problems))
 
-    def _add(self, title: str, name: str = "") -> None:
-        in_force = bool(name) and name == self._in_force
-        item = QListWidgetItem(f"✓ {title}" if in_force else title, self.list)
-        item.setData(NAME, name)
-        spoken = f"{title}, in use" if in_force else title
-        item.setToolTip(spoken if name else "")
-        item.setData(Qt.ItemDataRole.AccessibleTextRole, spoken)
-        if not name:
-            item.setFlags(Qt.ItemFlag.NoItemFlags)
+    def _row(self, name: str, title: str) -> NameRow:
+        if name != self._in_force:
+            return NameRow(name, title, tip=title)
+        spoken = f"{title}, in use"
+        return NameRow(name, f"✓ {title}", spoken, spoken)
 
     def select(self, name: str) -> None:
         """Show a profile."""
-        for row in range(self.list.count()):
-            if self.list.item(row).data(NAME) == name:
-                self.list.setCurrentRow(row)
-                break
-        self._show_current()
+        self.list.select(name)
+        self._show_profile(self.name)
 
-    def _show_current(self) -> None:
-        name = self.name
+    def _show_profile(self, name: str) -> None:
         profile = self._shelf.get(name)
         if profile is None:
             return
@@ -257,9 +216,9 @@ class ProfilesDialog(TwoPaneDialog):
         self.delete.setVisible(user_profile is not None)
         self.use.setEnabled(name != self._in_force)
 
-    def _use(self, item: QListWidgetItem) -> None:
-        if item.data(NAME) and item.data(NAME) != self._in_force:
-            self.use_asked.emit(item.data(NAME))
+    def _use(self, row: NameRow) -> None:
+        if row.name != self._in_force:
+            self.use_asked.emit(row.name)
 
     def tell(self, level: str, what: str, details: str = "") -> None:
         """A word about what was asked for."""

@@ -17,7 +17,7 @@ from explorer.compaction.profile import (
 from ui.widgets.figures import full
 
 
-class Group(NamedTuple):
+class RuleSection(NamedTuple):
     """Rules that belong together. Keys are fields of ``Profile``, or ``policy.field``."""
 
     title: str
@@ -26,14 +26,16 @@ class Group(NamedTuple):
     """The policy that the rules are of; without it they do nothing."""
 
 
-def _policy(title: str, policy: str) -> Group:
+def _policy(title: str, policy: str) -> RuleSection:
     """All rules of a policy, in the order in which they are explained."""
     explained = (*SIZES, *POLICY_SWITCHES)
-    return Group(title, tuple(key for key in explained if key.startswith(f"{policy}.")), policy)
+    return RuleSection(
+        title, tuple(key for key in explained if key.startswith(f"{policy}.")), policy
+    )
 
 
 GROUPS = (
-    Group(
+    RuleSection(
         "When it starts",
         (
             "enabled", "context_window", "reserve_tokens", "reserve_floor_percent",
@@ -42,7 +44,7 @@ GROUPS = (
             "manual_while_running", "auto_continue", "finished_turn",
         ),
     ),
-    Group(
+    RuleSection(
         "Where it cuts",
         (
             "cut_unit", "keep_recent_tokens", "keep_rounds", "keep_user_tokens",
@@ -50,21 +52,21 @@ GROUPS = (
             "oversized_tail", "turn_judgement", "pull_back", "cut_guard",
         ),
     ),
-    Group(
+    RuleSection(
         "What is asked",
         (
             "split", "sections", "dialect", "tags_in_text", "long_results", "result_cut",
             "focus", "remote_endpoint",
         ),
     ),
-    Group(
+    RuleSection(
         "What is stored",
         (
             "answers", "prefix_only", "file_tools", "failed_calls", "branch_details",
             "file_footer", "short_summary", "context_wrapper",
         ),
     ),
-    Group(
+    RuleSection(
         "Branches",
         (
             "branch_summaries", "branch_reserve_tokens", "branch_replies", "branch_files",
@@ -141,7 +143,7 @@ def from_typed(key: str, text: str) -> str:
     return text.strip()
 
 
-def differing_in(group: Group, profile: Profile, base: Profile) -> list[str]:
+def differing_in(group: RuleSection, profile: Profile, base: Profile) -> list[str]:
     """The rules of a group in which two profiles differ."""
     if group.policy:
         value, other = getattr(profile, group.policy), getattr(base, group.policy)

@@ -17,7 +17,7 @@ from explorer.compaction.profile import (
 )
 from ui.profiles.rule_words import (
     GROUPS,
-    Group,
+    RuleSection,
     differing_in,
     from_typed,
     rule_of,
@@ -27,7 +27,7 @@ from ui.profiles.rule_words import (
     words_of,
 )
 from ui.theme import S4, S8, bind_font, on_theme_changed, scaled, set_tone, ui_font
-from ui.widgets.choice import Choice
+from ui.widgets.choice import ChoiceBox
 from ui.widgets.labels import Caption, Hairline
 from ui.widgets.panels import CollapsibleSection, column_in, row
 
@@ -55,7 +55,7 @@ class RuleRow(QWidget):
         self.value_text.setWordWrap(True)
         self.value_text.setTextFormat(Qt.TextFormat.PlainText)
         self.value_text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.choice: Choice | None = None
+        self.choice: ChoiceBox | None = None
         self.field: QLineEdit | None = None
         self._line: QWidget | None = None
         self.differs = Caption(parent=self, wraps=True)
@@ -100,8 +100,8 @@ class RuleRow(QWidget):
             control = self._make_field(rule)
         self._column.insertWidget(self._column.indexOf(self.value_text) + 1, control)
 
-    def _make_choice(self, rule: Switch) -> Choice:
-        choice = self.choice = Choice(self, turns_by_wheel=False)
+    def _make_choice(self, rule: Switch) -> ChoiceBox:
+        choice = self.choice = ChoiceBox(self, turns_by_wheel=False)
         choice.setAccessibleName(rule.title)
         choice.setAccessibleDescription(rule.explanation)
         choice.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
@@ -178,7 +178,7 @@ class RuleGroup(QWidget):
 
     changed = Signal(object)
 
-    def __init__(self, group: Group, parent: QWidget) -> None:
+    def __init__(self, group: RuleSection, parent: QWidget) -> None:
         super().__init__(parent)
         self.group = group
         self.rows: dict[str, RuleRow] = {}

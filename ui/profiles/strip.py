@@ -31,7 +31,7 @@ _EARLIER_SHARE = 0.06
 """Share of the width for what every profile leaves to an earlier summary."""
 
 
-class Scale(NamedTuple):
+class StripScale(NamedTuple):
     """Where each position of a path begins, as a share of the width; one more for the end."""
 
     starts: array[float]
@@ -41,7 +41,7 @@ class Scale(NamedTuple):
         return max(0, min(len(self.starts) - 2, bisect_right(self.starts, share) - 1))
 
 
-def scale_of(weights: Sequence[int], partitions: Sequence[Partition]) -> Scale:
+def scale_of(weights: Sequence[int], partitions: Sequence[Partition]) -> StripScale:
     """A scale by tokens (``weights``, by position) for partitions of one path.
 
     Entries of hardly a token are still seen a little, unless no profile sends them. What every
@@ -50,7 +50,7 @@ def scale_of(weights: Sequence[int], partitions: Sequence[Partition]) -> Scale:
     """
     total = len(weights)
     if not total:
-        return Scale(array("d", [0.0, 1.0]))
+        return StripScale(array("d", [0.0, 1.0]))
     least = max(1.0, sum(weights) / total / 8)
     widths = [max(float(weight), least) for weight in weights]
     for at in range(total):
@@ -67,8 +67,8 @@ def scale_of(weights: Sequence[int], partitions: Sequence[Partition]) -> Scale:
     whole = starts[-1]
     if not whole:
         # Nothing that a model sees: every entry is as wide as the others.
-        return Scale(array("d", (at / total for at in range(total + 1))))
-    return Scale(array("d", (start / whole for start in starts)))
+        return StripScale(array("d", (at / total for at in range(total + 1))))
+    return StripScale(array("d", (start / whole for start in starts)))
 
 
 def _first_open(shown: Partition) -> int:
@@ -86,7 +86,7 @@ class VerdictStrip(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._shown: Partition | None = None
-        self._scale = Scale(array("d", [0.0, 1.0]))
+        self._scale = StripScale(array("d", [0.0, 1.0]))
         self._at = -1
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
@@ -98,7 +98,7 @@ class VerdictStrip(QWidget):
         self.updateGeometry()
         self.update()
 
-    def show_verdicts(self, title: str, shown: Partition, scale: Scale) -> None:
+    def show_verdicts(self, title: str, shown: Partition, scale: StripScale) -> None:
         """Show a partition on a scale that other strips have too."""
         self._shown, self._scale = shown, scale
         self._at = max(shown.cut, 0)

@@ -12,12 +12,12 @@ from explorer.services.changes import CompactionEnded, PruneMade
 from explorer.services.document import Document
 from explorer.services.effective_rules import EffectiveRules
 from explorer.services.replay.player import Pace, Played, Player, in_proportion
-from explorer.services.replay.recording import recorded
+from explorer.services.replay.recorded_session import recorded_session
 from explorer.store.rows import StoreError
 from ui.app_state import AGENT_MODEL, AppState
 from ui.conversation.controller import AgentController
 from ui.library.controller import SessionsController
-from ui.replay.dialog import Choice, ReplayDialog
+from ui.replay.dialog import PlayableSession, ReplayDialog
 from ui.replay.strip import ReplayStrip
 from ui.shell.dialogs import open_once
 from ui.widgets.figures import count
@@ -56,7 +56,10 @@ class ReplayController(QObject):
         if self._agent.running:
             state.say("The agent is still at work; stop it first.")
             return
-        found = [Choice(row.key, row.title or "Untitled session") for row in state.bench.sessions()]
+        found = [
+            PlayableSession(row.key, row.title or "Untitled session")
+            for row in state.bench.sessions()
+        ]
         if not found:
             state.say("There is no session to replay yet: import one, or open the bundled one.")
             return
@@ -87,7 +90,7 @@ class ReplayController(QObject):
             return in_proportion(now, window) if shrinks else now
 
         player = Player(
-            recorded(source), stage, rules, Pace(speed), window,
+            recorded_session(source), stage, rules, Pace(speed), window,
             on_pause=lambda: self.strip.show_paused(True),
         )  # fmt: skip
         stage.choose(AGENT_MODEL, player.model)

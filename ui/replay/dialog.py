@@ -37,7 +37,7 @@ WORDS = (
 )
 
 
-class Choice(NamedTuple):
+class PlayableSession(NamedTuple):
     """A session that can be played."""
 
     key: int
@@ -52,7 +52,12 @@ class ReplayDialog(QDialog):
     second)"""
 
     def __init__(
-        self, sessions: Sequence[Choice], key: int, window: int, profile: str, parent: QWidget
+        self,
+        sessions: Sequence[PlayableSession],
+        key: int,
+        window: int,
+        profile: str,
+        parent: QWidget,
     ) -> None:
         super().__init__(parent)
         self.setWindowTitle("Replay a session")

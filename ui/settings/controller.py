@@ -14,7 +14,7 @@ from explorer.settings.live import SettingsChanged
 from ui.app_state import AppState
 from ui.compaction.automatic import ASK, ASK_FIRST, CHOICE, AutomaticController
 from ui.settings.dialog import SettingsDialog
-from ui.settings.standing import Surroundings
+from ui.settings.key_standing import SettingsSurroundings
 
 BY_SESSION = {"compaction.enabled": CHOICE, ASK_FIRST: ASK}
 """Settings that a session chooses for itself below the message box, and how it keeps that."""
@@ -82,7 +82,7 @@ class SettingsController(QObject):
         if self.dialog is not None:
             self.dialog.refresh()
 
-    def _around(self) -> Surroundings:
+    def _around(self) -> SettingsSurroundings:
         state = self._state
         unchanged = state.profiles.get(state.profile.name) or PROFILES["explorer"]
         names = [model.id for model in state.model_infos()]
@@ -91,7 +91,9 @@ class SettingsController(QObject):
         for name, choice in BY_SESSION.items():
             if (on := self._automatic.session_choice(choice)) is not None:
                 chosen[name] = on
-        return Surroundings(state.project, unchanged, chosen, names, titles, self._pick_model)
+        return SettingsSurroundings(
+            state.project, unchanged, chosen, names, titles, self._pick_model
+        )
 
     def _forget(self, name: str) -> None:
         if name in BY_SESSION:

@@ -14,19 +14,18 @@ from PySide6.QtWidgets import (
     QRadioButton,
     QScrollArea,
     QSizePolicy,
-    QVBoxLayout,
     QWidget,
 )
 
-from explorer.settings.files import Level
-from explorer.settings.keys import GROUPS, KEYS, Key
+from explorer.settings.files import SettingsLevel
+from explorer.settings.keys import GROUPS, KEYS, SettingKey
 from explorer.settings.live import LiveSettings, SettingsError, project_file
 from ui.settings.fields import ALLOW, PatternsField, field_for
-from ui.settings.standing import (
+from ui.settings.key_standing import (
     SOURCE_WORDS,
     Ask,
+    SettingsSurroundings,
     Standing,
-    Surroundings,
     file_problem_text,
     matches,
     standing,
@@ -34,7 +33,7 @@ from ui.settings.standing import (
 from ui.theme import S4, S8, S12, S16, bind_font, mono_font, set_tone, small_font, ui_font
 from ui.widgets.dialogs import Dialog, fit
 from ui.widgets.labels import Caption, ElidedLabel, Hairline, LinkButton
-from ui.widgets.panels import column_in, row
+from ui.widgets.panels import column_in, column_of, row
 
 
 class SettingRow(QWidget):
@@ -47,7 +46,7 @@ class SettingRow(QWidget):
     forget_asked = Signal(str)
     """The session shall follow the settings again."""
 
-    def __init__(self, key: Key, around: Surroundings, parent: QWidget) -> None:
+    def __init__(self, key: SettingKey, around: SettingsSurroundings, parent: QWidget) -> None:
         super().__init__(parent)
         self.key = key
         self.title = QLabel(key.title, self)
@@ -85,10 +84,8 @@ class SettingRow(QWidget):
 
     def _lay_out(self) -> None:
         column = column_in(self, S4)
-        head = row(self.title, self.name, self.badge)
-        head.setStretchFactor(self.name, 1)
-        line = row(self.field, self.forget, self.reset)
-        line.setStretchFactor(self.field, 1)
+        head = row(self.title, self.name, self.badge, wide=self.name)
+        line = row(self.field, self.forget, self.reset, wide=self.field)
         column.addLayout(head)
         column.addWidget(self.sentence)
         column.addLayout(line)
@@ -98,7 +95,7 @@ class SettingRow(QWidget):
         column.addWidget(Hairline(parent=self))
         column.addSpacing(S4)
 
-    def show_standing(self, now: Standing, level: Level) -> None:
+    def show_standing(self, now: Standing, level: SettingsLevel) -> None:
         """Show how the setting stands, seen from a level."""
         self.badge.setText(now.badge)
         self.badge.setToolTip("Where the value that holds comes from")
@@ -192,7 +189,7 @@ class SettingsDialog(Dialog):
         column.addStretch(1)
         area.setWidget(body)
 
-    def _row(self, name: str, around: Surroundings, parent: QWidget) -> SettingRow:
+    def _row(self, name: str, around: SettingsSurroundings, parent: QWidget) -> SettingRow:
         made = SettingRow(KEYS[name], around, parent)
         made.chosen.connect(self._set)
         made.reset_asked.connect(self._reset)
@@ -209,24 +206,17 @@ class SettingsDialog(Dialog):
         self.close_button.clicked.connect(self.accept)
 
     def _lay_out(self) -> None:
-        head = QVBoxLayout()
-        head.setContentsMargins(S16, S12, S16, S8)
-        head.setSpacing(S8)
-        head.addWidget(self.search)
-        head.addLayout(row(self.everywhere, self.in_project, 1, spacing=S16))
-        head.addWidget(self.problems)
-        foot = row(self.path, self.copy, self.close_button)
-        foot.setStretchFactor(self.path, 1)
-        body = QVBoxLayout()
-        body.setSpacing(0)
-        body.addWidget(Hairline(parent=self))
+        levels = row(self.everywhere, self.in_project, 1, spacing=S16)
+        head = column_of(self.search, levels, self.problems, margins=(S16, S12, S16, S8))
+        foot = row(self.path, self.copy, self.close_button, wide=self.path)
+        body = column_of(Hairline(parent=self), spacing=0)
         body.addWidget(self._area, 1)
         self.lay_out(head, body, foot)
 
     # what is shown -----------------------------------------------------------------------------
 
     @property
-    def level(self) -> Level:
+    def level(self) -> SettingsLevel:
         """Whose settings are changed."""
         return "project" if self.in_project.isChecked() else "global"
 

@@ -21,13 +21,12 @@ from PySide6.QtWidgets import (
 from explorer.agent.allow_patterns import (
     pattern_of,
 )
-from explorer.settings.keys import MODEL, Key
-from explorer.settings.kinds import Choice as OneOf
-from explorer.settings.kinds import Names, OnOff, Percent, RatioOrTokens, Whole, parsed
+from explorer.settings.keys import MODEL, SettingKey
+from explorer.settings.kinds import ChoiceKind, Names, OnOff, Percent, RatioOrTokens, Whole, parsed
 from explorer.settings.live import PROFILE_KEY
-from ui.settings.standing import Standing, Surroundings
+from ui.settings.key_standing import SettingsSurroundings, Standing
 from ui.theme import S4, S8, bind_font, mono_font, scaled
-from ui.widgets.choice import Choice
+from ui.widgets.choice import ChoiceBox
 from ui.widgets.labels import Caption, ElidedLabel, LinkButton
 from ui.widgets.panels import row_in
 
@@ -42,7 +41,7 @@ class Field(QWidget):
     mistaken = Signal(str)
     """What was typed fits no value; empty when that is over."""
 
-    def __init__(self, key: Key, parent: QWidget) -> None:
+    def __init__(self, key: SettingKey, parent: QWidget) -> None:
         super().__init__(parent)
         self.key = key
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
@@ -66,7 +65,7 @@ class Field(QWidget):
 class SwitchField(Field):
     """On or off."""
 
-    def __init__(self, key: Key, parent: QWidget) -> None:
+    def __init__(self, key: SettingKey, parent: QWidget) -> None:
         super().__init__(key, parent)
         self.box = QCheckBox("On", self)
         self.box.clicked.connect(lambda: self.chosen.emit(self.box.isChecked()))
@@ -82,9 +81,9 @@ class SwitchField(Field):
 class ChoiceField(Field):
     """One of several words, each with its meaning."""
 
-    def __init__(self, key: Key, kind: OneOf, parent: QWidget) -> None:
+    def __init__(self, key: SettingKey, kind: ChoiceKind, parent: QWidget) -> None:
         super().__init__(key, parent)
-        self.box = Choice(self, turns_by_wheel=False)
+        self.box = ChoiceBox(self, turns_by_wheel=False)
         for value, meaning in kind.options.items():
             self.box.addItem(f"{value}: {meaning}", value)
             self.box.setItemData(self.box.count() - 1, meaning, Qt.ItemDataRole.ToolTipRole)
@@ -117,7 +116,7 @@ class TextField(Field):
 
     def __init__(
         self,
-        key: Key,
+        key: SettingKey,
         parent: QWidget,
         models: Sequence[str] = (),
         pick: Callable[[Callable[[str], None]], None] | None = None,
@@ -212,13 +211,13 @@ class TextField(Field):
             self.box.style().polish(self.box)
 
 
-def field_for(key: Key, parent: QWidget, around: Surroundings) -> Field:
+def field_for(key: SettingKey, parent: QWidget, around: SettingsSurroundings) -> Field:
     """The control for a setting."""
     if key.name == PROFILE_KEY:
-        return ChoiceField(key, OneOf(around.profiles), parent)
+        return ChoiceField(key, ChoiceKind(around.profiles), parent)
     if isinstance(key.kind, OnOff):
         return SwitchField(key, parent)
-    if isinstance(key.kind, OneOf):
+    if isinstance(key.kind, ChoiceKind):
         return ChoiceField(key, key.kind, parent)
     takes_models = getattr(key.kind, "pattern", "") == MODEL
     if not takes_models:
@@ -226,7 +225,7 @@ def field_for(key: Key, parent: QWidget, around: Surroundings) -> Field:
     return TextField(key, parent, around.models, around.pick_model)
 
 
-def unit_of(key: Key) -> str:
+def unit_of(key: SettingKey) -> str:
     """The words behind a number."""
     if isinstance(key.kind, Whole):
         return key.kind.unit
@@ -260,7 +259,7 @@ NONE = "Nothing is allowed without asking."
 class PatternsField(Field):
     """One line per pattern, and one to add another."""
 
-    def __init__(self, key: Key, parent: QWidget) -> None:
+    def __init__(self, key: SettingKey, parent: QWidget) -> None:
         super().__init__(key, parent)
         self._patterns: list[str] = []
         self._lines: list[QWidget] = []

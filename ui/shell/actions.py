@@ -13,16 +13,17 @@ from explorer.session.context import latest_on_path
 from explorer.session.edits import prunes_on, shapes_on
 from explorer.session.kinds import Kind
 from ui import theme
-from ui.actions import ActionSpec, Entry
+from ui.actions import ActionSpec, MenuEntry
 from ui.audit.compare import actions as summaries
 from ui.branching import actions as branching
 from ui.compaction import actions as compaction
 from ui.conversation import actions as agent
+from ui.library import resume
 from ui.main_window import TABS
 from ui.map import actions as session_map
 from ui.panes import show_sessions
 from ui.session import WindowSession
-from ui.shell.command_palette import CommandPalette, KeysPage
+from ui.shell.command_palette import CommandPalette, ShortcutsPage
 from ui.shell.dialogs import open_once
 from ui.shell.splitters import TallConversation
 from ui.workshop import actions as workshop
@@ -108,6 +109,7 @@ class WindowActions(QObject):
         registry.enable(compaction.NEEDS_CUT, shown is not None and shown.cut >= 0)
         on_path = self._session.entry_edits.offers(window.map.selected).possible
         registry.enable(compaction.NEEDS_ENTRY_ON_PATH, on_path)
+        registry.enable(resume.ACTIONS, self._session.resume.command is not None)
         registry.enable(("stop",), self._state.agent_running)
         registry.enable(("question",), bool(self._session.agent.permission.waiting))
         registry.enable(("continue",), self._session.agent.can_go_on)
@@ -132,11 +134,12 @@ class WindowActions(QObject):
             self._compacted = document is not None and _can_be_undone(document)
         return self._compacted
 
-    def _specs(self) -> list[Entry]:
+    def _specs(self) -> list[MenuEntry]:
         session = self._session
         return [
             *self._file(),
             *branching.session_actions(session),
+            *session.resume.actions(),
             *self._go(),
             *branching.go_actions(session),
             *session_map.map_actions(session),
@@ -151,7 +154,7 @@ class WindowActions(QObject):
             *self._help(),
         ]
 
-    def _file(self) -> list[Entry]:
+    def _file(self) -> list[MenuEntry]:
         sessions, window = self._session.sessions, self._session.window
         return [
             (ActionSpec("new", "&New session", "Begin an empty session in a folder", "Sess&ion",
@@ -159,7 +162,7 @@ class WindowActions(QObject):
             (ActionSpec("import", "&Import…", "Import session files", "Sess&ion", (Standard.Open,)),
              sessions.choose_files),
             (ActionSpec("find", "&Find on this computer…",
-                        "Look for pi and oh-my-pi sessions in their usual places", "Sess&ion"),
+                        "Look for the sessions of coding agents in their usual places", "Sess&ion"),
              sessions.find),
             (ActionSpec("sample", "Open the &bundled session", "Open the session that comes along",
                         "Sess&ion"), self._session.open_sample),
@@ -173,7 +176,7 @@ class WindowActions(QObject):
                         ("Ctrl+Q",), separator=True), window.close),
         ]  # fmt: skip
 
-    def _go(self) -> list[Entry]:
+    def _go(self) -> list[MenuEntry]:
         window, navigation = self._session.window, self._session.navigation
         search = window.header.search
         return [
@@ -197,9 +200,9 @@ class WindowActions(QObject):
              lambda: self._session.session_views.ask_label(window.map.selected)),
         ]  # fmt: skip
 
-    def _view(self) -> list[Entry]:
+    def _view(self) -> list[MenuEntry]:
         window = self._session.window
-        found: list[Entry] = [
+        found: list[MenuEntry] = [
             (ActionSpec(f"tab_{name}", f"Inspector: {name.title()}", f"Show the tab {name.title()}",
                         "&View", (f"Ctrl+{number}",)), partial(window.show_tab, name))
             for number, name in enumerate(TABS, 1)
@@ -229,7 +232,7 @@ class WindowActions(QObject):
         ]  # fmt: skip
         return found
 
-    def _help(self) -> list[Entry]:
+    def _help(self) -> list[MenuEntry]:
         return [
             (ActionSpec("watch_run", "&Watch a scripted run",
                         "See an agent read, edit and test a small repository, without a key",
@@ -280,7 +283,7 @@ class WindowActions(QObject):
         open_once(dialog)
 
     def show_keys(self) -> None:
-        dialog = KeysPage(self._registry, self._session.window)
+        dialog = ShortcutsPage(self._registry, self._session.window)
         open_once(dialog)
 
 

@@ -104,7 +104,7 @@ def key_sections(registry: ActionRegistry) -> dict[str, list[tuple[str, str]]]:
     return found
 
 
-class KeysPage(HelpDialog):
+class ShortcutsPage(HelpDialog):
     """Shown by ``?``."""
 
     def __init__(self, registry: ActionRegistry, parent: QWidget) -> None:

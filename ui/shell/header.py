@@ -6,10 +6,10 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolButton, QWidget
 
-from explorer.services.effective_rules import Mark
+from explorer.services.effective_rules import NextCompaction
 from ui import theme
 from ui.shell.search import SearchBar
-from ui.widgets.choice import Choice
+from ui.widgets.choice import ChoiceBox
 from ui.widgets.gauge import ContextGauge
 from ui.widgets.labels import ElidedLabel
 
@@ -39,7 +39,7 @@ class Header(QWidget):
         self.facts = ElidedLabel("", self)
         theme.set_tone(self.facts, "dim")
         self.search = SearchBar(self)
-        self.profile = Choice(self)
+        self.profile = ChoiceBox(self)
         self.profile.setAccessibleName("Profile: the rules that compaction follows")
         self.profile.setToolTip("The rules that compaction follows")
         self.offer(profiles)
@@ -119,7 +119,7 @@ class Header(QWidget):
         """Whether the context is compacted automatically at its mark."""
         self.gauge.set_automatic(on)
 
-    def show_context(self, tokens: int, window: int, mark: Mark, source: str) -> None:
+    def show_context(self, tokens: int, window: int, mark: NextCompaction, source: str) -> None:
         """The context's size and its window, in tokens; ``source`` of the size, and the size at
         which something is done about it."""
         self.gauge.set_context(tokens, window, mark.tokens, source, mark.about)

@@ -15,9 +15,8 @@ from PySide6.QtCore import (
     QTimer,
     Signal,
 )
-from PySide6.QtGui import QHideEvent, QKeyEvent, QPainter, QShowEvent
+from PySide6.QtGui import QKeyEvent, QPainter
 from PySide6.QtWidgets import (
-    QApplication,
     QLabel,
     QLineEdit,
     QStyle,
@@ -37,7 +36,7 @@ DEBOUNCE_MS = 150
 AnyIndex = QModelIndex | QPersistentModelIndex
 
 
-class Result(NamedTuple):
+class SearchResult(NamedTuple):
     """A hit in one of all sessions."""
 
     key: int
@@ -144,7 +143,7 @@ class SearchBar(QWidget):
         else:
             self.step_requested.emit(-1 if backwards else 1)
 
-    def show_results(self, rows: Sequence[Result]) -> None:
+    def show_results(self, rows: Sequence[SearchResult]) -> None:
         """Hits of all sessions, under the box."""
         self.results.show_rows(rows, "" if rows else "Nothing found in any session.")
         left = self.box.mapTo(self.window(), QPoint(0, 0)).x()
@@ -154,7 +153,7 @@ class SearchBar(QWidget):
     def hide_results(self) -> None:
         self.results.hide()
 
-    def _choose(self, result: Result) -> None:
+    def _choose(self, result: SearchResult) -> None:
         self.results.hide()
         self.hit_chosen.emit(result.key, result.entry)
 
@@ -163,7 +162,7 @@ class ResultTable(PopupTable):
     """Rows of two lines: what was found over where it was found."""
 
     def __init__(self, parent: QWidget) -> None:
-        columns: list[Column[Result]] = [
+        columns: list[Column[SearchResult]] = [
             Column("", lambda row: " ".join(row.text.split()), stretch=True,
                    spoken=lambda row: f"{row.text}, in {row.session}, {row.entry}"),
         ]  # fmt: skip
@@ -175,30 +174,10 @@ class ResultTable(PopupTable):
 
 
 class ResultPopup(Popup):
-    """Hits of all sessions, under the box; closed when the focus leaves."""
+    """Hits of all sessions, under the box."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(ResultTable(parent), parent)
-        self._bar = parent
-
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        if app := QApplication.instance():
-            app.installEventFilter(self)
-
-    def hideEvent(self, event: QHideEvent) -> None:
-        super().hideEvent(event)
-        if app := QApplication.instance():
-            app.removeEventFilter(self)
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """A press or the keyboard outside of bar and list closes the list."""
-        is_move = event.type() in (QEvent.Type.MouseButtonPress, QEvent.Type.FocusIn)
-        if is_move and isinstance(watched, QWidget):
-            around = (self, self._bar)
-            if not any(part is watched or part.isAncestorOf(watched) for part in around):
-                self.hide()
-        return super().eventFilter(watched, event)
 
     def choose_current(self) -> None:
         """Choose the marked hit, if there is one."""
@@ -222,7 +201,7 @@ class ResultDelegate(QStyledItemDelegate):
             painter.fillRect(option.rect, colors.sel)
         inner = option.rect.adjusted(theme.S8, theme.S4, -theme.S8, -theme.S4)
         half = inner.height() // 2
-        row: Result = index.data(ROW)
+        row: SearchResult = index.data(ROW)
         where = f"{row.session} · #{row.entry}"
         for font, ink, line, place in (
             (option.font, colors.ink, str(index.data()), inner.adjusted(0, 0, 0, -half)),

@@ -18,6 +18,7 @@ from explorer.services.changes import (
     CompactionStarted,
     CountsChanged,
     EntriesAppended,
+    EntriesChanged,
     LabelsChanged,
     LeafMoved,
     PruneMade,
@@ -67,6 +68,7 @@ class SessionViewsController(QObject):
         state.opened.connect(self._ready)
         state.bus.on(SessionsChanged, lambda _change: sessions.refresh())
         state.bus.on_shown(EntriesAppended, self._entries_appended)
+        state.bus.on_shown(EntriesChanged, self._entries_changed)
         state.bus.on_shown(LeafMoved, self._leaf_moved)
         state.bus.on_shown(LabelsChanged, self._labels_changed)
         state.bus.on_shown(CountsChanged, self._counts_changed)
@@ -87,6 +89,17 @@ class SessionViewsController(QObject):
         window.map.entries_appended(change.first, change.count)
         window.compaction.refresh()
         self._state.tasks.start("Counting tokens", document.count_new())
+        self._status()
+
+    def _entries_changed(self, change: EntriesChanged) -> None:
+        document, window = self._state.document, self._state.window
+        assert document is not None
+        window.map.entries_changed(change.entries)
+        window.agent.reread(change.entries)
+        window.compaction.refresh()
+        self._state.tasks.start("Counting tokens", document.count_new())
+        if window.map.selected in change.entries:
+            self._inspect()
         self._status()
 
     def _leaf_moved(self, change: LeafMoved) -> None:
@@ -165,8 +178,14 @@ class SessionViewsController(QObject):
         bench = self._state.bench
         if bench is None or not document.header.parent_session:
             return ""
-        origin = bench.origin(document.key)
-        return f" · fork of “{origin.title or 'Untitled session'}”" if origin else " · a fork"
+        origin = bench.related(document.key).parent
+        title = f"“{origin.title or 'Untitled session'}”" if origin else ""
+        match document.header.relation:
+            case "subagent":
+                return f" · started by {title}" if title else " · a sub-agent"
+            case "compactor":
+                return f" · wrote a summary for {title}" if title else " · wrote a summary"
+        return f" · fork of {title}" if title else " · a fork"
 
     def keep_map(self) -> None:
         """What is folded and left out on the map is stored with its session."""

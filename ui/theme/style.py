@@ -149,13 +149,13 @@ QAbstractSpinBox[plain="true"]:hover { border-color: $line; background: $card; }
 QAbstractSpinBox[plain="true"]:focus { border-color: $accent; background: $card; }
 QCheckBox, QRadioButton { spacing: 7px; padding: 2px; border: 1px solid transparent; }
 QCheckBox:focus, QRadioButton:focus { border-color: $accent; border-radius: 4px; }
-QCheckBox::indicator, QRadioButton::indicator, QListWidget::indicator, QTreeView::indicator {
+QCheckBox::indicator, QRadioButton::indicator, QTableView::indicator {
   width: ${tick}px; height: ${tick}px; border: 1px solid $faint; border-radius: 3px;
   background: $card;
 }
 QRadioButton::indicator { border-radius: ${tick_radius}px; }
 QCheckBox::indicator:hover, QRadioButton::indicator:hover { border-color: $accent; }
-QCheckBox::indicator:checked, QListWidget::indicator:checked, QTreeView::indicator:checked {
+QCheckBox::indicator:checked, QTableView::indicator:checked {
   background: $accent; border-color: $accent; image: url("$icons/check-$name.svg");
 }
 QRadioButton::indicator:checked {

@@ -7,7 +7,7 @@ from PySide6.QtGui import QPaintEvent, QWheelEvent
 from PySide6.QtWidgets import QComboBox, QStyle, QStyleOptionComboBox, QStylePainter, QWidget
 
 
-class Choice(QComboBox):
+class ChoiceBox(QComboBox):
     """``turns_by_wheel``: whether the wheel chooses; not where it is to scroll what is around."""
 
     def __init__(self, parent: QWidget | None = None, *, turns_by_wheel: bool = True) -> None:

@@ -23,9 +23,9 @@ from PySide6.QtWidgets import (
 )
 
 from ui.theme import S4, S8, S12, S16, bind_font, on_theme_changed, scaled, set_tone, theme, ui_font
-from ui.widgets.dialogs import Dialog, add
+from ui.widgets.dialogs import Dialog
 from ui.widgets.labels import Caption
-from ui.widgets.panels import scroll_area
+from ui.widgets.panels import column_of, scroll_area
 
 TOP = Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft
 
@@ -62,12 +62,8 @@ class ComparisonWindow(Dialog):
 
     def head(self, *parts: QWidget | QLayout) -> QVBoxLayout:
         """Title and facts, and what else stands above the comparison."""
-        column = QVBoxLayout()
-        column.setContentsMargins(S16, S12, S16, S8)
-        column.setSpacing(S4)
-        for part in (self.title, self.facts, *parts):
-            add(column, part)
-        return column
+        margins = (S16, S12, S16, S8)
+        return column_of(self.title, self.facts, *parts, spacing=S4, margins=margins)
 
     def scrolling(self, part: QWidget) -> QScrollArea:
         """A part of the comparison that scrolls downwards."""
@@ -105,7 +101,7 @@ class ShareBar(QWidget):
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class ComparisonRow:
     """A row of the grid: one value per subject."""
 
     title: str
@@ -134,7 +130,7 @@ class FiguresGrid(QWidget):
     def show_figures(
         self,
         names: Sequence[str],
-        figures: Sequence[Figure],
+        figures: Sequence[ComparisonRow],
         charts: Sequence[QWidget | None] | None = None,
     ) -> None:
         """Show other figures. ``charts``: one per subject, below a heading with its name; without
@@ -159,7 +155,7 @@ class FiguresGrid(QWidget):
         for figure in figures:
             line = self._add(line, names, figure)
 
-    def _add(self, line: int, names: Sequence[str], figure: Figure) -> int:
+    def _add(self, line: int, names: Sequence[str], figure: ComparisonRow) -> int:
         grid = self._grid
         caption = Caption(figure.title, self, wraps=True)
         caption.setAlignment(TOP)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from PySide6.QtCore import QSize
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import (
     QDialog,
@@ -19,8 +19,9 @@ from PySide6.QtWidgets import (
 
 from ui.theme import S8, S12, S16, on_theme_changed, scaled
 from ui.widgets.labels import Hairline
+from ui.widgets.name_list import NameList
 from ui.widgets.notice import NoticeStrip
-from ui.widgets.panels import column_in, push_button, row_in
+from ui.widgets.panels import add, column_in, column_of, push_button, row_in
 
 
 def room_for(dialog: QDialog) -> QSize:
@@ -39,14 +40,6 @@ def grow(dialog: QDialog, width: int, height: int) -> None:
     """At least that size of the drawing, within its room; never smaller than it is."""
     wanted = QSize(scaled(width), scaled(height)).boundedTo(room_for(dialog))
     dialog.resize(dialog.size().expandedTo(wanted))
-
-
-def add(column: QVBoxLayout, part: QWidget | QLayout, stretch: int = 0) -> None:
-    """Add a part to a column, whether it is a widget or a layout."""
-    if isinstance(part, QWidget):
-        column.addWidget(part, stretch)
-    else:
-        column.addLayout(part, stretch)
 
 
 class Dialog(QDialog):
@@ -87,46 +80,49 @@ class TwoPaneDialog(Dialog):
     It does not block the window behind it.
     """
 
-    def __init__(self, window_title: str, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, window_title: str, list_name: str, most_width: int, parent: QWidget | None = None
+    ) -> None:
+        """``list_name``: for screen readers; ``most_width`` of the left pane, in pixels at a text
+        scale of 100 %; in a narrow dialog it takes a third."""
         super().__init__(window_title, parent, is_modal=False)
+        self._left, self._most_width = QWidget(self), most_width
+        self._left.setProperty("surface", "panel")
+        self._left.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.list = NameList(list_name, self._left)
         self.notice = NoticeStrip(self)
-        self._left: QWidget | None = None
-        self._most_width = 0
-        on_theme_changed(self.restyle)
+        on_theme_changed(self._fit_left)
 
     def lay_out_panes(
         self,
-        left: QWidget,
-        most_width: int,
+        below: QLayout | None,
         head: QLayout | None,
         page: QWidget,
         foot: QWidget | QLayout,
     ) -> None:
-        """``most_width`` of the left pane, in pixels at a text scale of 100 %; in a narrow dialog
-        it takes a third."""
-        self._left, self._most_width = left, most_width
-        right = QVBoxLayout()
-        right.setSpacing(0)
-        right.addWidget(self.notice)
+        """``below``: what stands below the list."""
+        left = column_in(self._left, S8, (0, S8, 0, S12))
+        left.addWidget(self.list, 1)
+        if below is not None:
+            left.addLayout(below)
+        right = column_of(self.notice, spacing=0)
         if head is not None:
             add(right, head)
         right.addWidget(page, 1)
         right.addWidget(Hairline(parent=self))
         add(right, foot)
         whole = row_in(self, 0)
-        whole.addWidget(left)
+        whole.addWidget(self._left)
         whole.addWidget(Hairline(vertical=True, parent=self))
         whole.addLayout(right, 1)
-        self.restyle()
+        self._fit_left()
 
-    def restyle(self) -> None:
-        """Take the sizes from the fonts."""
-        if self._left is not None:
-            self._left.setFixedWidth(min(scaled(self._most_width), round(self.width() * 0.35)))
+    def _fit_left(self) -> None:
+        self._left.setFixedWidth(min(scaled(self._most_width), round(self.width() * 0.35)))
 
     def resizeEvent(self, event: QResizeEvent, /) -> None:
         super().resizeEvent(event)
-        self.restyle()
+        self._fit_left()
 
 
 class HelpDialog(QDialog):

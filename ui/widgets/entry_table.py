@@ -294,7 +294,7 @@ class EntryDelegate(QStyledItemDelegate):
         return QSize(120, self.row_height())
 
 
-class EntryTable(Table):
+class EntryTableView(Table):
     """Rows that a click or Return chooses."""
 
     entry_chosen = Signal(int)

@@ -5,6 +5,20 @@ from __future__ import annotations
 from PySide6.QtCore import QPoint, QRect, QSize, Qt
 from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
 
+from ui.theme import S4, S8
+from ui.widgets.panels import NO_MARGINS, Margins
+
+
+def wrapping_row(
+    *widgets: QWidget, across: int = S8, down: int = S4, margins: Margins = NO_MARGINS
+) -> FlowLayout:
+    """Widgets in lines; ``across`` and ``down``: pixels between them."""
+    line = FlowLayout(across=across, down=down)
+    line.setContentsMargins(*margins)
+    for widget in widgets:
+        line.addWidget(widget)
+    return line
+
 
 class FlowLayout(QLayout):
     """Items from left to right, wrapping; the height follows from the width."""

@@ -44,7 +44,7 @@ class _Task(QRunnable):
             return  # the view was deleted meanwhile: nobody waits for it
 
 
-class Background(QObject):
+class BackgroundJobs(QObject):
     """Runs several pieces of work; ``done`` has the name and the result, or the exception."""
 
     done = Signal(object, object)
@@ -78,7 +78,7 @@ class Loader(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._background = Background(self)
+        self._background = BackgroundJobs(self)
         self._background.done.connect(self._done)
 
     def load(self, work: Callable[[], Any]) -> None:

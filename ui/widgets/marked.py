@@ -8,7 +8,7 @@ from PySide6.QtGui import QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QWidget
 
 from explorer.session.text_difference import (
-    Piece,
+    DifferencePiece,
 )
 from ui.theme import on_theme_changed, theme
 
@@ -44,14 +44,14 @@ class MarkedText(QTextEdit):
 
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._pieces: Sequence[Piece] = ()
+        self._pieces: Sequence[DifferencePiece] = ()
         self._empty = ""
         self.setReadOnly(True)
         self.setTabChangesFocus(True)
         self.setAccessibleName(name)
         on_theme_changed(self._fill)
 
-    def show_pieces(self, pieces: Sequence[Piece], empty: str) -> None:
+    def show_pieces(self, pieces: Sequence[DifferencePiece], empty: str) -> None:
         """``empty``: the words where there is no text."""
         self._pieces, self._empty = pieces, empty
         self._fill()

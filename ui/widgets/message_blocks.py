@@ -45,7 +45,7 @@ from explorer.session.entries import (
     text_of,
 )
 from explorer.session.text import call_title
-from explorer.session.text_difference import Line, Sign, changed_lines
+from explorer.session.text_difference import DifferenceLine, Sign, changed_lines
 from ui.audit.known import NOT_RECORDED
 
 MOST_LISTED = 100
@@ -74,7 +74,7 @@ class DiffBlock:
     """A change of a file."""
 
     path: str
-    lines: tuple[Line, ...]
+    lines: tuple[DifferenceLine, ...]
 
     def count(self, sign: Sign) -> int:
         """How many lines have a sign."""
@@ -136,7 +136,7 @@ class CallBlock:
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
+class NamedValue:
     """A named value; ``entry_id`` where it names an entry."""
 
     name: str
@@ -148,7 +148,7 @@ class Fact:
 class FactsBlock:
     """Facts of an entry in a table."""
 
-    facts: tuple[Fact, ...]
+    facts: tuple[NamedValue, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +186,7 @@ def blocks(entry: Entry, related: Mapping[int, Entry] | None = None) -> list[Blo
             return _summary(body, _compaction_facts(body, entry.id))
         case BranchSummary():
             return _summary(
-                body, [Fact("Branch left at", body.from_id or "the root", body.from_id)]
+                body, [NamedValue("Branch left at", body.from_id or "the root", body.from_id)]
             )
         case SummaryMessage():
             return _summary(body, [])
@@ -300,15 +300,15 @@ def _diffs(path: str, arguments: Mapping[str, Any]) -> tuple[DiffBlock, ...]:
     return tuple(found)
 
 
-def _recorded_lines(diff: str) -> tuple[Line, ...]:
+def _recorded_lines(diff: str) -> tuple[DifferenceLine, ...]:
     """The lines of a diff that a tool recorded, numbered ones among them, without its headers."""
     found = []
     for line in diff[:MOST_DIFF].split("\n"):
         if line.startswith("@@"):
-            found.append(Line("@", "…"))
+            found.append(DifferenceLine("@", "…"))
         elif line[:4] not in ("--- ", "+++ "):
             sign = SIGNS.get(line[:1])
-            found.append(Line(sign, line[1:]) if sign else Line(" ", line))
+            found.append(DifferenceLine(sign, line[1:]) if sign else DifferenceLine(" ", line))
     return tuple(found)
 
 
@@ -350,52 +350,74 @@ def _result_with_call(body: ToolResultMessage, related: Mapping[int, Entry]) -> 
 
 
 def _note(body: NoteMessage) -> list[Block]:
-    facts = [Fact("Extension", body.name or "unnamed")]
+    facts = [NamedValue("Extension", body.name or "unnamed")]
     if not body.display:
-        facts.append(Fact("Shown", "to the model only"))
+        facts.append(NamedValue("Shown", "to the model only"))
     out: list[Block] = [FactsBlock(tuple(facts)), *_content(body.content)]
     if body.details is not None:
         out.append(JsonBlock("details", body.details))
     return out
 
 
-def _compaction_facts(body: CompactionSummary, entry_id: str) -> list[Fact]:
+_TRIGGERS = {"auto": "automatic", "manual": "asked for by the user"}
+_CERTAINTIES = {
+    "inferred": "what it kept is worked out from the records around it",
+    "unreadable": "its agent records that it happened, and not what it says",
+}
+
+
+def _compaction_facts(body: CompactionSummary, entry_id: str) -> list[NamedValue]:
     before = f"{body.tokens_before:,}" if body.tokens_before else NOT_RECORDED
-    facts = [Fact("Tokens before", before)]
+    facts = [NamedValue("Tokens before", before)]
     if body.tokens_after is not None:
-        facts.append(Fact("Tokens after", f"{body.tokens_after:,}"))
+        facts.append(NamedValue("Tokens after", f"{body.tokens_after:,}"))
     first = body.first_kept_id if body.first_kept_id != entry_id else ""
-    facts.append(Fact("First kept", first or "nothing was kept", first))
+    none = NOT_RECORDED if body.certainty == "unreadable" else "nothing was kept"
+    facts.append(NamedValue("First kept", first or none, first))
+    if body.trigger:
+        facts.append(NamedValue("Trigger", _TRIGGERS.get(body.trigger, body.trigger)))
+    if body.certainty != "exact":
+        facts.append(NamedValue("Known", _CERTAINTIES[body.certainty]))
     if body.short_summary:
-        facts.append(Fact("In short", body.short_summary))
+        facts.append(NamedValue("In short", body.short_summary))
     return facts
 
 
-def _summary(body: Summary, facts: list[Fact]) -> list[Block]:
+def _summary(body: Summary, facts: list[NamedValue]) -> list[Block]:
     if not isinstance(body, SummaryMessage):
         if body.from_extension:
-            facts.append(Fact("Made by", "an extension"))
+            facts.append(NamedValue("Made by", "an extension"))
         files = body.files
         for title, names in (
             ("read", files.read), ("modified", files.modified), ("created", files.created),
             ("deleted", files.deleted), ("not reached", files.failed),
         ):  # fmt: skip
             if names:
-                facts.append(Fact(f"Files {title}", "\n".join(names)))
+                facts.append(NamedValue(f"Files {title}", "\n".join(names)))
     out: list[Block] = [FactsBlock(tuple(facts))] if facts else []
-    return [*out, TextBlock(body.summary) if body.summary else PlainBlock("(no summary)")]
+    return [*out, TextBlock(body.summary) if body.summary else PlainBlock(_absent(body))]
 
 
-def _changes(body: Label | SessionName | ModelChange | ThinkingLevelChange) -> tuple[Fact, ...]:
+def _absent(body: Summary) -> str:
+    if isinstance(body, CompactionSummary) and body.certainty == "unreadable":
+        return "(the summary is encrypted or was not recorded)"
+    return "(no summary)"
+
+
+def _changes(
+    body: Label | SessionName | ModelChange | ThinkingLevelChange,
+) -> tuple[NamedValue, ...]:
     match body:
         case Label():
-            return Fact("Label", body.text), Fact("On entry", body.target_id, body.target_id)
+            return NamedValue("Label", body.text), NamedValue(
+                "On entry", body.target_id, body.target_id
+            )
         case SessionName():
-            return (Fact("Session name", body.name),)
+            return (NamedValue("Session name", body.name),)
         case ModelChange():
-            return Fact("Model", body.model), Fact("Role", body.role)
+            return NamedValue("Model", body.model), NamedValue("Role", body.role)
         case ThinkingLevelChange():
-            return (Fact("Thinking", body.level),)
+            return (NamedValue("Thinking", body.level),)
 
 
 def _whole(entry: Entry) -> list[Block]:
@@ -414,34 +436,34 @@ def _custom(body: CustomData) -> list[Block]:
 def _prune(prune: PruneFacts) -> list[Block]:
     """What was pruned, and what it saved."""
     if prune.undoes:
-        return [FactsBlock((Fact("Takes back the prune", prune.undoes, prune.undoes),))]
+        return [FactsBlock((NamedValue("Takes back the prune", prune.undoes, prune.undoes),))]
     facts = [
-        Fact("Tool results pruned", f"{len(prune.results):,}"),
-        Fact("Tokens saved", f"{prune.saved:,}"),
+        NamedValue("Tool results pruned", f"{len(prune.results):,}"),
+        NamedValue("Tokens saved", f"{prune.saved:,}"),
         *_reason(prune.reason),
     ]
-    named = [Fact(f"{tokens:,} tokens", name, name) for name, tokens, _note in prune.results]
+    named = [NamedValue(f"{tokens:,} tokens", name, name) for name, tokens, _note in prune.results]
     return [FactsBlock(tuple(facts)), FactsBlock(_listed(named))]
 
 
 def _shape(shape: ShapeFacts) -> list[Block]:
     """A pin, an omission, or a rule of repeated messages."""
     if shape.undoes:
-        return [FactsBlock((Fact("Takes back", shape.undoes, shape.undoes),))]
-    facts = FactsBlock((Fact("Says", shape.title), *_reason(shape.reason)))
+        return [FactsBlock((NamedValue("Takes back", shape.undoes, shape.undoes),))]
+    facts = FactsBlock((NamedValue("Says", shape.title), *_reason(shape.reason)))
     is_pin = shape.kind == "pin"
     verb, lifted = ("Pinned", "Unpinned") if is_pin else ("Omitted", "Taken in again")
-    named = [Fact(verb, name, name) for name, _ in shape.entries]
-    named += [Fact(lifted, name, name) for name in shape.lifts]
+    named = [NamedValue(verb, name, name) for name, _ in shape.entries]
+    named += [NamedValue(lifted, name, name) for name in shape.lifts]
     return [facts, FactsBlock(_listed(named))] if named else [facts]
 
 
-def _reason(words: str) -> tuple[Fact, ...]:
-    return (Fact("Why", words),) if words else ()
+def _reason(words: str) -> tuple[NamedValue, ...]:
+    return (NamedValue("Why", words),) if words else ()
 
 
-def _listed(facts: Sequence[Fact]) -> tuple[Fact, ...]:
+def _listed(facts: Sequence[NamedValue]) -> tuple[NamedValue, ...]:
     """The first of many facts, and how many more there are."""
     more = len(facts) - MOST_LISTED
-    rest = (Fact("And more", f"{more:,}"),) if more > 0 else ()
+    rest = (NamedValue("And more", f"{more:,}"),) if more > 0 else ()
     return (*facts[:MOST_LISTED], *rest)

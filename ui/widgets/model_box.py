@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QPainter, QPaintEvent, QPalette, QStandardItem, QStandardItemModel
-from PySide6.QtWidgets import QComboBox, QCompleter, QLineEdit, QWidget
+from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPalette
+from PySide6.QtWidgets import QComboBox, QLineEdit, QWidget
 
 from explorer.models.catalogue import provider_of
-from ui.theme import S16, scaled, small_font
-from ui.widgets.choice import Choice
+from ui.theme import S16, scaled
+from ui.widgets.choice import ChoiceBox
+from ui.widgets.name_list import NameRow, is_name, name_column
+from ui.widgets.popup import Popup, PopupTable
 
 SEARCHED_FROM = 13
 """So many models are no longer looked through one by one."""
@@ -22,6 +24,10 @@ WIDEST = 420
 
 MORE = "More models…"
 """The entry that leads to all there is to know of models."""
+
+_LIST_KEYS = (Qt.Key.Key_PageUp, Qt.Key.Key_PageDown, Qt.Key.Key_Return, Qt.Key.Key_Enter)
+_LINE_KEYS = (Qt.Key.Key_Home, Qt.Key.Key_End)
+"""These move in the list as long as nothing is typed."""
 
 
 def short_name(model_id: str, label: str) -> str:
@@ -45,14 +51,13 @@ class _SearchLine(QLineEdit):
         painter.drawText(room, int(Qt.AlignmentFlag.AlignVCenter), shown)
 
 
-class ModelBox(Choice):
+class ModelBox(ChoiceBox):
     """A list box of models. ``currentData`` is the id of the chosen one.
 
     A long list has a heading per provider, and its field takes words to search for; what is no
     model's name when the field is left gives way to the model chosen before.
 
-    With ``more`` the last entry leads to the dialog of models; the keys step over it as long as
-    the list is shut.
+    With ``more`` the open list ends with an entry that leads to the dialog of models.
     """
 
     more_asked = Signal()
@@ -60,36 +65,24 @@ class ModelBox(Choice):
     def __init__(self, parent: QWidget | None = None, *, more: bool = False) -> None:
         super().__init__(parent)
         self._more = more
-        self._before = -1
-        self.activated.connect(self._activated)
-        self.setMaxVisibleItems(MOST_IN_SIGHT)
+        self._popup: Popup | None = None
+        self._typed = ""
+        """What the open list is searched for."""
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
 
     def set_models(self, models: Sequence[tuple[str, str]], chosen: str) -> None:
         """(id, label) of the models, grouped by provider already; ``chosen`` is an id."""
-        is_long = len(models) >= SEARCHED_FROM
+        self.hidePopup()
         self.blockSignals(True)
         self.clear()
-        provider = ""
         for model_id, label in models:
-            if is_long and provider_of(model_id) != provider:
-                provider = provider_of(model_id)
-                self._add_heading(provider)
             self.addItem(label, model_id)
-            self.setItemData(self.count() - 1, model_id, Qt.ItemDataRole.ToolTipRole)
-        if self._more:
-            self.insertSeparator(self.count())
-            self.addItem(MORE)
-            self._allow_more(False)
-        if not is_long:
+        if len(models) < SEARCHED_FROM:
             self.setEditable(False)
         elif not self.isEditable():
-            self.setLineEdit(_SearchLine(self))
-            self._set_up_search()
-        at = self.findData(chosen)
-        self._before = at if at >= 0 else self._first()
-        self.setCurrentIndex(self._before)
+            self._set_up_search(_SearchLine(self))
+        self.setCurrentIndex(max(0, self.findData(chosen)))
         self.blockSignals(False)
 
     def face_text(self) -> str:
@@ -97,67 +90,106 @@ class ModelBox(Choice):
         chosen = self.currentData()
         return short_name(str(chosen), self.currentText()) if chosen else self.currentText()
 
+    # the list ------------------------------------------------------------------------------------
+
+    @property
+    def popup(self) -> Popup:
+        """The list of models; made when it is first needed."""
+        if self._popup is None:
+            table = PopupTable((name_column(),), self.accessibleName(), self, is_name)
+            self._popup = Popup(table, self, MOST_IN_SIGHT)
+            # The keyboard stays at the box.
+            for part in (self._popup, table):
+                part.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+            table.current_changed.connect(self._describe)
+            self._popup.chosen.connect(self._choose)
+        return self._popup
+
     def showPopup(self) -> None:
-        self._allow_more(True)
-        # The list is as wide as its names, though the box is not.
-        names = (self.itemText(at) for at in range(self.count()))
-        widest = max(map(self.fontMetrics().horizontalAdvance, names), default=0)
-        view = self.view()
-        bar = view.verticalScrollBar().sizeHint().width()
-        view.setMinimumWidth(min(widest + bar + 2 * S16, scaled(WIDEST)))
-        super().showPopup()
+        if self.popup.isVisible():
+            self.hidePopup()
+        else:
+            self._open()
 
     def hidePopup(self) -> None:
         super().hidePopup()
-        self._allow_more(False)
+        if self._popup is not None:
+            self._popup.hide()
+            self.setAccessibleDescription("")
 
-    def _allow_more(self, on: bool) -> None:
-        model, at = self.model(), self.count() - 1
-        if self._more and at >= 0 and isinstance(model, QStandardItemModel):
-            item = model.item(at)
-            item.setEnabled(on)
+    def _open(self, typed: str = "") -> None:
+        self._typed = typed.strip()
+        rows = self._rows()
+        names = [row for row in rows if is_name(row)]
+        if not names:
+            self.hidePopup()
+            return
+        chosen = next((row for row in names if row.name == self.currentData()), names[0])
+        # The list is as wide as its names, though the box is not.
+        widest = max(self.fontMetrics().horizontalAdvance(row.text) for row in rows) + 3 * S16
+        self.popup.show_rows(rows, current=chosen)
+        self.popup.open_at(self, max(self.width(), min(widest, scaled(WIDEST))))
 
-    def _activated(self, at: int) -> None:
-        if self.itemData(at):
-            self._before = at
-        elif self._more and self.itemText(at) == MORE:
-            self.setCurrentIndex(self._before)
+    def _rows(self) -> list[NameRow]:
+        """The models that have the typed words in their names; all are under headings."""
+        rows, provider = [], ""
+        for at in range(self.count()):
+            model, label = str(self.itemData(at)), self.itemText(at)
+            if self._typed.casefold() not in label.casefold():
+                continue
+            if self.isEditable() and not self._typed and provider_of(model) != provider:
+                provider = provider_of(model)
+                rows.append(NameRow("", provider))
+            rows.append(NameRow(model, label, tip=model))
+        if self._more and not self._typed:
+            rows.append(NameRow(MORE, MORE))
+        return rows
+
+    def _describe(self, row: NameRow | None) -> None:
+        """Say what is marked to who cannot see the list."""
+        self.setAccessibleDescription(row.text if row is not None else "")
+
+    def _choose(self, row: NameRow) -> None:
+        self.hidePopup()
+        at = self.findData(row.name)
+        if at >= 0:
+            self.setCurrentIndex(at)
+            self.activated.emit(at)
+        self.setEditText(self.currentText() if at < 0 else self.itemText(at))
+        if row.name == MORE:
             self.more_asked.emit()
 
-    def _add_heading(self, provider: str) -> None:
-        item = QStandardItem(provider)
-        item.setFlags(Qt.ItemFlag.NoItemFlags)
-        item.setFont(small_font(bold=True))
-        model = self.model()
-        if isinstance(model, QStandardItemModel):
-            model.appendRow(item)
+    def keyPressEvent(self, event: QKeyEvent, /) -> None:
+        """Keys of the open list; the others type, or step from model to model."""
+        if self._popup is None or not self._popup.isVisible():
+            super().keyPressEvent(event)
+            return
+        key, table = Qt.Key(event.key()), self._popup.table
+        if key in (Qt.Key.Key_Up, Qt.Key.Key_Down):
+            table.step(1 if key == Qt.Key.Key_Down else -1)
+        elif key == Qt.Key.Key_Escape:
+            self.hidePopup()
+        elif key in _LIST_KEYS or (key in _LINE_KEYS and not self._typed):
+            table.keyPressEvent(event)
+        else:
+            super().keyPressEvent(event)
 
-    def _set_up_search(self) -> None:
-        completer = QCompleter(self.model(), self)
-        completer.setFilterMode(Qt.MatchFlag.MatchContains)
-        completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
-        completer.setCompletionMode(QCompleter.CompletionMode.PopupCompletion)
-        completer.setMaxVisibleItems(MOST_IN_SIGHT)
-        self.setCompleter(completer)
-        line = self.lineEdit()
-        if line is not None:
-            line.setPlaceholderText("Type to search")
-            line.setAccessibleName(self.accessibleName())
-            line.setFrame(False)
-            line.setProperty("plain", True)
-            line.editingFinished.connect(self._settle)
+    # searching -----------------------------------------------------------------------------------
 
-    def _first(self) -> int:
-        """The first row that is a model."""
-        return next((row for row in range(self.count()) if self.itemData(row)), -1)
+    def _set_up_search(self, line: QLineEdit) -> None:
+        self.setLineEdit(line)
+        self.setCompleter(None)  # type: ignore[arg-type]
+        line.setPlaceholderText("Type to search")
+        line.setAccessibleName(self.accessibleName())
+        line.setFrame(False)
+        line.setProperty("plain", True)
+        line.textEdited.connect(self._open)
+        line.editingFinished.connect(self._settle)
 
     def _settle(self) -> None:
         """Words that are no model's name give way to the chosen model's."""
         found = self.findText(self.currentText().strip(), Qt.MatchFlag.MatchFixedString)
-        line = self.lineEdit()
-        if line is None:
-            return
-        if found >= 0 and self.itemData(found) and found != self.currentIndex():
+        if found >= 0 and found != self.currentIndex():
             self.setCurrentIndex(found)
             self.activated.emit(found)
-        line.setText(self.itemText(self.currentIndex()))
+        self.setEditText(self.itemText(self.currentIndex()))

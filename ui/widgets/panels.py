@@ -8,6 +8,7 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QLabel,
+    QLayout,
     QPushButton,
     QScrollArea,
     QSizePolicy,
@@ -212,6 +213,26 @@ def row_in(widget: QWidget, spacing: int = -1, margins: Margins = NO_MARGINS) ->
     return line
 
 
+def column_of(
+    *parts: QWidget | QLayout, spacing: int = S8, margins: Margins = NO_MARGINS
+) -> QVBoxLayout:
+    """Widgets and layouts below one another; ``spacing`` in pixels."""
+    column = QVBoxLayout()
+    column.setContentsMargins(*margins)
+    column.setSpacing(spacing)
+    for part in parts:
+        add(column, part)
+    return column
+
+
+def add(column: QVBoxLayout, part: QWidget | QLayout, stretch: int = 0) -> None:
+    """Add a part to a column, whether it is a widget or a layout."""
+    if isinstance(part, QWidget):
+        column.addWidget(part, stretch)
+    else:
+        column.addLayout(part, stretch)
+
+
 def push_button(text: str, parent: QWidget, tip: str = "", primary: bool = False) -> QPushButton:
     """A button that Return presses only where the keyboard is on it; ``primary``: the one of its
     page that goes on."""
@@ -241,8 +262,9 @@ def labelled(name: str, control: QWidget, parent: QWidget) -> QWidget:
     return pair
 
 
-def row(*widgets: QWidget | int, spacing: int = S8) -> QHBoxLayout:
-    """Widgets in a line; a whole number is a stretch of that weight."""
+def row(*widgets: QWidget | int, spacing: int = S8, wide: QWidget | None = None) -> QHBoxLayout:
+    """Widgets in a line; a whole number is a stretch of that weight. ``wide``: the one that takes
+    the room that the others leave."""
     line = QHBoxLayout()
     line.setContentsMargins(0, 0, 0, 0)
     line.setSpacing(spacing)
@@ -250,19 +272,31 @@ def row(*widgets: QWidget | int, spacing: int = S8) -> QHBoxLayout:
         if isinstance(part, int):
             line.addStretch(part)
         else:
-            line.addWidget(part)
+            line.addWidget(part, 1 if part is wide else 0)
     return line
 
 
 def beside(left: QWidget, right: QWidget, sizes: tuple[int, int], parent: QWidget) -> QSplitter:
     """A list at the left and what is chosen in it at the right, with a splitter between them;
     ``sizes``: pixels, whose ratio stays."""
-    split = QSplitter(Qt.Orientation.Horizontal, parent)
-    split.setChildrenCollapsible(False)
-    for at, (side, size) in enumerate(zip((left, right), sizes, strict=True)):
-        split.addWidget(side)
-        split.setStretchFactor(at, size)
+    split = _split(Qt.Orientation.Horizontal, (left, right), sizes, parent)
     split.setSizes(list(sizes))
+    return split
+
+
+def stacked(upper: QWidget, lower: QWidget, shares: tuple[int, int], parent: QWidget) -> QSplitter:
+    """One above the other, with a splitter between them; ``shares`` of the room that is added."""
+    return _split(Qt.Orientation.Vertical, (upper, lower), shares, parent)
+
+
+def _split(
+    way: Qt.Orientation, parts: tuple[QWidget, QWidget], shares: tuple[int, int], parent: QWidget
+) -> QSplitter:
+    split = QSplitter(way, parent)
+    split.setChildrenCollapsible(False)
+    for at, (part, share) in enumerate(zip(parts, shares, strict=True)):
+        split.addWidget(part)
+        split.setStretchFactor(at, share)
     return split
 
 

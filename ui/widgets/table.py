@@ -6,7 +6,7 @@ that the column functions look up, so a table of 100,000 entries holds no cell i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -15,6 +15,7 @@ from PySide6.QtGui import (
     QAction,
     QColor,
     QContextMenuEvent,
+    QFont,
     QFontMetrics,
     QKeyEvent,
     QKeySequence,
@@ -32,7 +33,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from ui.theme import S12, S16, mono_font, on_theme_changed, scaled, small_font, theme, ui_font
+from ui.theme import S12, S16, mono_font, on_theme_changed, scaled, small_font, theme
 
 Index = QModelIndex | QPersistentModelIndex
 Row = TypeVar("Row")
@@ -70,8 +71,8 @@ class Column(Generic[Row]):
     """A cell for screen readers; None: its text."""
     colour: Callable[[Row], QColor | None] | None = None
     """Colour of a cell's text; None: that of the palette."""
-    bold: Callable[[Row], bool] | None = None
-    """Whether a cell's text is bold; None: never."""
+    font: Callable[[Row], QFont | None] | None = None
+    """Font of a cell; None: that of the table."""
 
     def heading(self, role: int) -> Any:
         """What the heading answers to a role of Qt."""
@@ -94,24 +95,33 @@ class Column(Generic[Row]):
         if role == Qt.ItemDataRole.ForegroundRole:
             return self.colour(row) if self.colour is not None else None
         if role == Qt.ItemDataRole.FontRole:
-            return ui_font(bold=True) if self.bold is not None and self.bold(row) else None
+            return self.font(row) if self.font is not None else None
         return None
 
 
 class TableModel(QAbstractTableModel, Generic[Row]):
     """Rows in the order given, or sorted by a column."""
 
+    row_ticked = Signal(object)
+    """The row object that a person ticked or unticked."""
+
     def __init__(
         self,
         columns: Sequence[Column[Row]],
         parent: Any = None,
         is_choosable: Callable[[Row], bool] | None = None,
+        *,
+        has_ticks: bool = False,
     ) -> None:
-        """``is_choosable``: whether a row can be selected; headings between rows cannot."""
+        """``is_choosable``: whether a row can be selected; headings between rows cannot.
+        ``has_ticks``: whether each row has a check box in its first column."""
         super().__init__(parent)
         self.columns: Sequence[Column[Row]] = columns
         self._rows: Sequence[Row] = ()
         self._is_choosable = is_choosable
+        self.has_ticks = has_ticks
+        self.ticked: set[Row] = set()
+        """The rows that are ticked, also those that are not shown now."""
         self._order: list[int] | None = None
         self.sorted_by = (-1, Qt.SortOrder.AscendingOrder)
         """The column by which the rows are sorted, -1 for none, and which way."""
@@ -148,6 +158,11 @@ class TableModel(QAbstractTableModel, Generic[Row]):
         if self._rows and self.columns:
             last = self.index(len(self._rows) - 1, len(self.columns) - 1)
             self.dataChanged.emit(self.index(0, 0), last)
+
+    def tick(self, rows: Iterable[Row], on: bool = True) -> None:
+        """Tick or untick rows, which no signal reports."""
+        self.ticked = self.ticked.union(rows) if on else self.ticked.difference(rows)
+        self.refresh()
 
     def at(self, row: int) -> Row | None:
         """The row object that is shown at a row; None outside of the table."""
@@ -207,7 +222,9 @@ class TableModel(QAbstractTableModel, Generic[Row]):
             row = self.at(index.row())
             if row is None or not self._is_choosable(row):
                 return Qt.ItemFlag.NoItemFlags
-        return super().flags(index)
+        has_box = self.has_ticks and index.column() == 0
+        box = Qt.ItemFlag.ItemIsUserCheckable if has_box else Qt.ItemFlag.NoItemFlags
+        return super().flags(index) | box
 
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole, /
@@ -220,15 +237,25 @@ class TableModel(QAbstractTableModel, Generic[Row]):
         row = self.at(index.row())
         if row is None:
             return None
+        if role == Qt.ItemDataRole.CheckStateRole and self.has_ticks and index.column() == 0:
+            return Qt.CheckState.Checked if row in self.ticked else Qt.CheckState.Unchecked
         return row if role == ROW else self.columns[index.column()].cell(row, role)
+
+    def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole, /) -> bool:
+        row = self.at(index.row())
+        if role != Qt.ItemDataRole.CheckStateRole or row is None or not self.has_ticks:
+            return False
+        self.tick((row,), Qt.CheckState(value) == Qt.CheckState.Checked)
+        self.row_ticked.emit(row)
+        return True
 
 
 class Table(QTableView):
     """A ``TableModel`` on the screen: one row is chosen, by pointer or keyboard.
 
-    Return and a double click activate a row, Ctrl+C copies it, a click on the heading of a column
-    with a sort key sorts (again: the other way round; a third time: not at all), and the context
-    menu offers both to the keyboard.
+    Return and a double click activate a row, the space bar ticks it where rows have check boxes,
+    Ctrl+C copies it, a click on the heading of a column with a sort key sorts (again: the other way
+    round; a third time: not at all), and the context menu offers both to the keyboard.
     """
 
     row_activated = Signal(object)
@@ -383,9 +410,20 @@ class Table(QTableView):
         if row is not None and self.rows.flags(index) & Qt.ItemFlag.ItemIsSelectable:
             self.row_activated.emit(row)
 
+    def moveCursor(
+        self, action: QAbstractItemView.CursorAction, modifiers: Qt.KeyboardModifier, /
+    ) -> QModelIndex:
+        """Home and End go to the first and the last row, as rows are what is chosen."""
+        if action in (self.CursorAction.MoveHome, self.CursorAction.MoveEnd):
+            modifiers |= Qt.KeyboardModifier.ControlModifier
+        return super().moveCursor(action, modifiers)
+
     def keyPressEvent(self, event: QKeyEvent, /) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.currentIndex().isValid():
             self.activate(self.currentIndex())
+        elif event.key() == Qt.Key.Key_Space and self.rows.has_ticks:
+            # Whichever column is the current one, the box is in the first.
+            self.edit(self.currentIndex().siblingAtColumn(0), self.EditTrigger.AnyKeyPressed, event)
         elif event.matches(QKeySequence.StandardKey.Copy):
             self.copy()
         elif event.key() == Qt.Key.Key_Escape:

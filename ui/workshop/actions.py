@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from ui.actions import ActionRegistry, ActionSpec, Entry
+from ui.actions import ActionRegistry, ActionSpec, MenuEntry
 from ui.session import WindowSession
 
 COMPACTION = "Com&paction"
 
 
-def workshop_actions(session: WindowSession) -> list[Entry]:
+def workshop_actions(session: WindowSession) -> list[MenuEntry]:
     """For menus and the palette."""
     return [
         (ActionSpec("check_mend", "Chec&k and mend a summary…",

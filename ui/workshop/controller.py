@@ -13,7 +13,7 @@ from explorer.models.client import Cancelled, CancelToken
 from explorer.services.agent import InFolder
 from explorer.services.changes import PromptsChanged
 from explorer.services.document import Document
-from explorer.services.summary_request import Order
+from explorer.services.summary_request import SummaryOrder
 from explorer.services.template_preview import Where, preview_prompt
 from explorer.services.template_trials import (
     NOT_USED,
@@ -26,9 +26,14 @@ from explorer.services.template_trials import (
     points_of,
     wrong_and_tokens,
 )
+from explorer.settings.prompt_templates import (
+    PromptTemplates,
+    TemplateError,
+    TemplateState,
+    Version,
+)
+from explorer.settings.template_catalogue import names_used_by
 from explorer.store.rows import StoreError
-from explorer.template_catalogue import names_used_by
-from explorer.templates import PromptTemplates, TemplateError, TemplateState, Version
 from ui.app_state import AppState
 from ui.conversation.controller import AgentController
 from ui.conversation.turns import today
@@ -159,7 +164,7 @@ class TrialController(QObject):
             results.append(result)
             self._show(results)
 
-        order = Order("", model, lambda _purpose, _text: None, cancel)
+        order = SummaryOrder("", model, lambda _purpose, _text: None, cancel)
         stopped = False
         try:
             await trial.run(points, order, reported, lambda done, _all: page.advance(done))
@@ -327,7 +332,7 @@ class WorkshopController(QObject):
 
     def _made(self) -> WorkshopDialog:
         dialog = WorkshopDialog(self._state.window)
-        dialog.chosen.connect(self._show)
+        dialog.list.chosen.connect(self._show)
         dialog.edited.connect(self._edited)
         dialog.save_asked.connect(self._save)
         dialog.reset_asked.connect(self._ask_reset)

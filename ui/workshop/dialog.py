@@ -4,149 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from PySide6.QtCore import QModelIndex, QSize, Qt, Signal
-from PySide6.QtGui import QFontMetrics, QHideEvent, QKeyEvent
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QHideEvent, QKeyEvent
 from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QSizePolicy,
     QTabWidget,
-    QTreeWidget,
-    QTreeWidgetItem,
-    QVBoxLayout,
     QWidget,
 )
 
-from explorer.template_catalogue import GROUPS, TemplateProblem
-from explorer.templates import TemplateState, Version
-from ui.theme import S4, S8, S12, S16, bind_font, on_theme_changed, set_tone, small_font, ui_font
+from explorer.settings.prompt_templates import TemplateState, Version
+from explorer.settings.template_catalogue import GROUPS, TemplateProblem
+from ui.theme import S4, S8, S12, S16, bind_font, set_tone, ui_font
 from ui.widgets.dialogs import TwoPaneDialog, fit
-from ui.widgets.flow import FlowLayout
+from ui.widgets.flow import wrapping_row
 from ui.widgets.labels import Caption
+from ui.widgets.name_list import NameRow
 from ui.widgets.notice import Notice
-from ui.widgets.panels import column_in
+from ui.widgets.panels import column_in, column_of
 from ui.workshop.pages import PreviewPage, TemplateEditor, VersionsPage
 from ui.workshop.trial_page import TrialPage
 
-NAME = Qt.ItemDataRole.UserRole
 SIGNS = {"broken": "✕", "yours": "●", "not saved": "✎"}
 """What stands before a text in the list; in words it is in the tip, and for a screen reader."""
-_BACK = (
-    QTreeWidget.CursorAction.MoveUp,
-    QTreeWidget.CursorAction.MovePageUp,
-    QTreeWidget.CursorAction.MovePrevious,
-    QTreeWidget.CursorAction.MoveLeft,
-)
 
 
-class TemplateList(QTreeWidget):
-    """Groups and their texts; one is chosen."""
-
-    chosen = Signal(str)
-    """The name of a text."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setAccessibleName("Texts sent to models")
-        self.setHeaderHidden(True)
-        self.setRootIsDecorated(False)
-        self.setIndentation(12)
-        self.setItemsExpandable(False)
-        self.setProperty("surface", "panel")
-        self.setFrameShape(QTreeWidget.Shape.NoFrame)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setTextElideMode(Qt.TextElideMode.ElideRight)
-        self._items: dict[str, QTreeWidgetItem] = {}
-        self._states: Sequence[TemplateState] = ()
-        self.currentItemChanged.connect(lambda now, _old: self._changed(now))
-        on_theme_changed(self._restyle)
-
-    @property
-    def name(self) -> str:
-        """The text that is chosen; empty for none."""
-        item = self.currentItem()
-        return str(item.data(0, NAME) or "") if item is not None else ""
-
-    def show_states(
-        self, states: Sequence[TemplateState], edited: Collection[str], used: Collection[str]
-    ) -> None:
-        """Show how the texts stand. ``edited``: changed here and not saved; ``used``: those that
-        the profile in force is summarized with."""
-        if [state.info.name for state in states] != list(self._items):
-            self._build(states)
-        self._states = states
-        for state in states:
-            item = self._items[state.info.name]
-            marks = [
-                word
-                for word, on in (
-                    ("broken", bool(state.problem)),
-                    ("yours", state.changed),
-                    ("not saved", state.info.name in edited),
-                )
-                if on
-            ]
-            sign = "".join(SIGNS[word] for word in marks)
-            spoken = f"{state.info.title} — {', '.join(marks)}" if marks else state.info.title
-            item.setText(0, f"{sign} {state.info.title}" if sign else state.info.title)
-            use = " The profile in force uses it." if state.info.name in used else ""
-            item.setToolTip(0, f"{spoken}. {state.info.about}{use}")
-            item.setData(0, Qt.ItemDataRole.AccessibleTextRole, spoken)
-            font = self.font()
-            font.setBold(bool(marks))
-            item.setFont(0, font)
-
-    def _build(self, states: Sequence[TemplateState]) -> None:
-        self.blockSignals(True)
-        self.clear()
-        self._items = {}
-        for group, title in GROUPS.items():
-            top = QTreeWidgetItem(self, [title])
-            top.setFlags(Qt.ItemFlag.ItemIsEnabled)  # disabled, its texts would be too
-            for state in states:
-                if state.info.group == group:
-                    item = QTreeWidgetItem(top, [state.info.title])
-                    item.setData(0, NAME, state.info.name)
-                    self._items[state.info.name] = item
-        self._items = {state.info.name: self._items[state.info.name] for state in states}
-        self.expandAll()
-        self.blockSignals(False)
-        self._restyle()
-
-    def select(self, name: str) -> None:
-        """Choose a text."""
-        if name in self._items:
-            self.setCurrentItem(self._items[name])
-            self.scrollToItem(self._items[name])
-
-    def _changed(self, item: QTreeWidgetItem | None) -> None:
-        if item is not None and item.data(0, NAME):
-            self.chosen.emit(self.name)
-
-    def moveCursor(
-        self, action: QTreeWidget.CursorAction, modifiers: Qt.KeyboardModifier, /
-    ) -> QModelIndex:
-        """The titles of groups are stepped over."""
-        found = super().moveCursor(action, modifiers)
-        back = action in _BACK
-        while found.isValid() and not found.data(NAME):
-            found = self.indexAbove(found) if back else self.indexBelow(found)
-        return found if found.isValid() else self.currentIndex()
-
-    def _restyle(self) -> None:
-        for row in range(self.topLevelItemCount()):
-            item = self.topLevelItem(row)
-            if item is not None:
-                font = small_font(bold=True)
-                item.setFont(0, font)
-                high = QFontMetrics(font).height() + (S16 if row else S8)
-                item.setSizeHint(0, QSize(0, high))
-                item.setTextAlignment(0, Qt.AlignmentFlag.AlignBottom)
-        bold = self.font()
-        bold.setBold(True)
-        for item in self._items.values():
-            # A sign or bold text make no row higher.
-            item.setSizeHint(0, QSize(0, QFontMetrics(bold).height() + S4))
+def name_row(state: TemplateState, is_edited: bool, is_used: bool) -> NameRow:
+    """How a text stands in the list, by signs and in words."""
+    info = state.info
+    on = {"broken": bool(state.problem), "yours": state.changed, "not saved": is_edited}
+    marks = [word for word in SIGNS if on[word]]
+    sign = "".join(SIGNS[word] for word in marks)
+    spoken = f"{info.title} — {', '.join(marks)}" if marks else info.title
+    use = " The profile in force uses it." if is_used else ""
+    text = f"{sign} {info.title}" if sign else info.title
+    return NameRow(info.name, text, spoken, f"{spoken}. {info.about}{use}", bool(marks))
 
 
 TABS = ("text", "request", "versions", "try")
@@ -155,8 +48,6 @@ TABS = ("text", "request", "versions", "try")
 class WorkshopDialog(TwoPaneDialog):
     """Shows and tells; the window does what the signals ask for."""
 
-    chosen = Signal(str)
-    """A text is to be shown."""
     edited = Signal(str, str)
     """Name and text as it stands in the editor now."""
     save_asked = Signal(str, str, str)
@@ -168,7 +59,7 @@ class WorkshopDialog(TwoPaneDialog):
     closing = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("Prompt workshop", parent)
+        super().__init__("Prompt workshop", "Texts sent to models", 290, parent)
         self._state: TemplateState | None = None
         self._saved = ""
         self._make_head()
@@ -178,8 +69,6 @@ class WorkshopDialog(TwoPaneDialog):
         fit(self, 1060, 760)
 
     def _make_head(self) -> None:
-        self.list = TemplateList(self)
-        self.list.chosen.connect(self.chosen)
         self.title = QLabel(self)
         self.title.setWordWrap(True)
         bind_font(self.title, lambda: ui_font(3, bold=True))
@@ -223,20 +112,16 @@ class WorkshopDialog(TwoPaneDialog):
         self.done_button.clicked.connect(self.close)
 
     def _lay_out(self) -> None:
-        head = QVBoxLayout()
-        head.setContentsMargins(S16, S12, S16, S8)
-        head.setSpacing(S4)
-        for label in (self.title, self.about, self.standing):
-            head.addWidget(label)
-        buttons = FlowLayout(across=S8, down=S4)
-        for button in (self.save, self.undo, self.reset, self.done_button):
-            buttons.addWidget(button)
+        head = column_of(
+            self.title, self.about, self.standing, spacing=S4, margins=(S16, S12, S16, S8)
+        )
+        buttons = wrapping_row(self.save, self.undo, self.reset, self.done_button)
         foot = QWidget(self)
         foot.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         words = column_in(foot, S8, (S16, S8, S16, S12))
         words.addWidget(self.note)
         words.addLayout(buttons)
-        self.lay_out_panes(self.list, 290, head, self.tabs, foot)
+        self.lay_out_panes(None, head, self.tabs, foot)
 
     # what is shown -----------------------------------------------------------------------------
 
@@ -258,8 +143,15 @@ class WorkshopDialog(TwoPaneDialog):
     def show_states(
         self, states: Sequence[TemplateState], edited: Collection[str], used: Collection[str]
     ) -> None:
-        """Show how all texts stand."""
-        self.list.show_states(states, edited, used)
+        """Show how all texts stand. ``edited``: changed here and not saved; ``used``: those that
+        the profile in force is summarized with."""
+        rows: list[NameRow] = []
+        for group, title in GROUPS.items():
+            rows.append(NameRow("", title))
+            for state in states:
+                if (info := state.info).group == group:
+                    rows.append(name_row(state, info.name in edited, info.name in used))
+        self.list.show_names(rows)
 
     def show_template(self, state: TemplateState, saved: str, text: str, used: bool) -> None:
         """Show one text. ``saved``: as it is in force or in its file; ``text``: as it stands in

@@ -17,7 +17,6 @@ from PySide6.QtWidgets import (
     QSplitter,
     QStackedWidget,
     QTextEdit,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -28,18 +27,18 @@ from explorer.facts.fact import (
 )
 from explorer.services.verification import Checked, Mended
 from explorer.session.text_difference import (
-    Piece,
+    DifferencePiece,
     word_differences,
 )
 from ui.theme import S4, S8, S12, S16, bind_font, on_theme_changed, scaled, set_tone, ui_font
 from ui.widgets.dialogs import fit
 from ui.widgets.figures import count
-from ui.widgets.flow import FlowLayout
+from ui.widgets.flow import wrapping_row
 from ui.widgets.labels import Caption, Hairline, LinkButton
 from ui.widgets.marked import MarkedText
 from ui.widgets.model_box import ModelBox
 from ui.widgets.notice import Notice, NoticeStrip
-from ui.widgets.panels import column_in, push_button, row
+from ui.widgets.panels import column_in, column_of, push_button, row, stacked
 from ui.widgets.plain_text import StreamView
 from ui.widgets.table import Column, Table, TableModel
 
@@ -94,11 +93,7 @@ class MendWindow(QDialog):
         fit(self, 980, 720)
 
     def _lay_out(self) -> None:
-        head = QVBoxLayout()
-        head.setContentsMargins(S16, S12, S16, S8)
-        head.setSpacing(S4)
-        head.addWidget(self.title)
-        head.addWidget(self.message)
+        head = column_of(self.title, self.message, spacing=S4, margins=(S16, S12, S16, S8))
         column = column_in(self, 0)
         column.addWidget(self.notice)
         column.addLayout(head)
@@ -174,14 +169,8 @@ class MendWindow(QDialog):
         self.facts = Table(TableModel(changes), name, page)
         self.facts.row_activated.connect(lambda row: self._go(row.fact.last))
         self.facts.restyle()
-        whole = QSplitter(Qt.Orientation.Vertical, page)
-        whole.setChildrenCollapsible(False)
-        whole.addWidget(self.split)
-        whole.addWidget(self.facts)
-        whole.setStretchFactor(0, 3)
-        whole.setStretchFactor(1, 1)
         column = column_in(page, margins=(S16, 0, S16, S8))
-        column.addWidget(whole)
+        column.addWidget(stacked(self.split, self.facts, (3, 1), page))
         self._pages.addWidget(page)
 
     def _build_foot(self) -> None:
@@ -199,10 +188,8 @@ class MendWindow(QDialog):
         self.leave.clicked.connect(self.left)
         self.done_button = push_button("C&lose", foot)
         self.done_button.clicked.connect(self.close)
-        flow = FlowLayout(self._foot, across=S8, down=S4)
-        flow.setContentsMargins(S16, S8, S16, S12)
-        for button in (self.mend, self.take, self.leave, self.stop, self.done_button):
-            flow.addWidget(button)
+        buttons = (self.mend, self.take, self.leave, self.stop, self.done_button)
+        foot.setLayout(wrapping_row(*buttons, margins=(S16, S8, S16, S12)))
 
     def _show_page(self, number: int, *buttons: QPushButton) -> None:
         self._pages.setCurrentIndex(number)
@@ -248,7 +235,7 @@ class MendWindow(QDialog):
             wrong = f", {checked.wrong:,} stated otherwise or without a source"
             self.title.setText(f"{lost:,} lost{wrong if checked.wrong else ''}")
             more = (
-                f" The {MOST_FINDINGS} gravest are told."
+                f" The {MOST_FINDINGS} gravest are listed."
                 if len(checked.lacks) > MOST_FINDINGS
                 else ""
             )
@@ -343,7 +330,7 @@ class MendWindow(QDialog):
         self.split.setOrientation(Qt.Orientation.Horizontal if beside else Qt.Orientation.Vertical)
 
 
-def _reveal(view: QTextEdit, pieces: Sequence[Piece]) -> None:
+def _reveal(view: QTextEdit, pieces: Sequence[DifferencePiece]) -> None:
     """Show the first stretch that the other text has not."""
     at = 0
     for piece in pieces:

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QPlainTextEdit,
     QSizePolicy,
-    QSplitter,
     QVBoxLayout,
     QWidget,
 )
@@ -20,15 +19,15 @@ from explorer.services.template_preview import PromptPreview
 from explorer.session.text_difference import (
     changed_lines,
 )
-from explorer.template_catalogue import TemplateInfo, TemplateProblem
-from explorer.templates import Version
+from explorer.settings.prompt_templates import Version
+from explorer.settings.template_catalogue import TemplateInfo, TemplateProblem
 from ui.inspector.diff_view import DiffView
 from ui.theme import S4, S8, S12, S16, bind_font, mono_font, on_theme_changed, set_tone, theme
-from ui.widgets.choice import Choice
+from ui.widgets.choice import ChoiceBox
 from ui.widgets.figures import full, moment
 from ui.widgets.labels import Caption, LinkButton
 from ui.widgets.message_blocks import DiffBlock
-from ui.widgets.panels import column_in, push_button, row, row_in
+from ui.widgets.panels import column_in, push_button, row, row_in, stacked
 from ui.widgets.plain_text import PlainTextView
 from ui.widgets.table import Column, Table, TableModel
 
@@ -227,7 +226,7 @@ class VersionsPage(QWidget):
         self.list = Table(TableModel(columns), "Versions of this text", self)
         self.list.current_changed.connect(lambda _now: self._compare())
         self.list.restyle()
-        self.against = Choice(self)
+        self.against = ChoiceBox(self)
         self.against.setAccessibleName("Version to compare with")
         self.against.activated.connect(lambda _at: self._compare())
         self.take = push_button(
@@ -242,19 +241,12 @@ class VersionsPage(QWidget):
         self._column.setContentsMargins(0, S8, 0, 0)
         self._column.setSpacing(S4)
         self.against.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        line = row(Caption("Compared with", self), self.against, self.take)
-        line.setStretchFactor(self.against, 1)
+        line = row(Caption("Compared with", self), self.against, self.take, wide=self.against)
         self._column.addLayout(line)
         self._column.addWidget(self.message)
         self.diff: DiffView | None = None
-        split = QSplitter(Qt.Orientation.Vertical, self)
-        split.setChildrenCollapsible(False)
-        split.addWidget(self.list)
-        split.addWidget(self._below)
-        split.setStretchFactor(0, 2)
-        split.setStretchFactor(1, 3)
         column = column_in(self, margins=(S16, S8, S16, S12))
-        column.addWidget(split)
+        column.addWidget(stacked(self.list, self._below, (2, 3), self))
 
     def show_versions(self, versions: Sequence[Version], text: str) -> None:
         """``text``: what stands in the editor."""

@@ -12,14 +12,14 @@ from PySide6.QtCore import QObject
 
 from explorer.audit.findings import Finding
 from explorer.compaction.partition import Partition
-from explorer.facts.extract import (
+from explorer.facts.fact_table import (
     ScanCancelled,
 )
 from explorer.models.client import Cancelled, CancelToken
 from explorer.services.document import Document
 from explorer.services.draft_records import Draft
 from explorer.services.summary_audit import Audited, Auditor
-from explorer.services.summary_request import DraftFailed, Order
+from explorer.services.summary_request import DraftFailed, SummaryOrder
 from explorer.services.verification import Checked, Mended, check, mend, request_for
 from explorer.session.context import latest_on_path
 from explorer.session.kinds import Kind
@@ -262,7 +262,7 @@ class SummaryCheckController(QObject):
     async def _ask(self, draft: Draft, checked: Checked, model: str, cancel: CancelToken) -> None:
         document, auditor, window = self._document, self._auditor, self._window
         assert document is not None and auditor is not None and window is not None
-        order = Order(
+        order = SummaryOrder(
             draft.instructions, model, lambda _purpose, piece: window.stream.add(piece), cancel,
             on_progress=window.message.setText, on_restart=lambda _purpose: window.stream.begin(),
         )  # fmt: skip

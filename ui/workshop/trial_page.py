@@ -13,26 +13,22 @@ from PySide6.QtWidgets import (
     QProgressBar,
     QPushButton,
     QSizePolicy,
-    QTreeWidget,
-    QTreeWidgetItem,
     QWidget,
 )
 
 from explorer.compaction.reasons import share_text
 from explorer.services.template_trials import KindChange, TrialPoint
-from explorer.templates import Version
-from ui.theme import S4, S8, S12, S16, on_theme_changed, scaled, set_tone
-from ui.widgets.choice import Choice
+from explorer.settings.prompt_templates import Version
+from ui.theme import S4, S8, S12, S16, on_theme_changed, scaled, set_tone, ui_font
+from ui.widgets.choice import ChoiceBox
 from ui.widgets.figures import count
-from ui.widgets.flow import FlowLayout
+from ui.widgets.flow import wrapping_row
 from ui.widgets.labels import Caption
 from ui.widgets.model_box import ModelBox
 from ui.widgets.panels import column_in, push_button, scroll_area
 from ui.widgets.table import LEFT, RIGHT, Column, Table, TableModel
 from ui.workshop.pages import EDITOR, version_words
 
-KEY = Qt.ItemDataRole.UserRole
-POINT = Qt.ItemDataRole.UserRole + 1
 BOUND = (
     "What survives as text is the most that a model can recall, not what it will. The offline "
     "summarizer reads a text for its headings and its length only; a model reads its words."
@@ -52,6 +48,17 @@ class OutcomeRow(NamedTuple):
     """Whether it is the row of all kinds together."""
 
 
+class TrialSession(NamedTuple):
+    """A stored session, the row above its places."""
+
+    key: int
+    title: str
+
+
+Place = TrialSession | TrialPoint
+"""A row of the table of what can be ticked."""
+
+
 class TrialPage(QWidget):
     """Asks for a trial and shows what comes of it; the window does the work."""
 
@@ -66,21 +73,40 @@ class TrialPage(QWidget):
         super().__init__(parent)
         self._versions: dict[int, Version] = {}
         self.why_not = Caption(parent=self, wraps=True)
-        self.first, self.second = Choice(self), Choice(self)
+        self.first, self.second = ChoiceBox(self), ChoiceBox(self)
         self.first.setAccessibleName("First version")
         self.second.setAccessibleName("Second version")
         self.model = ModelBox(self)
         self.model.setAccessibleName("Model that summarizes")
-        self.sessions = QTreeWidget(self)
-        self.sessions.setAccessibleName("Sessions and places to try on")
-        self.sessions.setHeaderHidden(True)
-        self.sessions.setTextElideMode(Qt.TextElideMode.ElideRight)
-        self.sessions.itemChanged.connect(self._ticked)
+        self._sessions: Sequence[TrialSession] = ()
+        self._points: dict[int, Sequence[TrialPoint]] = {}
+        """By session, as far as they were asked for."""
+        self.sessions = self._make_sessions()
         self._make_buttons()
         self._make_outcome()
         self._lay_out()
         on_theme_changed(self._restyle)
         self._restyle()
+
+    def _make_sessions(self) -> Table:
+        columns: list[Column[Place]] = [
+            Column("", self._title, stretch=True,
+                   font=lambda row: ui_font(bold=True) if isinstance(row, TrialSession) else None)
+        ]  # fmt: skip
+        model = TableModel(
+            columns, is_choosable=lambda row: not self._is_empty(row), has_ticks=True
+        )
+        model.row_ticked.connect(self._ticked)
+        made = Table(model, "Sessions and places to try on", self)
+        made.horizontalHeader().hide()
+        made.restyle()
+        return made
+
+    def _is_empty(self, row: Place) -> bool:
+        return self._points.get(row.key) == ()
+
+    def _title(self, row: Place) -> str:
+        return f"{row.title} — nothing to compact" if self._is_empty(row) else row.title
 
     def _make_buttons(self) -> None:
         self.start = push_button(
@@ -105,7 +131,7 @@ class TrialPage(QWidget):
         self.progress.hide()
         columns: list[Column[OutcomeRow]] = [
             Column(title, itemgetter(at), RIGHT if at else LEFT, fits=at < 4, stretch=at == 4,
-                   bold=lambda row: row.sums_up)
+                   font=lambda row: ui_font(bold=True) if row.sums_up else None)
             for at, title in enumerate(("Kind", "Of", "1st", "2nd", "Change"))
         ]  # fmt: skip
         name = "What survived of each kind with either version"
@@ -124,9 +150,7 @@ class TrialPage(QWidget):
             choices.addWidget(label, at, 0)
             choices.addWidget(box, at, 1)
         choices.setColumnStretch(1, 1)
-        buttons = FlowLayout(across=S8, down=S4)
-        for button in (self.start, self.confirm, self.stop):
-            buttons.addWidget(button)
+        buttons = wrapping_row(self.start, self.confirm, self.stop)
         body = QWidget(self)
         column = column_in(body, S8, (S16, S8, S16, S12))
         column.addWidget(self.why_not)
@@ -171,68 +195,49 @@ class TrialPage(QWidget):
 
     def show_sessions(self, sessions: Sequence[tuple[int, str]], open_key: int) -> None:
         """(key, title) of the stored sessions; the one that is open is ticked."""
-        if [key for key, _ in sessions] == self._keys():
+        before, self._sessions = self._sessions, [TrialSession(*one) for one in sessions]
+        if [one.key for one in before] == [one.key for one in self._sessions]:
             return
-        self.sessions.blockSignals(True)
-        self.sessions.clear()
-        for key, title in sessions:
-            item = QTreeWidgetItem(self.sessions, [title])
-            item.setData(0, KEY, key)
-            item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
-            item.setCheckState(0, Qt.CheckState.Unchecked)
-        self.sessions.blockSignals(False)
-        for item in self._tops():
-            if item.data(0, KEY) == open_key:
-                item.setCheckState(0, Qt.CheckState.Checked)
+        rows = self.sessions.rows
+        rows.ticked = {one for one in self._sessions if one.key == open_key}
+        self._points = {}
+        self._show_places()
+        for one in rows.ticked:
+            self.points_asked.emit(one.key)
 
     def show_points(self, key: int, points: Sequence[TrialPoint]) -> None:
         """The places of a session, all of them ticked."""
-        for item in self._tops():
-            if item.data(0, KEY) != key or item.childCount():
-                continue
-            self.sessions.blockSignals(True)
-            for point in points:
-                child = QTreeWidgetItem(item, [point.title])
-                child.setData(0, POINT, point)
-                child.setFlags(child.flags() | Qt.ItemFlag.ItemIsUserCheckable)
-                child.setCheckState(0, Qt.CheckState.Checked)
-            if not points:
-                item.setText(0, f"{item.text(0)} — nothing to compact")
-                item.setCheckState(0, Qt.CheckState.Unchecked)
-                item.setDisabled(True)
-            item.setExpanded(True)
-            self.sessions.blockSignals(False)
+        if key in self._points:
+            return
+        self._points[key] = tuple(points)
+        rows = self.sessions.rows
+        rows.tick(points)
+        if not points:
+            rows.tick([one for one in self._sessions if one.key == key], on=False)
+        self._show_places()
+
+    def _show_places(self) -> None:
+        """Each session, and below it its places."""
+        rows: list[Place] = []
+        for one in self._sessions:
+            rows += [one, *self._points.get(one.key, ())]
+        self.sessions.show_rows(rows, self.sessions.current)
 
     def show_models(self, models: Sequence[tuple[str, str]], chosen: str) -> None:
         """The models that can summarize."""
         self.model.set_models(models, chosen)
 
-    def _tops(self) -> list[QTreeWidgetItem]:
-        found = (self.sessions.topLevelItem(at) for at in range(self.sessions.topLevelItemCount()))
-        return [item for item in found if item is not None]
-
-    def _keys(self) -> list[int]:
-        return [int(item.data(0, KEY)) for item in self._tops()]
-
-    def _ticked(self, item: QTreeWidgetItem) -> None:
-        key, on = item.data(0, KEY), item.checkState(0)
-        if key is None:
-            return
-        self.sessions.blockSignals(True)
-        for child in _children(item):
-            child.setCheckState(0, on)
-        self.sessions.blockSignals(False)
-        if on == Qt.CheckState.Checked and not item.childCount():
-            self.points_asked.emit(int(key))
+    def _ticked(self, row: Place) -> None:
+        if isinstance(row, TrialSession):
+            is_on = row in self.sessions.rows.ticked
+            self.sessions.rows.tick(self._points.get(row.key, ()), is_on)
+            if is_on and row.key not in self._points:
+                self.points_asked.emit(row.key)
 
     def points(self) -> list[TrialPoint]:
         """The places that are ticked."""
-        found = []
-        for item in self._tops():
-            for child in _children(item):
-                if child.checkState(0) == Qt.CheckState.Checked:
-                    found.append(child.data(0, POINT))
-        return found
+        ticked = self.sessions.rows.ticked
+        return [point for points in self._points.values() for point in points if point in ticked]
 
     def texts(self) -> tuple[str, str]:
         """The texts of both versions."""
@@ -296,8 +301,3 @@ class TrialPage(QWidget):
         self.table.rows.show(shown)
         if places:
             self.bound.setText(f"At {count(places, 'place')}. {BOUND}")
-
-
-def _children(item: QTreeWidgetItem) -> list[QTreeWidgetItem]:
-    found = (item.child(at) for at in range(item.childCount()))
-    return [child for child in found if child is not None]

@@ -1,7 +1,6 @@
 """The tools of the agent, with pi's names and arguments; ``workspace_tools`` runs them."""
 
 from explorer.agent.tools.port import ToolBox, ToolOutcome
-from explorer.agent.tools.specs import read_only_tools
 from explorer.agent.tools.truncation import MOST_BYTES, MOST_LINES
 
 __all__ = [
@@ -9,5 +8,4 @@ __all__ = [
     "MOST_LINES",
     "ToolBox",
     "ToolOutcome",
-    "read_only_tools",
 ]

@@ -9,9 +9,10 @@ import threading
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from explorer import paths, private_files
+from explorer import private_files
 from explorer.agent.workspace import Workspace
 from explorer.models.events import CancelToken
+from explorer.settings import paths
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9_-]+")
 _SUFFIX = ".txt"

@@ -15,14 +15,20 @@ from typing import Any, Literal
 from explorer.agent.confined_files import mark_of, read_whole, replace_whole
 from explorer.agent.tools.context import ToolContext
 from explorer.agent.tools.file_content import NEW_FILE, TextFile, decode, displayable, is_text
-from explorer.agent.tools.passages import MOST_PLACES, Span, line_at, nearest_passage, places_of
+from explorer.agent.tools.passages import (
+    MOST_PLACES,
+    PassageSpan,
+    line_at,
+    nearest_passage,
+    places_of,
+)
 from explorer.agent.tools.port import Arguments, ToolError, ToolOutcome, content_of, path_of
 from explorer.agent.tools.truncation import split_lines
 from explorer.session.text_difference import FileDiff, file_diff
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class PlannedChange:
     """What a call would do to a file."""
 
     kind: Literal["write", "edit"]
@@ -47,7 +53,7 @@ class _Replacement:
     new: str
 
 
-def plan_write(context: ToolContext, arguments: Arguments) -> Change:
+def plan_write(context: ToolContext, arguments: Arguments) -> PlannedChange:
     """What ``write`` would do. Raises ToolError, WorkspaceError and OSError."""
     content = content_of(arguments, "content")
     path, name = _target(context, arguments)
@@ -57,7 +63,7 @@ def plan_write(context: ToolContext, arguments: Arguments) -> Change:
         count = len(split_lines(content))
         lines = "1 line" if count == 1 else f"{count:,} lines"
         report = f"Created file {name}: {lines}, {len(data):,} bytes."
-        return Change(
+        return PlannedChange(
             "write", path, name, None, data, file_diff(name, None, displayable(content)), report
         )
     if context.seen.changed(path, current.mark):
@@ -74,10 +80,10 @@ def plan_write(context: ToolContext, arguments: Arguments) -> Change:
         raise ToolError(f"{name} holds exactly that already; nothing was written")
     added = "1 line" if diff.added == 1 else f"{diff.added:,} lines"
     report = f"Updated {name}: {added} added, {diff.removed:,} removed."
-    return Change("write", path, name, current.mark, data, diff, report)
+    return PlannedChange("write", path, name, current.mark, data, diff, report)
 
 
-def plan_edit(context: ToolContext, arguments: Arguments) -> Change:
+def plan_edit(context: ToolContext, arguments: Arguments) -> PlannedChange:
     """What ``edit`` would do. Raises ToolError, WorkspaceError and OSError."""
     replacements = _replacements(arguments)
     path, name = _target(context, arguments)
@@ -105,10 +111,10 @@ def plan_edit(context: ToolContext, arguments: Arguments) -> Change:
             " The file was changed on disk since you read it, by someone else or by a command;"
             " your edit was made to it as it is now. Read it again before you rely on the rest."
         )
-    return Change("edit", path, name, current.mark, data, diff, report)
+    return PlannedChange("edit", path, name, current.mark, data, diff, report)
 
 
-def apply_change(context: ToolContext, change: Change) -> ToolOutcome:
+def apply_change(context: ToolContext, change: PlannedChange) -> ToolOutcome:
     """Do it. Raises WorkspaceError when the file is not what it was any more, and OSError."""
     replace_whole(context.workspace, change.path, change.data, change.before)
     context.seen.keep(change.path, mark_of(change.data))
@@ -162,7 +168,9 @@ def _ordinal(number: int, replacements: list[_Replacement]) -> str:
     return f"edits[{number}]: " if len(replacements) > 1 else ""
 
 
-def _find_passage(text: str, wanted: _Replacement, name: str, which: str, changed: bool) -> Span:
+def _find_passage(
+    text: str, wanted: _Replacement, name: str, which: str, changed: bool
+) -> PassageSpan:
     """The one place of an old text. Raises ToolError that says why there is none."""
     places = places_of(text, wanted.old)
     span = places.only
@@ -195,7 +203,7 @@ def _find_passage(text: str, wanted: _Replacement, name: str, which: str, change
 
 
 def _replaced(
-    file: TextFile, replacements: list[_Replacement], spans: list[Span], name: str
+    file: TextFile, replacements: list[_Replacement], spans: list[PassageSpan], name: str
 ) -> str:
     order = sorted(range(len(spans)), key=lambda number: spans[number].start)
     parts: list[str] = []

@@ -32,7 +32,7 @@ MOST_PLACES = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class PassageSpan:
     """A piece of a text, and what was looked past to find it."""
 
     start: int
@@ -41,27 +41,27 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundPassages:
     """Every place that a text stands in; the first tolerance that finds any decides."""
 
-    spans: tuple[Span, ...]
+    spans: tuple[PassageSpan, ...]
 
     @property
-    def only(self) -> Span | None:
+    def only(self) -> PassageSpan | None:
         """The one place, where there is one and no more."""
         return self.spans[0] if len(self.spans) == 1 else None
 
 
-def places_of(text: str, wanted: str) -> Found:
+def places_of(text: str, wanted: str) -> FoundPassages:
     """Where ``wanted``, which is not empty, stands in ``text``."""
-    exact = tuple(Span(at, at + len(wanted)) for at in _starts(text, wanted))
+    exact = tuple(PassageSpan(at, at + len(wanted)) for at in _starts(text, wanted))
     if exact:
-        return Found(exact)
+        return FoundPassages(exact)
     for tolerance in _TOLERANCES:
         places = _Lines(text, tolerance).places(wanted)
         if places:
-            return Found(places)
-    return Found(())
+            return FoundPassages(places)
+    return FoundPassages(())
 
 
 def line_at(text: str, position: int) -> int:
@@ -102,13 +102,13 @@ class _Lines:
             line = line.translate(_PLAIN_SIGNS)
         return line.rstrip()
 
-    def places(self, wanted: str) -> tuple[Span, ...]:
+    def places(self, wanted: str) -> tuple[PassageSpan, ...]:
         seen = "\n".join(self._look(line) for line in wanted.split("\n"))
         if not seen.strip():
             return ()
         joined = "\n".join(self._seen)
         return tuple(
-            Span(self._back(at), self._back(at + len(seen), end=True), self._tolerance)
+            PassageSpan(self._back(at), self._back(at + len(seen), end=True), self._tolerance)
             for at in _starts(joined, seen)
         )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from explorer.models.request import ToolSpec
-from explorer.templates import load_prompt
+from explorer.settings.prompt_templates import load_prompt
 
 READ_ONLY = ("read", "ls", "find", "grep")
 CHANGES_FILES = ("write", "edit", "bash")
@@ -79,8 +79,3 @@ def specs_of(names: tuple[str, ...]) -> tuple[ToolSpec, ...]:
         )
         for name in names
     )
-
-
-def read_only_tools() -> tuple[ToolSpec, ...]:
-    """The tools offered to a model that may look but not change anything."""
-    return specs_of(READ_ONLY)

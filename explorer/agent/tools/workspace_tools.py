@@ -12,7 +12,7 @@ from explorer.agent.approval import ApprovalRequest, Approvals
 from explorer.agent.shell import clean_environment
 from explorer.agent.tools.bash import bash
 from explorer.agent.tools.context import OutputFiles, ToolContext, ToolRun
-from explorer.agent.tools.edit import Change, apply_change, plan_edit, plan_write
+from explorer.agent.tools.edit import PlannedChange, apply_change, plan_edit, plan_write
 from explorer.agent.tools.port import Arguments, ToolError, ToolOutcome, text_of
 from explorer.agent.tools.read import read
 from explorer.agent.tools.search import find, grep, ls
@@ -76,7 +76,7 @@ class WorkspaceTools:
         self.approvals = approvals
         self._context = ToolContext(workspace.with_reading(kept.is_own), kept)
         self._environment = clean_environment(os.environ if environment is None else environment)
-        self._plans: Mapping[str, Callable[[ToolContext, Mapping[str, object]], Change]] = {
+        self._plans: Mapping[str, Callable[[ToolContext, Mapping[str, object]], PlannedChange]] = {
             "write": plan_write,
             "edit": plan_edit,
         }
@@ -179,7 +179,7 @@ async def _run_to_end(work: Callable[[], ToolOutcome], job: ToolRun) -> ToolOutc
         raise
 
 
-def _file_notice(change: Change) -> str:
+def _file_notice(change: PlannedChange) -> str:
     if change.kind == "write" and not change.is_new:
         return "The whole file is replaced."
     return ""

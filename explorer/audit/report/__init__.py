@@ -3,6 +3,6 @@
 from explorer.audit.report.checks import CHECKS, Failure, failures
 from explorer.audit.report.json_form import document
 from explorer.audit.report.model import VERSION, Report
-from explorer.audit.report.render import html, markdown
+from explorer.audit.report.output import html, markdown
 
 __all__ = ["CHECKS", "VERSION", "Failure", "Report", "document", "failures", "html", "markdown"]

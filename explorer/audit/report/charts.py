@@ -29,7 +29,7 @@ class Rect(NamedTuple):
     fill: str
 
 
-class Label(NamedTuple):
+class ChartLabel(NamedTuple):
     """A text at a place; ``anchor`` is that of SVG."""
 
     text: str
@@ -43,7 +43,7 @@ class RectChart:
     """A drawing of rectangles."""
 
     rects: Sequence[Rect]
-    labels: Sequence[Label]
+    labels: Sequence[ChartLabel]
     height: int
     words: str
     width: int = WIDTH
@@ -58,7 +58,7 @@ class CurveChart:
     curve: str
     """The points of the curve, as SVG has them."""
     dots: Sequence[tuple[str, str]]
-    labels: Sequence[Label]
+    labels: Sequence[ChartLabel]
     left: int
     height: int
     words: str
@@ -93,13 +93,14 @@ def generations(parts: Sequence[CompactionPart]) -> CurveChart:
     ]
     heights = {share: top + high * (1 - share / 100) for share in (0, 50, 100)}
     labels = [
-        Label(f"{share} %", str(left - 6), f"{y + 4:.1f}", "end") for share, y in heights.items()
+        ChartLabel(f"{share} %", str(left - 6), f"{y + 4:.1f}", "end")
+        for share, y in heights.items()
     ]
     every = max(1, round(46 / step))
     for part, (x, y) in list(zip(parts, dots, strict=True))[::every]:
-        labels.append(Label(f"#{part.entry.index}", f"{x:.1f}", str(top + high + 18)))
+        labels.append(ChartLabel(f"#{part.entry.index}", f"{x:.1f}", str(top + high + 18)))
         below = 18 if y < top + 14 else -8
-        labels.append(Label(percent(part.fidelity.survival), f"{x:.1f}", f"{y + below:.1f}"))
+        labels.append(ChartLabel(percent(part.fidelity.survival), f"{x:.1f}", f"{y + below:.1f}"))
     words = "; ".join(f"{part.name}: {percent(part.fidelity.survival)}" for part in parts)
     return CurveChart(
         [f"{y:.1f}" for y in heights.values()],
@@ -123,9 +124,9 @@ def recency(bands: Sequence[RecencyBand]) -> RectChart:
             if height > 0.5:
                 rects.append(Rect(f"{x:.1f}", f"{y:.1f}", f"{step - 8:.1f}", f"{height:.1f}", fill))
         middle = f"{x + step / 2 - 4:.1f}"
-        labels.append(Label(percent(band.rate), middle, str(top - 4)))
+        labels.append(ChartLabel(percent(band.rate), middle, str(top - 4)))
         name = f"#{band.first}–{band.last}" if band.last > band.first else f"#{band.first}"
-        labels.append(Label(name, middle, str(top + high + 14)))
+        labels.append(ChartLabel(name, middle, str(top + high + 14)))
     words = "; ".join(
         f"#{band.first} to #{band.last}: {percent(band.rate)} of {count_text(band.total, 'thing')}"
         for band in bands
@@ -147,7 +148,7 @@ def strip(lanes: Sequence[StripLane]) -> RectChart:
     rects, labels = [], []
     for at, lane in enumerate(chosen):
         y = at * tall + 2
-        labels.append(Label(lane.name, str(left - 8), str(y + 11), "end"))
+        labels.append(ChartLabel(lane.name, str(left - 8), str(y + 11), "end"))
         for run in sorted(lane.runs, key=lambda run: run.state == "lost"):
             least = 4.0 if run.state == "lost" else 0.0
             width = max(least, (run.stop - run.start) * scale)

@@ -20,11 +20,11 @@ from explorer.audit.report.model import (
     StripLane,
     iso,
 )
-from explorer.audit.severity import Weighed, severity
+from explorer.audit.severity import SeverityGrounds, severity
 from explorer.audit.words import UPPER_BOUND
 from explorer.facts import Fact
-from explorer.session.spending import Spent
 from explorer.session.text import well_formed
+from explorer.session.usage_sums import UsageSum
 
 Json = dict[str, Any]
 
@@ -73,7 +73,7 @@ def _clean(value: Any) -> Any:
     return [_clean(each) for each in value] if isinstance(value, list) else value
 
 
-def _spent(spent: Spent) -> Json:
+def _spent(spent: UsageSum) -> Json:
     return {
         "usd": round(spent.cost, 6), "calls": spent.calls, "unpriced": spent.unpriced,
         "uncounted": spent.uncounted, "input": spent.input, "output": spent.output,
@@ -177,7 +177,7 @@ def _request(fidelity: Fidelity) -> Json | None:
 
 def _findings(part: CompactionPart) -> list[Json]:
     """What was lost or is stated wrongly, the most severe first, as the groups tell them."""
-    weighed = Weighed.of(part.fidelity)
+    weighed = SeverityGrounds.of(part.fidelity)
     found = []
     for group in part.groups:
         every: Sequence[Finding] = [*(one.finding for one in group.quoted), *group.rest]

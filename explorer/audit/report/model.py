@@ -16,7 +16,7 @@ from explorer.audit.loss import Loss, LossKind
 from explorer.audit.provenance import Known
 from explorer.audit.words import percent
 from explorer.compaction.reasons import count_text
-from explorer.session.spending import Spending
+from explorer.session.usage_sums import PartUsage
 
 VERSION = 1
 """Of the JSON form; it grows when what is there changes its meaning or goes away."""
@@ -57,7 +57,7 @@ class SessionFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class Quoted:
+class QuotedFinding:
     """A finding with what its source and the summary say around it."""
 
     finding: Finding
@@ -82,7 +82,7 @@ class FindingGroup:
 
     title: str
     why: str
-    quoted: tuple[Quoted, ...]
+    quoted: tuple[QuotedFinding, ...]
     """The first of them."""
     rest: tuple[Finding, ...]
     """The others."""
@@ -219,7 +219,7 @@ class Report:
     """The title of the rules that the session is judged by."""
     rules_known: str
     """How it is known that these are the session's, in a sentence."""
-    spending: Spending
+    spending: PartUsage
     cost: Known
     compactions: tuple[CompactionPart, ...]
     is_whole: bool
@@ -298,7 +298,7 @@ def cost_words(report: Report) -> tuple[str, str]:
     total = report.spending.total
     known = f"{report.cost.provenance}: {report.cost.basis}"
     if not total.cost:
-        return "not told", known
+        return "not reported", known
     summaries = report.spending.summaries.cost
     part = f" ${summaries:,.4f} of it by summaries." if summaries else ""
     return f"${total.cost:,.4f}", f"{known}{part}"

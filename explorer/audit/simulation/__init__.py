@@ -10,36 +10,36 @@
 """
 
 from explorer.audit.simulation.measurement import Costs, Prices, Tier
-from explorer.audit.simulation.policy import Assumptions, Known, Policy, Report
+from explorer.audit.simulation.policy import Assumptions, KnownRun, Policy, ReportedUsage
 from explorer.audit.simulation.recorded_path import Past, past_of
 from explorer.audit.simulation.result import (
     Compacted,
-    Mark,
     NotDone,
     PrunedThen,
+    RequestMark,
     Requests,
     Simulation,
 )
 from explorer.audit.simulation.track import Track, track_of
-from explorer.audit.simulation.walk import Stopped, simulate
+from explorer.audit.simulation.walk import WalkStopped, simulate
 
 __all__ = [
     "Assumptions",
     "Compacted",
     "Costs",
-    "Known",
-    "Mark",
+    "KnownRun",
     "NotDone",
     "Past",
     "Policy",
     "Prices",
     "PrunedThen",
-    "Report",
+    "ReportedUsage",
+    "RequestMark",
     "Requests",
     "Simulation",
-    "Stopped",
     "Tier",
     "Track",
+    "WalkStopped",
     "past_of",
     "simulate",
     "track_of",

@@ -61,7 +61,7 @@ class Assumptions:
     """Stands for the random number of the line at which a summary is begun ahead, 0 to below 1."""
 
 
-class Report(NamedTuple):
+class ReportedUsage(NamedTuple):
     """What a provider reported for one request and its reply."""
 
     prompt: int
@@ -69,10 +69,10 @@ class Report(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownRun:
     """What is known of a run rather than assumed, as of one that was played with a model."""
 
-    reports: Mapping[int, Report] = field(default_factory=dict)
+    reports: Mapping[int, ReportedUsage] = field(default_factory=dict)
     """By the recorded reply."""
     summaries: Sequence[int] = ()
     """The sizes of the summaries in their order, as far as they are known."""
@@ -81,4 +81,4 @@ class Known:
     counted yet. None: the estimate."""
 
 
-NOTHING_KNOWN = Known()
+NOTHING_KNOWN = KnownRun()

@@ -6,16 +6,16 @@ from array import array
 from dataclasses import dataclass, field
 
 from explorer.audit.simulation.measurement import Measure, SummarySize, measure_of, summary_size
-from explorer.audit.simulation.policy import NOTHING_KNOWN, Assumptions, Known, Policy
+from explorer.audit.simulation.policy import NOTHING_KNOWN, Assumptions, KnownRun, Policy
 from explorer.audit.simulation.result import (
     Compacted,
-    Mark,
     Meter,
     PrunedThen,
+    RequestMark,
     Requests,
     Simulation,
 )
-from explorer.audit.simulation.simulated_context import RunningContext, Weighed, shape
+from explorer.audit.simulation.simulated_context import RunningContext, TrackWeights, shape
 from explorer.audit.simulation.track import Track, track_of
 from explorer.compaction.partition import SUMMARY_SHARE
 from explorer.compaction.profile import PROFILES
@@ -34,13 +34,13 @@ LONG_RESULT = MAX_RESULT_UNITS // 4
 class Counted:
     """A track, as all profiles see it that count in one way."""
 
-    def __init__(self, track: Track, known: Known, policy: Policy, measure: Measure) -> None:
+    def __init__(self, track: Track, known: KnownRun, policy: Policy, measure: Measure) -> None:
         self._track = track
         self._weights = known.weights if policy.profile.weights == "sent" else None
         self._results: dict[Pruning, ToolResults] = {}
         self.measure = measure
         """How the provider's figures are to those of the profiles."""
-        self.weighed = Weighed(track, policy.profile, known.weights)
+        self.weighed = TrackWeights(track, policy.profile, known.weights)
         self.requests = requests_of(track, self.weighed)
         kinds, values = track.kinds, self.weighed.values
         self._at = [at for at, kind in enumerate(kinds) if kind == Kind.TOOL_RESULT]
@@ -62,7 +62,7 @@ class Past:
 
     track: Track
     """What is walked: without what a policy decides."""
-    known: Known
+    known: KnownRun
     shares: tuple[tuple[int, int], ...]
     """Of the session's own compactions: the tokens summarized and those of the summary."""
     recorded: Simulation
@@ -93,29 +93,27 @@ def past_of(
     tree: SessionTree,
     leaf: int,
     *,
-    known: Known = NOTHING_KNOWN,
+    known: KnownRun = NOTHING_KNOWN,
     assumptions: Assumptions | None = None,
     policy: Policy | None = None,
-    track: Track | None = None,
 ) -> Past:
     """Read the path to ``leaf``. ``policy``: whose window and threshold the recorded line is shown
-    with, by default the corrected profile's. ``track``: what is walked, by default all but what
-    was compacted and pruned."""
+    with, by default the corrected profile's."""
     taken = assumptions or Assumptions()
     rules = policy or Policy.of(PROFILES["explorer"])
     reading = _Reading(tree, leaf, known, taken, rules)
     reading.read()
-    walked = track or track_of(tree, leaf)
+    track = track_of(tree, leaf)
     return Past(
-        track=walked,
+        track=track,
         known=known,
         shares=tuple(reading.shares),
         recorded=reading.found(),
-        _counted={_way(rules): Counted(walked, known, rules, reading.measure)},
+        _counted={_way(rules): Counted(track, known, rules, reading.measure)},
     )
 
 
-def requests_of(track: Track, weighed: Weighed) -> Requests:
+def requests_of(track: Track, weighed: TrackWeights) -> Requests:
     """The requests of a track, with what does not depend on rules."""
     at = track.requests
     return Requests(
@@ -134,13 +132,13 @@ class _Reading:
     """One pass along a recorded path."""
 
     def __init__(
-        self, tree: SessionTree, leaf: int, known: Known, taken: Assumptions, rules: Policy
+        self, tree: SessionTree, leaf: int, known: KnownRun, taken: Assumptions, rules: Policy
     ) -> None:
         self._tree = tree
         self._rules = rules
         self._taken = taken
         self._track = track_of(tree, leaf, lambda _entry: False)
-        self._weighed = Weighed(self._track, rules.profile, known.weights)
+        self._weighed = TrackWeights(self._track, rules.profile, known.weights)
         self._context = RunningContext(self._track, rules.profile, self._weighed)
         self._prunes = frozenset(prunes_on(tree, tree.path(leaf)))
         self._asked: list[tuple[int, int, int]] = []
@@ -258,7 +256,10 @@ class _Reading:
                 meter.changed(measure.beyond + round(prefix * measure.ratio))
                 number, prefix = next(changes)
             reported = self._reported(at)
-            sent, mark = reported or measure.prompt(counted), Mark.EXACT if reported else Mark.NONE
+            sent, mark = (
+                reported or measure.prompt(counted),
+                RequestMark.EXACT if reported else RequestMark.NONE,
+            )
             meter.take(size, sent, mark, track.time_ms(at))
         limits = limits_of(self._rules.profile, self._rules.settings, None)
         return Simulation(

@@ -11,7 +11,7 @@ from typing import Literal
 from explorer.audit.simulation.measurement import Costs, Measure, Prices, SummarySize
 from explorer.audit.simulation.policy import Policy
 
-Cause = Literal["threshold", "overflow", "background", "prompt", "recorded"]
+CompactionCause = Literal["threshold", "overflow", "background", "prompt", "recorded"]
 """Why a compaction happened: ``background`` was made ahead, ``prompt`` because a prompt did not
 fit its budget, ``recorded`` is the session's own."""
 
@@ -19,7 +19,7 @@ fit its budget, ``recorded`` is the session's own."""
 _MINUTE_MS = 60_000
 
 
-class Mark(IntFlag):
+class RequestMark(IntFlag):
     """Marks of one request."""
 
     NONE = 0
@@ -48,7 +48,7 @@ class Requests:
     written: array[int] = field(default_factory=lambda: array("i"))
     """The reply."""
     marks: bytearray = field(default_factory=bytearray)
-    """One ``Mark`` each."""
+    """One ``RequestMark`` each."""
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -81,7 +81,7 @@ class Meter:
         return min(self._cached, prompt)
 
     def take(self, tokens: int, prompt: int, mark: int, now_ms: float) -> None:
-        """A request went out and was answered. ``mark``: what ``Mark`` says of it."""
+        """A request went out and was answered. ``mark``: what ``RequestMark`` says of it."""
         requests = self.requests
         requests.tokens.append(tokens)
         requests.sent.append(prompt)
@@ -94,7 +94,7 @@ class Meter:
 class Compacted:
     """A compaction of a walk."""
 
-    cause: Cause
+    cause: CompactionCause
     reason: str
     """Why, in a sentence."""
     request: int
@@ -219,13 +219,13 @@ class Simulation:
     @property
     def too_large(self) -> int:
         """Requests that would not have fitted the window."""
-        bit = int(Mark.TOO_LARGE)
+        bit = int(RequestMark.TOO_LARGE)
         return sum(1 for mark in self.requests.marks if mark & bit)
 
     @property
     def exact(self) -> int:
         """Requests whose size the provider reported."""
-        bit = int(Mark.EXACT)
+        bit = int(RequestMark.EXACT)
         return sum(1 for mark in self.requests.marks if mark & bit)
 
     def cost(self, prices: Prices, summary_prices: Prices | None = None) -> Costs:

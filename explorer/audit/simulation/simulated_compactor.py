@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 from explorer.audit.simulation.policy import Assumptions, Policy
 from explorer.audit.simulation.recorded_path import LONG_RESULT, Past
-from explorer.audit.simulation.result import Cause, Compacted, Meter, NotDone, PrunedThen
+from explorer.audit.simulation.result import Compacted, CompactionCause, Meter, NotDone, PrunedThen
 from explorer.audit.simulation.simulated_context import Pruner, RunningContext, shape
-from explorer.audit.simulation.walked_tree import Made, MadeCompaction, MadePrune, Overlay
+from explorer.audit.simulation.walked_tree import AddedEntries, MadeCompaction, MadePrune, Overlay
 from explorer.compaction.automatic import (
     Automatic,
     Commit,
@@ -23,15 +23,15 @@ from explorer.compaction.automatic import (
     Preview,
     Prune,
     Recover,
-    Rules,
     Summarize,
+    Switches,
     is_quiet,
     run,
 )
 from explorer.compaction.partition import Partition, Verdict, partition, summary_guess
 from explorer.compaction.preparation import Preparation, prepare
 from explorer.compaction.requests import purposes_of
-from explorer.compaction.triggers import Guards, LastReply, Situation, limits_of
+from explorer.compaction.triggers import Guards, LastReply, TriggerSituation, limits_of
 from explorer.session.edit_entries import note_tokens
 from explorer.session.kinds import Flag
 
@@ -84,14 +84,14 @@ class SimulatedCompactor:
         self.summaries = past.summaries(taken)
         self.happened = Happened()
         self.guards = _CALM
-        self._made = Made()
+        self._made = AddedEntries()
         self._report = _Report()
         self.omitted: frozenset[int] = frozenset()
         """Positions that a person left out."""
         pruning = self.profile.pruning
         self.pruner = Pruner(self.track, counted.results(pruning)) if pruning else None
         self._is_shaped = bool(self.track.shapes) or self.profile.keep_user_tokens > 0
-        self.rules = Rules(self.profile, self.profile.enabled)
+        self.rules = Switches(self.profile, self.profile.enabled)
         self.on_changed: Callable[[int], None] = lambda _start: None
         """Notified when the context changes, with the first position affected."""
 
@@ -162,11 +162,11 @@ class SimulatedCompactor:
 
     # what the procedures look at ---------------------------------------------------------------
 
-    def situation(self) -> Situation:
+    def situation(self) -> TriggerSituation:
         """How full the context is."""
         context = self.context
         window, threshold = self.limits
-        return Situation(
+        return TriggerSituation(
             context.size, context.counted, threshold, window, "", None, context.messages,
             self.now_ms,
         )  # fmt: skip
@@ -265,7 +265,7 @@ class SimulatedCompactor:
         )  # fmt: skip
 
     def commit(
-        self, cause: Cause, reason: str, planned: Planned, kept: int, split_turn: int
+        self, cause: CompactionCause, reason: str, planned: Planned, kept: int, split_turn: int
     ) -> None:
         """A summary takes the place of what is before a position. ``split_turn``: the turn that the
         cut falls into; 0 where it falls between turns."""
@@ -310,7 +310,7 @@ class SimulatedCompactor:
 class _Attempt:
     """One compaction of a walk, with a summary of a planned size."""
 
-    def __init__(self, compactor: SimulatedCompactor, cause: Cause, reason: str) -> None:
+    def __init__(self, compactor: SimulatedCompactor, cause: CompactionCause, reason: str) -> None:
         self._compactor = compactor
         self._cause = cause
         self._reason = reason

@@ -27,7 +27,7 @@ _FAILED = int(Flag.ERROR | Flag.ABORTED)
 _EXCLUDED = int(Flag.EXCLUDED)
 
 
-class Weighed:
+class TrackWeights:
     """What the entries of a track take, as a profile counts them; sums of any stretch at once."""
 
     def __init__(self, track: Track, profile: Profile, weights: Sequence[int] | None) -> None:
@@ -60,7 +60,7 @@ class Weighed:
 class RunningContext:
     """A context, and what its providers reported of it."""
 
-    def __init__(self, track: Track, profile: Profile, weighed: Weighed) -> None:
+    def __init__(self, track: Track, profile: Profile, weighed: TrackWeights) -> None:
         self._track = track
         self._weighed, self._sums = weighed, weighed.sums
         self._usage = profile.usage
@@ -192,7 +192,7 @@ class RunningContext:
         self._less = sum(less for _position, less in self._notes)
 
 
-class Shaped(NamedTuple):
+class ShapedContext(NamedTuple):
     """What came of it. Positions are the track's."""
 
     apart: frozenset[int]
@@ -206,11 +206,11 @@ class Shaped(NamedTuple):
 
 def shape(
     context: RunningContext,
-    weighed: Weighed,
+    weighed: TrackWeights,
     tree: SessionTree,
     leaf: int,
     position_of: Callable[[int], int],
-) -> Shaped:
+) -> ShapedContext:
     """Let a context honour what holds at a leaf of a tree. ``position_of``: where an entry of the
     tree is on the track, or -1."""
     found, values = context_at(tree, leaf), weighed.values
@@ -231,7 +231,7 @@ def shape(
     same = context.shaped(again, less.items(), position_of(changed) if changed >= 0 else -1)
     shaped = shape_on(tree, found.path)
     pinned = frozenset(at for entry in shaped.pinned if (at := position_of(entry)) >= 0)
-    return Shaped(pinned | omitted, omitted, pruned, same)
+    return ShapedContext(pinned | omitted, omitted, pruned, same)
 
 
 class Pruner:

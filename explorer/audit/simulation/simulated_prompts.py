@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from explorer.audit.simulation.result import Cause
+from explorer.audit.simulation.result import CompactionCause
 from explorer.audit.simulation.simulated_compactor import Planned, SimulatedCompactor
 from explorer.compaction import background as machine
 from explorer.compaction.automatic import run
@@ -17,7 +17,7 @@ from explorer.compaction.background import BudgetedPrompts
 from explorer.compaction.profile.rules import Background, PromptBudget
 from explorer.prompting.agent_prompt import MessageBudget, message_budget, result_limit
 from explorer.prompting.summary_requests import SummaryPart, part_ahead, part_before_request
-from explorer.prompting.turns import Conversation, Result, Round, Spoken, ToolUse, Turn
+from explorer.prompting.turns import CallResult, ConversationTurns, Round, Spoken, ToolUse, Turn
 from explorer.session.kinds import CONTEXT_KINDS, Flag, Kind
 
 _CALL = (ToolUse("", "", {}),)
@@ -97,7 +97,7 @@ class Prompts:
         if kind == Kind.TOOL_RESULT:
             self._left_out += max(0, values[at] - self._limit)
             if turns and turns[-1].rounds:
-                turns[-1].rounds[-1].results.append(Result(at, "", "", values[at]))
+                turns[-1].rounds[-1].results.append(CallResult(at, "", "", values[at]))
         elif kind == Kind.ASSISTANT:
             if flags & _FAILED:
                 return
@@ -111,7 +111,7 @@ class Prompts:
                 turns.append(Turn())
             turns[-1].messages.append(Spoken(at, "", values[at]))
 
-    def _conversation(self) -> Conversation:
+    def _conversation(self) -> ConversationTurns:
         """As ``explorer.prompting.turns.conversation`` tells it: rounds of nothing aside."""
         turns = (
             replace(turn, rounds=[one for one in turn.rounds if one.text or one.results])
@@ -119,7 +119,7 @@ class Prompts:
         )
         summary = self._compactor.context.summary
         spoken = Spoken(-1, "", summary) if summary else None
-        return Conversation(spoken, tuple(turns))
+        return ConversationTurns(spoken, tuple(turns))
 
     def _from(self, position: int) -> None:
         """What is before a position was summarized, or something behind it left out."""
@@ -166,7 +166,7 @@ class Prompts:
                 self._finish()
             case machine.Apply():
                 return self._apply()
-            case machine.Stop() | machine.Discard():
+            case machine.Stop() | machine.DiscardRun():
                 self._pending = None
 
     def _tokens(self) -> int:
@@ -178,7 +178,7 @@ class Prompts:
         if tokens > most and not shortens:
             return None
         self._last, self._shortened = min(tokens, most), most if tokens > most else None
-        current = Conversation(None, tuple(self._turns[-1:]))
+        current = ConversationTurns(None, tuple(self._turns[-1:]))
         return machine.Sent(self.budget.ratio(self._last), current.is_warm)
 
     def _summarize_now(self) -> bool:
@@ -202,7 +202,7 @@ class Prompts:
     def _finish(self) -> None:
         """The summary that was begun is there."""
         if self._pending is not None:
-            self._prompts.step(machine.Finished(self._pending.run))
+            self._prompts.step(machine.RunFinished(self._pending.run))
 
     def _apply(self) -> machine.Application:
         found, self._pending = self._pending, None
@@ -230,7 +230,7 @@ class Prompts:
         )
         return _Pending(run, last, planned, len(meter.requests) + compactor.taken.ready_after)
 
-    def _commit(self, pending: _Pending, cause: Cause, why: str) -> None:
+    def _commit(self, pending: _Pending, cause: CompactionCause, why: str) -> None:
         kept, turn = pending.last + 1, self._compactor.track.turn
         is_split = 0 < kept < len(turn) and turn[kept - 1] == turn[kept]
         self._compactor.commit(cause, why, pending.planned, kept, turn[kept] if is_split else 0)

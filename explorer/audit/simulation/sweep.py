@@ -19,7 +19,7 @@ _MOST_KEPT, _MOST_RESERVED = 0.6, 0.7
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class SweepCell:
     """What a session comes to with two sizes. Sizes in tokens."""
 
     keep: int
@@ -45,10 +45,10 @@ class Sweep:
     policy: Policy
     keeps: tuple[int, ...]
     reserves: tuple[int, ...]
-    cells: tuple[Cell, ...]
+    cells: tuple[SweepCell, ...]
     """By reserve, then by keep-recent."""
 
-    def cell(self, keep: int, reserve: int) -> Cell:
+    def cell(self, keep: int, reserve: int) -> SweepCell:
         """The cell of two sizes of the axes."""
         return self.cells[self.reserves.index(reserve) * len(self.keeps) + self.keeps.index(keep)]
 
@@ -107,10 +107,10 @@ def cells(
     assumptions: Assumptions | None = None,
     prices: Prices | None = None,
     cancelled: Callable[[], bool] | None = None,
-) -> Iterator[Cell]:
+) -> Iterator[SweepCell]:
     """One cell after the other, by reserve, then by keep-recent. Raises Stopped."""
     for reserve in reserves:
-        cell: Cell | None = None
+        cell: SweepCell | None = None
         for keep in keeps:
             # Where the profile does not cut by tokens, all of these are one walk.
             if cell is None or keep_matters(policy):
@@ -133,7 +133,7 @@ def sweep(
     """Walk the session with every pair of sizes; see ``axes``. ``progress``: cells done and in all.
     Raises Stopped when ``cancelled`` returns True."""
     keeps, reserves = axes(policy, steps)
-    found: list[Cell] = []
+    found: list[SweepCell] = []
     total = len(keeps) * len(reserves)
     for cell in cells(
         past, policy, keeps, reserves, assumptions=assumptions, prices=prices, cancelled=cancelled
@@ -149,12 +149,12 @@ def _cell(
     assumptions: Assumptions | None,
     prices: Prices | None,
     cancelled: Callable[[], bool] | None,
-) -> Cell:
+) -> SweepCell:
     simulation = simulate(
         past.track.tree, past.track.leaf, policy,
         assumptions=assumptions, past=past, cancelled=cancelled,
     )  # fmt: skip
-    return Cell(
+    return SweepCell(
         keep=policy.settings.keep_recent_tokens,
         reserve=policy.settings.reserve_tokens,
         compactions=len(simulation.compactions),

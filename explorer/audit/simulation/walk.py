@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from explorer.audit.simulation.policy import NOTHING_KNOWN, Assumptions, Known, Policy
+from explorer.audit.simulation.policy import NOTHING_KNOWN, Assumptions, KnownRun, Policy
 from explorer.audit.simulation.recorded_path import Past, past_of
-from explorer.audit.simulation.result import Mark, Simulation
+from explorer.audit.simulation.result import RequestMark, Simulation
 from explorer.audit.simulation.simulated_compactor import SimulatedCompactor
 from explorer.audit.simulation.simulated_prompts import Prompts
 from explorer.audit.simulation.track import ANSWERED_OTHER, ANSWERED_USER, ASKED, UNASKED
@@ -16,12 +16,12 @@ from explorer.session.tree import SessionTree
 
 _ABORTED = int(Flag.ABORTED)
 # Plain numbers: an IntFlag takes its time with every operation.
-_NONE, _EXACT = int(Mark.NONE), int(Mark.EXACT)
-_TOO_LARGE, _SHORTENED = int(Mark.TOO_LARGE), int(Mark.SHORTENED)
+_NONE, _EXACT = int(RequestMark.NONE), int(RequestMark.EXACT)
+_TOO_LARGE, _SHORTENED = int(RequestMark.TOO_LARGE), int(RequestMark.SHORTENED)
 _LOOK_EVERY = 1_024
 
 
-class Stopped(Exception):
+class WalkStopped(Exception):
     """A walk was given up."""
 
 
@@ -30,7 +30,7 @@ def simulate(
     leaf: int,
     policy: Policy,
     *,
-    known: Known = NOTHING_KNOWN,
+    known: KnownRun = NOTHING_KNOWN,
     assumptions: Assumptions | None = None,
     past: Past | None = None,
     cancelled: Callable[[], bool] | None = None,
@@ -67,7 +67,7 @@ class _Walk:
         track, context = self._past.track, self._compactor.context
         for number, at in enumerate(track.events):
             if not number % _LOOK_EVERY and self._cancelled is not None and self._cancelled():
-                raise Stopped
+                raise WalkStopped
             context.end = at
             self._step(at)
         context.end = len(track)

@@ -44,7 +44,7 @@ class MadePrune(NamedTuple):
 
 
 @dataclass(slots=True)
-class Made:
+class AddedEntries:
     """What a policy added in a walk, in order."""
 
     all: list[MadeCompaction | MadePrune] = field(default_factory=list)
@@ -104,7 +104,7 @@ class Overlay:
         track: Track,
         start: int,
         end: int,
-        made: Made,
+        made: AddedEntries,
         *,
         weights: array[int] | None = None,
         usage: Mapping[int, int],

@@ -1,7 +1,7 @@
 """Profiles: the systems' rules as data.
 
 - ``rules``: what a profile is, and the sizes of one compaction.
-- ``switches``, ``policy_switches``, ``sizes``: every choice and every number explained in a
+- ``descriptions``: every choice and every number explained in a
   sentence, with what each value does.
 - ``systems``: the five systems, and documented variants of them.
 - ``values``: a profile as plain values, as files keep it, with every mistake named.
@@ -19,7 +19,7 @@ from explorer.compaction.profile.descriptions import (
 from explorer.compaction.profile.rules import DEFAULT_WINDOW, Profile, Settings
 from explorer.compaction.profile.systems import BASES, PROFILES, VARIANTS
 from explorer.compaction.profile.values import (
-    Mistake,
+    ProfileMistake,
     ReadProfile,
     changed,
     profile_values,
@@ -35,9 +35,9 @@ __all__ = [
     "SIZES",
     "SWITCHES",
     "VARIANTS",
-    "Mistake",
     "PolicyToTell",
     "Profile",
+    "ProfileMistake",
     "ReadProfile",
     "Settings",
     "Size",

@@ -29,7 +29,7 @@ SWITCHES: dict[str, Switch] = {
     "auto_continue": Switch(
         "A11, E17",
         "After a compaction at the threshold",
-        "The agent can be told to go on with its next steps, even when the task was finished.",
+        "The agent can be asked to go on with its next steps, even when the task was finished.",
         {False: "nothing is sent; the person speaks next", True: "a prompt to go on is sent"},
     ),
     "overflow_recovery": Switch(
@@ -137,7 +137,7 @@ SWITCHES: dict[str, Switch] = {
     "split": Switch(
         "A20, A49",
         "A cut inside a turn",
-        "The first part of a turn that is cut can be told on its own, beside the rest it explains.",
+        "The first part of a turn that is cut can be summarized by itself, beside the rest.",
         {
             "two-summaries": "history and the turn's first part are summarized apart",
             "one-summary": "one summary tells all that lies before the cut",
@@ -243,7 +243,7 @@ SWITCHES: dict[str, Switch] = {
     ),
     "context_wrapper": Switch(
         "A6",
-        "How a model is told the summary",
+        "How a model gets the summary",
         "The summary comes back as a message of the user, so something must say what it is.",
         {
             "summary": "a sentence and <summary> tags",
@@ -469,13 +469,13 @@ SIZES: dict[str, Size] = {
         "C8",
         "The user's own messages",
         "Of what is summarized, so many tokens of the user's own messages, the newest first, are "
-        "told again after the summary, word for word; 0 for none.",
+        "repeated after the summary, word for word; 0 for none.",
         "tokens",
     ),
     "branch_reserve_tokens": Size(
         "A32",
         "Reserve of a branch summary",
-        "What stays free when a branch is told to the summarizer, the newest of it first.",
+        "What stays free when a branch is given to the summarizer, the newest of it first.",
         "tokens",
     ),
     "remote_endpoint": Size(
@@ -574,7 +574,7 @@ SIZES: dict[str, Size] = {
     "prompt_budget.argument_characters": Size(
         "B19",
         "Arguments in the simple request",
-        "Calls are told with so many characters of their arguments.",
+        "Calls are given with so many characters of their arguments.",
         "characters",
         1,
     ),

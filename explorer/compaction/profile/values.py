@@ -19,7 +19,7 @@ from explorer.compaction.profile.rules import Background, Profile
 _KNOWN = frozenset(field.name for field in fields(Profile))
 
 
-class Mistake(NamedTuple):
+class ProfileMistake(NamedTuple):
     """A value that a profile cannot have."""
 
     key: str
@@ -33,7 +33,7 @@ class Mistake(NamedTuple):
 class _Mistaken(Exception):
     """Values that cannot be had; ``mistakes`` says which and why."""
 
-    def __init__(self, *mistakes: Mistake) -> None:
+    def __init__(self, *mistakes: ProfileMistake) -> None:
         super().__init__(*mistakes)
         self.mistakes = mistakes
 
@@ -44,7 +44,7 @@ class ReadProfile:
 
     profile: Profile
     """With the base's value in place of every mistaken one."""
-    mistakes: tuple[Mistake, ...]
+    mistakes: tuple[ProfileMistake, ...]
     unknown: Mapping[str, Any]
     """Keys that no profile has here, as they were."""
 
@@ -60,7 +60,7 @@ def profile_values(profile: Profile) -> dict[str, Any]:
 def read_profile(values: Mapping[str, Any], base: Profile) -> ReadProfile:
     """The profile that plain values describe; what they leave out is as in ``base``."""
     changes: dict[str, Any] = {}
-    mistakes: list[Mistake] = []
+    mistakes: list[ProfileMistake] = []
     unknown: dict[str, Any] = {}
     for key, value in values.items():
         if key not in _KNOWN:
@@ -80,7 +80,7 @@ def read_profile(values: Mapping[str, Any], base: Profile) -> ReadProfile:
 def _checked(key: str, value: Any) -> Any:
     """The value as the profile keeps it. Raises _Mistaken."""
     if reason := _problem(key, value):
-        raise _Mistaken(Mistake(key, reason))
+        raise _Mistaken(ProfileMistake(key, reason))
     if key in SIZES and SIZES[key].unit == "names":
         return tuple(value)
     if key == "prompt_budget.threshold":
@@ -118,10 +118,12 @@ def _policy(key: str, value: Any, base: Any) -> tuple[Any, dict[str, Any]]:
     if value is True:
         return start, {}
     if not isinstance(value, Mapping):
-        raise _Mistaken(Mistake(key, f"expected an object, or null for off, not {_shown(value)}"))
+        raise _Mistaken(
+            ProfileMistake(key, f"expected an object, or null for off, not {_shown(value)}")
+        )
     known = {field.name for field in fields(start)}
     changes: dict[str, Any] = {}
-    mistakes: list[Mistake] = []
+    mistakes: list[ProfileMistake] = []
     for inner, each in value.items():
         if inner in known:
             try:
@@ -130,7 +132,7 @@ def _policy(key: str, value: Any, base: Any) -> tuple[Any, dict[str, Any]]:
                 mistakes += error.mistakes
     made = replace(start, **changes)
     if isinstance(made, Background) and not made.warm_low <= made.warm_high <= made.cold:
-        mistakes.append(Mistake(key, "expected warm_low <= warm_high <= cold"))
+        mistakes.append(ProfileMistake(key, "expected warm_low <= warm_high <= cold"))
     if mistakes:
         raise _Mistaken(*mistakes)
     return made, {f"{key}.{inner}": each for inner, each in value.items() if inner not in known}

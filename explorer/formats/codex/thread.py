@@ -102,8 +102,7 @@ class ThreadReader:
             count = f"{len(lines):,} record{'s' if len(lines) > 1 else ''} of the type"
             verb = "are not known; they are" if len(lines) > 1 else "is not known; it is"
             yield Problem(lines[0], f"{count} {name!r} {verb} kept")
-        if self._newest is not None:
-            yield Leaf(self._newest)
+        yield Leaf(self._newest or "")
 
     def _file(self, part: Part, key: str) -> Iterator[Read]:
         self._begin(part, key)

@@ -15,8 +15,8 @@ from importlib.resources.abc import Traversable
 from pathlib import PurePosixPath
 from typing import Any
 
-from explorer import paths
 from explorer.models.catalogue import SCENARIO_PREFIX, ModelInfo
+from explorer.settings import paths
 
 FOLDER = "scenarios"
 _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")

@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from explorer.models.events import Event, TextDelta, ThinkingDelta, ToolCallReady
+from explorer.models.offline.answer_stream import Emit, IsCancelled, send_end
 from explorer.models.offline.scenario import Scenario, ScriptedReply
-from explorer.models.offline.streaming import Emit, IsCancelled, send_end
 from explorer.models.request import ChatMessage, ModelRequest, ToolCall
 
 _GO_ON = re.compile(
@@ -156,7 +156,7 @@ def _unexpected(reply: ScriptedReply, messages: Sequence[ChatMessage], at: int) 
 # playing ------------------------------------------------------------------------------------------
 
 
-class Stopped(Exception):
+class ReplyStopped(Exception):
     """The person stopped the reply."""
 
 
@@ -185,7 +185,7 @@ def play(
                     sleep)  # fmt: skip
         text = _text(following, reply)
         _stream(text, TextDelta, scenario.text_pace, pace, emit, cancelled, sleep)
-    except Stopped:
+    except ReplyStopped:
         return
     calls = _calls(scenario, following, reply)
     for call in calls:
@@ -219,7 +219,7 @@ def _stream(
 ) -> None:
     for piece in _pieces(text, _PIECE if pace else 2_000):
         if cancelled():
-            raise Stopped
+            raise ReplyStopped
         emit(event(piece))
         _wait(len(piece) / characters_s, pace, cancelled, sleep)
 
@@ -236,11 +236,11 @@ def _wait(
     left = seconds / pace if pace else 0.0
     while left > 0:
         if cancelled():
-            raise Stopped
+            raise ReplyStopped
         sleep(min(left, _NAP_S))
         left -= _NAP_S
     if cancelled():
-        raise Stopped
+        raise ReplyStopped
 
 
 def asks_to_go_on(text: str) -> bool:

@@ -23,7 +23,7 @@ made ahead is ready, or a prompt does not fit its budget."""
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class CompactionQuestion:
     """A compaction that is about to happen automatically. Sizes in tokens."""
 
     trigger: Occasion
@@ -35,7 +35,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Compact:
+class CompactHere:
     """Go on: compact here. ``cut``: a position on the path that was chosen by hand."""
 
     cut: int | None = None
@@ -53,13 +53,13 @@ class NotNow:
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class MadeByHand:
     """The user compacted by hand meanwhile; the compaction entry."""
 
     entry: int
 
 
-Answer = Compact | NotNow | Made
+Answer = CompactHere | NotNow | MadeByHand
 
 
 class Confirmation:
@@ -70,17 +70,17 @@ class Confirmation:
 
     def __init__(self, document: Document) -> None:
         self._document = document
-        self._question: Question | None = None
+        self._question: CompactionQuestion | None = None
         self._answer: asyncio.Future[Answer] | None = None
         self.attended = False
         """Whether a user can be asked."""
 
     @property
-    def question(self) -> Question | None:
+    def question(self) -> CompactionQuestion | None:
         """What waits for an answer."""
         return self._question
 
-    async def ask(self, question: Question, cancel: CancelToken) -> Answer:
+    async def ask(self, question: CompactionQuestion, cancel: CancelToken) -> Answer:
         """Wait for the answer, however long it takes. Raises Cancelled."""
         if cancel.cancelled:
             raise Cancelled
@@ -111,4 +111,4 @@ class Confirmation:
         tree = document.tree
         is_new = change.new >= 0 and tree.columns.parent[change.new] == change.old
         if is_new and tree.kind(change.new) is Kind.COMPACTION:
-            self.answer(Made(change.new))
+            self.answer(MadeByHand(change.new))

@@ -24,7 +24,7 @@ from explorer.compaction.automatic import (
     Steps,
     run_async,
 )
-from explorer.compaction.triggers import Guards, LastReply, Limits, manual_now, resting_words
+from explorer.compaction.triggers import ContextLimits, Guards, LastReply, manual_now, resting_words
 from explorer.models.client import Cancelled, CancelToken, ChatMessage
 from explorer.services.auto_compaction.confirmation import Confirmation
 from explorer.services.auto_compaction.guards import StoredGuards, WatchedDocument
@@ -119,7 +119,7 @@ class AutomaticCompaction:
         """Why nothing is compacted automatically any more, as a sentence; empty while it is."""
         return resting_words(self.guards)
 
-    def limits(self, model: str) -> Limits:
+    def limits(self, model: str) -> ContextLimits:
         """Window and threshold for a model, in tokens."""
         return self._rules().limits(self._document.client.info(model).window)
 

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from explorer.compaction.automatic import Rules
+from explorer.compaction.automatic import Switches
 from explorer.compaction.profile import Profile
-from explorer.compaction.triggers import MOST_FAILURES, Guards, Situation
+from explorer.compaction.triggers import MOST_FAILURES, Guards, TriggerSituation
 from explorer.services.document import Document
 from explorer.services.effective_rules import EffectiveRules
 from explorer.session.kinds import CONTEXT_KINDS, selector
@@ -93,12 +93,12 @@ class WatchedDocument:
         self.stored.now = guards
 
     @property
-    def rules(self) -> Rules:
+    def rules(self) -> Switches:
         """The switches of the moment."""
         rules = self.read_rules()
-        return Rules(rules.profile, rules.enabled, rules.auto_continue)
+        return Switches(rules.profile, rules.enabled, rules.auto_continue)
 
-    def situation(self) -> Situation:
+    def situation(self) -> TriggerSituation:
         """How full the context at the leaf is for the model, and what came since the last
         compaction."""
         document, rules = self.document, self.read_rules()
@@ -106,7 +106,7 @@ class WatchedDocument:
         context = document.context()
         start = context.path.position(context.compaction) + 1 if context.compaction >= 0 else 0
         new = len(context.path[start:].select(document.tree.columns.kind, _MESSAGES))
-        return Situation(
+        return TriggerSituation(
             tokens=document.context_size(rules.profile).tokens,
             counted=document.counted_size(rules.profile),
             threshold=threshold,

@@ -21,15 +21,15 @@ from explorer.models.client import (
 )
 from explorer.prompting.agent_prompt import AgentPrompt, MessageBudget, message_budget, result_limit
 from explorer.prompting.elements import Element
-from explorer.prompting.rendering import Rendering, render
-from explorer.prompting.turns import Conversation, PromptMessage, SourceMessage, Thinking
+from explorer.prompting.rendered_prompt import RenderedPrompt, render
+from explorer.prompting.turns import ConversationTurns, PromptMessage, SourceMessage, Thinking
 from explorer.prompting.turns import conversation as as_conversation
 from explorer.services.document import Document
 from explorer.session.context import sent_tokens
 from explorer.session.entries import ThinkingBlock
 from explorer.session.kinds import Flag, Kind
 from explorer.session.text import well_formed
-from explorer.templates import load_prompt
+from explorer.settings.prompt_templates import load_prompt
 from explorer.tokens.estimate import js_json
 
 
@@ -63,7 +63,7 @@ class CopilotWords:
 class PreparedPrompt:
     """What a prompt is rendered from, read at one moment; rendering reads nothing more."""
 
-    conversation: Conversation
+    conversation: ConversationTurns
     prompt: AgentPrompt
     budget: MessageBudget
     facts: QuirkFacts
@@ -73,12 +73,12 @@ class PreparedPrompt:
         """The tree of the prompt."""
         return replace(self.prompt, keep_cached=keep_cached).elements(self.conversation)
 
-    def rendered(self, *, keep_cached: bool = True) -> Rendering:
+    def rendered(self, *, keep_cached: bool = True) -> RenderedPrompt:
         """The messages within the budget. Raises BudgetExceededError."""
         elements = self.elements(keep_cached=keep_cached)
         return render(elements, self.budget.messages, self.prompt.count)
 
-    def outgoing(self, rendering: Rendering) -> tuple[PromptMessage, ...]:
+    def outgoing(self, rendering: RenderedPrompt) -> tuple[PromptMessage, ...]:
         """The messages as the model needs them after a summary (A52)."""
         return with_quirks(rendering.messages, self.model, "conversation", self.facts)[0]
 
@@ -97,9 +97,8 @@ def prepare_prompt(
     outgoing: Outgoing,
     window: int,
     words: CopilotWords,
-    leaf: int | None = None,
 ) -> PreparedPrompt:
-    """Read what the prompt at a leaf is made of. Blocks: payloads are read and texts counted.
+    """Read what the prompt at the leaf is made of. Blocks: payloads are read and texts counted.
 
     Raises ValueError for an invalid threshold (A46).
     """
@@ -109,7 +108,7 @@ def prepare_prompt(
         return document.count_text(text, profile)
 
     taken = tool_tokens(document, outgoing.tools, profile)
-    conversation = read_conversation(document, profile, leaf)
+    conversation = read_conversation(document, profile)
     concerned = {quirk.rule for quirk in quirks_of(outgoing.model, "conversation")}
     reminder = words.keep_going if continue_reminder in concerned else ""
     prompt = AgentPrompt(
@@ -119,18 +118,14 @@ def prepare_prompt(
         policy.result_head,
         summary_reminder=reminder,
     )
-    facts = QuirkFacts(
-        no_tools=words.no_tools, thinking=_last_thinking(document, leaf, conversation)
-    )
+    facts = QuirkFacts(no_tools=words.no_tools, thinking=_last_thinking(document, conversation))
     budget = message_budget(window, taken, policy.threshold, policy.tools_margin)
     return PreparedPrompt(conversation, prompt, budget, facts, outgoing.model)
 
 
-def read_conversation(
-    document: Document, profile: Profile, leaf: int | None = None
-) -> Conversation:
-    """The context at a leaf as turns and rounds, each entry with its weight."""
-    context = document.context(leaf)
+def read_conversation(document: Document, profile: Profile) -> ConversationTurns:
+    """The context at the leaf as turns and rounds, each entry with its weight."""
+    context = document.context()
     tree = document.tree
     weights = document.weights_for(profile)
     estimates = tree.columns.estimate
@@ -150,13 +145,11 @@ def read_conversation(
     return as_conversation(found)
 
 
-def _last_thinking(
-    document: Document, leaf: int | None, conversation: Conversation
-) -> Thinking | None:
+def _last_thinking(document: Document, conversation: ConversationTurns) -> Thinking | None:
     """The last thinking of what the summary in force replaces, where there is a summary."""
     if conversation.summary is None:
         return None
-    context, columns = document.context(leaf), document.tree.columns
+    context, columns = document.context(), document.tree.columns
     kept = context.kept_from
     end = kept if kept >= 0 else context.path.position(context.compaction)
     for position in range(end - 1, -1, -1):

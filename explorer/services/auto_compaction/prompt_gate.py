@@ -29,17 +29,17 @@ from explorer.compaction.background import (
 from explorer.compaction.profile.rules import Background
 from explorer.models.client import Cancelled, CancelToken, ChatMessage, ModelError
 from explorer.models.events import done_or_cancelled
-from explorer.prompting.rendering import BudgetExceededError, Rendering
+from explorer.prompting.rendered_prompt import BudgetExceededError, RenderedPrompt
 from explorer.prompting.summary_requests import part_ahead, part_before_request
 from explorer.services.agent import outgoing_of
 from explorer.services.auto_compaction.confirmation import (
     Answer,
-    Compact,
+    CompactHere,
+    CompactionQuestion,
     Confirmation,
-    Made,
+    MadeByHand,
     NotNow,
     Occasion,
-    Question,
 )
 from explorer.services.auto_compaction.guards import StoredGuards
 from explorer.services.auto_compaction.prompt import (
@@ -133,7 +133,7 @@ class PromptGate:
         # Not the gate itself: a reference cycle would keep a closed session alive.
         self._watched = _WatchedPrompts(document, rules, guards, confirmation)
         self._prompts = BudgetedPrompts(self._watched, random or Random())
-        self.rendering: Rendering | None = None
+        self.rendering: RenderedPrompt | None = None
         """The last prompt that was sent."""
         self.prepared: PreparedPrompt | None = None
         """What it was rendered from."""
@@ -196,7 +196,7 @@ class PromptGate:
 
     async def stop(self) -> None:
         """Cancel the summary that is made ahead, and wait for its end."""
-        steps = self._prompts.advance(machine.Cancelled())
+        steps = self._prompts.advance(machine.RunCancelled())
         await self._perform(steps, Outgoing("", "", ()), CancelToken())
 
     async def _perform(self, steps: Steps[object], outgoing: Outgoing, cancel: CancelToken) -> None:
@@ -224,7 +224,7 @@ class PromptGate:
                     await self._wait(cancel)
                 case machine.Apply(run):
                     return await self._apply(run, cancel)
-                case machine.Discard():
+                case machine.DiscardRun():
                     await self._discard()
             return None
 
@@ -259,7 +259,7 @@ class PromptGate:
         StepFailed."""
         window = prepared.budget.window
         answer = await self._confirm("prompt", window, window, cancel)
-        if isinstance(answer, Compact):
+        if isinstance(answer, CompactHere):
             try:
                 await self._summarize(prepared, outgoing, "prompt", answer.instructions, cancel)
             except (DraftFailed, ValueError) as error:
@@ -283,9 +283,9 @@ class PromptGate:
         summary that is ready. Raises Cancelled."""
         rules = self._rules()
         if self._confirmation is None or not rules.ask_first:
-            return Compact()
+            return CompactHere()
         tokens = self._document.counted_size(rules.profile)
-        question = Question(occasion, tokens, window, threshold, draft)
+        question = CompactionQuestion(occasion, tokens, window, threshold, draft)
         answer = await self._confirmation.ask(question, cancel)
         if isinstance(answer, NotNow) and self._guards is not None:
             self._guards.postpone(rules.profile, answer.tokens)
@@ -317,7 +317,9 @@ class PromptGate:
         except StoreError as error:
             problem = f"It could not be recorded: {error}"
         finally:
-            self._prompts.step(machine.Failed(run, problem) if problem else machine.Finished(run))
+            self._prompts.step(
+                machine.Failed(run, problem) if problem else machine.RunFinished(run)
+            )
 
     async def _wait(self, cancel: CancelToken) -> None:
         """Wait for the run to end, or for the user to give up (raises Cancelled)."""
@@ -356,10 +358,10 @@ class PromptGate:
             answer = await self._confirm_ready(ready.draft, cancel)
             if isinstance(answer, NotNow):
                 return Application("The summary was left for now.", compacted=False)
-            text = answer.text if isinstance(answer, Compact) else None
+            text = answer.text if isinstance(answer, CompactHere) else None
             await self._commit(ready.draft, ready.last_entry, "background", text)
         except (ValueError, StoreError) as error:
-            return Application(str(error), compacted=isinstance(answer, Made))
+            return Application(str(error), compacted=isinstance(answer, MadeByHand))
         except Cancelled:
             self._prompts.step(machine.Failed(run, "It was stopped."))
             raise

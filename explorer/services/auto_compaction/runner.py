@@ -20,21 +20,26 @@ from explorer.compaction.automatic import (
 from explorer.compaction.partition import Partition
 from explorer.compaction.preparation import Preparation
 from explorer.compaction.requests import purposes_of
-from explorer.compaction.triggers import Limits, Trigger
+from explorer.compaction.triggers import ContextLimits, Trigger
 from explorer.models.client import Cancelled, CancelToken
-from explorer.services.auto_compaction.confirmation import Confirmation, Made, NotNow, Question
+from explorer.services.auto_compaction.confirmation import (
+    CompactionQuestion,
+    Confirmation,
+    MadeByHand,
+    NotNow,
+)
 from explorer.services.auto_compaction.guards import StoredGuards, WatchedDocument
 from explorer.services.changes import (
     AutomaticChanged,
     CompactionEnded,
     CompactionStarted,
-    SummaryText,
+    SummaryArrived,
 )
 from explorer.services.document import Document
 from explorer.services.draft_records import Draft
 from explorer.services.effective_rules import EffectiveRules
 from explorer.services.extension_review import CancelledByExtension
-from explorer.services.summary_request import DraftFailed, Order
+from explorer.services.summary_request import DraftFailed, SummaryOrder
 from explorer.store.rows import StoreError
 
 FAILED_WORDS = {
@@ -106,7 +111,7 @@ class CompactionRunner:
                 self._guards.postpone(self._rules().profile, answer.tokens)
                 problem = POSTPONED_WORDS if trigger == "overflow" else ""
                 return replace(ended, problem=problem, cancelled=True)
-            if isinstance(answer, Made):
+            if isinstance(answer, MadeByHand):
                 # The window published that compaction already.
                 rules = self._rules()
                 after = document.counted_size(rules.profile)
@@ -119,10 +124,10 @@ class CompactionRunner:
             rules, cut = replace(rules, instructions=instructions), answer.cut
         return await self._run(trigger, ended, model, rules, cancel, cut)
 
-    def _question(self, trigger: Trigger, model: str, rules: EffectiveRules) -> Question:
+    def _question(self, trigger: Trigger, model: str, rules: EffectiveRules) -> CompactionQuestion:
         now = self._limits(model, rules)
         tokens = self._document.context_size(rules.profile).tokens
-        return Question(
+        return CompactionQuestion(
             "overflow" if trigger == "overflow" else "threshold", tokens, now.window, now.threshold
         )
 
@@ -180,7 +185,7 @@ class CompactionRunner:
         trigger: Trigger,
         model: str,
         rules: EffectiveRules,
-        order: Order,
+        order: SummaryOrder,
         shown: Partition,
         *,
         retry: bool,
@@ -194,7 +199,7 @@ class CompactionRunner:
             CompactionStarted(document.key, trigger, tokens, window, retry, order.model, purposes)
         )
 
-    def _limits(self, model: str, rules: EffectiveRules) -> Limits:
+    def _limits(self, model: str, rules: EffectiveRules) -> ContextLimits:
         return rules.limits(self._document.client.info(model).window)
 
     def _on_progress(self, words: str) -> None:
@@ -209,18 +214,18 @@ def _order(
     trigger: Trigger,
     cancel: CancelToken,
     on_progress: Callable[[str], None],
-) -> Order:
+) -> SummaryOrder:
     """What is asked for: the service first, where there is one, then the models in turn (A43).
     Pieces of the answer are published as changes of the session."""
     key, publish = document.key, document.hub.publish
-    order = Order(
+    order = SummaryOrder(
         rules.instructions,
         rules.summary_model,
-        lambda purpose, text: publish(SummaryText(key, purpose, text)),
+        lambda purpose, text: publish(SummaryArrived(key, purpose, text)),
         cancel,
         fallbacks=rules.fallbacks,
         on_progress=on_progress,
-        on_restart=lambda purpose: publish(SummaryText(key, purpose, "", restart=True)),
+        on_restart=lambda purpose: publish(SummaryArrived(key, purpose, "", restart=True)),
         facts={"trigger": trigger},
     )
     return order.via(rules.profile.remote_endpoint)
@@ -244,7 +249,7 @@ class _Attempt:
     A draft that is not committed is discarded and stays in the records.
     """
 
-    def __init__(self, document: Document, order: Order) -> None:
+    def __init__(self, document: Document, order: SummaryOrder) -> None:
         self._document = document
         self._order = order
         self._draft: Draft | None = None

@@ -30,11 +30,11 @@ from explorer.models.client import (
 )
 from explorer.prompting.agent_prompt import message_budget
 from explorer.prompting.elements import Element
-from explorer.prompting.rendering import BudgetExceededError, Rendering, render
+from explorer.prompting.rendered_prompt import BudgetExceededError, RenderedPrompt, render
 from explorer.prompting.summary_requests import SimpleRecord, SummaryPart, full_request
 from explorer.prompting.turns import PromptMessage
 from explorer.services.auto_compaction.prompt import CopilotWords, PreparedPrompt, chat_message
-from explorer.services.changes import SummaryText
+from explorer.services.changes import SummaryArrived
 from explorer.services.document import Document
 from explorer.services.draft_records import Draft
 from explorer.services.drafts import settings_fields
@@ -88,7 +88,7 @@ class SummarizedPrompt:
     outgoing: Outgoing
     words: CopilotWords
 
-    def ahead(self, rendering: Rendering, facts: dict[str, Any]) -> PromptSummary:
+    def ahead(self, rendering: RenderedPrompt, facts: dict[str, Any]) -> PromptSummary:
         """A fork of the prompt as it was sent: the same messages, and the order after them.
 
         ``facts``: recorded with the draft; JSON values.
@@ -285,7 +285,7 @@ async def _first_good(
     """The first attempt with a good answer; every attempt is in ``log``. Raises DraftFailed."""
 
     def on_text(piece: str) -> None:
-        document.hub.publish(SummaryText(document.key, "history", piece))
+        document.hub.publish(SummaryArrived(document.key, "history", piece))
 
     problem = "There is no way to ask for a summary."
     for number, strategy in enumerate(asked.strategies):
@@ -298,7 +298,7 @@ async def _first_good(
         try:
             request = await review.conversation(request)
             attempt = replace(attempt, request=request)
-            document.hub.publish(SummaryText(document.key, "history", "", restart=True))
+            document.hub.publish(SummaryArrived(document.key, "history", "", restart=True))
             answer = await complete(document.client, request, cancel, on_text)
         except ModelError as error:
             problem = error.sentence

@@ -1,1 +1,1 @@
-"""Replays of recorded sessions: ``recording`` is what is replayed, ``player`` replays it."""
+"""Replays of recorded sessions: ``recorded_session`` is what is replayed, ``player`` replays it."""

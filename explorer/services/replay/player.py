@@ -15,7 +15,7 @@ from typing import Literal
 
 from explorer.agent.limits import TurnLimits
 from explorer.agent.loop import Stored, TurnEvent
-from explorer.agent.prompt import Prompt
+from explorer.agent.prompt import UserPrompt
 from explorer.agent.tools.port import ToolOutcome
 from explorer.models.client import (
     EXTRACTIVE,
@@ -37,11 +37,11 @@ from explorer.models.client import (
     UsageReport,
 )
 from explorer.models.retry import RetryPolicy
-from explorer.services.agent_turns import resume_turn, start_turn
+from explorer.services.agent_turns import SessionTurns
 from explorer.services.auto_compaction.controller import AutomaticCompaction
 from explorer.services.document import Document
 from explorer.services.effective_rules import EffectiveRules
-from explorer.services.replay.recording import EntryMap, Recorded, Scene, scenes
+from explorer.services.replay.recorded_session import EntryMap, RecordedSession, Scene, scenes
 from explorer.session.edit_entries import CUSTOM_TYPES
 from explorer.session.entries import (
     AssistantMessage,
@@ -267,7 +267,7 @@ class Player:
 
     def __init__(
         self,
-        play: Recorded,
+        play: RecordedSession,
         target: Document,
         rules: Callable[[], EffectiveRules],
         pace: Pace | None = None,
@@ -348,15 +348,15 @@ class Player:
         # A message in the middle of a turn begins a scene: the one before ends with its tools.
         limits = TurnLimits(rounds=len(replies), tokens=None, same_calls=None)
         result = (
-            await start_turn(
-                self.target, self.model, self._tools, self._prompt(opening.entry), cancel, watch,
+            await SessionTurns(
+                self.target, self.model, self._tools, cancel, watch,
                 self.automatic, _ONCE, limits=limits,
-            )
+            ).say(self._prompt(opening.entry))
             if opening is not None and opening.kind == "prompt"
-            else await resume_turn(
+            else await SessionTurns(
                 self.target, self.model, self._tools, cancel, watch, self.automatic, _ONCE,
                 limits=limits,
-            )
+            ).resume()
         )  # fmt: skip
         if result.end == "failed":
             return result.error
@@ -397,9 +397,9 @@ class Player:
                 stored = await self.target.writer.append(body, self.target.leaf)
                 on_event(Stored(stored))
 
-    def _prompt(self, entry: int) -> Prompt:
+    def _prompt(self, entry: int) -> UserPrompt:
         content = self.play.document.payloads.entry(entry).content
-        return Prompt(well_formed(text_of(content)), _pictures(content))
+        return UserPrompt(well_formed(text_of(content)), _pictures(content))
 
 
 def _length(scene: Scene) -> int:

@@ -10,9 +10,9 @@ from pathlib import Path
 import orjson
 
 from explorer.audit.changed_files import ChangedFiles
+from explorer.audit.entry_mentions import EntryMentions
 from explorer.audit.fidelity import fidelity
-from explorer.audit.gathered import Gathered
-from explorer.audit.recorded import recorded
+from explorer.audit.recorded_compaction import recorded_compaction
 from explorer.facts import scan
 from explorer.formats import open_source
 from explorer.formats.pi.entries import read_entry
@@ -46,9 +46,9 @@ def audit_all(session: str) -> dict[str, list[float]]:
         table = scan(range(len(tree)), read)
         found["scan"].append((time.process_time() - start) * 1000)
         start = time.process_time()
-        gathered, changes = Gathered(), ChangedFiles(tree)
+        gathered, changes = EntryMentions(), ChangedFiles(tree)
         for compaction in tree.columns.compactions:
-            of = recorded(tree, compaction, changes)
+            of = recorded_compaction(tree, compaction, changes)
             summary = orjson.loads(lines[compaction])["summary"]
             fidelity(
                 summary,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 
 from explorer.prompting.agent_prompt import AgentPrompt
-from explorer.prompting.rendering import render
+from explorer.prompting.rendered_prompt import render
 from explorer.prompting.turns import SourceMessage, conversation
 from explorer.session.entries import (
     AssistantMessage,

@@ -9,12 +9,15 @@ from pathlib import Path
 
 from PySide6.QtCore import QPointF
 
+from explorer.extensions.manager import user_folder
+from tests.extensions.making import handler, write
 from tests.generated import write_session
 from tests.screens.stage import Scene
 from tests.screens.states.registry import state
 from tests.ui.window.running import RunningWindow, sample_path
+from ui.extensions.dialog import ExtensionsDialog
 from ui.library.found import FoundDialog
-from ui.shell.command_palette import CommandPalette, KeysPage
+from ui.shell.command_palette import CommandPalette, ShortcutsPage
 
 
 @state("palette", main=True, doubled=True)
@@ -29,7 +32,7 @@ async def palette(scene: Scene) -> AsyncIterator[None]:
 async def keys_page(scene: Scene) -> AsyncIterator[None]:
     scene.live.window.map.setFocus()
     scene.live.keys("?")
-    await scene.live.dialog(KeysPage)
+    await scene.live.dialog(ShortcutsPage)
     yield
 
 
@@ -59,6 +62,18 @@ async def found_nothing(scene: Scene) -> AsyncIterator[None]:
     shutil.rmtree(Path(os.environ["HOME"]) / ".pi", ignore_errors=True)
     await press_find(scene.live)
     await scene.live.dialog(FoundDialog)
+    yield
+
+
+@state("extensions", main=True, doubled=True)
+async def extensions(scene: Scene) -> AsyncIterator[None]:
+    write(user_folder(), "guard", handler("session_before_compact", "return None"))
+    write(user_folder(), "broken", "x = 1\nimport nothing_of_that_name\n")
+    live = scene.live
+    live.session.actions["extensions"].trigger()
+    dialog = await live.dialog(ExtensionsDialog)
+    live.press_button("Reload", dialog)
+    await live.until(lambda: dialog.notice.notice, "the end of loading")
     yield
 
 

@@ -98,6 +98,6 @@ async def models_box(scene: Scene) -> AsyncIterator[None]:
     box = scene.live.window.agent.models
     box.showPopup()
     await scene.live.settle()
-    box.view().scrollToBottom()
+    box.popup.table.scrollToBottom()
     yield
     box.hidePopup()

@@ -6,7 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 
-from explorer.paths import ensure, settings_path
+from explorer.settings.paths import ensure, settings_path
 from tests.screens.stage import Scene
 from tests.screens.states.registry import state
 

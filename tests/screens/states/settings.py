@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 
-from explorer.paths import settings_path
+from explorer.settings.paths import settings_path
 from tests.screens.stage import Scene
 from tests.screens.states.registry import state
 from ui.settings.dialog import SettingsDialog

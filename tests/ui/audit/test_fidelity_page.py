@@ -15,7 +15,7 @@ from ui.audit.fidelity.charts import (
 )
 from ui.audit.fidelity.findings import (
     FindingsModel,
-    Heading,
+    GroupHeading,
 )
 from ui.audit.fidelity.words import headline, percent
 
@@ -45,7 +45,7 @@ def test_groups_without_losses_are_folded_and_open_on_request(app: QApplication)
     kept = next(
         at
         for at, row in enumerate(model.rows)
-        if isinstance(row, Heading) and row.group.title == "Kept verbatim"
+        if isinstance(row, GroupHeading) and row.group.title == "Kept verbatim"
     )
     model.turn(kept)
     assert sum(isinstance(row, Finding) for row in model.rows) == len(shown) + 5_000
@@ -60,7 +60,7 @@ def test_one_kind_alone_leaves_out_groups_that_have_none(app: QApplication) -> N
     assert {row.fact.kind for row in model.rows if isinstance(row, Finding)} == {
         FactKind.CONSTRAINT
     }
-    assert all(row.number for row in model.rows if isinstance(row, Heading))
+    assert all(row.number for row in model.rows if isinstance(row, GroupHeading))
     assert model.first_finding() == 1
     model.show_groups(())
     assert model.first_finding() == -1 and model.rowCount() == 0

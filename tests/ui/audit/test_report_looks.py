@@ -6,7 +6,7 @@ import re
 
 from PySide6.QtGui import QColor
 
-from explorer import paths
+from explorer.settings import paths
 from ui.audit.fidelity.words import BAR
 from ui.theme.tokens import DARK, LIGHT, contrast
 

@@ -32,7 +32,7 @@ from explorer.audit.provenance import (
 from explorer.audit.rules import rule_of
 from explorer.compaction.profile import BASES
 from explorer.formats.pi.entries import read_entry
-from explorer.session.spending import UNCOUNTED, Spending, Spent
+from explorer.session.usage_sums import UNCOUNTED, PartUsage, UsageSum
 from tests.audit.test_ledger import twice
 from tests.compaction.sessions import Session
 from tests.ui.waiting import settle
@@ -45,7 +45,7 @@ from ui.audit.known import (
 from ui.audit.tab import BRANCHES, LEDGER, LOSSES, SURVIVAL, AuditTab, headline
 from ui.audit.verdict_line import VerdictLine
 from ui.audit.words import LEADS, MEANINGS, VERDICTS
-from ui.conversation.spending import label_of, tip_of
+from ui.conversation.usage_label import label_of, tip_of
 from ui.widgets.entry_table import LEAD, STRONG, VERDICT
 
 
@@ -226,13 +226,13 @@ def test_a_figure_in_running_words_is_calm() -> None:
 
 def test_a_sum_says_what_is_not_in_it() -> None:
     """The status bar's figures."""
-    priced = Spent(input=900, output=100, cost=1.5, calls=2)
+    priced = UsageSum(input=900, output=100, cost=1.5, calls=2)
     assert label_of(priced) == ("$1.50 · 1.0k tokens", "$1.50")
-    some = priced + Spent(input=500, calls=1, unpriced=1)
+    some = priced + UsageSum(input=500, calls=1, unpriced=1)
     assert label_of(some) == ("≈$1.50 · 1.5k tokens", "≈$1.50")
     assert label_of(some + UNCOUNTED) == ("≈$1.50 · ≈1.5k tokens", "≈$1.50")
     assert label_of(UNCOUNTED) == ("tokens not recorded", "not recorded")
-    tip = tip_of(Spending(some), Spending(), Spending(), Spent())
+    tip = tip_of(PartUsage(some), PartUsage(), PartUsage(), UsageSum())
     assert "Cost: inferred. As recorded, without 1 of 3 calls that tell no cost." in tip
     assert "Tokens: " not in tip
 

@@ -10,13 +10,13 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from explorer import paths
 from explorer.audit.simulation import Policy, past_of, simulate
 from explorer.audit.simulation.sweep import Sweep, sweep
 from explorer.compaction.profile import PROFILES
 from explorer.formats import open_source
 from explorer.session.tree import SessionTree
-from ui.audit.what_if.chart import Chart, Scale, thinned, ticks
+from explorer.settings import paths
+from ui.audit.what_if.chart import Chart, ChartScale, thinned, ticks
 from ui.audit.what_if.heat_map import FIGURES, HeatMap, words_of
 from ui.audit.what_if.lines import RECORDED, Drawing, drawing_of
 from ui.audit.what_if.window import in_window
@@ -54,7 +54,7 @@ def swept() -> Sweep:
 
 def test_a_thinned_line_keeps_what_is_lowest_and_highest(drawing: Drawing) -> None:
     line = drawing.lines[1]
-    scale = Scale(QRectF(0, 0, 40, 200), len(drawing.entries), line.found.largest)
+    scale = ChartScale(QRectF(0, 0, 40, 200), len(drawing.entries), line.found.largest)
     points = thinned(line, scale)
     assert len(points) < 4 * 41
     heights = [point.y() for point in points]

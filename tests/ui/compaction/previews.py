@@ -11,7 +11,7 @@ from explorer.compaction.preparation import Preparation, prepare
 from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.requests import SummaryRequest, build_requests
 from explorer.services.summary_request import Attempt
-from explorer.templates import load_templates
+from explorer.settings.prompt_templates import load_templates
 from explorer.tokens.estimate import estimate_text
 from tests.ui.sessions import MemoryDocument
 

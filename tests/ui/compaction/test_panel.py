@@ -10,7 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel
 
 from explorer.compaction.partition import Verdict
-from explorer.compaction.preparation import Preparation, Refusal
+from explorer.compaction.preparation import Preparation, PreparationRefusal
 from explorer.compaction.profile import (
     POLICY_SWITCHES,
     PROFILES,
@@ -138,7 +138,7 @@ def test_a_refusal_says_why_and_what_to_do(panel: CompactionPanel) -> None:
     """E4: nothing to summarize."""
     set_keep(panel, 500_000)
     shown = panel.partition
-    assert shown is not None and isinstance(shown.preparation, Refusal)
+    assert shown is not None and isinstance(shown.preparation, PreparationRefusal)
     words = panel.setup.why.accessibleName()
     assert shown.preparation.reason in words
     assert "Keep recent" in words

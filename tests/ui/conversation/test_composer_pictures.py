@@ -15,8 +15,8 @@ from PySide6.QtWidgets import QApplication
 from ui.conversation.attachments import (
     LONGEST_SIDE,
     MOST_BYTES,
+    AttachmentRefused,
     ChipRow,
-    PictureRefused,
     from_bytes,
     from_file,
     from_image,
@@ -55,7 +55,7 @@ def test_what_is_too_large_is_made_smaller(app: QApplication) -> None:
 
 def test_what_is_no_picture_is_refused_with_its_name(app: QApplication) -> None:
     for raw in (b"hello", b"<svg xmlns='http://www.w3.org/2000/svg'/>", b"\x89PNG\r\n\x1a\nxx"):
-        with pytest.raises(PictureRefused, match=r"it\.png"):
+        with pytest.raises(AttachmentRefused, match=r"it\.png"):
             from_bytes(raw, "it.png")
 
 

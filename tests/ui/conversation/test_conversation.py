@@ -1,98 +1,35 @@
-"""The conversation under real events: reading, scrolling, selecting, finding, folding, arriving."""
+"""The conversation under real events: reading, scrolling, folding, and what it shows."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import pytest
-from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
-from PySide6.QtGui import QAccessible, QGuiApplication, QWheelEvent
+from PySide6.QtCore import QPoint, QRectF, Qt
+from PySide6.QtGui import QAccessible
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from explorer.agent.events import RoundStarted, ToolEnded, ToolOutput, ToolStarted
-from explorer.agent.tools.port import ToolOutcome
-from explorer.models.client import TextDelta, ThinkingDelta, ToolCall, ToolCallReady
-from tests.ui.conversation.view.talks import CODE, Opened, Talk, call, long, rich, thinking
+from tests.ui.conversation.steps import (
+    Key,
+    Mod,
+    box_of,
+    click,
+    clipboard,
+    find,
+    keys,
+    point,
+    show,
+    talk,
+    wheel,
+    words_on_screen,
+)
+from tests.ui.conversation.view.talks import Opened, Talk, call, long, rich
 from tests.ui.waiting import Heard, settle, wait_for
 from ui import theme
 from ui.conversation.conversation import Conversation
 from ui.conversation.view.parts import Code, Prose, Row
-from ui.conversation.view.scroll_area import Placed
 
-Key, Mod = Qt.Key, Qt.KeyboardModifier
-
-
-@pytest.fixture
-def talk(app: QApplication) -> Conversation:
-    made = Conversation()
-    made.resize(700, 420)
-    made.show()
-    made.activateWindow()
-    return made
-
-
-def show(talk: Conversation, said: Talk) -> Opened:
-    opened = Opened(said)
-    talk.show_document(opened)
-    settle()
-    return opened
-
-
-def find(talk: Conversation, words: str) -> Placed:
-    """The part on screen that says this."""
-    for placed in talk.view.placed:
-        part = talk.view.flow.laid(placed.item).parts[placed.part]
-        if words in part.words:
-            return placed
-    seen = "\n".join(words_on_screen(talk))
-    raise AssertionError(f"{words!r} is not on screen, but:\n{seen}")
-
-
-def words_on_screen(talk: Conversation) -> list[str]:
-    flow = talk.view.flow
-    return [flow.laid(p.item).parts[p.part].words for p in talk.view.placed]
-
-
-def box_of(talk: Conversation, placed: Placed) -> tuple[Any, QPointF]:
-    laid = talk.view.flow.laid(placed.item)
-    box = laid.box(placed.part, talk.view.flow.pictures)
-    return box, QPointF(0, placed.top + laid.gap(placed.part))
-
-
-def point(talk: Conversation, words: str, inside: QRectF | None = None) -> QPoint:
-    """A point of the part that says this: the middle of a rectangle in it, or of its first line."""
-    box, origin = box_of(talk, find(talk, words))
-    rect = inside or QRectF(box.left + 2, 1, 40, 16)
-    return (origin + rect.center()).toPoint()
-
-
-def click(talk: Conversation, at: QPoint) -> None:
-    QTest.mouseClick(talk.view.viewport(), Qt.MouseButton.LeftButton, pos=at)
-    settle()
-
-
-def wheel(talk: Conversation, steps: int) -> None:
-    port = talk.view.viewport()
-    middle = QPointF(port.rect().center())
-    event = QWheelEvent(
-        middle, port.mapToGlobal(middle), QPoint(), QPoint(0, steps * 120),
-        Qt.MouseButton.NoButton, Mod.NoModifier, Qt.ScrollPhase.NoScrollPhase, False,
-    )  # fmt: skip
-    QApplication.sendEvent(port, event)
-    settle()
-
-
-def keys(talk: Conversation, *strokes: Any) -> None:
-    for stroke in strokes:
-        key, modifier = stroke if isinstance(stroke, tuple) else (stroke, Mod.NoModifier)
-        QTest.keyClick(talk.view, key, modifier)
-    settle()
-
-
-def clipboard() -> str:
-    return QGuiApplication.clipboard().text()
-
+__all__ = ["talk"]
 
 # the whole path -----------------------------------------------------------------------------------
 
@@ -308,236 +245,6 @@ def test_a_name_leads_to_the_entry_and_an_entry_is_revealed(talk: Conversation) 
     keys(talk, Key.Key_M)
     assert asked.at(1) == [3]
     assert not talk.reveal(99)
-
-
-# selecting and copying --------------------------------------------------------------------------
-
-
-def drag(talk: Conversation, first: QPoint, last: QPoint) -> None:
-    port = talk.view.viewport()
-    QTest.mousePress(port, Qt.MouseButton.LeftButton, pos=first)
-    for share in (0.3, 0.7, 1.0):
-        QTest.mouseMove(port, first + (last - first) * share)
-        settle(1)
-    QTest.mouseRelease(port, Qt.MouseButton.LeftButton, pos=last)
-    settle()
-
-
-def test_a_selection_reaches_over_several_messages(talk: Conversation) -> None:
-    said = Talk()
-    said.user("First words here.")
-    said.reply("Some **bold** ones.", usage={})
-    said.user("The last words.")
-    show(talk, said)
-    start, end = find(talk, "First words"), find(talk, "The last words")
-    left = box_of(talk, start)[0].left
-    metrics = talk.view.flow.inks.metrics
-    from_ = QPoint(
-        round(left + metrics.horizontalAdvance("First ")), round(box_of(talk, start)[1].y() + 8)
-    )
-    to = QPoint(
-        round(left + metrics.horizontalAdvance("The last")), round(box_of(talk, end)[1].y() + 8)
-    )
-    drag(talk, from_, to)
-    keys(talk, (Key.Key_C, Mod.ControlModifier))
-    assert clipboard() == "words here.\n\nSome bold ones.\n\nThe last"
-    keys(talk, (Key.Key_C, Mod.ControlModifier | Mod.ShiftModifier))
-    assert "Some **bold** ones." in clipboard()
-    drag(talk, to, from_)
-    keys(talk, Key.Key_C)
-    assert clipboard() == "words here.\n\nSome bold ones.\n\nThe last", "upwards is the same"
-    keys(talk, Key.Key_Escape)
-    assert talk.view.selection.empty
-
-
-def test_a_double_click_takes_a_word_and_all_is_selected_by_a_key(talk: Conversation) -> None:
-    said = Talk()
-    said.user("First words here.")
-    said.reply("And `an` answer.", usage={})
-    show(talk, said)
-    at = point(talk, "First words")
-    QTest.mouseDClick(talk.view.viewport(), Qt.MouseButton.LeftButton, pos=at)
-    keys(talk, Key.Key_C)
-    assert clipboard() in ("First", "words")
-    keys(talk, (Key.Key_A, Mod.ControlModifier), (Key.Key_C, Mod.ControlModifier))
-    assert clipboard().startswith("First words here.\n\nAnd an answer.")
-
-
-def test_the_whole_conversation_is_copied_in_a_thread(talk: Conversation) -> None:
-    show(talk, long(600))
-    told = Heard(talk.reported)
-    keys(talk, (Key.Key_A, Mod.ControlModifier), (Key.Key_C, Mod.ControlModifier))
-    wait_for(lambda: told.count(), "the copy")
-    assert "messages are copied as Markdown" in told.at(0)[0]
-    assert clipboard().startswith("**You**\n\nQuestion 0")
-    assert clipboard().count("**You**") == sum(
-        e["message"]["role"] == "user" for e in long(600).entries if e["type"] == "message"
-    )
-
-
-# finding ----------------------------------------------------------------------------------------
-
-
-def search(talk: Conversation, words: str) -> None:
-    keys(talk, (Key.Key_F, Mod.ControlModifier))
-    assert talk.bar.isVisible()
-    talk.bar.field.clear()
-    QTest.keyClicks(talk.bar.field, words)
-    QTest.keyClick(talk.bar.field, Key.Key_Return)
-    wait_for(lambda: talk.finding.is_over, "the end of the search")
-    settle()
-
-
-def test_words_are_found_in_all_messages_and_gone_through(talk: Conversation) -> None:
-    show(talk, long(800))
-    search(talk, "Question 402:")
-    assert talk.bar.count.text() == "1 of 1"
-    assert any("Question 402:" in words for words in words_on_screen(talk))
-    search(talk, "queue do when")
-    assert talk.bar.count.text().endswith(" of 134")
-    first = talk.view.current
-    QTest.keyClick(talk.bar.field, Key.Key_Return, Mod.ShiftModifier)
-    assert talk.view.current != first
-    QTest.keyClick(talk.bar.field, Key.Key_Return)
-    assert talk.view.current == first
-    search(talk, "no such words")
-    assert talk.bar.count.text() == "no places"
-    QTest.keyClick(talk.bar.field, Key.Key_Escape)
-    settle()
-    assert not talk.bar.isVisible()
-    assert talk.view.query == ""
-
-
-def test_words_behind_markdown_are_found_as_they_are_read(talk: Conversation) -> None:
-    said = Talk()
-    said.reply("It is **very** `fast` and [well *known*](https://example.org/hidden).")
-    show(talk, said)
-    search(talk, "very fast and well known")
-    assert talk.bar.count.text() == "1 of 1"
-    hit = talk.finding.hits[0]
-    box, _ = box_of(talk, find(talk, "It is"))
-    assert len(box.hits("very fast and well known")) == 1, "what is counted is what is marked"
-    assert hit.number == 0
-    search(talk, "hidden")
-    assert talk.bar.count.text() == "no places"
-
-
-def test_what_is_found_in_a_fold_is_opened(talk: Conversation) -> None:
-    said = Talk()
-    said.reply(thinking("hm\n\na needle in thought"), call("a", "bash", command="seq 90"))
-    said.result("a", "bash", "\n".join(map(str, range(80))) + "\nneedle at the end")
-    said.reply("nothing here")
-    show(talk, said)
-    search(talk, "needle")
-    assert talk.bar.count.text().endswith("of 2")
-    for _ in range(2):
-        QTest.keyClick(talk.bar.field, Key.Key_Return)
-        settle()
-        assert talk.view.current is not None
-        assert any("needle" in words for words in words_on_screen(talk))
-
-
-# what arrives -----------------------------------------------------------------------------------
-
-
-def test_a_reply_that_arrives_is_followed_only_by_who_is_at_the_end(talk: Conversation) -> None:
-    show(talk, long(100))
-    talk.set_running(True)
-    talk.turn_event(RoundStarted(1))
-    for at in range(80):
-        talk.turn_event(TextDelta(f"word {at}\n\n"))
-    wait_for(lambda: any("word 79" in w for w in words_on_screen(talk)), "the words")
-    assert talk.view.at_end
-    wheel(talk, 3)
-    top = talk.view.placed[0]
-    for at in range(80, 160):
-        talk.turn_event(TextDelta(f"word {at}\n\n"))
-    talk.flush()
-    settle()
-    assert talk.view.placed[0] == top, "who reads further up is left there"
-    assert "word 159" in talk.toPlainText()
-
-
-def test_only_the_last_piece_is_laid_out_anew(talk: Conversation) -> None:
-    show(talk, long(10))
-    talk.set_running(True)
-    talk.turn_event(TextDelta(f"# Long\n\n```python\n{CODE * 20}```\n\n" + "Words.\n\n" * 50))
-    talk.flush()
-    settle(60)
-    laid = talk.view.flow.laid(talk.view.flow.count - 1)
-    boxes = [laid.known_box(at) for at in range(len(laid.parts))]
-    assert any(box is not None for box in boxes)
-    talk.turn_event(TextDelta("The end"))
-    talk.flush()
-    after = [laid.known_box(at) for at in range(len(boxes) - 1)]
-    assert after == boxes[:-1]
-
-
-def test_code_that_grows_keeps_its_box(talk: Conversation) -> None:
-    show(talk, long(10))
-    talk.set_running(True)
-    talk.turn_event(TextDelta("```python\nvalue = 1\n"))
-    talk.flush()
-    laid = talk.view.flow.laid(talk.view.flow.count - 1)
-    box = laid.known_box(0)
-    assert box is not None
-    high = laid.height
-    talk.turn_event(TextDelta("other = 2\n"))
-    talk.flush()
-    assert laid.known_box(0) is box
-    assert laid.height > high
-    assert box.text() == "value = 1\nother = 2"
-
-
-def test_a_turn_with_a_tool_from_its_first_word_to_its_stored_result(talk: Conversation) -> None:
-    said = Talk()
-    said.user("Run it.")
-    opened = show(talk, said)
-    talk.set_running(True)
-    one = ToolCall("c1", "bash", {"command": "make test"})
-    for event in (RoundStarted(1), ThinkingDelta("I shall "), ThinkingDelta("run it."),
-                  TextDelta("Here "), TextDelta("we go."), ToolCallReady(one)):  # fmt: skip
-        talk.turn_event(event)
-    talk.flush()
-    words = talk.toPlainText()
-    assert "Thinking  I shall run it." in words
-    assert "Here we go." in words
-    assert "bash  make test  arriving" in words
-    click(talk, point(talk, "I shall run it."))
-    said.reply(thinking("I shall run it."), "Here we go.", call("c1", "bash", command="make test"))
-    opened.take()
-    talk.refresh()
-    settle()
-    assert talk.toPlainText().count("Here we go.") == 1, "the stored reply takes its place"
-    shown = talk.view.flow.laid(talk.view.flow.count - 1).parts
-    assert isinstance(shown[0], Row)
-    assert shown[0].is_open, "what was opened while it arrived stays open"
-    talk.set_waiting("c1", True)
-    talk.flush()
-    assert "waiting for your approval" in talk.toPlainText()
-    talk.turn_event(ToolStarted(one))
-    talk.turn_event(ToolOutput("c1", "compiling\n"))
-    talk.turn_event(ToolOutput("c1", "testing\n"))
-    talk.flush()
-    assert "running" in talk.toPlainText()
-    assert "compiling\ntesting" in talk.toPlainText()
-    talk.turn_event(ToolEnded(one, ToolOutcome("3 passed")))
-    said.result("c1", "bash", "3 passed")
-    opened.take()
-    talk.refresh()
-    assert "bash  make test  3 passed" in talk.toPlainText()
-    talk.set_running(False)
-    assert "bash  make test  3 passed" in talk.toPlainText()
-
-
-def test_what_was_not_stored_goes_with_the_turn(talk: Conversation) -> None:
-    show(talk, long(10))
-    talk.set_running(True)
-    talk.turn_event(TextDelta("void"))
-    talk.flush()
-    assert "void" in talk.toPlainText()
-    talk.set_running(False)
-    assert "void" not in talk.toPlainText()
 
 
 # for everybody ------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from explorer.agent.context_port import Outgoing
-from explorer.compaction.background import Machine, Rendered, State, step
+from explorer.compaction.background import Machine, Rendered, RunState, step
 from explorer.compaction.profile import PROFILES
 from explorer.compaction.profile.rules import Background
 from explorer.models.client import ModelClient
@@ -134,7 +134,7 @@ def test_a47_the_machine_is_lit_and_says_what_happened(page: PromptPage) -> None
     assert heard.count() == 1
     assert "65 %" in page.gauge.accessibleDescription()
     assert "78 % to 82 %" in page.gauge.accessibleDescription()
-    failed = Machine(State.FAILED, 1, 0.9, note="The provider asks to wait.")
+    failed = Machine(RunState.FAILED, 1, 0.9, note="The provider asks to wait.")
     page.show_machine(failed, Background())
     assert page.states.state_words == "Failed"
     assert "The provider asks to wait." in shown_texts(page)

@@ -57,7 +57,7 @@ def test_what_no_file_tells_is_marked_beside_its_figure(pane: ContextPane) -> No
     }  # fmt: skip
     assert ", ≈" in pane.title.text() and "about" in pane.title.accessibleName()
     assert "model not recorded" in pane.facts.text()
-    assert "no provider told it" in pane.badges["size"].toolTip()
+    assert "no provider reported it" in pane.badges["size"].toolTip()
     talk.entry("thinking_level_change", thinkingLevel="high")
     talk.reply("Yes.", usage={"totalTokens": 900})
     pane.show_context(talk.document, talk.document.leaf)

@@ -7,7 +7,7 @@ import json
 import pytest
 from PySide6.QtWidgets import QApplication, QPlainTextEdit, QTextEdit, QWidget
 
-from explorer.audit.excerpt import Quoted, quoted
+from explorer.audit.excerpt import QuotedText, quoted
 from explorer.facts import Span
 from tests.ui.sessions import Talk, call_block
 from tests.ui.waiting import settle, wait_for
@@ -142,7 +142,7 @@ def test_an_address_is_not_in_what_is_rendered() -> None:
 def test_a_place_in_json_is_that_of_the_escaped_text() -> None:
     text = 'say "no"\nnever 5 ms'
     pretty = json.dumps({"first": "never 5 ms", "content": text}, indent=2)
-    place = place_in_json(pretty, Quoted(text, text.index("5 ms"), len(text)))
+    place = place_in_json(pretty, QuotedText(text, text.index("5 ms"), len(text)))
     assert place is not None and pretty[slice(*place)] == "5 ms"
     assert place[0] > pretty.index("content")
 

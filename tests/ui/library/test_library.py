@@ -127,8 +127,9 @@ def test_found_sessions_are_ticked_and_filtered(app: QApplication) -> None:
     chosen: list[list[str]] = []
     dialog.import_chosen.connect(chosen.append)
     assert not dialog.take.isEnabled(), "nothing is imported unasked"
-    for item in dialog._items():
-        item.setCheckState(0, Qt.CheckState.Checked)
+    dialog.list.setFocus()
+    for key in (Qt.Key.Key_Home, Qt.Key.Key_Space, Qt.Key.Key_Down, Qt.Key.Key_Space):
+        QTest.keyClick(dialog.list, key)
     assert dialog.take.text() == "Import 2"
     QTest.keyClicks(dialog.filter, "todo")
     assert dialog.take.text() == "Import 1", "what is not seen is not imported"

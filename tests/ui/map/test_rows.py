@@ -10,7 +10,7 @@ from tests.ui.map.conftest import Branchy
 from tests.ui.sessions import Talk, call_block
 from ui.map.folds import PathPlaces, branch_links, find_above, fold_of, hidden_by, short_tokens
 from ui.map.layout import BLOCK, Samples, Skeleton, arrange, bucket_rows, composition
-from ui.map.rows import Category, RowFilter, Rows, categories, filter_mask
+from ui.map.rows import RowCategory, RowFilter, Rows, categories, filter_mask
 
 
 def test_replies_that_only_call_tools_count_as_tools() -> None:
@@ -22,7 +22,8 @@ def test_replies_that_only_call_tools_count_as_tools() -> None:
     talk.reply("done", call_block("c2", "read", path="b.py"))
     found = categories(talk.document.tree.columns)
     assert list(found) == [
-        Category.USER, Category.CALL, Category.RESULT, Category.THINKING, Category.ASSISTANT
+        RowCategory.USER, RowCategory.CALL, RowCategory.RESULT, RowCategory.THINKING,
+        RowCategory.ASSISTANT,
     ]  # fmt: skip
 
 
@@ -53,7 +54,8 @@ def test_masked_rows_map_both_ways() -> None:
 def test_filters(choice: RowFilter, shown: list[int]) -> None:
     groups = bytearray(
         [
-            Category.USER, Category.CALL, Category.RESULT, Category.ASSISTANT, Category.COMPACTION
+            RowCategory.USER, RowCategory.CALL, RowCategory.RESULT, RowCategory.ASSISTANT,
+            RowCategory.COMPACTION,
         ]
     )  # fmt: skip
     mask = filter_mask(choice, groups, [2])
@@ -122,12 +124,12 @@ def test_samples_are_the_same_wherever_they_are_asked_for() -> None:
 
 
 def test_a_compaction_is_never_lost_in_a_sample() -> None:
-    groups = bytearray([Category.RESULT] * 40)
-    groups[33] = Category.COMPACTION
+    groups = bytearray([RowCategory.RESULT] * 40)
+    groups[33] = RowCategory.COMPACTION
     rows = Rows(groups, array("i", [1] * 40))
     samples = Samples(rows, arrange(Skeleton(array("i", range(-1, 39))), 39))
     assert [part.category for part in samples.between(0, 40, 20)] == [
-        Category.RESULT, Category.COMPACTION
+        RowCategory.RESULT, RowCategory.COMPACTION
     ]  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from explorer.models.client import ModelClient
 from tests.ui.waiting import Heard, settle
-from ui.models.model_table import Heading, ModelRow, ModelsTable, rows_of, sift
+from ui.models.model_table import ModelRow, ModelsTable, ProviderHeading, rows_of, sift
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +40,7 @@ def test_every_word_must_fit_and_each_provider_has_a_heading(all_rows: list[Mode
     assert len(all_rows) > 2_000
     lines = sift(all_rows, "sonnet IMAGES 4-5", False)
     models = [line for line in lines if isinstance(line, ModelRow)]
-    headings = [line for line in lines if isinstance(line, Heading)]
+    headings = [line for line in lines if isinstance(line, ProviderHeading)]
     assert all("sonnet" in row.info.id and row.info.images for row in models)
     assert len(headings) == len({row.provider for row in models}) > 3
     assert headings[0].provider == "anthropic", "those that can be called come first"

@@ -12,7 +12,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QMenu, QScrollArea
 
 from explorer.extensions.trust import TrustStore
-from explorer.paths import ensure, settings_path
+from explorer.settings.paths import ensure, settings_path
 from tests.generated import write_session
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QMainWindow, QTextBrowser
 
 from tests.ui.waiting import settle
 from ui.actions import ActionRegistry, ActionSpec
-from ui.shell.command_palette import CommandPalette, KeysPage, key_sections
+from ui.shell.command_palette import CommandPalette, ShortcutsPage, key_sections
 from ui.widgets.dialogs import help_html
 
 
@@ -92,7 +92,7 @@ def test_the_page_of_keys_escapes_what_it_quotes(
     assert "Tip of leaf &lt;b&gt;" in html
     assert "Ctrl+F" in html
     assert "On the map" in html
-    page = KeysPage(registry, window)
+    page = ShortcutsPage(registry, window)
     page.show()
     (text,) = page.findChildren(QTextBrowser)
     assert "Tip of leaf <b>" in text.toPlainText()

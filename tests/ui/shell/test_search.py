@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
 from tests.ui.waiting import settle, wait_for
 from ui.shell.header import ROOMY, Header
-from ui.shell.search import Result, SearchBar
+from ui.shell.search import SearchBar, SearchResult
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def test_the_count_speaks_only_of_a_search(bar: SearchBar) -> None:
 def test_hits_of_all_sessions_are_chosen_by_keys_and_by_click(bar: SearchBar) -> None:
     chosen: list[tuple[int, int]] = []
     bar.hit_chosen.connect(lambda key, entry: chosen.append((key, entry)))
-    rows = [Result(7, at, "A session", f"line {at}\nof text") for at in range(20)]
+    rows = [SearchResult(7, at, "A session", f"line {at}\nof text") for at in range(20)]
     bar.show_results(rows)
     settle()
     window = bar.window().rect()

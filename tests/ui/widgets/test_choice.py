@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QApplication
 
 from tests.ui.waiting import settle
 from ui import theme
-from ui.widgets.choice import Choice
+from ui.widgets.choice import ChoiceBox
 
 
 @pytest.mark.parametrize("scale", [1.0, 1.5, 2.0])
@@ -15,7 +15,7 @@ def test_what_fits_is_whole_and_what_does_not_is_elided(app: QApplication, scale
     theme.set_text_scale(scale)
     theme.set_theme("light", app)
     try:
-        box = Choice()
+        box = ChoiceBox()
         for words in ("explorer", "Demonstration agent (offline)"):
             box.addItem(words)
         box.show()

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLineEdit
+from PySide6.QtWidgets import QApplication, QLineEdit, QWidget
 
 from explorer.models.catalogue import ModelInfo, listed
 from tests.ui.waiting import Heard, settle
@@ -39,19 +39,24 @@ def test_a_few_models_are_a_plain_list(app: QApplication) -> None:
 
 def test_many_models_stand_under_their_providers_which_cannot_be_chosen(app: QApplication) -> None:
     box = shown(app, LONG, "openai/two")
-    rows = [box.itemText(row) for row in range(box.count())]
-    assert [row for row in rows if row in ("offline", "anthropic", "openai")] == [
-        "offline", "anthropic", "openai",
-    ]  # fmt: skip
-    assert box.currentData() == "openai/two"
+    box.showPopup()
+    rows = box.popup.table.rows.rows
+    assert [row.text for row in rows if not row.name] == ["offline", "anthropic", "openai"]
+    assert box.popup.table.current.name == box.currentData() == "openai/two"
+    names = [row.name for row in rows if row.name]
+    for key, name in ((Key.Key_Home, names[0]), (Key.Key_Down, names[1]), (Key.Key_End, names[-1]),
+                      (Key.Key_Down, names[0]), (Key.Key_Up, names[-1])):  # fmt: skip
+        QTest.keyClick(box, key)
+        assert box.popup.table.current.name == name, "the headings are stepped over"
+    assert box.accessibleDescription() == names[-1]
+    QTest.keyClick(box, Key.Key_Escape)
+    assert not box.popup.isVisible() and box.currentData() == "openai/two"
     box.set_models(LONG, "openai/gone")
     assert box.currentData() == "offline/extractive", "a heading is never the choice"
     heard = Heard(box.activated)
     box.setFocus()
     QTest.keyClick(box, Key.Key_Down)
-    assert heard.count() == 1 and box.currentData() == "anthropic/one-9", (
-        "the heading is stepped over"
-    )
+    assert heard.count() == 1 and box.currentData() == "anthropic/one-9"
 
 
 def test_typing_a_part_of_the_name_finds_the_model(app: QApplication) -> None:
@@ -62,15 +67,12 @@ def test_typing_a_part_of_the_name_finds_the_model(app: QApplication) -> None:
     line.setFocus()
     line.selectAll()
     QTest.keyClicks(line, "two-m")
-    completer = box.completer()
-    found = completer.completionModel()
-    names = [found.index(row, 0).data() for row in range(found.rowCount())]
-    assert names == ["anthropic/two-mini", "openai/two-mini"]
-    popup = completer.popup()
-    QTest.keyClick(popup, Key.Key_Down)
-    QTest.keyClick(popup, Key.Key_Down)
-    QTest.keyClick(popup, Key.Key_Return)
+    assert box.popup.isVisible()
+    assert box.popup.table.cells() == [["anthropic/two-mini"], ["openai/two-mini"]]
+    QTest.keyClick(line, Key.Key_Down)
+    QTest.keyClick(line, Key.Key_Return)
     settle()
+    assert not box.popup.isVisible() and line.text() == "openai/two-mini"
     assert box.currentData() == "openai/two-mini"
     assert heard.at(heard.count() - 1)[0] == box.currentIndex()
 
@@ -133,10 +135,36 @@ def test_more_models_are_asked_for_from_the_open_list_alone(
     assert asked.count() == 0 and box.currentData() == models[-1][0]
     box.showPopup()
     settle()
-    view = box.view()
-    view.setCurrentIndex(box.model().index(box.findText(MORE), 0))
-    QTest.keyClick(view, Key.Key_Return)
+    before = activated.count()
+    table = box.popup.table
+    assert table.cells()[-1] == [MORE]
+    table.scrollToBottom()
+    place = table.visualRect(table.rows.index(table.rows.rowCount() - 1, 0)).center()
+    QTest.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=place)
     settle()
-    assert asked.count() == 1
+    assert asked.count() == 1 and activated.count() == before
     assert box.currentData() == models[-1][0], "the choice stays"
-    assert box.itemData(activated.at(activated.count() - 1)[0]) is None
+    assert not box.popup.isVisible()
+
+
+def test_the_list_stays_within_a_low_window_and_closes_by_a_press_past_it(
+    app: QApplication,
+) -> None:
+    window = QWidget()
+    window.resize(300, 200)
+    box = ModelBox(window)
+    box.set_models(LONG, "openai/two")
+    box.setGeometry(10, 140, 200, 30)
+    other = QLineEdit(window)
+    other.setGeometry(250, 140, 40, 30)
+    window.show()
+    settle()
+    arrow = QPoint(box.width() - 10, 15)
+    QTest.mouseClick(box, Qt.MouseButton.LeftButton, pos=arrow)
+    assert box.popup.isVisible() and window.rect().contains(box.popup.geometry())
+    assert box.popup.geometry().bottom() < box.y(), "there is more room above"
+    QTest.mouseClick(other, Qt.MouseButton.LeftButton)
+    assert not box.popup.isVisible()
+    QTest.mouseClick(box, Qt.MouseButton.LeftButton, pos=arrow)
+    QTest.mouseClick(box, Qt.MouseButton.LeftButton, pos=arrow)
+    assert not box.popup.isVisible(), "a second press shuts it"

@@ -113,7 +113,7 @@ def test_gauge_says_what_it_shows(app: QApplication) -> None:
     assert gauge.text() == "≈121.4k / 200k"
     assert "121,400 of 200,000" in gauge.accessibleDescription()
     assert "tokenizer o200k" in gauge.toolTip()
-    assert "no provider told it" in gauge.toolTip()
+    assert "no provider reported it" in gauge.toolTip()
     gauge.set_context(121_400, 200_000, 183_616, "provider")
     assert gauge.text() == "121.4k / 200k"
     gauge.set_context(190_000, 200_000, 183_616, "estimate")

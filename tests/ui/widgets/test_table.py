@@ -143,3 +143,27 @@ def test_a_hundred_thousand_rows_are_shown_and_sorted_at_once(app: QApplication)
     settle()
     assert time.perf_counter() - started < 2
     assert model.row_of(model.at(54_321)) == 54_321
+
+
+def test_rows_are_ticked_by_the_space_bar_and_the_pointer(app: QApplication) -> None:
+    model = TableModel([Column[str]("Word", str), Column("Letters", lambda word: f"{len(word)}")],
+                       is_choosable=lambda word: word != "fig", has_ticks=True)  # fmt: skip
+    table = Table(model, "Words")
+    table.restyle()
+    table.show_rows(WORDS)
+    table.resize(400, 300)
+    table.show()
+    settle()
+    heard = Heard(model.row_ticked)
+    QTest.keyClick(table, Key.Key_End)
+    table.setCurrentIndex(table.currentIndex().siblingAtColumn(1))
+    QTest.keyClick(table, Key.Key_Space)
+    assert model.ticked == {"quince"} and heard.at(0)[0] == "quince"
+    box = table.visualRect(model.index(0, 0))
+    QTest.mouseClick(table.viewport(), Qt.MouseButton.LeftButton,
+                     pos=QPoint(box.left() + 12, box.center().y()))  # fmt: skip
+    assert model.ticked == {"quince", "pear"} and heard.count() == 2
+    model.show(("apple", "quince"))
+    assert model.index(1, 0).data(Qt.ItemDataRole.CheckStateRole) == Qt.CheckState.Checked
+    model.tick(WORDS, on=False)
+    assert not model.ticked and heard.count() == 2, "what the program does is not reported"

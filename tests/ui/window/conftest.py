@@ -11,7 +11,7 @@ import pytest
 from PySide6.QtWidgets import QApplication
 
 from explorer.models.provider import import_litellm
-from explorer.paths import ensure, preferences_path
+from explorer.settings.paths import ensure, preferences_path
 from tests.models.server import Answer, ChatServer
 from tests.models.summaries import GOOD
 from tests.ui.window.automatic import AGENT, FULL, SUMMARIZER

@@ -24,8 +24,8 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.compaction.partition import Partition
-from explorer.paths import resource_path
 from explorer.services.document import Document
+from explorer.settings.paths import resource_path
 from ui.app import prepare
 from ui.event_loop import live
 from ui.main_window import TABS, MainWindow

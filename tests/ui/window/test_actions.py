@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path
 from tests.ui.window.steps import commit, draft, open_sample
-from ui.shell.command_palette import CommandPalette, KeysPage, key_sections
+from ui.shell.command_palette import CommandPalette, ShortcutsPage, key_sections
 from ui.widgets.dialogs import help_html
 
 WITHOUT_A_SESSION = {
@@ -44,7 +44,8 @@ async def test_actions_are_enabled_where_they_can_do_something(house: House) -> 
     await open_sample(live)
     everything = {bound.spec.id for bound in live.session.actions.all()}
     assert everything - enabled(live) == {
-        "next_hit", "origin", "previous_hit", "smaller", "stop", "tab_prompt",
+        "child_session", "next_hit", "parent_session", "previous_hit", "smaller", "stop",
+        "tab_prompt",
         "compact_not_now", "continue", "question", "undo_and_go_on",
     }  # fmt: skip
     live.keys("/")
@@ -132,7 +133,7 @@ async def test_every_action_runs(house: House) -> None:
 async def test_the_page_of_keys_opens_by_a_question_mark(house: House) -> None:
     live = await house.start(sample_path())
     live.keys("?")
-    page = await live.dialog(KeysPage)
+    page = await live.dialog(ShortcutsPage)
     assert page.isVisible()
     live.keys("Esc")
     await live.back()

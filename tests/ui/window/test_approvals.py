@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from PySide6.QtWidgets import QMessageBox
 
-from explorer.paths import settings_path
 from explorer.session.kinds import Kind
+from explorer.settings.paths import settings_path
 from tests.models.server import Answer, ChatServer
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from explorer.compaction.profile import PROFILES, Settings
-from explorer.paths import ensure, settings_path
+from explorer.settings.paths import ensure, settings_path
 from tests.models.server import OVERFLOW, Answer, ChatServer
 from tests.ui.window.automatic import (
     ROOM,

@@ -10,8 +10,8 @@ import pytest
 from PySide6.QtWidgets import QFileDialog
 
 from explorer.models.offline.scenario import scenarios
-from explorer.paths import ensure, settings_path
 from explorer.session.kinds import Kind
+from explorer.settings.paths import ensure, settings_path
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path
 from tests.ui.window.steps import choose_file

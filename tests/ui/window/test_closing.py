@@ -8,8 +8,8 @@ from pathlib import Path
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
-from explorer.paths import preferences_path
 from explorer.session.kinds import Flag, Kind
+from explorer.settings.paths import preferences_path
 from tests.generated import write_session
 from tests.models.server import ChatServer, Stall
 from tests.ui.window.house import House

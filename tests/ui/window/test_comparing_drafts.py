@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMenu
 
 from explorer.session.kinds import Kind
@@ -13,7 +12,7 @@ from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path
 from tests.ui.window.steps import draft
 from ui.audit.compare.actions import fill_menu
-from ui.audit.compare.subjects import Key
+from ui.audit.compare.subjects import SummaryKey
 from ui.audit.compare.window import DRIFT, FACTS, FIGURES, CompareDraftsWindow
 from ui.branching.difference import DifferenceWindow
 
@@ -101,17 +100,17 @@ async def test_another_try_costs_nothing_and_is_committed(house: House) -> None:
     await live.until(lambda: len(live.session.fidelity.drafts()) == 2, "the second draft")
     second = live.session.fidelity.drafts()[1][0]
     assert second.instructions.startswith("Keep every constraint")
-    await live.until(lambda: Key("draft", second.id) in window.checked(), "it in the list")
+    await live.until(lambda: SummaryKey("draft", second.id) in window.checked(), "it in the list")
     await whole(live, window)
     assert len(live.document.tree) == entries, "nothing is stored before a commit"
     window.pages.setCurrentIndex(FIGURES)
     await live.settle()
     values = {name: [label.text() for label in row] for name, row in window.figures.values.items()}
     assert window.compared is not None
-    at = window.compared.keys.index(Key("draft", second.id))
+    at = window.compared.keys.index(SummaryKey("draft", second.id))
     assert values["Cost"][at] == "$0"
     assert "Instructions" in values and "none" in values["Instructions"]
-    live.choose(window.taken, Key("draft", second.id).code)
+    live.choose(window.taken, SummaryKey("draft", second.id).code)
     live.click(window.commit)
     await live.until(lambda: len(live.document.tree) > entries, "the compaction")
     await live.idle()
@@ -168,17 +167,15 @@ async def test_a_try_that_fails_changes_nothing(house: House, server: ChatServer
 async def test_what_is_checked_is_compared_and_the_reference_chosen(house: House) -> None:
     live = await house.start(sample_path())
     window = await compared(live)
-    item = window.list.item(0)
     window.list.setFocus()
-    window.list.setCurrentItem(item)
-    live.keys("Space", to=window.list)
+    live.keys("Home", "Space", to=window.list)
     await whole(live, window)
-    assert item.checkState() is Qt.CheckState.Unchecked
+    assert window.list.rows.rows[0] not in window.checked()
     assert window.compared is not None and window.compared.difference is None
     assert "alone" in window.facts.text()
     live.keys("Space", to=window.list)
     await whole(live, window)
-    live.choose(window.reference, Key("entry", 105).code)
+    live.choose(window.reference, SummaryKey("entry", 105).code)
     window.reference.activated.emit(window.reference.currentIndex())
     await whole(live, window)
     found = window.compared.difference
@@ -196,7 +193,7 @@ async def test_branches_lead_to_their_summaries(house: House) -> None:
     live.press_button("Their summaries", branches)
     window = await live.dialog(CompareDraftsWindow)
     await whole(live, window)
-    assert window.checked() == [Key("entry", 59)]
+    assert window.checked() == [SummaryKey("entry", 59)]
     window.close()
     branches.close()
     await live.back()
@@ -207,14 +204,14 @@ async def test_a_summary_on_the_map_joins_the_comparison(house: House) -> None:
     live.session.draft_comparison.compare_entry(105)
     window = await live.dialog(CompareDraftsWindow)
     await whole(live, window)
-    assert Key("entry", 105) in window.checked()
+    assert SummaryKey("entry", 105) in window.checked()
     menu = QMenu()
     fill_menu(live.session, menu, 59)
     words = [action.text() for action in menu.actions()]
     assert "Add to the comparison" in words and "What this summary lost" not in words
     menu.actions()[words.index("Add to the comparison")].trigger()
     await whole(live, window)
-    assert Key("entry", 59) in window.checked()
+    assert SummaryKey("entry", 59) in window.checked()
     menu.clear()
     fill_menu(live.session, menu, 60)
     assert not menu.actions(), "other entries have no summary"

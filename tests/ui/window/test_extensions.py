@@ -13,10 +13,7 @@ from tests.extensions.making import conversation, handler, write
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path
 from tests.ui.window.steps import ask_to_leave, draft
-from ui.extensions.dialog import (
-    ExtensionsDialog,
-    ExtensionsPage,
-)
+from ui.extensions.dialog import ExtensionsDialog
 from ui.map.navigation import (
     SUMMARIZE,
     LeavingDialog,
@@ -26,30 +23,34 @@ GOOD = handler("session_compact", "return None")
 BEFORE = "session_before_compact"
 
 
-async def page(live: RunningWindow) -> ExtensionsPage:
-    """Open the page as the menu does, and wait until it lists."""
+async def opened(live: RunningWindow) -> ExtensionsDialog:
+    """Open the dialog as the menu does, and wait until it lists."""
     live.session.actions["extensions"].trigger()
     dialog = await live.dialog(ExtensionsDialog)
-    await live.until(lambda: dialog.page.about.text(), "the list")
+    await live.until(lambda: dialog.about.text(), "the list")
     await live.settle()
-    return dialog.page
+    return dialog
 
 
-def rows(page: ExtensionsPage) -> list[list[str]]:
-    return page.list.cells()
+def rows(dialog: ExtensionsDialog) -> list[str]:
+    return [row.spoken for row in dialog.list.rows.rows if row.name]
+
+
+def notice(dialog: ExtensionsDialog) -> str:
+    return dialog.notice.notice.what if dialog.notice.notice is not None else ""
 
 
 async def test_an_example_is_installed_and_listed(house: House) -> None:
     live = await house.start(sample_path())
-    shown = await page(live)
+    shown = await opened(live)
     assert rows(shown) == [] and "0 extensions loaded" in shown.about.text()
     live.press_button("Install example", shown)
     await live.until(lambda: rows(shown), "the example")
-    assert rows(shown)[0][:3] == ["keep_user_messages", "yours", "loaded"]
+    assert rows(shown) == ["keep_user_messages, yours, loaded"]
     assert (user_folder() / "keep_user_messages.py").is_file()
     assert "Handles session_before_compact" in shown.details.toPlainText()
     live.press_button("Install example", shown)
-    await live.until(lambda: "is there already" in shown.message.text(), "the refusal")
+    await live.until(lambda: "is there already" in notice(shown), "the refusal")
     live.keys("Esc")
     await live.until(lambda: live.session.extensions.dialog is None, "the end of the page")
     await live.back()
@@ -60,16 +61,17 @@ async def test_b15_one_that_fails_is_told_with_its_line_and_reloaded(house: Hous
     write(user_folder(), "good", GOOD)
     live = await house.start(sample_path())
     await live.until(lambda: live.window.notices.isVisible(), "the notice")
-    notice = live.window.notices.notice
-    assert notice is not None and f"{file}, line 2" in notice.what
-    shown = await page(live)
-    assert [row[0] for row in rows(shown)] == ["broken", "good"]
-    assert rows(shown)[0][2] == "not loaded" and "line 2" in rows(shown)[0][3]
+    reported = live.window.notices.notice
+    assert reported is not None and f"{file}, line 2" in reported.what
+    shown = await opened(live)
+    first, second = rows(shown)
+    assert first.startswith("broken, yours, not loaded: ") and "line 2" in first
+    assert second == "good, yours, loaded"
     assert f"{file}, line 2" in shown.details.toPlainText()
     write(user_folder(), "broken", GOOD)
     live.press_button("Reload", shown)
-    await live.until(lambda: "Loaded again." in shown.message.text(), "the reload")
-    assert [row[2] for row in rows(shown)] == ["loaded", "loaded"]
+    await live.until(lambda: "Loaded again." in notice(shown), "the reload")
+    assert rows(shown) == ["broken, yours, loaded", "good, yours, loaded"]
     live.keys("Esc")
     await live.back()
 
@@ -93,7 +95,7 @@ async def test_trust_is_asked_twice_given_and_taken_back(
     live = await house.start(file)
     await live.until(lambda: live.window.notices.isVisible(), "the notice")
     assert not TrustStore().is_trusted(folder)
-    shown = await page(live)
+    shown = await opened(live)
     assert rows(shown) == [] and "own.py" in shown.trust.text.text()
     live.press_button("Trust this project…", shown)
     assert "can do whatever you can do" in shown.trust.text.text()
@@ -104,7 +106,7 @@ async def test_trust_is_asked_twice_given_and_taken_back(
     live.press_button("Trust this project…", shown)
     live.press_button("Yes, run its extensions", shown)
     await live.until(lambda: rows(shown), "its extensions")
-    assert rows(shown)[0][:3] == ["own", "this project", "loaded"]
+    assert rows(shown) == ["own, this project, loaded"]
     assert TrustStore().folders() == [str(folder)]
     live.press_button("Stop trusting it", shown)
     await live.until(lambda: not rows(shown), "the end of the trust")
@@ -167,7 +169,7 @@ async def test_a41_a_cancelled_navigation_is_told(house: House) -> None:
     await ask_to_leave(live, 252)
     live.keys("Return")
     await live.until(lambda: live.window.notices.isVisible(), "the notice")
-    notice = live.window.notices.notice
-    assert notice is not None
-    assert notice.what == "Cancelled by the extension stay: Stay here."
+    reported = live.window.notices.notice
+    assert reported is not None
+    assert reported.what == "Cancelled by the extension stay: Stay here."
     assert live.document.leaf == before

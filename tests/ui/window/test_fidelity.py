@@ -9,7 +9,7 @@ from explorer.audit.severity import grouped
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path
 from tests.ui.window.steps import commit, draft
-from ui.audit.fidelity.findings import Heading
+from ui.audit.fidelity.findings import GroupHeading
 from ui.audit.fidelity.page import FINDINGS, SUMMARY, FidelityPage
 from ui.widgets.marked import marked
 
@@ -30,10 +30,12 @@ async def test_the_gravest_findings_come_first(house: House) -> None:
     assert live.tab == "audit"
     assert page.shown.audited.entry == 197, "the newest compaction of the path"
     rows = page.list.findings.rows
-    headings = [row.group.title for row in rows if isinstance(row, Heading)]
+    headings = [row.group.title for row in rows if isinstance(row, GroupHeading)]
     assert headings == [group.title for group in grouped(page.shown.audited.fidelity)]
     assert headings.index("Constraints lost") < headings.index("Kept verbatim")
-    folded = next(r for r in rows if isinstance(r, Heading) and r.group.title == "Kept verbatim")
+    folded = next(
+        r for r in rows if isinstance(r, GroupHeading) and r.group.title == "Kept verbatim"
+    )
     assert not folded.is_open
     assert "upper bound" in page.bound.text() and "Lost in Compaction" in page.bound.text()
     first = page.list.current()
@@ -92,7 +94,7 @@ async def test_a_place_in_the_summary_is_marked(house: House) -> None:
     rows = page.list.findings.rows
     folded = next(
         at for at, one in enumerate(rows)
-        if isinstance(one, Heading) and one.group.title == "In the summary, letter for letter"
+        if isinstance(one, GroupHeading) and one.group.title == "In the summary, letter for letter"
     )  # fmt: skip
     page.list.setFocus()
     page.list.select_row(folded)

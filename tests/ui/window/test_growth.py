@@ -13,8 +13,8 @@ from pathlib import Path
 
 from PySide6.QtCore import QThreadPool
 
-from explorer.paths import database_path, resource_path
 from explorer.services.draft_records import Draft
+from explorer.settings.paths import database_path, resource_path
 from explorer.store.database import MOST_IDLE
 from tests.descriptors import CAN_COUNT, open_descriptors
 from tests.generated import write_session

@@ -11,18 +11,17 @@ from keyring.backends.fail import Keyring as NoKeyring
 from PySide6.QtWidgets import QApplication, QLineEdit
 
 from explorer.models.keys import SERVICE
-from explorer.paths import models_path
 from explorer.session.kinds import Kind
+from explorer.settings.paths import models_path
 from tests.models.memory_keyring import MemoryKeyring
 from tests.models.server import Answer, ChatServer, HttpFailure, Stall
 from tests.models.test_servers import OLLAMA, VLLM
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path
 from ui.models.dialog import ModelsDialog
-from ui.models.model_table import Heading, ModelRow
+from ui.models.model_table import ModelRow, ProviderHeading
 from ui.settings.dialog import SettingsDialog
 from ui.shell.command_palette import CommandPalette
-from ui.widgets.model_box import MORE
 
 SMALL = "openai/gpt-4"
 """Its window of 8,192 tokens is smaller than the bundled session's context."""
@@ -125,7 +124,9 @@ async def test_headings_are_stepped_over(house: House, server: ChatServer) -> No
     live.keys("PgUp", "Up")
     assert dialog.models.row is not None
     heading = next(
-        at for at in range(1, table.models.rowCount()) if isinstance(table.models.at(at), Heading)
+        at
+        for at in range(1, table.models.rowCount())
+        if isinstance(table.models.at(at), ProviderHeading)
     )
     table.scrollTo(table.models.index(heading, 0))
     before = dialog.models.row
@@ -141,8 +142,7 @@ async def test_the_dialog_opens_from_the_box_the_palette_the_command_and_the_tab
     chosen = box.currentData()
     box.showPopup()
     await live.settle()
-    box.view().setCurrentIndex(box.model().index(box.findText(MORE), 0))
-    live.keys("Return", to=box.view())
+    live.keys("End", "Return", to=box)
     dialog = await live.dialog(ModelsDialog)
     await listed(live, dialog)
     live.keys("Esc")
@@ -170,8 +170,7 @@ async def test_the_dialog_opens_from_the_box_the_palette_the_command_and_the_tab
     summary = live.window.compaction.setup.outcome_part.model
     summary.showPopup()
     await live.settle()
-    summary.view().setCurrentIndex(summary.model().index(summary.findText(MORE), 0))
-    live.keys("Return", to=summary.view())
+    live.keys("End", "Return", to=summary)
     dialog = await live.dialog(ModelsDialog)
     await listed(live, dialog)
     live.type("gpt-4.1-nano")

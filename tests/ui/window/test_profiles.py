@@ -34,7 +34,7 @@ async def copied(live: RunningWindow, dialog: ProfilesDialog, name: str, title: 
 
 
 def titles(dialog: ProfilesDialog) -> list[str]:
-    return [dialog.list.item(row).text() for row in range(dialog.list.count())]
+    return [row.text for row in dialog.list.rows.rows]
 
 
 async def test_the_five_say_what_they_stand_for_and_cannot_be_changed(house: House) -> None:

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from explorer.compaction.background import State
+from explorer.compaction.background import RunState
 from explorer.compaction.profile import PROFILES, Settings
-from explorer.paths import database_path
 from explorer.session.kinds import Kind
+from explorer.settings.paths import database_path
 from explorer.store import Store
 from tests.models.server import Answer, ChatServer, Stall
 from tests.ui.window.house import House
@@ -85,7 +85,7 @@ async def test_a47_a_summary_made_ahead_is_seen_and_applied(
     state.set_settings(replace(Settings.of(PROFILES["copilot"]), context_window=window))
     before = compactions(live)
     await say(live, "Is it done?")
-    await live.until(lambda: page.machine.state is State.COMPLETED, "the summary")
+    await live.until(lambda: page.machine.state is RunState.COMPLETED, "the summary")
     assert page.states.state_words == "Ready"
     assert compactions(live) == before
     await say(live, "And now?")
@@ -113,11 +113,11 @@ async def test_e21_a_summary_that_hangs_can_be_ended(
     state.set_settings(replace(Settings.of(PROFILES["copilot"]), context_window=window))
     live.keys("F7")
     live.type("Is it done?\n")
-    await live.until(lambda: page.machine.state is State.IN_PROGRESS, "the summary's beginning")
+    await live.until(lambda: page.machine.state is RunState.IN_PROGRESS, "the summary's beginning")
     await live.until(server.started.is_set, "the first words")
     if way == "the button":
         live.press_button("Stop", page)
-        await live.until(lambda: page.machine.state is State.IDLE, "the stop")
+        await live.until(lambda: page.machine.state is RunState.IDLE, "the stop")
         await live.until(lambda: not page.stop.isVisible(), "nothing to stop")
     await live.close()
     store = Store.open(database_path())

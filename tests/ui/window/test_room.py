@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import QRect, Qt
 from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLabel, QScrollArea, QWidget
 
-from explorer.paths import ensure, preferences_path
+from explorer.settings.paths import ensure, preferences_path
 from tests.ui.window.house import House
 from tests.ui.window.running import sample_path, visible
 from tests.ui.window.steps import draft

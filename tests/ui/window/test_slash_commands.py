@@ -11,12 +11,12 @@ from tests.models.server import Answer, ChatServer
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path
 from ui.conversation.slash_commands import (
-    Call,
+    CommandCall,
+    CommandMistake,
     CommandsPage,
-    Message,
-    Mistake,
     SlashCommand,
     SlashCommands,
+    TypedMessage,
 )
 
 
@@ -31,16 +31,16 @@ def commands() -> SlashCommands:
 def test_what_is_typed_is_a_command_a_message_or_a_mistake() -> None:
     known = commands()
     meant = known.read("  /compact keep the ports\nand the hosts ")
-    assert isinstance(meant, Call)
+    assert isinstance(meant, CommandCall)
     assert (meant.command.name, meant.argument) == ("compact", "keep the ports\nand the hosts")
-    assert known.read("//compact is a word") == Message("/compact is a word")
-    assert known.read("/etc/hosts is wrong") == Message("/etc/hosts is wrong")
-    assert known.read("use /compact here") == Message("use /compact here")
+    assert known.read("//compact is a word") == TypedMessage("/compact is a word")
+    assert known.read("/etc/hosts is wrong") == TypedMessage("/etc/hosts is wrong")
+    assert known.read("use /compact here") == TypedMessage("use /compact here")
     unknown = known.read("/compakt now")
-    assert isinstance(unknown, Mistake)
+    assert isinstance(unknown, CommandMistake)
     assert "no command /compakt" in unknown.reason
-    assert isinstance(known.read("/name"), Mistake), "it needs its argument"
-    assert isinstance(known.read("/undo it all"), Mistake), "it takes none"
+    assert isinstance(known.read("/name"), CommandMistake), "it needs its argument"
+    assert isinstance(known.read("/undo it all"), CommandMistake), "it takes none"
     assert [command.name for command in known.matching("o")] == ["compact", "undo"]
 
 

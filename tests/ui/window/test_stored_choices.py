@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from explorer.paths import preferences_path
+from explorer.settings.paths import preferences_path
 from tests.ui.window.house import House
 from tests.ui.window.running import sample_path
 

@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMessageBox
 
 from explorer.session.kinds import Kind
-from explorer.templates import (
+from explorer.settings.prompt_templates import (
     PromptTemplates,
     file_stamps,
     load_prompt,
@@ -35,15 +35,11 @@ async def opened(live: RunningWindow, name: str = "") -> WorkshopDialog:
 
 
 def rows(dialog: WorkshopDialog) -> list[str]:
-    found = []
-    for at in range(dialog.list.topLevelItemCount()):
-        top = dialog.list.topLevelItem(at)
-        assert top is not None
-        found += [
-            str(top.child(row).data(0, Qt.ItemDataRole.AccessibleTextRole))
-            for row in range(top.childCount())
-        ]
-    return found
+    model = dialog.list.rows
+    texts = [
+        model.index(at, 0).data(Qt.ItemDataRole.AccessibleTextRole) for at in range(len(model.rows))
+    ]
+    return [str(text) for row, text in zip(model.rows, texts, strict=True) if row.name]
 
 
 async def test_a_text_is_changed_saved_with_a_note_and_reset(house: House) -> None:
@@ -323,6 +319,17 @@ async def test_the_list_is_gone_through_by_keys(house: House) -> None:
     assert dialog.name == "branch", "the title of a group is stepped over"
     live.keys("Up", to=dialog.list)
     assert dialog.name == "custom-instructions"
-    assert dialog.list.currentItem().data(0, Qt.ItemDataRole.AccessibleTextRole)
+    assert dialog.list.currentIndex().data(Qt.ItemDataRole.AccessibleTextRole)
+    first, last = next(row for row in dialog.list.rows.rows if row.name), dialog.list.rows.rows[-1]
+    for key, row in (
+        ("End", last),
+        ("Home", first),
+        ("Up", first),
+        ("PgDown", None),
+        ("PgUp", None),
+    ):
+        live.keys(key, to=dialog.list)
+        assert dialog.list.name and dialog.list.name == dialog.name
+        assert row is None or dialog.name == row.name
     live.keys("Esc", to=dialog)
     await live.back()

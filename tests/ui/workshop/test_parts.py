@@ -8,10 +8,10 @@ from PySide6.QtWidgets import QApplication
 
 from explorer.facts import FactKind
 from explorer.services.template_trials import KindChange
-from explorer.template_catalogue import TEMPLATES, check_template
-from explorer.templates import TemplateState, shipped_prompt
+from explorer.settings.prompt_templates import TemplateState, shipped_prompt
+from explorer.settings.template_catalogue import TEMPLATES, check_template
 from ui.theme import set_theme, theme
-from ui.workshop.dialog import TemplateList
+from ui.workshop.dialog import WorkshopDialog
 from ui.workshop.pages import TemplateEditor
 from ui.workshop.trial_page import TrialPage
 
@@ -53,21 +53,22 @@ def test_problems_are_said_by_sign_and_words(app: QApplication) -> None:
 
 
 def test_the_list_says_in_words_what_its_signs_mean(app: QApplication) -> None:
-    shown = TemplateList()
+    dialog = WorkshopDialog()
+    shown = dialog.list
     states = [
         TemplateState(info, name == "short", "It is empty." if name == "system" else "")
         for name, info in TEMPLATES.items()
     ]
-    shown.show_states(states, {"short"}, {"system"})
+    dialog.show_states(states, {"short"}, {"system"})
     shown.select("short")
-    item = shown.currentItem()
-    assert item is not None and item.text(0) == "●✎ Sentences for display"
-    spoken = item.data(0, Qt.ItemDataRole.AccessibleTextRole)
+    assert shown.currentIndex().data() == "●✎ Sentences for display"
+    spoken = shown.currentIndex().data(Qt.ItemDataRole.AccessibleTextRole)
     assert spoken == "Sentences for display — yours, not saved"
     shown.select("system")
-    item = shown.currentItem()
-    assert item is not None and item.text(0).startswith("✕ ")
-    assert "The profile in force uses it." in item.toolTip(0)
+    assert shown.currentIndex().data().startswith("✕ ")
+    assert "The profile in force uses it." in shown.currentIndex().data(Qt.ItemDataRole.ToolTipRole)
+    dialog.show_states(states, set(), set())
+    assert shown.name == "system", "the chosen text stays"
 
 
 def test_a_change_is_told_in_points(app: QApplication) -> None:

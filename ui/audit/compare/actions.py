@@ -5,13 +5,13 @@ from __future__ import annotations
 from PySide6.QtWidgets import QMenu
 
 from explorer.session.kinds import Kind
-from ui.actions import ActionRegistry, ActionSpec, Entry
+from ui.actions import ActionRegistry, ActionSpec, MenuEntry
 from ui.session import WindowSession
 
 COMPACTION = "Com&paction"
 
 
-def compare_actions(session: WindowSession) -> list[Entry]:
+def compare_actions(session: WindowSession) -> list[MenuEntry]:
     """For menus and the palette."""
     return [
         (ActionSpec("compare_summaries", "Compare s&ummaries…",

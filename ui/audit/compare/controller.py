@@ -13,22 +13,22 @@ from explorer.models.client import Cancelled, CancelToken
 from explorer.services.changes import DraftChanged, EntriesAppended, LeafMoved
 from explorer.services.document import Document
 from explorer.services.draft_records import Draft
-from explorer.services.summary_request import DraftFailed, Order
+from explorer.services.summary_request import DraftFailed, SummaryOrder
 from explorer.session.kinds import Kind
 from explorer.store.rows import StoreError
 from ui.app_state import AppState
 from ui.audit.compare.subjects import (
-    Compared,
-    Key,
-    Place,
+    CommitPlace,
+    ComparisonOutcome,
     Subject,
+    SummaryKey,
     comparison_job,
     likely,
     stored_subject,
     stored_summaries,
     summaries_of_branches,
 )
-from ui.audit.compare.window import MOST, CompareDraftsWindow, Wish
+from ui.audit.compare.window import MOST, CompareDraftsWindow, TrialWish
 from ui.audit.fidelity.control import FidelityController
 from ui.audit.work import AuditWork
 from ui.branching.difference import (
@@ -63,7 +63,7 @@ class CompareDraftsController(QObject):
         self.window: CompareDraftsWindow | None = None
         self._coming: CompareDraftsWindow | None = None
         """The window while it is made."""
-        self._wanted: Sequence[Key] = ()
+        self._wanted: Sequence[SummaryKey] = ()
         """What is to be checked in it."""
         self._turns = StepRunner(self)
         self._cancel: CancelToken | None = None
@@ -89,7 +89,7 @@ class CompareDraftsController(QObject):
             return []
         found = [
             Subject(
-                Key("draft", draft.id),
+                SummaryKey("draft", draft.id),
                 f"draft {number}",
                 ", ".join(part for part in (draft.model, draft.instructions[:60]) if part),
                 _place(document, draft.leaf),
@@ -98,7 +98,7 @@ class CompareDraftsController(QObject):
         ]
         return found + [stored_subject(document, entry) for entry in stored_summaries(document)]
 
-    def compare(self, first: Key | None = None, checked: Sequence[Key] = ()) -> None:
+    def compare(self, first: SummaryKey | None = None, checked: Sequence[SummaryKey] = ()) -> None:
         """Open the window; ``first`` is checked, with what it is most likely compared with, or
         with ``checked``."""
         document = self._state.document
@@ -117,7 +117,7 @@ class CompareDraftsController(QObject):
             window = self._coming = CompareDraftsWindow(self._sizes, self._state.window)
             self._turns.start(window.building(), lambda: self._built(window))
 
-    def _present(self, window: CompareDraftsWindow, checked: Sequence[Key]) -> None:
+    def _present(self, window: CompareDraftsWindow, checked: Sequence[SummaryKey]) -> None:
         window.offer(self.subjects(), checked)
         self._offer_models()
         present(window)
@@ -129,7 +129,11 @@ class CompareDraftsController(QObject):
         key = None
         if is_summary and document is not None:
             kind = document.tree.kind(entry)
-            key = Key("entry", entry) if kind in (Kind.COMPACTION, Kind.BRANCH_SUMMARY) else None
+            key = (
+                SummaryKey("entry", entry)
+                if kind in (Kind.COMPACTION, Kind.BRANCH_SUMMARY)
+                else None
+            )
         window = self.window
         if key is not None and window is not None and window.isVisible():
             # It joins what is compared already.
@@ -169,7 +173,7 @@ class CompareDraftsController(QObject):
         if what != "compare":
             return
         draft = self._state.window.compaction.current_draft
-        self.compare(Key("draft", draft.id) if isinstance(draft, Draft) else None)
+        self.compare(SummaryKey("draft", draft.id) if isinstance(draft, Draft) else None)
 
     def _other_document(self) -> None:
         self.stop()
@@ -187,7 +191,7 @@ class CompareDraftsController(QObject):
         if self.window is not None and self.window.isVisible():
             self._offer_again()
 
-    def _offer_again(self, further: Key | None = None) -> None:
+    def _offer_again(self, further: SummaryKey | None = None) -> None:
         if self.window is None:
             return
         subjects = self.subjects()
@@ -203,7 +207,7 @@ class CompareDraftsController(QObject):
 
     # the comparison ------------------------------------------------------------------------------
 
-    def _compare(self, keys: Sequence[Key], reference: Key | None) -> None:
+    def _compare(self, keys: Sequence[SummaryKey], reference: SummaryKey | None) -> None:
         document, auditor, window = self._state.document, self._fidelity.auditor(), self.window
         if document is None or auditor is None or window is None:
             return
@@ -213,7 +217,7 @@ class CompareDraftsController(QObject):
         at = keys.index(reference) if reference in keys else 0
         self._work.start(comparison_job(document, auditor, tuple(keys), at, drafts, names))
 
-    def _compared(self, found: Compared) -> None:
+    def _compared(self, found: ComparisonOutcome) -> None:
         if self.window is not None:
             self.window.show_compared(found)
 
@@ -228,7 +232,7 @@ class CompareDraftsController(QObject):
         if self.window is not None:
             self.window.tell("Stopped", "Nothing was changed. Check a summary to compare again.")
 
-    def _compare_branches(self, keys: Sequence[Key]) -> None:
+    def _compare_branches(self, keys: Sequence[SummaryKey]) -> None:
         """The branches that two branch summaries tell of, from where each was left."""
         document = self._state.document
         if document is None:
@@ -253,7 +257,7 @@ class CompareDraftsController(QObject):
         if self.window is not None and not self.window.trying.is_running:
             self.window.trying.follow()
 
-    def _preview(self, wish: Wish) -> Partition | None:
+    def _preview(self, wish: TrialWish) -> Partition | None:
         """What a try would summarize: where the compaction that is looked at stands, else at the
         leaf."""
         document = self._state.document
@@ -278,7 +282,7 @@ class CompareDraftsController(QObject):
         stored = [key.number for key in keys if document.tree.kind(key.number) is Kind.COMPACTION]
         return document.tree.columns.parent[max(stored)] if stored else None
 
-    def _sizes(self, wish: Wish) -> tuple[int, int]:
+    def _sizes(self, wish: TrialWish) -> tuple[int, int]:
         shown = self._preview(wish)
         if shown is None or not is_possible(shown):
             return -1, 0
@@ -287,7 +291,7 @@ class CompareDraftsController(QObject):
             shown.tokens_after_estimate - shown.tokens_kept,
         )
 
-    def try_another(self, wish: Wish) -> None:
+    def try_another(self, wish: TrialWish) -> None:
         """Make a draft beside those that there are; only ever after a click."""
         shown, window = self._preview(wish), self.window
         if shown is None or window is None or self._cancel is not None or not is_possible(shown):
@@ -302,12 +306,14 @@ class CompareDraftsController(QObject):
         if self._cancel is not None:
             self._cancel.cancel()
 
-    async def _try(self, wish: Wish, shown: Partition, cancel: CancelToken) -> None:
+    async def _try(self, wish: TrialWish, shown: Partition, cancel: CancelToken) -> None:
         document = self._state.document
         assert document is not None
         words, made = "", None
         try:
-            order = Order(wish.instructions, wish.model, lambda _purpose, _piece: None, cancel)
+            order = SummaryOrder(
+                wish.instructions, wish.model, lambda _purpose, _piece: None, cancel
+            )
             made = await document.compaction.summarize(shown, order)
         except Cancelled:
             words = "Stopped; nothing was stored."
@@ -319,15 +325,15 @@ class CompareDraftsController(QObject):
                 self.window.trying.show_running(False, words)
         if made is not None and self._state.document is document:
             self._state.window.compaction.draft_finished(made, shown)
-            self._offer_again(Key("draft", made.id))
+            self._offer_again(SummaryKey("draft", made.id))
 
     def _commit(self, subject: Subject) -> None:
         for draft, _, text in self._fidelity.drafts():
-            if subject.key == Key("draft", draft.id):
+            if subject.key == SummaryKey("draft", draft.id):
                 self._compaction.commit(draft, text, subject.place.leaving)
 
 
-def _place(document: Document, at: int) -> Place:
+def _place(document: Document, at: int) -> CommitPlace:
     """Where a draft of an entry is committed."""
     words = leaving_words(document.tree, at, document.leaf)
-    return Place(commit_words(at, document.leaf), words, document.leaf if words else None)
+    return CommitPlace(commit_words(at, document.leaf), words, document.leaf if words else None)

@@ -22,18 +22,18 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.audit.difference import Candidate, Cell, Difference, FactRow, SectionRow
-from explorer.audit.drift import Drift, Step
+from explorer.audit.difference import Candidate, Difference, FactRow, SectionCell, SectionRow
+from explorer.audit.drift import Drift, DriftStep
 from explorer.audit.findings import STATED_WRONGLY, Fate
 from explorer.facts.fact import FactKind
 from explorer.session.text_difference import (
-    Piece,
+    DifferencePiece,
 )
 from ui.audit.fidelity.charts import FateBar, GenerationChart, Point, fate_legend
 from ui.audit.fidelity.words import FATE_TITLES, ONE_KIND, UPPER_BOUND, kind_title, percent
 from ui.audit.known import NOT_RECORDED
 from ui.theme import S4, S8, S12, S16, bind_font, on_theme_changed, scaled, theme, ui_font
-from ui.widgets.comparison import Figure, FiguresGrid
+from ui.widgets.comparison import ComparisonRow, FiguresGrid
 from ui.widgets.figures import count, full
 from ui.widgets.labels import Caption, Hairline, RichLabel
 from ui.widgets.panels import column_in, scroll_area
@@ -64,7 +64,7 @@ class MarkedLabel(RichLabel):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.pieces: Sequence[Piece] = ()
+        self.pieces: Sequence[DifferencePiece] = ()
         self._empty = ""
         self.setWordWrap(True)
         self.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
@@ -73,7 +73,7 @@ class MarkedLabel(RichLabel):
         bind_font(self, ui_font)
         on_theme_changed(self._fill)
 
-    def show_cell(self, cell: Cell | None, name: str, title: str) -> None:
+    def show_cell(self, cell: SectionCell | None, name: str, title: str) -> None:
         """Show what a candidate has in a section."""
         self.pieces = cell.pieces if cell is not None else ()
         if cell is None:
@@ -334,13 +334,13 @@ def cost_words(cost: float | None) -> str:
     return f"${cost:.2f}" if cost >= 0.01 else "under $0.01"
 
 
-def figures_of(found: Difference) -> list[Figure]:
+def figures_of(found: Difference) -> list[ComparisonRow]:
     """Each figure with one value per candidate; a setting that is the same for all is faint."""
-    rows: list[Figure] = []
+    rows: list[ComparisonRow] = []
 
     def add(title: str, values: Sequence[str]) -> None:
         if any(value not in (UNKNOWN, NOT_RECORDED) for value in values):
-            rows.append(Figure(title, values))
+            rows.append(ComparisonRow(title, values))
 
     every = found.candidates
     add("Survives, at most", [_survival(one) for one in every])
@@ -362,7 +362,7 @@ def figures_of(found: Difference) -> list[Figure]:
     # What differs in how they were made stands before what does not.
     for name, values in sorted(found.settings, key=lambda row: row[0] not in apart):
         shown = [value or UNKNOWN for value in values]
-        rows.append(Figure(name, shown, is_faint=name not in apart))
+        rows.append(ComparisonRow(name, shown, is_faint=name not in apart))
     return rows
 
 
@@ -423,7 +423,7 @@ _STEP = int(Qt.ItemDataRole.UserRole)
 _KIND = _STEP + 1
 
 
-def step_words(step: Step) -> str:
+def step_words(step: DriftStep) -> str:
     """A step in a line."""
     changes = Counter(each.change for each in step.sections)
     names = ("added", "dropped", "changed")
@@ -503,13 +503,13 @@ class DriftView(QWidget):
             self._facts(item, drift.steps[parent.data(0, _STEP)], FactKind(item.data(0, _KIND)))
 
     @staticmethod
-    def _sections(item: QTreeWidgetItem, step: Step) -> None:
+    def _sections(item: QTreeWidgetItem, step: DriftStep) -> None:
         for each in step.sections:
             if each.change != "same":
                 item.addChild(QTreeWidgetItem([each.row.title, f"section {each.change}"]))
 
     @staticmethod
-    def _kinds(item: QTreeWidgetItem, step: Step) -> None:
+    def _kinds(item: QTreeWidgetItem, step: DriftStep) -> None:
         for kind in FactKind:
             added, dropped = step.count(kind)
             if not added and not dropped:
@@ -520,7 +520,7 @@ class DriftView(QWidget):
             item.addChild(part)
 
     @staticmethod
-    def _facts(item: QTreeWidgetItem, step: Step, kind: FactKind) -> None:
+    def _facts(item: QTreeWidgetItem, step: DriftStep, kind: FactKind) -> None:
         for sign, what, facts in (("+", "added", step.added), ("−", "dropped", step.dropped)):
             found = [fact for fact in facts if fact.kind is kind]
             for fact in found[:MOST_FACTS]:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from explorer.audit.difference import Candidate, Difference, difference
 from explorer.audit.drift import Drift, drift
-from explorer.audit.recorded import compactions_on_path
+from explorer.audit.recorded_compaction import compactions_on_path
 from explorer.compaction.partition import Partition
 from explorer.services.document import Document
 from explorer.services.draft_records import Draft
@@ -20,7 +20,7 @@ from ui.audit.work import Job, Progress
 from ui.widgets.figures import full, moment
 
 
-class Key(NamedTuple):
+class SummaryKey(NamedTuple):
     """Names a summary."""
 
     kind: str
@@ -34,13 +34,13 @@ class Key(NamedTuple):
         return f"{self.kind}:{self.number}"
 
     @classmethod
-    def of(cls, code: str) -> Key:
+    def of(cls, code: str) -> SummaryKey:
         """The key of a ``code``."""
         kind, _, number = code.partition(":")
         return cls(kind, int(number))
 
 
-class Place(NamedTuple):
+class CommitPlace(NamedTuple):
     """Where a draft is committed, in words."""
 
     button: str = "Co&mmit"
@@ -50,32 +50,32 @@ class Place(NamedTuple):
     """The leaf that is left for it; None at the leaf."""
 
 
-HERE = Place()
+HERE = CommitPlace()
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
     """A summary that can be chosen for the comparison."""
 
-    key: Key
+    key: SummaryKey
     name: str
     facts: str
     """What tells it from others, in a few words."""
-    place: Place = HERE
+    place: CommitPlace = HERE
     """Of a draft."""
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ComparisonOutcome:
     """What a worker found out."""
 
-    keys: tuple[Key, ...]
+    keys: tuple[SummaryKey, ...]
     """One per candidate."""
     difference: Difference | None
     """None of fewer than two."""
     drift: Drift
     """Of all compactions on the path."""
-    generations: tuple[Key, ...]
+    generations: tuple[SummaryKey, ...]
     """One per summary of ``drift``."""
 
 
@@ -94,7 +94,7 @@ def stored_subject(document: Document, entry: int) -> Subject:
         facts += f" · of {full(before)} tokens" if before > 0 else f" · size {NOT_RECORDED}"
     if not document.tree.is_ancestor(entry, document.leaf):
         facts += " · on another branch"
-    return Subject(Key("entry", entry), name, facts.removeprefix(" · "))
+    return Subject(SummaryKey("entry", entry), name, facts.removeprefix(" · "))
 
 
 def stored_summaries(document: Document) -> list[int]:
@@ -112,7 +112,7 @@ def stored_summaries(document: Document) -> list[int]:
     return [*on_path, *off_path, *branches[:MOST_BRANCHES]]
 
 
-def summaries_of_branches(document: Document, left: int, right: int) -> list[Key]:
+def summaries_of_branches(document: Document, left: int, right: int) -> list[SummaryKey]:
     """The branch summaries that tell of two branches, by where each was left: those of the left
     one first. A branch is what two paths do not share."""
     tree, found = document.tree, []
@@ -122,11 +122,13 @@ def summaries_of_branches(document: Document, left: int, right: int) -> list[Key
             at = tree.index_of(tree.columns.branches[entry].from_id)
             is_beyond = at >= 0 and at != ancestor and not tree.is_ancestor(at, ancestor)
             if is_beyond and (tree.is_ancestor(at, end) or tree.is_ancestor(end, at)):
-                found.append(Key("entry", entry))
+                found.append(SummaryKey("entry", entry))
     return list(dict.fromkeys(found))
 
 
-def likely(document: Document, keys: Sequence[Key], first: Key | None) -> list[Key]:
+def likely(
+    document: Document, keys: Sequence[SummaryKey], first: SummaryKey | None
+) -> list[SummaryKey]:
     """What is checked at first: drafts beside each other, a compaction beside the one before it,
     a branch summary beside another."""
     tree = document.tree
@@ -153,16 +155,16 @@ Stop = Callable[[], bool]
 def comparison_job(
     document: Document,
     auditor: Auditor,
-    keys: tuple[Key, ...],
+    keys: tuple[SummaryKey, ...],
     reference: int,
     texts: Mapping[int, DraftText],
-    names: Mapping[Key, str],
+    names: Mapping[SummaryKey, str],
 ) -> Job:
     """Audits, candidates, and what each generation changed; ``texts`` by the id of the draft."""
     tree, leaf = document.tree, document.leaf
 
     def candidate(
-        key: Key, stop: Callable[[], bool], tell: Callable[[int, int], None]
+        key: SummaryKey, stop: Callable[[], bool], tell: Callable[[int, int], None]
     ) -> Candidate:
         if key.kind == "draft":
             draft, shown, text = texts[key.number]
@@ -172,15 +174,15 @@ def comparison_job(
             return entry_candidate(document, key.number, auditor.compaction(key.number, stop, tell))
         return entry_candidate(document, key.number, auditor.branch(key.number, stop, tell))
 
-    def job(cancelled: Stop, progress: Progress) -> Compared:
+    def job(cancelled: Stop, progress: Progress) -> ComparisonOutcome:
         found = [candidate(key, cancelled, progress) for key in keys]
         every = compactions_on_path(tree, leaf)
         made = [Candidate(f"compaction #{entry}", summary_text(document, entry)) for entry in every]
-        return Compared(
+        return ComparisonOutcome(
             keys,
             difference(found, reference) if len(found) > 1 else None,
             drift(made),
-            tuple(Key("entry", entry) for entry in every),
+            tuple(SummaryKey("entry", entry) for entry in every),
         )
 
     return job

@@ -11,36 +11,34 @@ from PySide6.QtWidgets import (
     QComboBox,
     QLabel,
     QLineEdit,
-    QListWidget,
-    QListWidgetItem,
     QProgressBar,
     QPushButton,
     QTabWidget,
-    QVBoxLayout,
     QWidget,
 )
 
 from explorer.compaction.profile import Profile
 from explorer.models.catalogue import ModelInfo
 from ui.audit.compare.pages import CandidateFigures, DriftView, FactsTable, SectionsView
-from ui.audit.compare.subjects import Compared, Key, Subject
+from ui.audit.compare.subjects import ComparisonOutcome, Subject, SummaryKey
 from ui.compaction.words import price_text
-from ui.theme import S4, S8, scaled
-from ui.widgets.choice import Choice
+from ui.theme import S8, scaled
+from ui.widgets.choice import ChoiceBox
 from ui.widgets.comparison import ComparisonWindow
 from ui.widgets.dialogs import fit
 from ui.widgets.figures import count
-from ui.widgets.flow import FlowLayout
+from ui.widgets.flow import wrapping_row
 from ui.widgets.labels import Caption
 from ui.widgets.model_box import ModelBox
-from ui.widgets.panels import push_button, row, row_in
+from ui.widgets.panels import column_of, push_button, row, row_in
 from ui.widgets.steps import StepRunner
+from ui.widgets.table import Column, Table, TableModel
 
 SHORT = 15
 """Characters of a list box: the strip is to take one line, or two with large text."""
 
 
-class Wish(NamedTuple):
+class TrialWish(NamedTuple):
     """What is to be tried."""
 
     model: str
@@ -49,7 +47,7 @@ class Wish(NamedTuple):
     instructions: str
 
 
-Sizes = Callable[[Wish], tuple[int, int]]
+Sizes = Callable[[TrialWish], tuple[int, int]]
 """Tokens that a wish sends, and that its answer may take; -1 where it cannot be done."""
 
 
@@ -57,7 +55,7 @@ class TryStrip(QWidget):
     """Profile, model, instructions, and a button that names the price."""
 
     try_asked = Signal(object)
-    """The ``Wish``."""
+    """The ``TrialWish``."""
     stop_asked = Signal()
 
     def __init__(self, sizes: Sizes, parent: QWidget | None = None) -> None:
@@ -65,7 +63,7 @@ class TryStrip(QWidget):
         self._sizes = sizes
         self._models: dict[str, ModelInfo] = {}
         self.is_running = False
-        self.profile = Choice(self)
+        self.profile = ChoiceBox(self)
         self.profile.setAccessibleName("Profile of the next draft")
         short = QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
         self.profile.setSizeAdjustPolicy(short)
@@ -85,9 +83,8 @@ class TryStrip(QWidget):
         self.button.setAutoDefault(False)
         self.button.clicked.connect(self._press)
         self.message = Caption("", self)
-        flow = FlowLayout(self, across=S8, down=S4)
-        for part in (self.profile, self.model, self.instructions, self.button, self.message):
-            flow.addWidget(part)
+        parts = (self.profile, self.model, self.instructions, self.button, self.message)
+        self.setLayout(wrapping_row(*parts))
 
     def offer(
         self, models: Sequence[ModelInfo], chosen: str, profiles: Mapping[str, Profile]
@@ -104,9 +101,9 @@ class TryStrip(QWidget):
         self.profile.setCurrentIndex(max(0, self.profile.findData(now)))
         self.follow()
 
-    def wish(self) -> Wish:
+    def wish(self) -> TrialWish:
         """What is chosen."""
-        return Wish(
+        return TrialWish(
             str(self.model.currentData() or ""),
             str(self.profile.currentData() or ""),
             self.instructions.text().strip(),
@@ -162,7 +159,7 @@ class CommitStrip(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._drafts: dict[str, Subject] = {}
-        self.taken = Choice(self)
+        self.taken = ChoiceBox(self)
         self.taken.setAccessibleName("Draft to commit")
         self.taken.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.taken.currentIndexChanged.connect(lambda _at: self._follow())
@@ -234,9 +231,9 @@ class CompareDraftsWindow(ComparisonWindow):
 
     def __init__(self, sizes: Sizes, parent: QWidget | None = None) -> None:
         super().__init__("Summaries compared", parent)
-        self.compared: Compared | None = None
+        self.compared: ComparisonOutcome | None = None
         self._turns = StepRunner(self)
-        self._subjects: dict[Key, Subject] = {}
+        self._subjects: dict[SummaryKey, Subject] = {}
         self._sizes = sizes
 
     def building(self) -> Iterator[None]:
@@ -255,12 +252,13 @@ class CompareDraftsWindow(ComparisonWindow):
 
     def _make_head(self) -> None:
         self.title.setText("Summaries compared")
-        self.list = QListWidget(self)
-        self.list.setAccessibleName(f"Summaries; check two to {MOST}")
-        self.list.setTextElideMode(Qt.TextElideMode.ElideRight)
-        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.list.itemChanged.connect(lambda _item: self._ask())
-        self.reference = Choice(self)
+        columns: list[Column[SummaryKey]] = [Column("", self._name_and_facts, stretch=True)]
+        model = TableModel(columns, has_ticks=True)
+        self.list = Table(model, f"Summaries; check two to {MOST}", self)
+        self.list.horizontalHeader().hide()
+        self.list.rows.row_ticked.connect(lambda _key: self._ask())
+        self.list.restyle()
+        self.reference = ChoiceBox(self)
         self.reference.setAccessibleName("Reference that the others are held against")
         self.reference.setSizeAdjustPolicy(
             QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
@@ -304,65 +302,47 @@ class CompareDraftsWindow(ComparisonWindow):
         self.committing = CommitStrip(self)
         self.committing.commit_asked.connect(self.commit_asked)
         self.taken, self.commit = self.committing.taken, self.committing.commit
-        last = row(self.committing, self.closing_button())
-        last.setStretchFactor(self.committing, 1)
-        foot = QVBoxLayout()
-        foot.setSpacing(S8)
-        foot.addWidget(self.trying)
-        foot.addLayout(last)
+        last = row(self.committing, self.closing_button(), wide=self.committing)
+        foot = column_of(self.trying, last)
         self.lay_out(self.head(self.list, line), self.pages, foot)
 
     # what is chosen ------------------------------------------------------------------------------
 
-    def offer(self, subjects: Sequence[Subject], checked: Sequence[Key]) -> None:
+    def offer(self, subjects: Sequence[Subject], checked: Sequence[SummaryKey]) -> None:
         """Offer summaries, and compare those that are checked, the first being the reference."""
         self._subjects = {one.key: one for one in subjects}
-        self.list.blockSignals(True)
-        self.list.clear()
-        for one in subjects:
-            words = f"{one.name} · {one.facts}" if one.facts else one.name
-            item = QListWidgetItem(words, self.list)
-            item.setData(KEY, one.key.code)
-            item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
-            on = one.key in checked
-            item.setCheckState(Qt.CheckState.Checked if on else Qt.CheckState.Unchecked)
-            if on and one.key == checked[-1]:
-                self.list.setCurrentItem(item)
-        self.list.blockSignals(False)
-        self._ask(checked[0] if checked else None)
+        self.list.show_rows(list(self._subjects), checked[-1] if checked else None)
+        self.check(checked)
 
-    def checked(self) -> list[Key]:
+    def _name_and_facts(self, key: SummaryKey) -> str:
+        one = self._subjects[key]
+        return f"{one.name} · {one.facts}" if one.facts else one.name
+
+    def checked(self) -> list[SummaryKey]:
         """The summaries that are checked, in the order of the list."""
-        items = [self.list.item(at) for at in range(self.list.count())]
-        return [
-            Key.of(item.data(KEY)) for item in items if item.checkState() is Qt.CheckState.Checked
-        ]
+        return [key for key in self._subjects if key in self.list.rows.ticked]
 
-    def check(self, keys: Sequence[Key]) -> None:
+    def check(self, keys: Sequence[SummaryKey]) -> None:
         """Compare other ones of those that are offered."""
-        self.list.blockSignals(True)
-        for at in range(self.list.count()):
-            item = self.list.item(at)
-            on = Key.of(item.data(KEY)) in keys
-            item.setCheckState(Qt.CheckState.Checked if on else Qt.CheckState.Unchecked)
-        self.list.blockSignals(False)
+        self.list.rows.tick(self._subjects, on=False)
+        self.list.rows.tick(keys)
         self._ask(keys[0] if keys else None)
 
-    def _ask(self, reference: Key | None = None) -> None:
+    def _ask(self, reference: SummaryKey | None = None) -> None:
         keys = self.checked()
         if reference is None and self.reference.currentData() is not None:
-            reference = Key.of(self.reference.currentData())
+            reference = SummaryKey.of(self.reference.currentData())
         self.reference.clear()
         for key in keys:
             self.reference.addItem(self._subjects[key].name, key.code)
-        names = [Key.of(self.reference.itemData(at)) for at in range(self.reference.count())]
+        names = [SummaryKey.of(self.reference.itemData(at)) for at in range(self.reference.count())]
         if reference in names:
             self.reference.setCurrentIndex(names.index(reference))
         if len(keys) > MOST:
             self.facts.setText(f"At most {MOST} stand side by side; uncheck one.")
             return
         chosen = self.reference.currentData()
-        self.compare_asked.emit(keys, None if chosen is None else Key.of(chosen))
+        self.compare_asked.emit(keys, None if chosen is None else SummaryKey.of(chosen))
 
     def _step_asked(self, number: int) -> None:
         if self.compared is not None:
@@ -391,11 +371,11 @@ class CompareDraftsWindow(ComparisonWindow):
         self._waited()
         super().tell(title, facts)
 
-    def show_compared(self, found: Compared) -> None:
+    def show_compared(self, found: ComparisonOutcome) -> None:
         """Show a comparison."""
         self._turns.start(self._showing(found), lambda: self._end(found))
 
-    def _showing(self, found: Compared) -> Iterator[None]:
+    def _showing(self, found: ComparisonOutcome) -> Iterator[None]:
         """One part after the other: the window answers between two of them."""
         shown = found.difference
         yield from self.sections.showing(shown)
@@ -406,7 +386,7 @@ class CompareDraftsWindow(ComparisonWindow):
         self.drift.show_drift(found.drift)
         yield
 
-    def _end(self, found: Compared) -> None:
+    def _end(self, found: ComparisonOutcome) -> None:
         self._waited()
         self.compared, shown = found, found.difference
         self._tell(found)
@@ -420,7 +400,7 @@ class CompareDraftsWindow(ComparisonWindow):
         )
         self.committing.offer([self._subjects[key] for key in found.keys if key in self._subjects])
 
-    def _tell(self, found: Compared) -> None:
+    def _tell(self, found: ComparisonOutcome) -> None:
         shown = found.difference
         if shown is None:
             self.tell("Summaries compared", ALONE)

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 
 from explorer.audit.excerpt import excerpt
 from explorer.audit.findings import Finding
-from explorer.audit.recorded import compactions_on_path
+from explorer.audit.recorded_compaction import compactions_on_path
 from explorer.compaction.partition import Partition
 from explorer.services.changes import LeafMoved
 from explorer.services.document import Document
@@ -17,7 +17,7 @@ from explorer.services.draft_records import Draft
 from explorer.services.summary_audit import Audited, Auditor
 from explorer.session.kinds import Kind
 from ui.app_state import AppState
-from ui.audit.compare.subjects import Key
+from ui.audit.compare.subjects import SummaryKey
 from ui.audit.fidelity.page import FidelityPage, ShownAudit, shown_audit
 from ui.audit.fidelity.words import ONE_KIND
 from ui.audit.tab import NOW
@@ -89,7 +89,7 @@ class FidelityController(QObject):
     """The page Fidelity of the tab Audit: audits what is chosen on it as soon as it is seen."""
 
     compare_asked = Signal(object)
-    """The ``Key`` of the summary that is looked at."""
+    """The ``SummaryKey`` of the summary that is looked at."""
     act_asked = Signal(str, object, object)
     """(one of ``ACTS``, ``Finding``, the ``Audited`` summary)"""
 
@@ -103,8 +103,8 @@ class FidelityController(QObject):
         self._tab.moment_chosen.connect(self._moment_chosen)
         self._auditor: Auditor | None = None
         self._audited: Document | None = None
-        self._wanted: Key | None = None
-        self._asked: tuple[Key, str] | None = None
+        self._wanted: SummaryKey | None = None
+        self._asked: tuple[SummaryKey, str] | None = None
         self._work = AuditWork(self)
         self._work.done.connect(self.page.show_audit)
         self._work.failed.connect(self._failed)
@@ -114,7 +114,7 @@ class FidelityController(QObject):
         self._places.loaded.connect(lambda found: self.page.detail.show_excerpt(*found))
         page = self.page
         page.seen.connect(self.follow)
-        page.chosen.connect(lambda code: self.look_at(Key.of(code)))
+        page.chosen.connect(lambda code: self.look_at(SummaryKey.of(code)))
         page.stop_asked.connect(self._work.stop)
         self._sources = SourcePlaces(state, self._back_to_findings)
         page.source_requested.connect(self._sources.show)
@@ -147,23 +147,23 @@ class FidelityController(QObject):
             (draft, shown, text) for draft, shown, text in shown_drafts if isinstance(draft, Draft)
         ]
 
-    def summaries(self) -> list[tuple[str, Key]]:
+    def summaries(self) -> list[tuple[str, SummaryKey]]:
         """Drafts, then the compactions of the path, the newest first."""
         document = self._state.document
         if document is None:
             return []
         found = [
-            (f"draft {number}, {draft.model}", Key("draft", draft.id))
+            (f"draft {number}, {draft.model}", SummaryKey("draft", draft.id))
             for number, (draft, _, _) in enumerate(self.drafts(), 1)
         ]
         tree, selected = document.tree, self._state.window.map.selected
         entries = list(reversed(compactions_on_path(tree, document.leaf)))
         if selected >= 0 and tree.kind(selected) is Kind.COMPACTION and selected not in entries:
             entries.append(selected)
-        found += [(f"compaction #{entry}", Key("entry", entry)) for entry in entries]
+        found += [(f"compaction #{entry}", SummaryKey("entry", entry)) for entry in entries]
         return found
 
-    def look_at(self, key: Key) -> None:
+    def look_at(self, key: SummaryKey) -> None:
         """Show the fidelity of a summary."""
         self._wanted = key
         self.follow()
@@ -171,18 +171,18 @@ class FidelityController(QObject):
     def look_at_entry(self, entry: int) -> None:
         """Show the fidelity of a compaction, and the page."""
         self._state.select(entry)
-        self.look_at(Key("entry", entry))
+        self.look_at(SummaryKey("entry", entry))
         self.show_page()
 
     def _moment_chosen(self, entry: int) -> None:
         if entry != NOW:
-            self.look_at(Key("entry", entry))
+            self.look_at(SummaryKey("entry", entry))
 
     def look_at_draft(self) -> None:
         """Show the fidelity of the draft that is shown, and the page."""
         draft = self._state.window.compaction.current_draft
         if isinstance(draft, Draft):
-            self._wanted = Key("draft", draft.id)
+            self._wanted = SummaryKey("draft", draft.id)
         self.show_page()
         self.follow()
 
@@ -203,7 +203,7 @@ class FidelityController(QObject):
 
     # the audit -----------------------------------------------------------------------------------
 
-    def _audit(self, key: Key) -> None:
+    def _audit(self, key: SummaryKey) -> None:
         document, auditor = self._state.document, self.auditor()
         if document is None or auditor is None:
             return
@@ -215,7 +215,7 @@ class FidelityController(QObject):
         self.page.wait("Reading what was summarized, and looking for it in the summary…")
         self._work.start(self._job(document, auditor, key))
 
-    def _job(self, document: Document, auditor: Auditor, key: Key) -> Job:
+    def _job(self, document: Document, auditor: Auditor, key: SummaryKey) -> Job:
         if key.kind == "draft":
             number, (_, shown, text) = next(
                 (number, found)

@@ -31,7 +31,7 @@ from PySide6.QtWidgets import (
 
 from explorer.audit.excerpt import Excerpt
 from explorer.audit.findings import STATED_WRONGLY, Fate, Finding
-from explorer.audit.severity import Group
+from explorer.audit.severity import SeverityGroup
 from explorer.facts.fact import FactKind
 from ui.audit.fidelity.words import FATE_TITLES, ONE_KIND, TEXTURES, finding_words
 from ui.theme import (
@@ -58,16 +58,16 @@ from ui.widgets.table import ROW, Column, Index, TableModel
 
 
 @dataclass(frozen=True, slots=True)
-class Heading:
+class GroupHeading:
     """A group as a row of the list."""
 
-    group: Group
+    group: SeverityGroup
     number: int
     """How many of its findings are of the kind that is shown."""
     is_open: bool
 
 
-FindingRow = Heading | Finding
+FindingRow = GroupHeading | Finding
 
 
 def _sentence(row: FindingRow) -> str:
@@ -78,7 +78,7 @@ def _sentence(row: FindingRow) -> str:
 
 
 def _title(row: FindingRow) -> str:
-    return row.group.title if isinstance(row, Heading) else row.fact.text
+    return row.group.title if isinstance(row, GroupHeading) else row.fact.text
 
 
 class FindingsModel(TableModel[FindingRow]):
@@ -86,12 +86,12 @@ class FindingsModel(TableModel[FindingRow]):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__([Column("Findings", _title, spoken=_sentence)], parent)
-        self._groups: Sequence[Group] = ()
+        self._groups: Sequence[SeverityGroup] = ()
         self._kind: FactKind | None = None
         self._turned: set[str] = set()
         """Titles of groups that are not as they were at first."""
 
-    def show_groups(self, groups: Sequence[Group]) -> None:
+    def show_groups(self, groups: Sequence[SeverityGroup]) -> None:
         """Show other findings."""
         self._groups = groups
         self._fill()
@@ -104,7 +104,7 @@ class FindingsModel(TableModel[FindingRow]):
     def turn(self, row: int) -> None:
         """Fold a group, or unfold it."""
         found = self.rows[row]
-        if isinstance(found, Heading):
+        if isinstance(found, GroupHeading):
             self._turned ^= {found.group.title}
             self._fill()
 
@@ -121,7 +121,7 @@ class FindingsModel(TableModel[FindingRow]):
             if not found:
                 continue
             is_open = group.is_grave != (group.title in self._turned)
-            rows.append(Heading(group, len(found), is_open))
+            rows.append(GroupHeading(group, len(found), is_open))
             if is_open:
                 rows += found
         self.show(rows)
@@ -158,17 +158,17 @@ class _Delegate(QStyledItemDelegate):
         chosen = bool(option.state & QStyle.StateFlag.State_Selected)
         if chosen:
             painter.fillRect(rect, now.sel)
-        elif isinstance(row, Heading):
+        elif isinstance(row, GroupHeading):
             painter.fillRect(rect, now.panel)
         painter.setPen(now.line)
         painter.drawLine(rect.bottomLeft(), rect.bottomRight())
-        if isinstance(row, Heading):
+        if isinstance(row, GroupHeading):
             self._heading(painter, rect, row)
         elif isinstance(row, Finding):
             self._finding(painter, rect, row)
         painter.restore()
 
-    def _heading(self, painter: QPainter, rect: QRectF, row: Heading) -> None:
+    def _heading(self, painter: QPainter, rect: QRectF, row: GroupHeading) -> None:
         now, sign = theme(), scaled(14)
         ratio = painter.device().devicePixelRatio()
         name = "chevron-down" if row.is_open else "chevron-right"
@@ -291,7 +291,7 @@ class FindingsView(QListView):
         row = index.data(ROW) if index.isValid() else None
         if event.button() != Qt.MouseButton.LeftButton or row is None:
             return
-        if isinstance(row, Heading):
+        if isinstance(row, GroupHeading):
             self._turn(index.row())
         elif row.fact.sources:
             number = self._paints.number_rect(self.visualRect(index), row)
@@ -302,7 +302,7 @@ class FindingsView(QListView):
         index = self.currentIndex()
         row = index.data(ROW) if index.isValid() else None
         keys = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
-        if isinstance(row, Heading):
+        if isinstance(row, GroupHeading):
             side = Qt.Key.Key_Left if row.is_open else Qt.Key.Key_Right
             if event.key() in (*keys, Qt.Key.Key_Space, side):
                 self._turn(index.row())

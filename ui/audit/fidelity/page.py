@@ -20,8 +20,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.audit.findings import Finding, Place
-from explorer.audit.severity import Group, grouped
+from explorer.audit.findings import Finding, SummaryPlace
+from explorer.audit.severity import SeverityGroup, grouped
 from explorer.facts.fact import FactKind
 from explorer.services.summary_audit import Audited
 from ui.audit.fidelity.charts import (
@@ -45,7 +45,7 @@ from ui.audit.fidelity.words import (
     size_words,
 )
 from ui.theme import S4, S8, S12, S16, bind_font, on_theme_changed, scaled, ui_font
-from ui.widgets.choice import Choice
+from ui.widgets.choice import ChoiceBox
 from ui.widgets.labels import Caption, Hairline
 from ui.widgets.marked import mark, marked
 from ui.widgets.panels import EmptyState, column_in, row, scroll_area
@@ -58,7 +58,7 @@ class SummaryReading(QPlainTextEdit):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._places: Sequence[Place] = ()
+        self._places: Sequence[SummaryPlace] = ()
         self.setReadOnly(True)
         self.setTabChangesFocus(True)
         self.setAccessibleName("The summary")
@@ -71,7 +71,7 @@ class SummaryReading(QPlainTextEdit):
         self.setPlainText(text)
         self._mark()
 
-    def show_places(self, places: Sequence[Place]) -> None:
+    def show_places(self, places: Sequence[SummaryPlace]) -> None:
         """Mark places, and bring the first into sight."""
         self._places = places
         self._mark()
@@ -150,7 +150,7 @@ class ShownAudit:
     """An audit ready to be shown; made in the worker."""
 
     audited: Audited
-    groups: Sequence[Group]
+    groups: Sequence[SeverityGroup]
     generations: Sequence[Audited] = ()
     """Of all compactions on the path, the first one first."""
 
@@ -192,7 +192,7 @@ class FidelityPage(QWidget):
         self.empty = EmptyState(
             "compaction",
             "There is no summary to look at",
-            "Compact the session, or make a draft: what it keeps and what it loses is told here.",
+            "Compact the session, or make a draft: what it keeps and what it loses is shown here.",
             parent=self,
         )
         self._places.addWidget(self.empty)
@@ -214,7 +214,7 @@ class FidelityPage(QWidget):
 
     def _make_choice(self) -> QWidget:
         self._bar = QWidget(self)
-        self.choice = Choice(self._bar)
+        self.choice = ChoiceBox(self._bar)
         self.choice.setAccessibleName("Summary whose fidelity is shown")
         self.choice.setSizeAdjustPolicy(
             QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
@@ -281,7 +281,7 @@ class FidelityPage(QWidget):
 
     def _make_findings(self) -> QWidget:
         page = QWidget(self)
-        self.kind = Choice(page)
+        self.kind = ChoiceBox(page)
         self.kind.setAccessibleName("Kind of the findings that are shown")
         self.kind.activated.connect(lambda _at: self.show_kind(self.kind.currentData()))
         self.list = FindingsView(page)

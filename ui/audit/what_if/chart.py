@@ -24,7 +24,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from ui.audit.what_if.lines import Drawing, Line, Sign, SignKind, words_at
+from ui.audit.what_if.lines import Drawing, Sign, SignKind, WalkLine, words_at
 from ui.theme import S4, S8, on_theme_changed, scaled, small_font, theme
 from ui.widgets.figures import round_short
 
@@ -38,7 +38,7 @@ _DENSE = 1.5
 """Points for each pixel of the width from which a line is thinned further."""
 
 
-class Scale:
+class ChartScale:
     """From positions and tokens to places on the chart."""
 
     def __init__(
@@ -74,7 +74,7 @@ def frame_of(width: float, height: float) -> QRectF:
     return QRectF(left, S8 + metrics.height(), width - left - S8, height - below - 2 * S8 - S8)
 
 
-def top_of(lines: Sequence[Line]) -> int:
+def top_of(lines: Sequence[WalkLine]) -> int:
     """Tokens at the upper edge: all that is drawn fits, and the window where it is near."""
     largest = max((line.found.largest for line in lines), default=0)
     windows = [line.found.window for line in lines if not line.is_recorded]
@@ -84,7 +84,7 @@ def top_of(lines: Sequence[Line]) -> int:
     return max(1, round(most * 1.06))
 
 
-def paint_scale(painter: QPainter, drawing: Drawing, scale: Scale) -> None:
+def paint_scale(painter: QPainter, drawing: Drawing, scale: ChartScale) -> None:
     """The grid with its figures: tokens to the left, turns below."""
     now, frame = theme(), scale.frame
     painter.setFont(small_font())
@@ -101,7 +101,9 @@ def paint_scale(painter: QPainter, drawing: Drawing, scale: Scale) -> None:
     painter.drawLine(frame.bottomLeft(), frame.bottomRight())
 
 
-def _paint_turns(painter: QPainter, drawing: Drawing, scale: Scale, metrics: QFontMetricsF) -> None:
+def _paint_turns(
+    painter: QPainter, drawing: Drawing, scale: ChartScale, metrics: QFontMetricsF
+) -> None:
     """The numbers of turns below the chart, as many as there is room for."""
     now, frame = theme(), scale.frame
     begin = bisect_left(drawing.turns, scale.first)
@@ -141,7 +143,9 @@ def _round_up(value: int) -> int:
         unit *= 10
 
 
-def paint_limits(painter: QPainter, lines: Sequence[Line], chosen: Line, scale: Scale) -> None:
+def paint_limits(
+    painter: QPainter, lines: Sequence[WalkLine], chosen: WalkLine, scale: ChartScale
+) -> None:
     """Window and threshold of the chosen line with their names; those of others as short marks."""
     now, frame = theme(), scale.frame
     metrics = QFontMetricsF(small_font())
@@ -174,7 +178,7 @@ def paint_limits(painter: QPainter, lines: Sequence[Line], chosen: Line, scale: 
         painter.drawText(place, Qt.AlignmentFlag.AlignLeft, words)
 
 
-def shown_signs(line: Line, scale: Scale, *, strong: bool) -> list[Sign]:
+def shown_signs(line: WalkLine, scale: ChartScale, *, strong: bool) -> list[Sign]:
     """The line's signs that are painted: where they would cover each other, those of the chosen
     line alone."""
     seen = [sign for sign in line.signs if scale.shows(sign.x)]
@@ -182,7 +186,7 @@ def shown_signs(line: Line, scale: Scale, *, strong: bool) -> list[Sign]:
     return seen if strong or not crowded else []
 
 
-def paint_line(painter: QPainter, line: Line, scale: Scale, *, strong: bool) -> None:
+def paint_line(painter: QPainter, line: WalkLine, scale: ChartScale, *, strong: bool) -> None:
     """One line. Where several of its points fall on one column of pixels, the column is drawn."""
     points = thinned(line, scale)
     painter.setPen(line.stroke.pen(strong=strong))
@@ -197,18 +201,18 @@ def paint_line(painter: QPainter, line: Line, scale: Scale, *, strong: bool) -> 
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
 
 
-def in_sight(line: Line, scale: Scale) -> range:
+def in_sight(line: WalkLine, scale: ChartScale) -> range:
     """The line's points that are seen, and one more on either side."""
     first = max(0, bisect_left(line.xs, scale.first) - 1)
     return range(first, min(len(line.xs), bisect_right(line.xs, scale.first + scale.span) + 1))
 
 
-def is_dense(line: Line, scale: Scale) -> bool:
+def is_dense(line: WalkLine, scale: ChartScale) -> bool:
     """Whether more of its points are in sight than there is room for."""
     return len(in_sight(line, scale)) > _DENSE * scale.frame.width()
 
 
-def thinned(line: Line, scale: Scale) -> list[QPointF]:
+def thinned(line: WalkLine, scale: ChartScale) -> list[QPointF]:
     """The line's points, few for each column of pixels: where it comes in, its lowest and highest,
     and where it goes out. Where points are many, columns are two pixels wide and have two."""
     points: list[QPointF] = []
@@ -238,7 +242,7 @@ def thinned(line: Line, scale: Scale) -> list[QPointF]:
     return points
 
 
-def place_of(sign: Sign, scale: Scale) -> QPointF:
+def place_of(sign: Sign, scale: ChartScale) -> QPointF:
     """Where a sign stands: above its line."""
     y = max(scale.frame.top() - scaled(2), scale.y(sign.y) - scaled(SIGN) - 2)
     return QPointF(scale.x(sign.x), y)
@@ -295,9 +299,9 @@ class Chart(QWidget):
         self._at = 0
         self._hover = -1
         self._first, self._span = 0.0, 0.0
-        """The stretch that is seen, see ``Scale``."""
+        """The stretch that is seen, see ``ChartScale``."""
         self._layer: QPixmap | None = None
-        self._left: list[Line] = []
+        self._left: list[WalkLine] = []
         """The lines that the layer does not hold yet."""
         self.words = ""
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -336,12 +340,12 @@ class Chart(QWidget):
         self._changed()
 
     @property
-    def shown(self) -> list[Line]:
+    def shown(self) -> list[WalkLine]:
         """The lines that are drawn."""
         return [line for line in self._drawing.lines if line.key not in self._hidden]
 
     @property
-    def chosen(self) -> Line | None:
+    def chosen(self) -> WalkLine | None:
         """The line whose limits are drawn."""
         shown = self.shown
         found = next((line for line in shown if line.key == self._chosen), None)
@@ -354,11 +358,11 @@ class Chart(QWidget):
         """Where the keyboard's cursor is."""
         return self._at
 
-    def scale(self) -> Scale:
+    def scale(self) -> ChartScale:
         """The scale of what is drawn now."""
         frame = frame_of(self.width(), self.height())
         most = top_of(self.shown)
-        return Scale(frame, len(self._drawing.entries), most, self._first, self._span)
+        return ChartScale(frame, len(self._drawing.entries), most, self._first, self._span)
 
     def zoom(self, factor: float, position: float) -> None:
         """See more (a factor above 1) or less of the session, around a position."""
@@ -478,10 +482,10 @@ class Chart(QWidget):
 
     # the mouse ---------------------------------------------------------------------------------
 
-    def sign_at(self, place: QPointF) -> tuple[Line, Sign] | None:
+    def sign_at(self, place: QPointF) -> tuple[WalkLine, Sign] | None:
         """The sign nearest to a place, if it is near."""
         scale, best = self.scale(), scaled(SIGN) + 4.0
-        found: tuple[Line, Sign] | None = None
+        found: tuple[WalkLine, Sign] | None = None
         for line in self.shown:
             for sign in shown_signs(line, scale, strong=line is self.chosen):
                 away = (place_of(sign, scale) - place).manhattanLength()

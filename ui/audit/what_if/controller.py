@@ -15,7 +15,7 @@ from explorer.settings.choices import Chosen
 from ui.app_state import AppState
 from ui.audit.what_if.lines import RECORDED, Drawing, drawing_of
 from ui.audit.what_if.window import (
-    Question,
+    WalkQuestion,
     WhatIfWindow,
     in_window,
 )
@@ -89,7 +89,7 @@ class WhatIfController(QObject):
             policies.insert(0, policy)
         view.show_policies(policies, policy, list(self._state.profiles.values()))
 
-    def _walk(self, question: Question) -> Drawing:
+    def _walk(self, question: WalkQuestion) -> Drawing:
         """Called in a thread."""
         document = self._state.document
         if document is None:

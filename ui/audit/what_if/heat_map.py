@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.audit.simulation.sweep import Cell, Sweep
+from explorer.audit.simulation.sweep import Sweep, SweepCell
 from explorer.compaction.reasons import share_text
 from ui.theme import S4, S8, on_theme_changed, scaled, small_font, theme
 from ui.theme.tokens import blend
@@ -36,13 +36,13 @@ _LEAST_SHARE, _MOST_SHARE = 0.06, 0.62
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class CellFigure:
     """What the cells show."""
 
     key: str
     title: str
-    value: Callable[[Cell], float]
-    text: Callable[[Cell], str]
+    value: Callable[[SweepCell], float]
+    text: Callable[[SweepCell], str]
     less: str
     """What the palest cells mean."""
     more: str
@@ -50,22 +50,22 @@ class Figure:
 
 
 FIGURES = (
-    Figure("sent", "Tokens sent", lambda c: c.sent, lambda c: round_short(c.sent),
+    CellFigure("sent", "Tokens sent", lambda c: c.sent, lambda c: round_short(c.sent),
            "fewest tokens", "most tokens"),
-    Figure("cost", "Cost", lambda c: c.cost or 0.0, lambda c: f"${c.cost or 0.0:,.2f}",
+    CellFigure("cost", "Cost", lambda c: c.cost or 0.0, lambda c: f"${c.cost or 0.0:,.2f}",
            "cheapest", "dearest"),
-    Figure("compactions", "Compactions", lambda c: c.compactions, lambda c: full(c.compactions),
+    CellFigure("compactions", "Compactions", lambda c: c.compactions, lambda c: full(c.compactions),
            "fewest", "most"),
-    Figure("largest", "Largest context", lambda c: c.largest, lambda c: round_short(c.largest),
+    CellFigure("largest", "Largest context", lambda c: c.largest, lambda c: round_short(c.largest),
            "smallest", "largest"),
-    Figure("split", "Turns split", lambda c: c.split_turns, lambda c: share_text(c.split_turns),
+    CellFigure("split", "Turns split", lambda c: c.split_turns, lambda c: share_text(c.split_turns),
            "fewest turns", "most turns"),
-    Figure("too_large", "Too large for the window", lambda c: c.too_large,
+    CellFigure("too_large", "Too large for the window", lambda c: c.too_large,
            lambda c: full(c.too_large), "fewest requests", "most requests"),
 )  # fmt: skip
 
 
-def words_of(cell: Cell) -> str:
+def words_of(cell: SweepCell) -> str:
     """All figures of a cell, in words."""
     cost = f", ${cell.cost:,.2f}" if cell.cost is not None else ""
     large = (
@@ -84,9 +84,9 @@ class HeatMap(QWidget):
 
     described = Signal(str)
     chosen = Signal(object)
-    """The ``Cell`` under the cursor."""
+    """The ``SweepCell`` under the cursor."""
     use_asked = Signal(object)
-    """A ``Cell``."""
+    """A ``SweepCell``."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -120,7 +120,7 @@ class HeatMap(QWidget):
         self._tell()
         self.update()
 
-    def show_figure(self, figure: Figure) -> None:
+    def show_figure(self, figure: CellFigure) -> None:
         """Let the cells show another figure."""
         self._figure = figure
         self._tell()
@@ -132,7 +132,7 @@ class HeatMap(QWidget):
         self.update()
 
     @property
-    def cell(self) -> Cell | None:
+    def cell(self) -> SweepCell | None:
         """The cell under the cursor."""
         sweep = self._sweep
         if sweep is None:
@@ -225,7 +225,7 @@ class HeatMap(QWidget):
         painter.setFont(small_font(bold=in_force))
 
     def _paint_cell(
-        self, painter: QPainter, place: QRectF, cell: Cell, part: float, longest: str
+        self, painter: QPainter, place: QRectF, cell: SweepCell, part: float, longest: str
     ) -> None:
         now = theme()
         share = _LEAST_SHARE + part * (_MOST_SHARE - _LEAST_SHARE)

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QPen
 
-from explorer.audit.simulation import Mark, Simulation
+from explorer.audit.simulation import RequestMark, Simulation
 from explorer.compaction.reasons import share_text
 from explorer.session.kinds import TURN_START_KINDS, selector
 from explorer.session.tree import SessionTree
@@ -83,7 +83,7 @@ class Sign(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class WalkLine:
     """One walk as it is drawn. Positions count on the path, sizes are tokens."""
 
     key: str
@@ -108,7 +108,7 @@ class Line:
     def is_exact_at(self, position: int) -> bool:
         """Whether the provider counted the latest request up to a position."""
         at = bisect_right(self._asked, position) - 1
-        return at >= 0 and bool(self.found.requests.marks[at] & Mark.EXACT)
+        return at >= 0 and bool(self.found.requests.marks[at] & RequestMark.EXACT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,13 +119,13 @@ class Drawing:
     """The entry at every position."""
     turns: tuple[int, ...]
     """The position at which each turn starts, the first entry's before all."""
-    lines: tuple[Line, ...]
+    lines: tuple[WalkLine, ...]
 
     def turn_at(self, position: int) -> int:
         """The number of the turn at a position; 0 before the first."""
         return bisect_right(self.turns, position)
 
-    def line(self, key: str) -> Line | None:
+    def line(self, key: str) -> WalkLine | None:
         return next((line for line in self.lines if line.key == key), None)
 
 
@@ -144,7 +144,7 @@ def drawing_of(tree: SessionTree, leaf: int, walks: Sequence[tuple[str, Simulati
     return Drawing(entries, turns, tuple(lines))
 
 
-def _line(key: str, found: Simulation, place: dict[int, int], stroke: Stroke) -> Line:
+def _line(key: str, found: Simulation, place: dict[int, int], stroke: Stroke) -> WalkLine:
     requests = found.requests
     asked = array("i", (place[entry] for entry in requests.entries))
     xs, ys = array("i"), array("i")
@@ -157,7 +157,7 @@ def _line(key: str, found: Simulation, place: dict[int, int], stroke: Stroke) ->
         xs.append(x)
         ys.append(y)
     title = "As recorded" if found.is_recorded else found.policy.title
-    return Line(key, title, stroke, found, xs, ys, _signs(found, place), asked)
+    return WalkLine(key, title, stroke, found, xs, ys, _signs(found, place), asked)
 
 
 def _signs(found: Simulation, place: dict[int, int]) -> tuple[Sign, ...]:
@@ -198,7 +198,9 @@ def _signs(found: Simulation, place: dict[int, int]) -> tuple[Sign, ...]:
     return tuple(sorted(signs, key=lambda sign: sign.x))
 
 
-def words_at(drawing: Drawing, shown: Sequence[Line], chosen: Line | None, position: int) -> str:
+def words_at(
+    drawing: Drawing, shown: Sequence[WalkLine], chosen: WalkLine | None, position: int
+) -> str:
     """What all shown lines say at a position, the chosen one first and with what happened there."""
     if not drawing.entries or not shown:
         return "Nothing is drawn."

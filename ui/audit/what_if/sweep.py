@@ -16,13 +16,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.audit.simulation import Policy, Stopped
-from explorer.audit.simulation.sweep import Cell, Sweep
+from explorer.audit.simulation import Policy, WalkStopped
+from explorer.audit.simulation.sweep import Sweep, SweepCell
 from ui.audit.what_if.heat_map import FIGURES, HeatMap
 from ui.theme import S8, S12, S16, set_tone
-from ui.widgets.choice import Choice
+from ui.widgets.choice import ChoiceBox
 from ui.widgets.figures import full
-from ui.widgets.flow import FlowLayout
+from ui.widgets.flow import wrapping_row
 from ui.widgets.labels import Caption
 from ui.widgets.loader import Loader
 from ui.widgets.panels import column_in, labelled, push_button
@@ -51,7 +51,7 @@ class SweepPage(QWidget):
         self._make = make
         self._policies: list[Policy] = []
         self._in_force: Policy | None = None
-        self._cell: Cell | None = None
+        self._cell: SweepCell | None = None
         self._stop = threading.Event()
         self.sweep: Sweep | None = None
         self._signals = _Signals(self)
@@ -65,9 +65,9 @@ class SweepPage(QWidget):
         self._busy(False)
 
     def _make_head(self) -> None:
-        self.profile = Choice(self)
+        self.profile = ChoiceBox(self)
         self.profile.setAccessibleName("Profile to sweep the sizes of")
-        self.figure = Choice(self)
+        self.figure = ChoiceBox(self)
         self.figure.setAccessibleName("Figure in the cells")
         for one in FIGURES:
             self.figure.addItem(one.title, one.key)
@@ -105,11 +105,9 @@ class SweepPage(QWidget):
 
     def _lay_out(self) -> None:
         head = QWidget(self)
-        row = FlowLayout(head, across=8, down=4)
-        row.addWidget(labelled("&Profile", self.profile, head))
-        row.addWidget(labelled("Fi&gure", self.figure, head))
-        row.addWidget(self.start)
-        row.addWidget(self.stop)
+        profile, figure = (labelled("&Profile", self.profile, head),
+                           labelled("Fi&gure", self.figure, head))  # fmt: skip
+        head.setLayout(wrapping_row(profile, figure, self.start, self.stop))
         foot = QHBoxLayout()
         foot.setSpacing(S8)
         foot.addWidget(self.use)
@@ -181,7 +179,7 @@ class SweepPage(QWidget):
         def work() -> Sweep | None:
             try:
                 return make(policy, progress, stop.is_set)
-            except Stopped:
+            except WalkStopped:
                 return None
 
         self._loader.load(work)
@@ -256,7 +254,7 @@ class SweepPage(QWidget):
     def _tell(self, words: str) -> None:
         self.words.setText(words)
 
-    def _chose(self, cell: Cell) -> None:
+    def _chose(self, cell: SweepCell) -> None:
         self._cell = cell
         if self.yes.isVisibleTo(self):
             self._show_question("", asks=False)
@@ -301,7 +299,7 @@ INTRODUCTION = (
 )
 
 
-def policy_with(policy: Policy, cell: Cell) -> Policy:
+def policy_with(policy: Policy, cell: SweepCell) -> Policy:
     """The policy with the sizes of a cell."""
     sizes = replace(policy.settings, keep_recent_tokens=cell.keep, reserve_tokens=cell.reserve)
     return replace(policy, settings=sizes)

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 from explorer.audit.simulation import Prices
 from explorer.compaction.reasons import share_text
 from ui.audit.what_if.chart import SIGN, paint_sign
-from ui.audit.what_if.lines import Line, SignKind
+from ui.audit.what_if.lines import SignKind, WalkLine
 from ui.theme import RADIUS, S4, S8, bind_font, on_theme_changed, scaled, small_font, theme
 from ui.widgets.figures import count, full, round_short
 from ui.widgets.flow import FlowLayout
@@ -36,7 +36,7 @@ SIGNS: tuple[tuple[SignKind, str], ...] = (
 class LineChip(QAbstractButton):
     """A sample of a line and its name. Checked: it is drawn."""
 
-    def __init__(self, line: Line, parent: QWidget | None = None) -> None:
+    def __init__(self, line: WalkLine, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.line = line
         self.setCheckable(True)
@@ -47,7 +47,7 @@ class LineChip(QAbstractButton):
         self.show_line(line)
         on_theme_changed(self.updateGeometry)
 
-    def show_line(self, line: Line) -> None:
+    def show_line(self, line: WalkLine) -> None:
         """Stand for a line."""
         self.line = line
         self.setText(line.title)
@@ -134,7 +134,7 @@ class LineLegend(QWidget):
         """The lines that are left out."""
         return [key for key, chip in self.chips.items() if not chip.isChecked()]
 
-    def show_lines(self, lines: Sequence[Line]) -> None:
+    def show_lines(self, lines: Sequence[WalkLine]) -> None:
         """Have a chip for each of these lines; what was left out stays so."""
         wanted = {line.key: line for line in lines}
         for key in [key for key in self.chips if key not in wanted]:
@@ -161,7 +161,7 @@ MOST_ROWS = 8
 """In sight without scrolling."""
 
 
-def _keeps(line: Line) -> str:
+def _keeps(line: WalkLine) -> str:
     policy = line.found.policy
     if line.found.is_recorded:
         return "—"
@@ -170,11 +170,11 @@ def _keeps(line: Line) -> str:
     return round_short(policy.settings.keep_recent_tokens)
 
 
-def _split_share(line: Line) -> str:
+def _split_share(line: WalkLine) -> str:
     return f"{share_text(line.found.split_turns)} of {line.found.turns:,} turns"
 
 
-def _cached_share(line: Line) -> str:
+def _cached_share(line: WalkLine) -> str:
     found = line.found
     return f"{share_text(found.cached / found.sent)} of what is sent" if found.sent else ""
 
@@ -182,19 +182,19 @@ def _cached_share(line: Line) -> str:
 def _figure(
     title: str,
     tip: str,
-    value: Callable[[Line], int],
-    detail: Callable[[Line], str] = lambda _line: "",
-) -> Column[Line]:
-    def text(line: Line) -> str:
+    value: Callable[[WalkLine], int],
+    detail: Callable[[WalkLine], str] = lambda _line: "",
+) -> Column[WalkLine]:
+    def text(line: WalkLine) -> str:
         return full(value(line))
 
-    def spoken(line: Line) -> str:
+    def spoken(line: WalkLine) -> str:
         return f"{title} {text(line)}"
 
     return Column(title, text, RIGHT, value, tip, detail=detail, spoken=spoken)
 
 
-COLUMNS: list[Column[Line]] = [
+COLUMNS: list[Column[WalkLine]] = [
     Column(
         "Rules", lambda line: line.title, tip="What the session was walked under",
         detail=lambda line: line.found.measure.words,
@@ -246,10 +246,10 @@ COLUMNS: list[Column[Line]] = [
 ]  # fmt: skip
 
 
-def cost_column(prices: Prices) -> Column[Line]:
+def cost_column(prices: Prices) -> Column[WalkLine]:
     """What all calls come to with the prices of a model."""
 
-    def detail(line: Line) -> str:
+    def detail(line: WalkLine) -> str:
         cost = line.found.cost(prices)
         return f"{cost.replies:,.2f} for replies, {cost.summaries:,.2f} for summaries"
 
@@ -266,7 +266,7 @@ class TotalsTable(Table):
     line_chosen = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(TableModel[Line](COLUMNS), "Totals of every walk", parent)
+        super().__init__(TableModel[WalkLine](COLUMNS), "Totals of every walk", parent)
         self._is_following = False
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
@@ -278,7 +278,7 @@ class TotalsTable(Table):
     def arrange_columns(self) -> None:
         """Every column is as wide as its contents; the table scrolls sideways."""
 
-    def show_totals(self, lines: Sequence[Line], prices: Prices | None) -> None:
+    def show_totals(self, lines: Sequence[WalkLine], prices: Prices | None) -> None:
         """Show what these lines came to; the cost where prices are known."""
         key = self._key()
         columns = COLUMNS if prices is None else [*COLUMNS, cost_column(prices)]

@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QScrollArea,
     QSizePolicy,
     QSpinBox,
-    QSplitter,
     QTabWidget,
     QWidget,
 )
@@ -25,15 +24,15 @@ from ui.audit.what_if.chart import Chart
 from ui.audit.what_if.lines import Drawing
 from ui.audit.what_if.sweep import MakeSweep, SweepPage
 from ui.audit.what_if.totals import LineLegend, TotalsTable
-from ui.theme import S4, S8, S12, S16, bind_font, set_tone, ui_font
-from ui.widgets.choice import Choice
+from ui.theme import S8, S12, S16, bind_font, set_tone, ui_font
+from ui.widgets.choice import ChoiceBox
 from ui.widgets.dialogs import fit
 from ui.widgets.figures import count, round_short
-from ui.widgets.flow import FlowLayout
+from ui.widgets.flow import wrapping_row
 from ui.widgets.labels import Caption, Hairline
 from ui.widgets.loader import Loader
 from ui.widgets.model_box import ModelBox
-from ui.widgets.panels import column_in, labelled, push_button, scroll_area
+from ui.widgets.panels import column_in, labelled, push_button, scroll_area, stacked
 
 LEAST_WINDOW, MOST_WINDOW = 2_000, 10_000_000
 
@@ -97,7 +96,7 @@ class AddedRules(QWidget):
         super().__init__(parent)
         self._profiles: list[Profile] = []
         self._window = 0
-        self.profile = Choice(self)
+        self.profile = ChoiceBox(self)
         self.profile.setAccessibleName("Profile of another line")
         self.profile.activated.connect(lambda _row: self._fill())
         self.keep = number("Keep recent of another line", 1, MOST_WINDOW, self)
@@ -110,10 +109,8 @@ class AddedRules(QWidget):
         self.clear.clicked.connect(self.cleared)
         self.clear.setVisible(False)
         line = QWidget(self)
-        row = FlowLayout(line, across=S8, down=S4)
         keep, reserve = labelled("&Keep", self.keep, line), labelled("R&eserve", self.reserve, line)
-        for part in (self.profile, keep, reserve, self.add, self.clear):
-            row.addWidget(part)
+        line.setLayout(wrapping_row(self.profile, keep, reserve, self.add, self.clear))
         column = column_in(self)
         column.addWidget(line)
 
@@ -160,14 +157,14 @@ NO_PRICES = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class WalkQuestion:
     """What is to be walked: the rules by the key of their line."""
 
     policies: tuple[tuple[str, Policy], ...]
     window: int
 
 
-Walk = Callable[[Question], Drawing]
+Walk = Callable[[WalkQuestion], Drawing]
 """Walks the session; for a worker thread."""
 
 
@@ -264,10 +261,7 @@ class WhatIfWindow(QDialog):
         close = push_button("&Close", self)
         close.clicked.connect(self.close)
         cost = labelled("Cost wit&h", self.models, self)
-        foot = FlowLayout(across=S8, down=S8)
-        foot.setContentsMargins(S16, S8, S16, S12)
-        for part in (close, self.window_box, cost):
-            foot.addWidget(part)
+        foot = wrapping_row(close, self.window_box, cost, down=S8, margins=(S16, S8, S16, S12))
         column = column_in(self, S8, (0, S12, 0, 0))
         for part in (self.title, self.facts):
             part.setContentsMargins(S16, 0, S16, 0)
@@ -287,14 +281,8 @@ class WhatIfWindow(QDialog):
         below.addWidget(self.totals, 1)
         below.addWidget(self.added_rules)
         below.addWidget(self.note)
-        split = QSplitter(Qt.Orientation.Vertical, page)
-        split.setChildrenCollapsible(False)
-        split.addWidget(upper)
-        split.addWidget(lower)
-        split.setStretchFactor(0, 3)
-        split.setStretchFactor(1, 2)
         column = column_in(page, margins=(S16, S12, S16, S12))
-        column.addWidget(split)
+        column.addWidget(stacked(upper, lower, (3, 2), page))
         return page
 
     def _scrolled(self, content: QWidget) -> QScrollArea:
@@ -341,7 +329,7 @@ class WhatIfWindow(QDialog):
 
     def _ask(self) -> None:
         added = tuple((f"own {number}", policy) for number, policy in enumerate(self._added))
-        question = Question((*self._policies, *added), self._window)
+        question = WalkQuestion((*self._policies, *added), self._window)
         walk = self._walk
         self._loader.load(lambda: walk(question))
 

@@ -24,7 +24,7 @@ from PySide6.QtGui import (
 
 from ui import theme
 from ui.conversation.view.calls import seconds
-from ui.conversation.view.parts import Note, Part, Prose, Role, Row
+from ui.conversation.view.parts import ItemPart, Note, Prose, Role, Row
 from ui.inspector.markdown_view import InertDocument, render_markdown
 from ui.theme.tokens import blend
 
@@ -35,7 +35,7 @@ _NARROW = 460
 
 
 @dataclass(frozen=True, slots=True)
-class Inks:
+class BoxInks:
     """Everything that painting and laying out need to know of the look."""
 
     now: theme.Theme
@@ -63,7 +63,7 @@ class Inks:
     dpr: float
 
     @classmethod
-    def make(cls, width: int, dpr: float) -> Inks:
+    def make(cls, width: int, dpr: float) -> BoxInks:
         """For a surface of this width, in the theme and at the scale in force."""
         now = theme.theme()
         ui, small, mono = theme.ui_font(), theme.small_font(), theme.mono_font()
@@ -126,7 +126,7 @@ class Box:
     improved_at = 0.0
     """When it did so last, in seconds of the monotonic clock."""
 
-    def __init__(self, part: Part, inks: Inks) -> None:
+    def __init__(self, part: ItemPart, inks: BoxInks) -> None:
         self.part, self.inks = part, inks
 
     @property
@@ -172,7 +172,7 @@ class Box:
     def improve(self) -> None:
         """Do what was put off for the sake of the first paint; the height stays."""
 
-    def grow(self, part: Part) -> bool:
+    def grow(self, part: ItemPart) -> bool:
         """Become a part that has more at its end; False where it must be laid out anew."""
         return False
 
@@ -184,7 +184,7 @@ class DocumentBox(Box):
     padding = 0.0
     tint = "ink"
 
-    def __init__(self, part: Part, inks: Inks) -> None:
+    def __init__(self, part: ItemPart, inks: BoxInks) -> None:
         super().__init__(part, inks)
         self.document: QTextDocument = InertDocument()
         self.document.setUndoRedoEnabled(False)
@@ -296,7 +296,7 @@ class DocumentBox(Box):
 class ProseBox(DocumentBox):
     """Markdown."""
 
-    def __init__(self, part: Prose, inks: Inks) -> None:
+    def __init__(self, part: Prose, inks: BoxInks) -> None:
         super().__init__(part, inks)
         self.tint = "dim" if part.inset else "ink"
         render_markdown(self.document, part.text)
@@ -345,7 +345,7 @@ class ProseBox(DocumentBox):
 class NoteBox(DocumentBox):
     """Small words, with a sign where they say why something failed."""
 
-    def __init__(self, part: Note, inks: Inks) -> None:
+    def __init__(self, part: Note, inks: BoxInks) -> None:
         super().__init__(part, inks)
         self.tint = part.tint
         self.padding = inks.sign + theme.S4 if part.icon else 0
@@ -367,7 +367,7 @@ class NoteBox(DocumentBox):
 _CHEVRON = 12
 
 
-def paint_role(painter: QPainter, inks: Inks, role: Role, top: float, line: float) -> None:
+def paint_role(painter: QPainter, inks: BoxInks, role: Role, top: float, line: float) -> None:
     """Who says it, at the left; ``line`` is the height of the first line."""
     sign, colour = inks.sign, getattr(inks.now, role.tint)
     picture = theme.icon_pixmap(role.icon, role.tint, sign, inks.dpr)
@@ -386,7 +386,7 @@ def paint_role(painter: QPainter, inks: Inks, role: Role, top: float, line: floa
 class RowBox(Box):
     """A ``Row``; it is selected as a whole or not at all."""
 
-    def __init__(self, part: Row, inks: Inks) -> None:
+    def __init__(self, part: Row, inks: BoxInks) -> None:
         super().__init__(part, inks)
         self.row = part
         self.height = float(inks.metrics.height() + theme.S4)

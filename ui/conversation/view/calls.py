@@ -15,9 +15,9 @@ from ui.audit.known import marked
 from ui.conversation.view.parts import (
     Code,
     Diff,
+    ItemPart,
     Note,
-    Part,
-    Picture,
+    PicturePart,
     Role,
     Row,
     plain_parts,
@@ -88,7 +88,7 @@ class CallStates:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class CallAnswer:
     """A tool result of an entry."""
 
     entry: int
@@ -103,7 +103,7 @@ class Answer:
     """How the time is known; that of a run in this window is measured."""
 
     @classmethod
-    def of(cls, at: int, flags: int, entry: Entry | None, preview: str = "") -> Answer:
+    def of(cls, at: int, flags: int, entry: Entry | None, preview: str = "") -> CallAnswer:
         """From an entry as far as it was read."""
         if entry is None or not isinstance(entry.body, ToolResultMessage):
             return cls(at, "", flags, None, preview)
@@ -126,10 +126,10 @@ def seconds(value: float, *, whole: bool = False) -> str:
 def call_parts(
     key: str,
     block: CallBlock | None,
-    answer: Answer | None,
+    answer: CallAnswer | None,
     states: CallStates,
     is_open: Callable[[str], bool],
-) -> list[Part]:
+) -> list[ItemPart]:
     """A call and its result; ``block`` is None for a result whose call is not on the path."""
     name = block.tool if block is not None else answer.tool if answer is not None else "tool"
     words = block.title.removeprefix(name).strip() if block is not None else "result"
@@ -142,7 +142,7 @@ def call_parts(
         since=live.since if live is not None and _runs(live, answer) else 0.0,
         entry=answer.entry if answer is not None else -1,
     )  # fmt: skip
-    found: list[Part] = [row]
+    found: list[ItemPart] = [row]
     if opened:
         found += _arguments(key, block, answer)
         found += _result(key, answer, live, is_open)
@@ -151,7 +151,7 @@ def call_parts(
     return found
 
 
-def _runs(live: LiveCall, answer: Answer | None) -> bool:
+def _runs(live: LiveCall, answer: CallAnswer | None) -> bool:
     return answer is None and live.state is CallState.RUNNING
 
 
@@ -166,7 +166,7 @@ def _icon(name: str) -> str:
 
 
 def _tail(
-    block: CallBlock | None, answer: Answer | None, live: LiveCall | None, running: bool
+    block: CallBlock | None, answer: CallAnswer | None, live: LiveCall | None, running: bool
 ) -> tuple[str, str]:
     """What came of it, in a few words, and their tint."""
     if answer is not None:
@@ -180,7 +180,7 @@ def _tail(
     return (f"failed · {seconds(live.took)}", "lost") if live.failed else ("done", "dim")
 
 
-def _outcome(block: CallBlock | None, answer: Answer, live: LiveCall | None) -> tuple[str, str]:
+def _outcome(block: CallBlock | None, answer: CallAnswer, live: LiveCall | None) -> tuple[str, str]:
     result = answer.result
     if result is not None and result.missing:
         return result.missing, "comp"
@@ -203,12 +203,12 @@ def _first(text: str, most: int = 60) -> str:
     return line if len(line) <= most else line[: most - 1].rstrip() + "…"
 
 
-def _recorded_diff(answer: Answer | None) -> DiffBlock | None:
+def _recorded_diff(answer: CallAnswer | None) -> DiffBlock | None:
     """The change as the tool recorded it, which says more than the call's arguments."""
     return answer.result.diff if answer is not None and answer.result is not None else None
 
 
-def _gist(block: CallBlock | None, answer: Answer) -> str:
+def _gist(block: CallBlock | None, answer: CallAnswer) -> str:
     """The part of a result that says most: a change's size, a last line, a number of lines."""
     text, given = answer.text, _recorded_diff(answer)
     diffs = (given,) if given is not None else block.diffs if block is not None else ()
@@ -228,9 +228,9 @@ def _gist(block: CallBlock | None, answer: Answer) -> str:
     return count(lines, "line")
 
 
-def _arguments(key: str, block: CallBlock | None, answer: Answer | None) -> list[Part]:
+def _arguments(key: str, block: CallBlock | None, answer: CallAnswer | None) -> list[ItemPart]:
     """What the call asked for, with the change that the tool recorded in place of its arguments."""
-    found: list[Part] = []
+    found: list[ItemPart] = []
     given = _recorded_diff(answer)
     if given is not None:
         path = block.path if block is not None else ""
@@ -256,28 +256,28 @@ def _diff(key: str, change: DiffBlock) -> Diff:
 
 
 def _result(
-    key: str, answer: Answer | None, live: LiveCall | None, is_open: Callable[[str], bool]
-) -> list[Part]:
+    key: str, answer: CallAnswer | None, live: LiveCall | None, is_open: Callable[[str], bool]
+) -> list[ItemPart]:
     if answer is None:
         return _streamed(key, live.output) if live is not None and live.output else []
     result = answer.result
     if result is None:
         words = "The result is large: shown in the inspector"
         return [Row(key=f"{key}.big", text=words, tint="accent", goes_to=answer.entry, inset=True)]
-    found: list[Part] = []
+    found: list[ItemPart] = []
     if result.diff is not None and "\n" not in answer.text:
         found.append(Note(key=f"{key}.o", text=answer.text, inset=True))
     else:
         found += _output(key, answer, is_open)
     for at, image in enumerate(result.images):
-        found.append(Picture(key=f"{key}.i{at}", image=image, inset=True, entry=answer.entry))
+        found.append(PicturePart(key=f"{key}.i{at}", image=image, inset=True, entry=answer.entry))
     if full := result.full_output_path:
         words = f"Whole output: {full}"
         found.append(Row(key=f"{key}.full", text=words, tint="accent", address=full, inset=True))
     return found
 
 
-def _output(key: str, answer: Answer, is_open: Callable[[str], bool]) -> list[Part]:
+def _output(key: str, answer: CallAnswer, is_open: Callable[[str], bool]) -> list[ItemPart]:
     text = answer.text
     if not text.strip():
         return [Note(key=f"{key}.none", text="no output", inset=True)]
@@ -295,7 +295,7 @@ def _output(key: str, answer: Answer, is_open: Callable[[str], bool]) -> list[Pa
     return found + (rest_parts(f"{key}.big", text, answer.entry) if whole else [])
 
 
-def _streamed(key: str, output: str) -> list[Part]:
+def _streamed(key: str, output: str) -> list[ItemPart]:
     """The end of what a running command has written."""
     lines = output.rstrip("\n").split("\n")[-8:]
     shown = "\n".join(line[:400] for line in lines)

@@ -11,7 +11,7 @@ from explorer.services.document import Document
 from ui.conversation.view.calls import CallStates
 from ui.conversation.view.item_reader import parts_of, read_item
 from ui.conversation.view.items import Snapshot
-from ui.conversation.view.parts import Code, Diff, Note, Part, Prose, Row
+from ui.conversation.view.parts import Code, Diff, ItemPart, Note, Prose, Row
 from ui.widgets.loader import READ_ERRORS
 
 _REPORT_MS = 60
@@ -29,7 +29,7 @@ _MARKS = re.compile(
 )
 
 
-class Hit(NamedTuple):
+class TextHit(NamedTuple):
     """One place where the words occur: the part, and which of its places it is."""
 
     entry: int
@@ -48,10 +48,10 @@ class Hits:
     """
 
     def __init__(self) -> None:
-        self._newest_first: list[Hit] = []
-        self._places: dict[Hit, int] = {}
+        self._newest_first: list[TextHit] = []
+        self._places: dict[TextHit, int] = {}
 
-    def add(self, hits: Sequence[Hit]) -> None:
+    def add(self, hits: Sequence[TextHit]) -> None:
         """Hits of the next item above, in the order of reading."""
         for hit in reversed(hits):
             self._places[hit] = len(self._newest_first)
@@ -60,19 +60,19 @@ class Hits:
     def __len__(self) -> int:
         return len(self._newest_first)
 
-    def __getitem__(self, at: int) -> Hit:
+    def __getitem__(self, at: int) -> TextHit:
         """A hit by its number in the order of reading."""
         count = len(self._newest_first)
         if not 0 <= at < count:
             raise IndexError(f"there is no hit {at}")
         return self._newest_first[count - 1 - at]
 
-    def number(self, hit: Hit | None) -> int:
+    def number(self, hit: TextHit | None) -> int:
         """Which hit it is in the order of reading, or -1."""
         at = self._places.get(hit, -1) if hit is not None else -1
         return len(self._newest_first) - 1 - at if at >= 0 else -1
 
-    def beside(self, hit: Hit | None, step: int) -> Hit | None:
+    def beside(self, hit: TextHit | None, step: int) -> TextHit | None:
         """The next hit (1) or the one before (-1), round at the ends; None where there is none.
 
         From no hit it goes to the first of all, or to the last.
@@ -85,7 +85,7 @@ class Hits:
             at = count if step > 0 else -1
         return self._newest_first[(at - step) % count]
 
-    def last_until(self, entry: int) -> Hit | None:
+    def last_until(self, entry: int) -> TextHit | None:
         """The last hit that is not below an entry; the first of all where there is none."""
         if not self._newest_first:
             return None
@@ -95,7 +95,7 @@ class Hits:
         return self._newest_first[-1]
 
 
-class Found(NamedTuple):
+class SearchProgress(NamedTuple):
     """How far a search is."""
 
     hits: Hits
@@ -103,7 +103,7 @@ class Found(NamedTuple):
     of: int
 
 
-def shown_words(part: Part) -> str:
+def shown_words(part: ItemPart) -> str:
     """What of a part can be found: its words without the marks that Markdown leaves out."""
     if isinstance(part, Prose):
         return _MARKS.sub("", _LINK.sub(r"\1", part.text))
@@ -119,10 +119,10 @@ def count_in(text: str, query: str) -> int:
     return text.casefold().count(query.casefold())
 
 
-def hits_in(entry: int, parts: Sequence[Part], query: str) -> list[Hit]:
+def hits_in(entry: int, parts: Sequence[ItemPart], query: str) -> list[TextHit]:
     """All hits of an item."""
     return [
-        Hit(entry, part.key, number)
+        TextHit(entry, part.key, number)
         for part in parts
         for number in range(count_in(shown_words(part), query))
     ]
@@ -136,7 +136,7 @@ class Search:
         document: Document,
         items: Snapshot,
         query: str,
-        on_found: Callable[[Found], None],
+        on_found: Callable[[SearchProgress], None],
     ) -> None:
         self._document, self._items, self._query, self._on_found = document, items, query, on_found
         self._stopped = False
@@ -147,7 +147,7 @@ class Search:
     def stop(self) -> None:
         self._stopped = True
 
-    def run(self) -> Found:
+    def run(self) -> SearchProgress:
         """Look through all items, newest first; what was found."""
         found = Hits()
         last, count = time.monotonic(), len(self._items)
@@ -161,10 +161,10 @@ class Search:
                 time.sleep(_BREATH_S)
             if (time.monotonic() - last) * 1000 > _REPORT_MS:
                 last = time.monotonic()
-                self._on_found(Found(found, number + 1, count))
-        return Found(found, count, count)
+                self._on_found(SearchProgress(found, number + 1, count))
+        return SearchProgress(found, count, count)
 
-    def _look(self, entry: int, results: Sequence[int]) -> list[Hit]:
+    def _look(self, entry: int, results: Sequence[int]) -> list[TextHit]:
         try:
             if self._word and not self._may_hold((entry, *results)):
                 return []

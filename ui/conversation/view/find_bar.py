@@ -9,7 +9,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QToolButton, QWidget
 
 from ui import theme
-from ui.conversation.view.find import Found, Hits, Search
+from ui.conversation.view.find import Hits, Search, SearchProgress
 from ui.conversation.view.view import ConversationView
 
 _PAUSE_MS = 160
@@ -131,7 +131,7 @@ class FindController(QObject):
         super().__init__(view)
         self._view, self._bar = view, bar
         self._search: Search | None = None
-        self._found = Found(Hits(), 0, 0)
+        self._found = SearchProgress(Hits(), 0, 0)
         self._is_over = True
         self._moved = False
         self._signals = _Signals(self)
@@ -159,7 +159,7 @@ class FindController(QObject):
     def forget(self) -> None:
         """The conversation is another one: what was found in the old one is void."""
         self._stop()
-        self._found, self._is_over, self._moved = Found(Hits(), 0, 0), True, False
+        self._found, self._is_over, self._moved = SearchProgress(Hits(), 0, 0), True, False
         self.refresh()
 
     def refresh(self) -> None:
@@ -176,15 +176,15 @@ class FindController(QObject):
         view.viewport().update()
         document, items = view.flow.document, view.flow.items.snapshot()
         if not query or document is None:
-            self._found, self._is_over = Found(Hits(), 0, 0), True
+            self._found, self._is_over = SearchProgress(Hits(), 0, 0), True
             self._bar.tell("")
             return
         if not keep:
-            self._found = Found(Hits(), 0, len(items))
+            self._found = SearchProgress(Hits(), 0, len(items))
         self._is_over = False
         signals = self._signals
 
-        def report(found: Found) -> None:
+        def report(found: SearchProgress) -> None:
             signals.found.emit(search, found)
 
         search = self._search = Search(document, items, query, report)
@@ -203,7 +203,7 @@ class FindController(QObject):
         self._view.viewport().update()
         self._view.setFocus()
 
-    def _take_found(self, search: Search, found: Found) -> None:
+    def _take_found(self, search: Search, found: SearchProgress) -> None:
         if search is not self._search:
             return
         self._found, self._is_over = found, found.looked_at >= found.of

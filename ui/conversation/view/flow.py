@@ -14,7 +14,7 @@ from explorer.services.document import Document
 from explorer.session.entries import ToolCallBlock
 from explorer.session.kinds import Kind
 from ui import theme
-from ui.conversation.view.boxes import Inks
+from ui.conversation.view.boxes import BoxInks
 from ui.conversation.view.calls import CallStates, call_parts
 from ui.conversation.view.item_reader import (
     ItemRead,
@@ -24,8 +24,8 @@ from ui.conversation.view.item_reader import (
 )
 from ui.conversation.view.items import Heights, PathItems
 from ui.conversation.view.layout import LaidItem, Pictures
-from ui.conversation.view.parts import AGENT, Note, Part, Role, Row, Splitter, piece_part
-from ui.widgets.loader import READ_ERRORS, Background
+from ui.conversation.view.parts import AGENT, ItemPart, Note, Role, Row, Splitter, piece_part
+from ui.widgets.loader import READ_ERRORS, BackgroundJobs
 from ui.widgets.message_blocks import CallBlock, call_block
 
 THINKING_SHOWN = 20_000
@@ -35,7 +35,7 @@ THINKING_SHOWN = 20_000
 @dataclass(slots=True)
 class _Words:
     splitter: Splitter = field(default_factory=Splitter)
-    made: list[Part] = field(default_factory=list)
+    made: list[ItemPart] = field(default_factory=list)
     """Of the pieces that cannot change any more."""
 
 
@@ -74,9 +74,9 @@ class LiveReply:
         self._blocks.append(call_block(block))
         self.waiting = ""
 
-    def parts(self, states: CallStates, is_open: Callable[[str], bool]) -> list[Part]:
+    def parts(self, states: CallStates, is_open: Callable[[str], bool]) -> list[ItemPart]:
         """What has arrived; finished pieces are the same objects from one call to the next."""
-        found: list[Part] = []
+        found: list[ItemPart] = []
         role: Role | None = AGENT
         for at, block in enumerate(self._blocks):
             if isinstance(block, _Thoughts):
@@ -91,7 +91,7 @@ class LiveReply:
             found.append(Row(key="wait", role=waits, text=self.waiting, tint="dim"))
         return found
 
-    def _thinking(self, key: str, text: str, is_open: Callable[[str], bool]) -> list[Part]:
+    def _thinking(self, key: str, text: str, is_open: Callable[[str], bool]) -> list[ItemPart]:
         if is_open(key):
             return thinking_parts(key, text[-THINKING_SHOWN:], is_open)
         last = next((line for line in reversed(text[-600:].split("\n")) if line.strip()), "")
@@ -99,7 +99,7 @@ class LiveReply:
         return [Row(key=key, role=role, text=last.strip("#* "), tint="dim", opens=key)]
 
 
-def _pieces(key: str, words: _Words, role: Role | None) -> list[Part]:
+def _pieces(key: str, words: _Words, role: Role | None) -> list[ItemPart]:
     done = words.splitter.done
     for at in range(len(words.made), len(done)):
         words.made.append(piece_part(f"{key}.{at}", done[at], role if not at else None))
@@ -127,7 +127,7 @@ class Flow(QObject):
     changed = Signal()
     """Something came of what was read or decoded in a thread."""
 
-    def __init__(self, inks: Inks, parent: QObject | None = None) -> None:
+    def __init__(self, inks: BoxInks, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.document: Document | None = None
         self.items = PathItems()
@@ -141,7 +141,7 @@ class Flow(QObject):
         """By entry; the arriving reply by ``LIVE``."""
         self._opened: set[tuple[int, str]] = set()
         self._large: dict[int, ItemRead] = {}
-        self._background = Background(self)
+        self._background = BackgroundJobs(self)
         self._background.done.connect(self._large_read)
 
     # what there is -----------------------------------------------------------------------------
@@ -273,7 +273,7 @@ class Flow(QObject):
         self.heights.set(item, laid.height)
         return height
 
-    def _parts(self, item: int) -> list[Part]:
+    def _parts(self, item: int) -> list[ItemPart]:
         entry = self.entry(item)
         assert self.document is not None
         if entry == LIVE:
@@ -313,7 +313,7 @@ class Flow(QObject):
             if item >= 0:
                 self.reread(item)
 
-    def set_inks(self, inks: Inks) -> None:
+    def set_inks(self, inks: BoxInks) -> None:
         """Another width or look; heights known so far stay as guesses."""
         self.inks = inks
 

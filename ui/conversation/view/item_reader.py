@@ -37,13 +37,13 @@ from explorer.session.entries import (
 from explorer.session.kinds import Flag, Kind
 from explorer.session.text import summary_line
 from ui.audit.known import NOT_RECORDED, reason
-from ui.conversation.view.calls import Answer, CallStates, call_parts
+from ui.conversation.view.calls import CallAnswer, CallStates, call_parts
 from ui.conversation.view.parts import (
     AGENT,
     YOU,
+    ItemPart,
     Note,
-    Part,
-    Picture,
+    PicturePart,
     Prose,
     Role,
     Row,
@@ -134,7 +134,7 @@ _NAMES = {
 }
 
 
-def _mark(item: ItemRead, entry: Entry, is_open: Opened) -> list[Part]:
+def _mark(item: ItemRead, entry: Entry, is_open: Opened) -> list[ItemPart]:
     """A mark, and the words that it opens to."""
     kind, body = item.kind, entry.body
     known = None
@@ -194,7 +194,7 @@ class ItemRead:
     data: Entry | None
     preview: str = ""
     time_ms: float = 0.0
-    answers: tuple[Answer, ...] = ()
+    answers: tuple[CallAnswer, ...] = ()
     sizes: tuple[int, int] | None = None
     """Of a compaction: tokens of the context before it and after it."""
     states: CallStates = field(default_factory=CallStates)
@@ -206,7 +206,7 @@ Opened = Callable[[str], bool]
 """Whether what a row opens is open, by the row's ``opens``."""
 
 
-def parts_of(item: ItemRead, is_open: Opened) -> list[Part]:
+def parts_of(item: ItemRead, is_open: Opened) -> list[ItemPart]:
     """What to draw of an item."""
     entry = item.data
     if entry is None:
@@ -221,7 +221,7 @@ def parts_of(item: ItemRead, is_open: Opened) -> list[Part]:
         words = Prose(key="t0", role=YOU, text="*(an empty message)*", by_user=True)
         return _message(entry, YOU, is_open) or [words]
     if item.kind is Kind.TOOL_RESULT:
-        answer = Answer.of(item.entry, item.flags, entry, item.preview)
+        answer = CallAnswer.of(item.entry, item.flags, entry, item.preview)
         return call_parts("r", None, answer, item.states, is_open)
     if item.kind in (Kind.CUSTOM_MESSAGE, Kind.CUSTOM_ROLE, Kind.FILE_MENTION, Kind.OTHER_ROLE):
         return _message(entry, Role("Note", role_icon(item.kind), "dim"), is_open)
@@ -232,9 +232,9 @@ def _short(name: str) -> str:
     return name.split(" ")[0].capitalize()
 
 
-def _message(entry: Entry, role: Role, is_open: Opened) -> list[Part]:
+def _message(entry: Entry, role: Role, is_open: Opened) -> list[ItemPart]:
     """A message of text, pictures and files; the role stands at the first part."""
-    found: list[Part] = []
+    found: list[ItemPart] = []
     user = role is YOU
     for at, block in enumerate(blocks(entry)):
         by = None if found else role
@@ -242,7 +242,7 @@ def _message(entry: Entry, role: Role, is_open: Opened) -> list[Part]:
             case TextBlock():
                 found += text_parts(f"t{at}", block.text, by, user=user)
             case ImageBlock():
-                found.append(Picture(key=f"i{at}", role=by, image=block, by_user=user))
+                found.append(PicturePart(key=f"i{at}", role=by, image=block, by_user=user))
             case PlainBlock():
                 found += _file(f"f{at}", block, by, is_open)
             case JsonBlock() if user:
@@ -250,7 +250,7 @@ def _message(entry: Entry, role: Role, is_open: Opened) -> list[Part]:
     return found
 
 
-def _file(key: str, block: PlainBlock, role: Role | None, is_open: Opened) -> list[Part]:
+def _file(key: str, block: PlainBlock, role: Role | None, is_open: Opened) -> list[ItemPart]:
     """A file of a message, in one line until it is opened."""
     opened, lines = is_open(key), count(block.text.count("\n") + 1, "line")
     row = Row(
@@ -259,9 +259,9 @@ def _file(key: str, block: PlainBlock, role: Role | None, is_open: Opened) -> li
     return [row, *(plain_parts(f"{key}.c", block.text, path=block.path) if opened else ())]
 
 
-def _reply(item: ItemRead, entry: Entry, body: AssistantMessage, is_open: Opened) -> list[Part]:
+def _reply(item: ItemRead, entry: Entry, body: AssistantMessage, is_open: Opened) -> list[ItemPart]:
     by_call = {answer.call_id: answer for answer in item.answers}
-    found: list[Part] = []
+    found: list[ItemPart] = []
     has_text = False
     for at, block in enumerate(blocks(entry)):
         match block:
@@ -274,7 +274,7 @@ def _reply(item: ItemRead, entry: Entry, body: AssistantMessage, is_open: Opened
                 answer = by_call.get(block.call_id)
                 found += call_parts(f"c{at}", block, answer, item.states, is_open)
             case ImageBlock():
-                found.append(Picture(key=f"i{at}", image=block))
+                found.append(PicturePart(key=f"i{at}", image=block))
     asked = {call.id for call in body.calls}
     for answer in (answer for answer in item.answers if answer.call_id not in asked):
         found += call_parts(f"r{answer.entry}", None, answer, item.states, is_open)
@@ -282,9 +282,9 @@ def _reply(item: ItemRead, entry: Entry, body: AssistantMessage, is_open: Opened
     return found + _reply_end(item.flags, body.error, figures, has_text or not item.answers)
 
 
-def _reply_end(flags: int, error: str, figures: Footer, with_figures: bool) -> list[Part]:
+def _reply_end(flags: int, error: str, figures: Footer, with_figures: bool) -> list[ItemPart]:
     """Why a reply broke off, and what it took."""
-    found: list[Part] = []
+    found: list[ItemPart] = []
     if flags & Flag.ERROR:
         words = f"Failed: {error or 'the model did not say why.'}"
         found.append(Note(key="why", text=words, tint="lost", icon="error"))
@@ -304,7 +304,7 @@ _STOPPED = ("stopped by the person", "stopped by the person.", "the reply was st
 """What a stop is recorded as here; what an imported one says otherwise is shown."""
 
 
-def thinking_parts(key: str, text: str, is_open: Opened) -> list[Part]:
+def thinking_parts(key: str, text: str, is_open: Opened) -> list[ItemPart]:
     """Thinking in one line, and what it opens to."""
     role = Role("Thinking", "thinking", "think")
     if not text:
@@ -319,7 +319,7 @@ def thinking_parts(key: str, text: str, is_open: Opened) -> list[Part]:
     return [row, *(text_parts(key, text, inset=True) if opened else ())]
 
 
-def _execution(flags: int, shell: ShellMessage, is_open: Opened) -> list[Part]:
+def _execution(flags: int, shell: ShellMessage, is_open: Opened) -> list[ItemPart]:
     """A command that the person ran."""
     output = shell.output.rstrip("\n")
     lines = count(output.count("\n") + 1, "line") if shell.output else ""
@@ -332,7 +332,7 @@ def _execution(flags: int, shell: ShellMessage, is_open: Opened) -> list[Part]:
         tail=tail, tail_tint="lost" if flags & (Flag.ERROR | Flag.ABORTED) else "dim", opens="x",
         is_open=opened,
     )  # fmt: skip
-    found: list[Part] = [row]
+    found: list[ItemPart] = [row]
     if opened and "\n" in shell.command:
         found += plain_parts("x.c", shell.command, language=shell.language)
     if opened and shell.output:
@@ -375,7 +375,7 @@ def read_item(
         took = (columns.time[results[0]] - columns.time[entry]) / 1000
     answers = []
     for at in results:
-        answer = Answer.of(at, columns.flags[at], loaded.get(at), lines.get(at, ""))
+        answer = CallAnswer.of(at, columns.flags[at], loaded.get(at), lines.get(at, ""))
         if at not in loaded:
             answer = replace(answer, tool=columns.tools[columns.tool[at]])
         answers.append(replace(answer, took_s=took, took_known=elapsed_known(made_here)))
@@ -388,7 +388,7 @@ def read_item(
     )  # fmt: skip
 
 
-def _named(entry: Entry, answers: list[Answer]) -> list[Answer]:
+def _named(entry: Entry, answers: list[CallAnswer]) -> list[CallAnswer]:
     """Results that were not read belong to the calls that no other result names, in order."""
     taken = {answer.call_id for answer in answers if answer.result is not None}
     open_calls = [call for call in entry.calls if call.id not in taken]

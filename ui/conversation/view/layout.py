@@ -16,26 +16,26 @@ from explorer.session.entries import ImageBlock
 from ui import theme
 from ui.conversation.view.boxes import (
     Box,
+    BoxInks,
     DocumentBox,
-    Inks,
     Looks,
     NoteBox,
     ProseBox,
     RowBox,
     Zone,
 )
-from ui.conversation.view.parts import Code, Diff, Note, Part, Picture, Prose, Row
+from ui.conversation.view.parts import Code, Diff, ItemPart, Note, PicturePart, Prose, Row
 from ui.inspector.code import colour
 from ui.inspector.images import PictureRefused, decode
 from ui.widgets.figures import size
-from ui.widgets.loader import Background
+from ui.widgets.loader import BackgroundJobs
 from ui.widgets.plain_text import split_lines
 
 
 class CodeBox(DocumentBox):
     """Code, an output or a diff on a panel; long ones are several boxes in a row."""
 
-    def __init__(self, part: Code | Diff, inks: Inks) -> None:
+    def __init__(self, part: Code | Diff, inks: BoxInks) -> None:
         super().__init__(part, inks)
         self.opens = part.opens if isinstance(part, Code) else True
         self.closes = part.closes if isinstance(part, Code) else True
@@ -58,7 +58,7 @@ class CodeBox(DocumentBox):
         size = self.fit(room - (0 if self._headed else self._copy_side))
         self.height = self.text_top + size.height() + (theme.S8 if self.closes else 0)
 
-    def grow(self, part: Part) -> bool:
+    def grow(self, part: ItemPart) -> bool:
         """More lines: those that are there keep their colours."""
         old = self.part
         if not isinstance(part, Code) or not isinstance(old, Code):
@@ -159,7 +159,7 @@ class Pictures(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._cache: OrderedDict[ImageBlock, Decoded | None] = OrderedDict()
-        self._background = Background(self)
+        self._background = BackgroundJobs(self)
         self._background.done.connect(self._done)
 
     def of(self, block: ImageBlock) -> Decoded | None:
@@ -189,7 +189,7 @@ def _decode(block: ImageBlock) -> Decoded:
 class PictureBox(Box):
     """A picture with its size in words below it."""
 
-    def __init__(self, part: Picture, inks: Inks, pictures: Pictures) -> None:
+    def __init__(self, part: PicturePart, inks: BoxInks, pictures: Pictures) -> None:
         super().__init__(part, inks)
         self._decoded = pictures.of(part.image)
         self._caption = inks.small_metrics.height() + theme.S4
@@ -241,13 +241,13 @@ class PictureBox(Box):
         painter.drawText(QPointF(self.left, baseline), shown)
 
 
-def make_box(part: Part, inks: Inks, pictures: Pictures) -> Box:
+def make_box(part: ItemPart, inks: BoxInks, pictures: Pictures) -> Box:
     """Lay a part out."""
     if isinstance(part, Prose):
         return ProseBox(part, inks)
     if isinstance(part, Code | Diff):
         return CodeBox(part, inks)
-    if isinstance(part, Picture):
+    if isinstance(part, PicturePart):
         return PictureBox(part, inks, pictures)
     if isinstance(part, Note):
         return NoteBox(part, inks)
@@ -255,7 +255,7 @@ def make_box(part: Part, inks: Inks, pictures: Pictures) -> Box:
     return RowBox(part, inks)
 
 
-def _gap(part: Part, before: Part | None) -> float:
+def _gap(part: ItemPart, before: ItemPart | None) -> float:
     """Space above a part."""
     if before is None:
         if isinstance(part, Row):
@@ -272,21 +272,21 @@ def _gap(part: Part, before: Part | None) -> float:
     return theme.S8
 
 
-def _below(part: Part) -> float:
+def _below(part: ItemPart) -> float:
     """Space below the last part of an item: a user's message stands on a coloured ground."""
-    is_user = isinstance(part, Prose | Code | Picture) and part.by_user
+    is_user = isinstance(part, Prose | Code | PicturePart) and part.by_user
     if isinstance(part, Row) and not part.is_mark:
         return 0
     return theme.S12 if is_user else theme.S4
 
 
-def _guess(part: Part, inks: Inks) -> float:
+def _guess(part: ItemPart, inks: BoxInks) -> float:
     """About how high a part is, without laying it out."""
     if isinstance(part, Row):
         return inks.metrics.height() + theme.S4
     if isinstance(part, Note):
         return inks.small_metrics.height()
-    if isinstance(part, Picture):
+    if isinstance(part, PicturePart):
         return theme.scaled(180)
     if isinstance(part, Diff):
         return len(part.lines) * inks.mono_metrics.height() + theme.S12
@@ -299,9 +299,9 @@ def _guess(part: Part, inks: Inks) -> float:
 class LaidItem:
     """The parts of an item with their heights, exact where a part was looked at."""
 
-    def __init__(self, entry: int, parts: list[Part], inks: Inks) -> None:
+    def __init__(self, entry: int, parts: list[ItemPart], inks: BoxInks) -> None:
         self.entry = entry
-        self.parts: list[Part] = []
+        self.parts: list[ItemPart] = []
         self.places: dict[str, int] = {}
         self._boxes: list[Box | None] = []
         self._gaps: list[float] = []
@@ -311,7 +311,7 @@ class LaidItem:
         self.inks = inks
         self.set_parts(parts)
 
-    def set_parts(self, parts: list[Part]) -> None:
+    def set_parts(self, parts: list[ItemPart]) -> None:
         """Show other parts; what is the same keeps its box."""
         same = 0
         for old, new in zip(self.parts, parts, strict=False):
@@ -337,7 +337,7 @@ class LaidItem:
         self.parts, self._tops = parts, None
         self.places = {part.key: at for at, part in enumerate(parts)}
 
-    def set_inks(self, inks: Inks) -> None:
+    def set_inks(self, inks: BoxInks) -> None:
         """Another width or look: everything is laid out anew when it is looked at."""
         self.inks = inks
         parts, self.parts, self._boxes = self.parts, [], []

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from explorer.session.entries import ImageBlock
-from explorer.session.text_difference import Line
+from explorer.session.text_difference import DifferenceLine
 from ui.audit.known import spoken
 from ui.widgets.figures import size
 
@@ -26,7 +26,7 @@ AGENT = Role("Agent", "assistant", "asst")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class ItemPart:
     """One stretch of an item. ``key`` names it within the item and stays while it grows."""
 
     key: str
@@ -43,7 +43,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Prose(Part):
+class Prose(ItemPart):
     """Markdown."""
 
     text: str
@@ -55,7 +55,7 @@ class Prose(Part):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Code(Part):
+class Code(ItemPart):
     """Lines of code: a whole block, or a piece of a long one."""
 
     text: str
@@ -74,11 +74,11 @@ class Code(Part):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Diff(Part):
+class Diff(ItemPart):
     """A change of a file."""
 
     path: str
-    lines: tuple[Line, ...] = field(repr=False)
+    lines: tuple[DifferenceLine, ...] = field(repr=False)
 
     @property
     def words(self) -> str:
@@ -87,7 +87,7 @@ class Diff(Part):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row(Part):
+class Row(ItemPart):
     """One line: a call, thinking, a mark. ``opens`` names what a click shows or hides."""
 
     text: str
@@ -117,7 +117,7 @@ class Row(Part):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Picture(Part):
+class PicturePart(ItemPart):
     """An image, decoded when it comes into sight."""
 
     image: ImageBlock
@@ -129,7 +129,7 @@ class Picture(Part):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Note(Part):
+class Note(ItemPart):
     """Small words below a message: its figures, or why it failed."""
 
     text: str
@@ -143,7 +143,7 @@ class Note(Part):
         return spoken(self.text)
 
 
-def markdown_of(part: Part) -> str:
+def markdown_of(part: ItemPart) -> str:
     """A part as Markdown, for the clipboard."""
     if isinstance(part, Code):
         if not part.fenced:
@@ -156,7 +156,7 @@ def markdown_of(part: Part) -> str:
         words = f"`{part.text}`" if part.mono and part.text else part.text
         name = f"**{part.role.name}** " if part.role else ""
         return f"{name}{words}{f' — {part.tail}' if part.tail else ''}"
-    if isinstance(part, Picture):
+    if isinstance(part, PicturePart):
         return f"*({part.words})*"
     return f"*{part.text}*" if isinstance(part, Note) else part.words
 
@@ -332,7 +332,7 @@ MOST_SHOWN = 200_000
 
 def piece_part(
     key: str, piece: Segment, role: Role | None = None, *, inset: bool = False, user: bool = False
-) -> Part:
+) -> ItemPart:
     """A piece of Markdown."""
     if not piece.is_code:
         return Prose(key=key, role=role, text=piece.text, inset=inset, by_user=user)
@@ -344,7 +344,7 @@ def piece_part(
 
 def text_parts(
     key: str, text: str, role: Role | None = None, *, inset: bool = False, user: bool = False
-) -> list[Part]:
+) -> list[ItemPart]:
     """Text of a person or a model, in pieces; the role stands at the first."""
     shown = text.strip("\n")
     found = [
@@ -354,7 +354,7 @@ def text_parts(
     return found + rest_parts(f"{key}.more", shown, goes_to=0, inset=inset)
 
 
-def plain_parts(key: str, text: str, *, path: str = "", language: str = "") -> list[Part]:
+def plain_parts(key: str, text: str, *, path: str = "", language: str = "") -> list[ItemPart]:
     """A file or an output in the fixed font, in pieces, below the row that opened it."""
     return [
         Code(
@@ -365,7 +365,7 @@ def plain_parts(key: str, text: str, *, path: str = "", language: str = "") -> l
     ]  # fmt: skip
 
 
-def rest_parts(key: str, text: str, goes_to: int, *, inset: bool = True) -> list[Part]:
+def rest_parts(key: str, text: str, goes_to: int, *, inset: bool = True) -> list[ItemPart]:
     """A row for what is not shown of a text; ``goes_to``: the entry to show, 0 for the item's."""
     rest = len(text) - MOST_SHOWN
     words = f"{size(rest)} more: shown whole in the inspector"

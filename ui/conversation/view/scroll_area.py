@@ -15,7 +15,7 @@ from PySide6.QtGui import QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QWidget
 
 from ui import theme
-from ui.conversation.view.boxes import Inks
+from ui.conversation.view.boxes import BoxInks
 from ui.conversation.view.flow import Flow
 
 _AHEAD_MS = 4
@@ -53,7 +53,7 @@ class ScrolledFlow(QAbstractScrollArea):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
-        self.flow = Flow(Inks.make(self.viewport().width(), self.devicePixelRatioF()), self)
+        self.flow = Flow(BoxInks.make(self.viewport().width(), self.devicePixelRatioF()), self)
         self.flow.changed.connect(self.place)
         self.placed: list[Placed] = []
         self.at_end = True
@@ -279,7 +279,7 @@ class ScrolledFlow(QAbstractScrollArea):
         """Another width, theme or scale: the part at the top stays at the top."""
         width, dpr = self.viewport().width(), self.devicePixelRatioF()
         old = self.flow.inks
-        inks = Inks.make(width, dpr)
+        inks = BoxInks.make(width, dpr)
         if (old.width, old.dpr) != (width, dpr) or old.now is not inks.now or old.ui != inks.ui:
             item, part, above = self._anchor
             share = 0.0

@@ -13,11 +13,11 @@ from ui.conversation.view.find import shown_words
 from ui.conversation.view.flow import Flow
 from ui.conversation.view.item_reader import FIGURES, parts_of, read_item
 from ui.conversation.view.items import Snapshot
-from ui.conversation.view.parts import Code, Note, Part, Row, markdown_of
+from ui.conversation.view.parts import Code, ItemPart, Note, Row, markdown_of
 from ui.widgets.loader import READ_ERRORS
 
 
-class Place(NamedTuple):
+class TextPlace(NamedTuple):
     """A character: the item's entry, the part's key, the position in the part."""
 
     entry: int
@@ -38,23 +38,23 @@ class Selection:
 
     def __init__(self, flow: Flow) -> None:
         self._flow = flow
-        self._from: Place | None = None
-        self._to: Place | None = None
+        self._from: TextPlace | None = None
+        self._to: TextPlace | None = None
 
     def clear(self) -> None:
         self._from = self._to = None
 
-    def begin(self, place: Place) -> None:
+    def begin(self, place: TextPlace) -> None:
         """A selection starts here."""
         self._from = self._to = place
 
-    def extend(self, place: Place) -> None:
+    def extend(self, place: TextPlace) -> None:
         """It reaches to here now."""
         if self._from is None:
             self._from = place
         self._to = place
 
-    def set(self, first: Place, last: Place) -> None:
+    def set(self, first: TextPlace, last: TextPlace) -> None:
         self._from, self._to = first, last
 
     @property
@@ -66,7 +66,7 @@ class Selection:
         """Whether nothing is selected."""
         return self.span() is None
 
-    def _spot(self, place: Place) -> Spot | None:
+    def _spot(self, place: TextPlace) -> Spot | None:
         item = self._flow.item_of(place.entry)
         if item < 0:
             return None
@@ -94,7 +94,7 @@ class Selection:
         return (low, high) if low < high else None
 
 
-def joined(parts: Sequence[Part], words: Callable[[Part], str]) -> str:
+def joined(parts: Sequence[ItemPart], words: Callable[[ItemPart], str]) -> str:
     """Parts one below the other; pieces of one block of code without a gap."""
     found = ""
     for at, part in enumerate(parts):
@@ -110,7 +110,7 @@ def joined(parts: Sequence[Part], words: Callable[[Part], str]) -> str:
     return found
 
 
-def plain_words(part: Part) -> str:
+def plain_words(part: ItemPart) -> str:
     """A part as it is read."""
     if isinstance(part, Row):
         name = part.role.name if part.role is not None else ""
@@ -118,7 +118,7 @@ def plain_words(part: Part) -> str:
     return shown_words(part) or part.words
 
 
-def item_markdown(parts: Sequence[Part]) -> str:
+def item_markdown(parts: Sequence[ItemPart]) -> str:
     """A message with who says it."""
     shown = [part for part in parts if not (isinstance(part, Note) and part.key == FIGURES)]
     role = next((part.role for part in shown if part.role is not None), None)
@@ -151,7 +151,7 @@ def conversation_words(flow: Flow) -> str:
     return "\n\n".join(text for text in found if text)
 
 
-def _word_of(words: dict[str, str], part: Part) -> str:
+def _word_of(words: dict[str, str], part: ItemPart) -> str:
     return words[part.key]
 
 

@@ -16,10 +16,10 @@ from PySide6.QtWidgets import QApplication, QToolTip, QWidget
 
 from ui import theme
 from ui.conversation.view.boxes import Box, DocumentBox, Looks, RowBox, Zone, paint_role
-from ui.conversation.view.find import Hit
-from ui.conversation.view.parts import Code, Note, Picture, Prose, Row
+from ui.conversation.view.find import TextHit
+from ui.conversation.view.parts import Code, Note, PicturePart, Prose, Row
 from ui.conversation.view.scroll_area import Placed, ScrolledFlow
-from ui.conversation.view.selection import Place, Selection
+from ui.conversation.view.selection import Selection, TextPlace
 
 _RUNNING_MS = 250
 _EDGE_MS = 40
@@ -40,7 +40,7 @@ class Surface(ScrolledFlow):
         super().__init__(parent)
         self.selection = Selection(self.flow)
         self.query = ""
-        self.current: Hit | None = None
+        self.current: TextHit | None = None
         self.focused: tuple[int, str] | None = None
         """The entry and the key of the part that the keys go to."""
         self.marked = -1
@@ -182,7 +182,7 @@ class Surface(ScrolledFlow):
             and 0 <= offset.y() < line
         )
 
-    def place_at(self, point: QPointF) -> Place | None:
+    def place_at(self, point: QPointF) -> TextPlace | None:
         """The character nearest to a point of the surface."""
         found = self._at(point, nearest=True)
         if found is None:
@@ -192,7 +192,7 @@ class Surface(ScrolledFlow):
             at = box.length()
         else:
             at = box.place(offset)
-        return Place(self.flow.entry(placed.item), box.part.key, at)
+        return TextPlace(self.flow.entry(placed.item), box.part.key, at)
 
     # the mouse -----------------------------------------------------------------------------------
 
@@ -226,7 +226,9 @@ class Surface(ScrolledFlow):
         assert isinstance(box, DocumentBox)
         first, end = box.word_at(box.place(offset), unit)
         entry = self.flow.entry(placed.item)
-        self.selection.set(Place(entry, box.part.key, first), Place(entry, box.part.key, end))
+        self.selection.set(
+            TextPlace(entry, box.part.key, first), TextPlace(entry, box.part.key, end)
+        )
         self._pressed = None
         self._selected()
 
@@ -391,4 +393,4 @@ class Surface(ScrolledFlow):
 
 def _is_users(box: Box) -> bool:
     part = box.part
-    return isinstance(part, Prose | Code | Picture) and part.by_user
+    return isinstance(part, Prose | Code | PicturePart) and part.by_user

@@ -19,18 +19,18 @@ from PySide6.QtWidgets import QMenu, QWidget
 from ui import theme
 from ui.conversation.view.accessibility import install_accessibility, part_name
 from ui.conversation.view.boxes import WHOLE, DocumentBox
-from ui.conversation.view.find import Hit
+from ui.conversation.view.find import TextHit
 from ui.conversation.view.flow import LIVE
 from ui.conversation.view.item_reader import FIGURES
 from ui.conversation.view.parts import Row, markdown_of
 from ui.conversation.view.selection import (
-    Place,
+    TextPlace,
     conversation_markdown,
     item_markdown,
     selected_words,
 )
 from ui.conversation.view.surface import Surface
-from ui.widgets.loader import Background
+from ui.widgets.loader import BackgroundJobs
 
 Key, Mod = Qt.Key, Qt.KeyboardModifier
 
@@ -120,7 +120,7 @@ class ConversationView(Surface):
         install_accessibility()
         super().__init__(parent)
         self.setAccessibleName("Conversation at the leaf")
-        self._copies = Background(self)
+        self._copies = BackgroundJobs(self)
         self._copies.done.connect(self._copy_made)
         self.copied.connect(lambda text: self._put(text, "The code is copied"))
         self.focus_moved.connect(self._tell_focus)
@@ -283,7 +283,7 @@ class ConversationView(Surface):
             self.focus_on(laid.entry, laid.parts[part].key, scroll=False)
         return True
 
-    def go_to(self, hit: Hit) -> None:
+    def go_to(self, hit: TextHit) -> None:
         """Show a place that was found; what folds it away is opened."""
         self.current = hit
         item = self.flow.item_of(hit.entry)
@@ -324,8 +324,8 @@ class ConversationView(Surface):
         first, last = self.flow.laid(0), self.flow.laid(self.flow.count - 1)
         if first.parts and last.parts:
             self.selection.set(
-                Place(first.entry, first.parts[0].key, 0),
-                Place(last.entry, last.parts[-1].key, WHOLE),
+                TextPlace(first.entry, first.parts[0].key, 0),
+                TextPlace(last.entry, last.parts[-1].key, WHOLE),
             )
             self._selected()
 

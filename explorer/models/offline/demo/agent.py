@@ -15,24 +15,23 @@ from itertools import groupby
 from typing import TypeAlias
 
 from explorer.models.events import ThinkingDelta, ToolCallReady
-from explorer.models.offline.demo.conversation import Round, Situation, recall_answer, situation_of
-from explorer.models.offline.demo.results import (
-    exit_code,
-    failed,
-    fenced,
-    report,
-    was_refused,
+from explorer.models.offline.answer_stream import Emit, IsCancelled, send_end, send_text
+from explorer.models.offline.demo.conversation import (
+    DemoRound,
+    DemoSituation,
+    recall_answer,
+    situation_of,
 )
+from explorer.models.offline.demo.results import exit_code, failed, fenced, report, was_refused
 from explorer.models.offline.demo.steps import (
     Create,
     Look,
     Replace,
-    Run,
+    RunCommand,
     Step,
     WantedCall,
     steps_in,
 )
-from explorer.models.offline.streaming import Emit, IsCancelled, send_end, send_text
 from explorer.models.request import ModelRequest, ToolCall
 
 _HELP = (
@@ -63,7 +62,7 @@ _SHOWN_OUTPUT = 4000
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class DemoReply:
     """Thinking, text, and the tools to call in parallel; without calls it ends the turn."""
 
     thinking: str
@@ -71,7 +70,7 @@ class Reply:
     wants: tuple[WantedCall, ...] = ()
 
 
-Work: TypeAlias = Generator[Reply, tuple[str, ...], str]
+Work: TypeAlias = Generator[DemoReply, tuple[str, ...], str]
 """Yields replies, is sent the results of their calls in order, returns the final text."""
 
 
@@ -95,7 +94,7 @@ def answer(request: ModelRequest, emit: Emit, cancelled: IsCancelled) -> None:
     send_end(request, output, "tool_calls" if calls else "stop", emit, "provider")
 
 
-def _next_reply(work: Work, situation: Situation) -> Reply:
+def _next_reply(work: Work, situation: DemoSituation) -> DemoReply:
     """The first reply whose calls were not made yet.
 
     Rounds before a compaction are no longer in the conversation, so each reply may match any
@@ -108,11 +107,11 @@ def _next_reply(work: Work, situation: Situation) -> Reply:
             start = done + 1
             reply = work.send(situation.rounds[done].results)
     except StopIteration as end:
-        return Reply("", "Nothing is left to do." if situation.is_over else str(end.value))
+        return DemoReply("", "Nothing is left to do." if situation.is_over else str(end.value))
     return reply
 
 
-def _round_of(wants: Sequence[WantedCall], rounds: Sequence[Round], start: int) -> int:
+def _round_of(wants: Sequence[WantedCall], rounds: Sequence[DemoRound], start: int) -> int:
     """The index of the first round from ``start`` that made these calls; -1 for none."""
     wanted = [(want.tool, dict(want.arguments)) for want in wants]
     for index in range(start, len(rounds)):
@@ -121,7 +120,7 @@ def _round_of(wants: Sequence[WantedCall], rounds: Sequence[Round], start: int) 
     return -1
 
 
-def _work_on(situation: Situation, cancelled: IsCancelled) -> Work:
+def _work_on(situation: DemoSituation, cancelled: IsCancelled) -> Work:
     """All steps of a question, and the text about what came of them."""
     recalled = recall_answer(situation.question, situation.earlier, cancelled)
     if recalled is not None:
@@ -142,7 +141,7 @@ def _work_on(situation: Situation, cancelled: IsCancelled) -> Work:
     return "\n\n".join(reports)
 
 
-def _help(situation: Situation) -> str:
+def _help(situation: DemoSituation) -> str:
     if _GREETING.match(situation.question):
         return "Tell me what to look at: a file to read, a word to search for."
     can = [words for tool, words in _ABILITIES.items() if tool in situation.tools]
@@ -158,20 +157,20 @@ def _parallel(steps: Sequence[Step]) -> Iterator[list[Step]]:
             yield from ([step] for step in group)
 
 
-def _do(group: Sequence[Step], situation: Situation) -> Work:
+def _do(group: Sequence[Step], situation: DemoSituation) -> Work:
     match group[0]:
         case Create() as step:
             return (yield from _create(step, situation))
         case Replace() as step:
             return (yield from _replace(step, situation))
-        case Run() as step:
+        case RunCommand() as step:
             return (yield from _run(step, situation))
         case Look():
             looks = [step for step in group if isinstance(step, Look)]
             return (yield from _look(looks, situation))
 
 
-def _objection(tool: str, path: str, situation: Situation) -> str:
+def _objection(tool: str, path: str, situation: DemoSituation) -> str:
     """Why a tool must not be called, as a sentence; empty where nothing speaks against it."""
     if tool not in situation.tools:
         return f"That needs the tool {tool}, which is not offered in this conversation."
@@ -183,7 +182,7 @@ def _objection(tool: str, path: str, situation: Situation) -> str:
     return f"I did not do that, since you said: “{sentence}”" if sentence else ""
 
 
-def _look(looks: Sequence[Look], situation: Situation) -> Work:
+def _look(looks: Sequence[Look], situation: DemoSituation) -> Work:
     for look in looks:
         if why := _objection(look.want.tool, "", situation):
             return why
@@ -193,28 +192,28 @@ def _look(looks: Sequence[Look], situation: Situation) -> Work:
         else f"Nothing of this changes anything, so I look at {len(looks)} things at once."
     )
     text = " ".join(look.announcement for look in looks)
-    results = yield Reply(thinking, text, tuple(look.want for look in looks))
+    results = yield DemoReply(thinking, text, tuple(look.want for look in looks))
     reports = (report(look.want, result) for look, result in zip(looks, results, strict=True))
     return "\n\n".join(reports)
 
 
-def _create(step: Create, situation: Situation) -> Work:
+def _create(step: Create, situation: DemoSituation) -> Work:
     if why := _objection("write", step.path, situation):
         return why
     lines = step.content.count("\n")
     size = f"{lines} line{'' if lines == 1 else 's'}"
     thinking = f"A whole file of {size}: that is what write is for."
     want = WantedCall("write", {"path": step.path, "content": step.content})
-    (result,) = yield Reply(thinking, f"Writing {step.path}.", (want,))
+    (result,) = yield DemoReply(thinking, f"Writing {step.path}.", (want,))
     if failed(result):
         return f"{_FAILURE}: {result.strip()}"
     return f"{step.path} is written, {size}."
 
 
-def _replace(step: Replace, situation: Situation) -> Work:
+def _replace(step: Replace, situation: DemoSituation) -> Work:
     if why := _objection("edit", step.path, situation) or _objection("read", "", situation):
         return why
-    (text,) = yield Reply(
+    (text,) = yield DemoReply(
         f"To replace something in {step.path} I need to know what is there.",
         f"Reading {step.path}.",
         (WantedCall("read", {"path": step.path}),),
@@ -229,7 +228,7 @@ def _replace(step: Replace, situation: Situation) -> Work:
     words = "one place" if count == 1 else f"{count} places"
     old, new = edit
     want = WantedCall("edit", {"path": step.path, "edits": [{"oldText": old, "newText": new}]})
-    (result,) = yield Reply(
+    (result,) = yield DemoReply(
         f"`{step.old}` stands in {words}; the text that I replace must be there only once.",
         f"Replacing `{step.old}` by `{step.new}` in {step.path}, {words}.",
         (want,),
@@ -262,11 +261,11 @@ def _unique_edit(text: str, places: re.Pattern[str], new: str) -> tuple[str, str
     return old, places.sub(lambda _: new, old)
 
 
-def _run(step: Run, situation: Situation) -> Work:
+def _run(step: RunCommand, situation: DemoSituation) -> Work:
     if why := _objection("bash", "", situation):
         return why
     want = WantedCall("bash", {"command": step.command})
-    (result,) = yield Reply(
+    (result,) = yield DemoReply(
         "They named the command, so I run it as it stands.", f"Running `{step.command}`.", (want,)
     )
     if was_refused(result):

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from explorer.models.offline.demo.steps import path_in
-from explorer.models.offline.extractive.items import Kind
-from explorer.models.offline.extractive.summarize import recall
+from explorer.models.offline.extractive.items import ItemKind
+from explorer.models.offline.extractive.summarizer import recall
 from explorer.models.offline.scenario_player import asks_to_go_on
 from explorer.models.request import ChatMessage, ModelRequest, ToolCall, ToolSpec
 
@@ -50,7 +50,7 @@ _PROTECTED_PATH = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class Prohibitions:
     """What the agent must not do. Each text is the person's sentence that forbids it."""
 
     changes: str = ""
@@ -71,7 +71,7 @@ class Limits:
         return ""
 
 
-def limits_in(texts: Sequence[str]) -> Limits:
+def limits_in(texts: Sequence[str]) -> Prohibitions:
     """The limits in the person's messages, the latest sentence of each kind."""
     changes = commands = tests = ""
     paths: list[tuple[str, str]] = []
@@ -84,7 +84,7 @@ def limits_in(texts: Sequence[str]) -> Limits:
             changes = sentence
         if _NO_COMMANDS.search(sentence):
             commands = sentence
-    return Limits(changes, commands, tests, tuple(paths))
+    return Prohibitions(changes, commands, tests, tuple(paths))
 
 
 def _sentences(texts: Sequence[str]) -> Iterator[str]:
@@ -109,7 +109,7 @@ def _is_test(path: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Round:
+class DemoRound:
     """The calls of one assistant message and the text of their results."""
 
     calls: tuple[ToolCall, ...]
@@ -117,22 +117,22 @@ class Round:
 
 
 @dataclass(frozen=True, slots=True)
-class Situation:
+class DemoSituation:
     """Everything that decides the next reply."""
 
     question: str
     earlier: tuple[ChatMessage, ...]
     """The messages before the question."""
-    rounds: tuple[Round, ...]
+    rounds: tuple[DemoRound, ...]
     """The calls made since the question."""
     is_over: bool
     """The question was answered already, and the person asks only to continue."""
     tools: Mapping[str, ToolSpec]
     """The tools that may be called, by name."""
-    limits: Limits
+    limits: Prohibitions
 
 
-def situation_of(request: ModelRequest) -> Situation:
+def situation_of(request: ModelRequest) -> DemoSituation:
     """Read a request."""
     messages = request.messages
     index = _question_index(messages)
@@ -143,7 +143,7 @@ def situation_of(request: ModelRequest) -> Situation:
         for message in after
     )
     offered = {tool.name: tool for tool in request.tools}
-    return Situation(
+    return DemoSituation(
         _question(messages[index]) if index >= 0 else "",
         messages[: max(0, index)],
         tuple(_rounds(after)),
@@ -169,45 +169,45 @@ def _question(message: ChatMessage) -> str:
     return text
 
 
-def _rounds(messages: Sequence[ChatMessage]) -> Iterator[Round]:
+def _rounds(messages: Sequence[ChatMessage]) -> Iterator[DemoRound]:
     results = {message.tool_call_id: message.text for message in messages if message.role == "tool"}
     for message in messages:
         if message.role == "assistant" and message.tool_calls:
             calls = message.tool_calls
-            yield Round(calls, tuple(results.get(call.id, "") for call in calls))
+            yield DemoRound(calls, tuple(results.get(call.id, "") for call in calls))
 
 
 # questions about the conversation -----------------------------------------------------------------
 
-_TOPICS: tuple[tuple[str, tuple[Kind, ...], str], ...] = (
+_TOPICS: tuple[tuple[str, tuple[ItemKind, ...], str], ...] = (
     (
         r"constraints?|rules?|requirements?|preferences?|not\s+allowed|limits?",
-        (Kind.CONSTRAINT,),
+        (ItemKind.CONSTRAINT,),
         "What you asked me to keep to",
     ),
     (
         r"decid\w*|decisions?|cho(?:o)?se\w*|chosen|choices?|agreed?",
-        (Kind.DECISION,),
+        (ItemKind.DECISION,),
         "What was decided",
     ),
     (
         r"errors?|fail\w*|went\s+wrong|problems?|broken|blocked",
-        (Kind.ERROR, Kind.BLOCKED),
+        (ItemKind.ERROR, ItemKind.BLOCKED),
         "What went wrong",
     ),
     (
         r"next|left|remaining|todo|open\s+(?:tasks?|work)|still\s+to\s+do",
-        (Kind.NEXT, Kind.DOING),
+        (ItemKind.NEXT, ItemKind.DOING),
         "What lies ahead",
     ),
     (
         r"done|finished|completed|progress|changed|so\s+far",
-        (Kind.DONE,),
+        (ItemKind.DONE,),
         "What was reported as done",
     ),
     (
         r"goal|task|ask(?:ed)?|request|working\s+on|trying\s+to",
-        (Kind.GOAL, Kind.REQUEST),
+        (ItemKind.GOAL, ItemKind.REQUEST),
         "What you asked for",
     ),
 )

@@ -48,13 +48,13 @@ class Replace:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class RunCommand:
     """Run a command line."""
 
     command: str
 
 
-Step = Look | Create | Replace | Run
+Step = Look | Create | Replace | RunCommand
 
 _TEXT = (
     r"(?:```\w*\n(?P<{0}f>.*?)\n?```|`(?P<{0}b>[^`\n]+)`|\"(?P<{0}d>[^\"\n]*)\""
@@ -146,9 +146,9 @@ def _step(part: str) -> Step | None:
     if (found := _WRITE_TO.search(part)) is not None:
         return Create(found["path"], _with_line_end(_quoted(found, "c")))
     if (found := _RUN.search(part)) is not None:
-        return Run((found["f"] or found["b"] or found["w"] or "").strip())
+        return RunCommand((found["f"] or found["b"] or found["w"] or "").strip())
     if _TESTS.search(part):
-        return Run(TEST_COMMAND)
+        return RunCommand(TEST_COMMAND)
     if (found := _CREATE.search(part)) is not None:
         return Create(found["path"], _with_line_end(_quoted(found, "c")))
     return _look(part)

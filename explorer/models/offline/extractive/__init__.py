@@ -6,9 +6,9 @@ line is a piece of the conversation or of the earlier summary.
 
 from __future__ import annotations
 
+from explorer.models.offline.answer_stream import Emit, IsCancelled, send_end, send_text
 from explorer.models.offline.extractive.repair import is_mending, mend
-from explorer.models.offline.extractive.summarize import summarize
-from explorer.models.offline.streaming import Emit, IsCancelled, send_end, send_text
+from explorer.models.offline.extractive.summarizer import summarize
 from explorer.models.request import ModelRequest
 
 __all__ = ["answer", "summarize"]

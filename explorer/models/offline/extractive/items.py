@@ -11,7 +11,7 @@ from enum import Enum
 from explorer.facts import EXACT_KINDS, FactKind, Mention, scan
 from explorer.facts.entry_texts import Speaker
 from explorer.facts.errors import is_failure
-from explorer.facts.extract import EntryFacts
+from explorer.facts.fact_table import EntryFacts
 from explorer.facts.text import terms
 from explorer.session.entries import (
     AssistantMessage,
@@ -24,7 +24,7 @@ from explorer.session.entries import (
 )
 
 
-class Kind(Enum):
+class ItemKind(Enum):
     """What an item is to whoever goes on working; the order of need is in ``selection.py``."""
 
     GOAL = "goal"
@@ -43,12 +43,12 @@ class Kind(Enum):
     CHANGE = "changed file"
 
 
-STATEMENTS: Mapping[FactKind, Kind] = {
-    FactKind.CONSTRAINT: Kind.CONSTRAINT,
-    FactKind.DECISION: Kind.DECISION,
-    FactKind.TODO: Kind.NEXT,
-    FactKind.REQUEST: Kind.REQUEST,
-    FactKind.QUESTION: Kind.REQUEST,
+STATEMENTS: Mapping[FactKind, ItemKind] = {
+    FactKind.CONSTRAINT: ItemKind.CONSTRAINT,
+    FactKind.DECISION: ItemKind.DECISION,
+    FactKind.TODO: ItemKind.NEXT,
+    FactKind.REQUEST: ItemKind.REQUEST,
+    FactKind.QUESTION: ItemKind.REQUEST,
 }
 """The kind of a sentence by the statement it makes; of several the first counts."""
 
@@ -58,7 +58,7 @@ class Item:
     """A sentence, a line of output, a command or a path."""
 
     text: str
-    kind: Kind
+    kind: ItemKind
     speaker: Speaker
     order: int
     """Rises with time, over the earlier summary and the conversation."""
@@ -124,16 +124,16 @@ _ASKING = terms(
     summary summarize write matter relevant record care every each name output ignore skip omit
     drop forget leave bother repeat"""
 )
-_SORTS: tuple[tuple[frozenset[str], frozenset[Kind | FactKind]], ...] = tuple(
+_SORTS: tuple[tuple[frozenset[str], frozenset[ItemKind | FactKind]], ...] = tuple(
     (terms(words), frozenset(kinds))
     for words, kinds in (
-        ("error failure exception warning traceback", (Kind.ERROR, Kind.BLOCKED)),
-        ("decision choice rationale", (Kind.DECISION,)),
-        ("constraint rule requirement preference", (Kind.CONSTRAINT,)),
-        ("todo plan", (Kind.NEXT, Kind.DOING)),
-        ("request question", (Kind.REQUEST,)),
-        ("command", (Kind.COMMAND, FactKind.COMMAND)),
-        ("file path", (Kind.FILE, Kind.CHANGE, FactKind.PATH)),
+        ("error failure exception warning traceback", (ItemKind.ERROR, ItemKind.BLOCKED)),
+        ("decision choice rationale", (ItemKind.DECISION,)),
+        ("constraint rule requirement preference", (ItemKind.CONSTRAINT,)),
+        ("todo plan", (ItemKind.NEXT, ItemKind.DOING)),
+        ("request question", (ItemKind.REQUEST,)),
+        ("command", (ItemKind.COMMAND, FactKind.COMMAND)),
+        ("file path", (ItemKind.FILE, ItemKind.CHANGE, FactKind.PATH)),
         ("url link host port address", (FactKind.URL,)),
         ("version", (FactKind.VERSION,)),
         ("hash commit ticket issue", (FactKind.HASH,)),
@@ -148,7 +148,7 @@ _MOST_WISHES = 40
 class Wish:
     """One thing asked for."""
 
-    sorts: frozenset[Kind | FactKind] = frozenset()
+    sorts: frozenset[ItemKind | FactKind] = frozenset()
     """The kinds of items and facts that it names."""
     about: frozenset[str] = frozenset()
     """The stems of its other telling words."""
@@ -184,7 +184,7 @@ class Focus:
         """Whether a line of output is asked for."""
         low, failing = line.lower(), bool(self.wishes) and is_failure(line)
         for wish in self.wishes:
-            if Kind.ERROR in wish.sorts:
+            if ItemKind.ERROR in wish.sorts:
                 mentioned = failing
             else:
                 words = [wish.phrase] if wish.phrase else wish.about
@@ -205,6 +205,6 @@ def focus_of(text: str) -> Focus:
         elif words:
             named = [(sort, kinds) for sort, kinds in _SORTS if sort & words]
             about = words.difference(*(sort for sort, _ in named))
-            kinds = frozenset[Kind | FactKind]().union(*(kinds for _, kinds in named))
+            kinds = frozenset[ItemKind | FactKind]().union(*(kinds for _, kinds in named))
             wishes.append(Wish(kinds, about))
     return Focus(tuple(dict.fromkeys(wishes))[:_MOST_WISHES], tuple(unwanted))

@@ -11,19 +11,19 @@ from explorer.facts import EXACT_KINDS, FactKind, Mention
 from explorer.facts.commands import fences
 from explorer.facts.entry_texts import Speaker
 from explorer.facts.errors import is_failure
-from explorer.facts.extract import EntryFacts
+from explorer.facts.fact_table import EntryFacts
 from explorer.facts.statements import is_question, kinds_of
 from explorer.facts.text import Sentence, sentences, terms, units, wide_places, word_set
 from explorer.models.offline.extractive.items import (
     STATEMENTS,
     Focus,
     Item,
-    Kind,
+    ItemKind,
     exact_facts,
     is_torn,
     read_facts,
 )
-from explorer.models.offline.extractive.request import Block, CallText, calls_of
+from explorer.models.offline.extractive.request import CallText, RequestBlock, calls_of
 from explorer.models.offline.extractive.sections import ANSWER_TO, LISTED, summary_items
 from explorer.session.file_tools import file_ops
 
@@ -123,7 +123,7 @@ class Record:
         self._failures: dict[str, list[Item]] = {}
 
     def _add(
-        self, text: str, kind: Kind, speaker: Speaker, age: float, facts: Sequence[Mention] = ()
+        self, text: str, kind: ItemKind, speaker: Speaker, age: float, facts: Sequence[Mention] = ()
     ) -> Item:
         item = Item(" ".join(text.split()), kind, speaker, len(self.items), age, tuple(facts))
         item.alive = bool(item.text)
@@ -135,26 +135,26 @@ class Record:
         listed = summary_items(text)
         found = read_facts(Speaker.SUMMARY, [item for _, item in listed])
         for (kind, words), facts in zip(listed, found, strict=True):
-            if kind is Kind.LATEST:
+            if kind is ItemKind.LATEST:
                 self._add_request(words.partition(f" ({ANSWER_TO}")[0], age)
                 continue
-            if kind in (Kind.FACT, Kind.BLOCKED) and is_failure(words):
-                kind = Kind.ERROR
+            if kind in (ItemKind.FACT, ItemKind.BLOCKED) and is_failure(words):
+                kind = ItemKind.ERROR
             exact = exact_facts(facts)
-            if kind in (*LISTED, Kind.ERROR):
+            if kind in (*LISTED, ItemKind.ERROR):
                 exact = (_whole(words, kind),)
             item = self._add(words, kind, Speaker.SUMMARY, age, exact)
-            item.inherited, item.minor = True, kind is Kind.FILE
+            item.inherited, item.minor = True, kind is ItemKind.FILE
 
     def _add_request(self, text: str, age: float) -> None:
         """The sentences of what was the latest request before, each with the kind of its words."""
         parts = [sentence.text for sentence in sentences(text, [])]
         for part, found in zip(parts, read_facts(Speaker.USER, parts), strict=True):
             kinds = [STATEMENTS[kind] for kind in kinds_of(part, by_user=True)]
-            kind = kinds[0] if kinds else Kind.FACT
+            kind = kinds[0] if kinds else ItemKind.FACT
             self._add(part, kind, Speaker.USER, age, exact_facts(found)).inherited = True
 
-    def add_blocks(self, blocks: Sequence[Block], cancelled: Callable[[], bool]) -> None:
+    def add_blocks(self, blocks: Sequence[RequestBlock], cancelled: Callable[[], bool]) -> None:
         """Add a conversation."""
         latest = _latest_index(blocks)
         spoken = [at for at, block in enumerate(blocks) if block.speaker is Speaker.ASSISTANT]
@@ -167,10 +167,12 @@ class Record:
                 index = start + at
                 age = (len(blocks) - 1 - index) / max(1, len(blocks) - 1)
                 if index == latest:
-                    self._add(_latest_text(blocks, index), Kind.LATEST, Speaker.USER, age)
+                    self._add(_latest_text(blocks, index), ItemKind.LATEST, Speaker.USER, age)
                 self._add_block(block, found, age, is_last=index == last)
 
-    def _add_block(self, block: Block, facts: EntryFacts, age: float, *, is_last: bool) -> None:
+    def _add_block(
+        self, block: RequestBlock, facts: EntryFacts, age: float, *, is_last: bool
+    ) -> None:
         if block.speaker is Speaker.COMMAND:
             self._add_calls(block.text, age)
             return
@@ -184,13 +186,15 @@ class Record:
         elif block.speaker in (Speaker.USER, Speaker.ASSISTANT):
             self._add_prose(block, facts, age, is_last=is_last)
 
-    def _add_prose(self, block: Block, found: EntryFacts, age: float, *, is_last: bool) -> None:
+    def _add_prose(
+        self, block: RequestBlock, found: EntryFacts, age: float, *, is_last: bool
+    ) -> None:
         """Sentences that state something, failures that were pasted, commands in code blocks."""
         errors = [item for item in found.items if item.kind is FactKind.ERROR]
         for error in errors[:_MOST_ERRORS]:
-            self._add(error.text[:_LONGEST], Kind.ERROR, block.speaker, age, (error,))
+            self._add(error.text[:_LONGEST], ItemKind.ERROR, block.speaker, age, (error,))
         for command in _commands_in_code(block.text, found):
-            self._add(command.text, Kind.COMMAND, block.speaker, age, (command,))
+            self._add(command.text, ItemKind.COMMAND, block.speaker, age, (command,))
         for sentence, mentions in _stated(block.text, found):
             facts = [mention for mention in mentions if mention.kind in EXACT_KINDS]
             stated = [
@@ -207,10 +211,10 @@ class Record:
         for call in calls_of(text):
             operation = _operation(call)
             self._pending.append(operation)
-            kind, named = Kind.COMMAND, operation.command
+            kind, named = ItemKind.COMMAND, operation.command
             if not named:
                 ops = file_ops(call.name, call.arguments, "")
-                kind = Kind.CHANGE if any(op.kind != "read" for op in ops) else Kind.FILE
+                kind = ItemKind.CHANGE if any(op.kind != "read" for op in ops) else ItemKind.FILE
                 named = operation.path
             if named and not is_torn(named):
                 fact = _whole(named, kind)
@@ -229,11 +233,12 @@ class Record:
         ]
         shown = [] if reads else [*errors[: _MOST_ERRORS - 1], *errors[_MOST_ERRORS - 1 :][-1:]]
         failures = [
-            self._add(one.text[:_LONGEST], Kind.ERROR, Speaker.RESULT, age, (one,)) for one in shown
+            self._add(one.text[:_LONGEST], ItemKind.ERROR, Speaker.RESULT, age, (one,))
+            for one in shown
         ]
         for line in [line for line in lines if self._focus.wants_line(line)][:_MOST_WANTED]:
             if all(line != one.text for one in shown):
-                kind = Kind.ERROR if is_failure(line) else Kind.FACT
+                kind = ItemKind.ERROR if is_failure(line) else ItemKind.FACT
                 self._add(line, kind, Speaker.RESULT, age)
         if _RULE_FILE.search(operation.path):
             self._add_rules(text, age)
@@ -242,15 +247,15 @@ class Record:
                 item.solved = True
             self._failures[operation.family] = failures
         if failures:
-            if operation.item is not None and operation.item.kind is Kind.CHANGE:
-                operation.item.kind = Kind.FILE
+            if operation.item is not None and operation.item.kind is ItemKind.CHANGE:
+                operation.item.kind = ItemKind.FILE
             return
         done = self._add_success(lines, operation, age)
         exact = [fact for fact in exact_facts(found) if fact.kind is not FactKind.ERROR]
         for line in dict.fromkeys(_line_at(text, one) for one in exact):
             if len(line) <= _LONGEST and line not in done and not is_torn(line):
                 facts = [one for one in exact if one.text in line]
-                self._add(line, Kind.FACT, Speaker.RESULT, age, facts)
+                self._add(line, ItemKind.FACT, Speaker.RESULT, age, facts)
 
     def _add_success(self, lines: Sequence[str], operation: Operation, age: float) -> str:
         """A command with the line of its output which shows that it was done."""
@@ -260,14 +265,14 @@ class Record:
             return ""
         operation.item.alive = False
         done = f"`{command}`{ARROW}{shown[-1].strip('= ')}"
-        self._add(done, Kind.DONE, Speaker.RESULT, age, operation.item.facts)
+        self._add(done, ItemKind.DONE, Speaker.RESULT, age, operation.item.facts)
         return done
 
     def _add_rules(self, text: str, age: float) -> None:
         """The rules in a file that was written for agents."""
         for item in read_facts(Speaker.USER, [text])[0].items:
             if item.kind is FactKind.CONSTRAINT:
-                self._add(item.text, Kind.CONSTRAINT, Speaker.RESULT, age)
+                self._add(item.text, ItemKind.CONSTRAINT, Speaker.RESULT, age)
 
 
 def _whole_sentences(text: str, skip: list[tuple[int, int]]) -> list[Sentence]:
@@ -321,7 +326,7 @@ def _commands_in_code(text: str, facts: EntryFacts) -> list[Mention]:
     ]
 
 
-def _facts_of(blocks: Sequence[Block]) -> list[EntryFacts]:
+def _facts_of(blocks: Sequence[RequestBlock]) -> list[EntryFacts]:
     """What each block states; nothing of calls, thinking and earlier summaries."""
     found = [EntryFacts()] * len(blocks)
     for speaker in (Speaker.USER, Speaker.ASSISTANT, Speaker.RESULT):
@@ -332,44 +337,46 @@ def _facts_of(blocks: Sequence[Block]) -> list[EntryFacts]:
     return found
 
 
-def _user_kind(sentence: Sentence, stated: Sequence[Kind], facts: Sequence[Mention]) -> Kind | None:
+def _user_kind(
+    sentence: Sentence, stated: Sequence[ItemKind], facts: Sequence[Mention]
+) -> ItemKind | None:
     if stated:
         return min(stated, key=list(STATEMENTS.values()).index)
     if facts:
-        return Kind.FACT
+        return ItemKind.FACT
     is_fact = len(terms(sentence.text)) >= _FEW_WORDS and not _FILLER.match(sentence.text)
-    return Kind.FACT if is_fact else None
+    return ItemKind.FACT if is_fact else None
 
 
 def _assistant_kind(
     sentence: Sentence,
-    stated: Sequence[Kind],
+    stated: Sequence[ItemKind],
     facts: Sequence[Mention],
     age: float,
     *,
     is_last: bool,
-) -> Kind | None:
+) -> ItemKind | None:
     """What a sentence of the assistant is; None for one that only accompanies the work."""
     text = sentence.text
     if sentence.box in ("x", "X"):
-        return Kind.DONE
+        return ItemKind.DONE
     if is_question(text):
-        return Kind.NEXT if is_last and len(terms(text)) > 1 else None
-    if Kind.DECISION in stated or _REASONED.match(text):
-        return Kind.DECISION
+        return ItemKind.NEXT if is_last and len(terms(text)) > 1 else None
+    if ItemKind.DECISION in stated or _REASONED.match(text):
+        return ItemKind.DECISION
     if text.lower().startswith("next") and _ANNOUNCES.match(text):
-        return Kind.NEXT if age <= _LATE else None
+        return ItemKind.NEXT if age <= _LATE else None
     if _ANNOUNCES.match(text):
-        return Kind.DOING if is_last and text[-1] != ":" else None
-    if Kind.NEXT in stated:
-        return Kind.NEXT if age <= _LATE else None
+        return ItemKind.DOING if is_last and text[-1] != ":" else None
+    if ItemKind.NEXT in stated:
+        return ItemKind.NEXT if age <= _LATE else None
     if not facts and (_FILLER.match(text) or text.endswith(":")):
         return None
     if _REPORTS.search(text):
-        return Kind.DONE
+        return ItemKind.DONE
     is_rule = not _STANDING.isdisjoint(kinds_of(text, by_user=True))
     lasts = facts or is_rule or sentence.section == _TABLE or _EXPLAINS.search(text)
-    return Kind.FACT if lasts else None
+    return ItemKind.FACT if lasts else None
 
 
 def _operation(call: CallText) -> Operation:
@@ -381,9 +388,9 @@ def _operation(call: CallText) -> Operation:
     return Operation(call.name, path=path.strip() if isinstance(path, str) else "")
 
 
-def _whole(text: str, kind: Kind) -> Mention:
+def _whole(text: str, kind: ItemKind) -> Mention:
     """The fact of an item that is one exact thing."""
-    kinds = {Kind.COMMAND: FactKind.COMMAND, Kind.ERROR: FactKind.ERROR}
+    kinds = {ItemKind.COMMAND: FactKind.COMMAND, ItemKind.ERROR: FactKind.ERROR}
     return Mention(kinds.get(kind, FactKind.PATH), text, text.lower(), 0, len(text))
 
 
@@ -400,14 +407,14 @@ def _line_at(text: str, fact: Mention) -> str:
     return text[text.rfind("\n", 0, at) + 1 :].partition("\n")[0].strip()
 
 
-def _latest_index(blocks: Sequence[Block]) -> int:
+def _latest_index(blocks: Sequence[RequestBlock]) -> int:
     """Index of the last message of the user that says something; -1 without any."""
     asked = [at for at, block in enumerate(blocks) if block.speaker is Speaker.USER]
     telling = [at for at in asked if terms(blocks[at].text)]
     return (telling or asked or [-1])[-1]
 
 
-def _latest_text(blocks: Sequence[Block], index: int) -> str:
+def _latest_text(blocks: Sequence[RequestBlock], index: int) -> str:
     """The latest request on one line; a few words that only agree come with what they agree to."""
     text = blocks[index].text
     for start, end, _ in reversed(fences(text)):

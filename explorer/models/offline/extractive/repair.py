@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from explorer.models.offline.extractive.sections import Section, meaning
+from explorer.models.offline.extractive.sections import SectionSubject, meaning
 from explorer.models.request import ModelRequest
 from explorer.tokens.estimate import estimate_text
 
@@ -21,17 +21,23 @@ _MARKED = re.compile(r"^ {0,3}(?:#{1,6}[ \t]+(.+)|\*\*([^*]+)\*\*:?[ \t]*$)")
 _NUMBERED = re.compile(r"^ {0,3}\**\d{1,2}[.)][ \t]+\**([A-Z][^\n:*]{2,60})\**:")
 _NONE = re.compile(r"^\s*(?:[-*]\s*)?\W*\(?none\)?\W*$", re.IGNORECASE)
 
-_ITS_PLACES: dict[str, tuple[Section, ...]] = {
-    "constraint": (Section.CONSTRAINTS, Section.GOAL),
-    "decision": (Section.DECISIONS,),
-    "request": (Section.GOAL, Section.NEXT),
-    "question": (Section.BLOCKED, Section.NEXT),
-    "todo": (Section.NEXT, Section.DOING),
-    "error": (Section.BLOCKED, Section.FACTS),
-    "command": (Section.FACTS, Section.RECENT, Section.DONE),
-    "path": (Section.FILES, Section.FACTS, Section.DONE),
+_ITS_PLACES: dict[str, tuple[SectionSubject, ...]] = {
+    "constraint": (SectionSubject.CONSTRAINTS, SectionSubject.GOAL),
+    "decision": (SectionSubject.DECISIONS,),
+    "request": (SectionSubject.GOAL, SectionSubject.NEXT),
+    "question": (SectionSubject.BLOCKED, SectionSubject.NEXT),
+    "todo": (SectionSubject.NEXT, SectionSubject.DOING),
+    "error": (SectionSubject.BLOCKED, SectionSubject.FACTS),
+    "command": (SectionSubject.FACTS, SectionSubject.RECENT, SectionSubject.DONE),
+    "path": (SectionSubject.FILES, SectionSubject.FACTS, SectionSubject.DONE),
 }
-_OTHERWISE = (Section.FACTS, Section.NOTES, Section.PROGRESS, Section.DONE, Section.GOAL)
+_OTHERWISE = (
+    SectionSubject.FACTS,
+    SectionSubject.NOTES,
+    SectionSubject.PROGRESS,
+    SectionSubject.DONE,
+    SectionSubject.GOAL,
+)
 
 
 @dataclass(slots=True)
@@ -113,7 +119,7 @@ def _added(body: str, found: _Found) -> str:
 def _place(lines: Sequence[str], kind: str) -> int | None:
     """The line of the heading under which a kind belongs."""
     numbered = _is_numbered(lines)
-    headings: dict[Section, int] = {}
+    headings: dict[SectionSubject, int] = {}
     for number, line in enumerate(lines):
         if words := _heading(line, numbered):
             following = next((each for each in lines[number + 1 :] if each.strip()), "")

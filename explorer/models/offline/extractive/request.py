@@ -44,7 +44,7 @@ _SHELL = re.compile(r"^Ran `(?P<command>[^\n]+)`\n(?:```\w*\n)?(?P<output>.*)", 
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class RequestBlock:
     """One message, or one part of it."""
 
     speaker: Speaker
@@ -59,12 +59,12 @@ class CallText:
     arguments: dict[str, Any]
 
 
-def blocks_of(text: str, cancelled: Callable[[], bool]) -> list[Block]:
+def blocks_of(text: str, cancelled: Callable[[], bool]) -> list[RequestBlock]:
     """The blocks in order. Text before the first mark, or without any mark, is the user's."""
     # Plain tuples: hundreds of thousands of matches would keep the collector of garbage busy.
     marks = [(0, 0, Speaker.USER)]
     marks += [(m.start(), m.end(), _speaker(m.group("name"))) for m in _marks(text, cancelled)]
-    blocks: list[Block] = []
+    blocks: list[RequestBlock] = []
     for index, (_, start, speaker) in enumerate(marks):
         if cancelled():
             return blocks
@@ -110,25 +110,25 @@ def _speaker(name: str) -> Speaker:
     return next((speaker for word, speaker in _SPEAKERS if word in low), Speaker.USER)
 
 
-def speech_blocks(speaker: Speaker, body: str) -> list[Block]:
+def speech_blocks(speaker: Speaker, body: str) -> list[RequestBlock]:
     """Splits what only looks like the user's words: shell runs and embedded summaries."""
     if speaker in (Speaker.COMMAND, Speaker.RESULT):
-        return [Block(speaker, ends_of(body, _LONGEST))]
+        return [RequestBlock(speaker, ends_of(body, _LONGEST))]
     body = bounded(body)
     if speaker is not Speaker.USER:
-        return [Block(speaker, body)]
+        return [RequestBlock(speaker, body)]
     shell = _SHELL.match(body)
     if shell:
-        call = Block(Speaker.COMMAND, f"bash(command={json.dumps(shell.group('command'))})")
-        return [call, Block(Speaker.RESULT, shell.group("output").rstrip("` \n"))]
+        call = RequestBlock(Speaker.COMMAND, f"bash(command={json.dumps(shell.group('command'))})")
+        return [call, RequestBlock(Speaker.RESULT, shell.group("output").rstrip("` \n"))]
     framed = _FRAMED.search(body)
     if framed:
-        inner = Block(Speaker.SUMMARY, framed.group("inner").strip())
+        inner = RequestBlock(Speaker.SUMMARY, framed.group("inner").strip())
         rest = body[framed.end() :].strip()
-        return [inner, Block(Speaker.USER, rest)] if rest else [inner]
+        return [inner, RequestBlock(Speaker.USER, rest)] if rest else [inner]
     if re.match(r"^#{1,3} \w+", body) and len(re.findall(r"^#{2,3} \w", body, re.MULTILINE)) >= 3:
-        return [Block(Speaker.SUMMARY, body)]
-    return [Block(speaker, body)]
+        return [RequestBlock(Speaker.SUMMARY, body)]
+    return [RequestBlock(speaker, body)]
 
 
 def calls_of(text: str) -> list[CallText]:
@@ -171,7 +171,7 @@ _LEAST = 240
 """Characters of an older block, from both its ends, that say something."""
 
 
-def thin(blocks: list[Block], depth: int = DEPTH) -> list[Block]:
+def thin(blocks: list[RequestBlock], depth: int = DEPTH) -> list[RequestBlock]:
     """The blocks with about `depth` characters left in them: the newest whole, of older ones both
     ends, and where they are very many only some, of the user's twice as many."""
     if sum(len(block.text) for block in blocks) <= depth:
@@ -216,14 +216,14 @@ _FOCUS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Material:
+class RequestParts:
     """The parts of a request. `spoken` holds a conversation given as messages, not as text."""
 
     conversation: str
     previous: str
     instructions: str
     focus: str
-    spoken: tuple[Block, ...] = ()
+    spoken: tuple[RequestBlock, ...] = ()
 
     @property
     def tokens(self) -> int:
@@ -232,7 +232,7 @@ class Material:
         return sum(map(estimate_text, parts))
 
 
-def read_request(request: ModelRequest) -> Material:
+def read_request(request: ModelRequest) -> RequestParts:
     """The material of a request; a request without tags is read message by message."""
     texts = [m.text for m in request.messages if m.role == "user"]
     whole = texts[-1] if texts else ""
@@ -240,13 +240,13 @@ def read_request(request: ModelRequest) -> Material:
     if tagged is not None:
         whole = "\n\n".join(texts) if len(texts) > 1 else tagged
         conversation, rest = _cut(whole, "conversation")
-        spoken: tuple[Block, ...] = ()
+        spoken: tuple[RequestBlock, ...] = ()
     else:
         conversation, rest = "", whole
         spoken = tuple(_spoken(request.messages))
     previous, rest = _cut(rest, "previous-summary")
     context, rest = _cut(rest, "additional-context")
-    return Material(conversation, previous, rest, _focus(rest, context), spoken)
+    return RequestParts(conversation, previous, rest, _focus(rest, context), spoken)
 
 
 def _cut(text: str, tag: str) -> tuple[str, str]:
@@ -267,10 +267,10 @@ def _cut(text: str, tag: str) -> tuple[str, str]:
     return body.strip("\n"), text[:start] + text[end + len(tag) + 4 :]
 
 
-def _spoken(messages: tuple[ChatMessage, ...]) -> list[Block]:
+def _spoken(messages: tuple[ChatMessage, ...]) -> list[RequestBlock]:
     speakers = {"user": Speaker.USER, "assistant": Speaker.ASSISTANT, "tool": Speaker.RESULT}
     last_user = max((i for i, m in enumerate(messages) if m.role == "user"), default=-1)
-    blocks: list[Block] = []
+    blocks: list[RequestBlock] = []
     for index, message in enumerate(messages):
         if index == last_user or message.role not in speakers:
             continue
@@ -279,7 +279,7 @@ def _spoken(messages: tuple[ChatMessage, ...]) -> list[Block]:
         for call in message.tool_calls:
             values = ((key, json.dumps(value)) for key, value in call.arguments.items())
             arguments = ", ".join(f"{key}={value}" for key, value in values)
-            blocks.append(Block(Speaker.COMMAND, f"{call.name}({arguments})"))
+            blocks.append(RequestBlock(Speaker.COMMAND, f"{call.name}({arguments})"))
     return blocks
 
 

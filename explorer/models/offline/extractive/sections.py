@@ -9,7 +9,7 @@ from enum import Enum
 
 from explorer.facts.errors import is_failure
 from explorer.facts.text import sentences
-from explorer.models.offline.extractive.items import Kind
+from explorer.models.offline.extractive.items import ItemKind
 
 _HEADING = re.compile(r"^[ \t]{0,3}(#{1,4})[ \t]+([^\n#].*?)[ \t]*#*[ \t]*$", re.MULTILINE)
 _NUMBERED = re.compile(r"^[ \t]*(\d{1,2})\.[ \t]+\**([A-Z][^\n:*]{2,60}?)\**[ \t]*:", re.MULTILINE)
@@ -20,7 +20,7 @@ _SHORT = re.compile(
 )
 
 
-class Section(Enum):
+class SectionSubject(Enum):
     """What a heading asks for, whatever its words."""
 
     GOAL = "goal"
@@ -39,24 +39,39 @@ class Section(Enum):
 
 
 # The first pattern that fits decides; special words stand before general ones.
-_MEANINGS: tuple[tuple[re.Pattern[str], Section], ...] = tuple(
+_MEANINGS: tuple[tuple[re.Pattern[str], SectionSubject], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE), section)
     for pattern, section in (
-        (r"next|remaining|to-?do|pending|continuation|follow|open (?:task|work)", Section.NEXT),
-        (r"in[- ]progress|ongoing|current (?:work|state|task)|active work", Section.DOING),
-        (r"recent (?:operations?|actions?|commands?)|last operations?", Section.RECENT),
-        (r"code ?base|state of the code", Section.FILES),
-        (r"early progress|progress so far", Section.PROGRESS),
-        (r"block|problem|issue|error|obstacle|failure|open question", Section.BLOCKED),
-        (r"suffix|context for|critical|essential|key (?:context|fact|detail)", Section.FACTS),
-        (r"decision|choice|rationale|approach|why", Section.DECISIONS),
-        (r"constraint|preference|requirement|rule|guideline|instruction", Section.CONSTRAINTS),
-        (r"\bdone\b|complet|accomplish|finished|achiev|work performed", Section.DONE),
-        (r"progress|status|history", Section.PROGRESS),
-        (r"goal|objective|intent|request|task|purpose|overview|asked|aim|prompt", Section.GOAL),
-        (r"file|code|artifact|artefact", Section.FILES),
-        (r"note|additional|misc|other|remark", Section.NOTES),
-        (r"context|fact|detail|information|technical|knowledge|reference|learn", Section.FACTS),
+        (
+            r"next|remaining|to-?do|pending|continuation|follow|open (?:task|work)",
+            SectionSubject.NEXT,
+        ),
+        (r"in[- ]progress|ongoing|current (?:work|state|task)|active work", SectionSubject.DOING),
+        (r"recent (?:operations?|actions?|commands?)|last operations?", SectionSubject.RECENT),
+        (r"code ?base|state of the code", SectionSubject.FILES),
+        (r"early progress|progress so far", SectionSubject.PROGRESS),
+        (r"block|problem|issue|error|obstacle|failure|open question", SectionSubject.BLOCKED),
+        (
+            r"suffix|context for|critical|essential|key (?:context|fact|detail)",
+            SectionSubject.FACTS,
+        ),
+        (r"decision|choice|rationale|approach|why", SectionSubject.DECISIONS),
+        (
+            r"constraint|preference|requirement|rule|guideline|instruction",
+            SectionSubject.CONSTRAINTS,
+        ),
+        (r"\bdone\b|complet|accomplish|finished|achiev|work performed", SectionSubject.DONE),
+        (r"progress|status|history", SectionSubject.PROGRESS),
+        (
+            r"goal|objective|intent|request|task|purpose|overview|asked|aim|prompt",
+            SectionSubject.GOAL,
+        ),
+        (r"file|code|artifact|artefact", SectionSubject.FILES),
+        (r"note|additional|misc|other|remark", SectionSubject.NOTES),
+        (
+            r"context|fact|detail|information|technical|knowledge|reference|learn",
+            SectionSubject.FACTS,
+        ),
     )
 )
 _DEFAULT = """
@@ -73,7 +88,7 @@ _DEFAULT = """
 
 
 @dataclass(frozen=True, slots=True)
-class Heading:
+class SectionHeading:
     """A heading to write: its words, its level, what belongs under it.
 
     `number` is set for a numbered section; 0 is a Markdown heading.
@@ -81,7 +96,7 @@ class Heading:
 
     words: str
     level: int
-    section: Section
+    section: SectionSubject
     number: int = 0
 
     @property
@@ -97,7 +112,7 @@ class Template:
     """The shape of the answer. `short` asks for a few sentences and no sections, `wrapped` for tags
     around the summary, `analysed` for a part before it that is thrown away."""
 
-    headings: tuple[Heading, ...]
+    headings: tuple[SectionHeading, ...]
     short: bool = False
     wrapped: bool = False
     analysed: bool = False
@@ -106,7 +121,7 @@ class Template:
 def read_template(instructions: str) -> Template:
     """The sections that the instructions name, in their order, each once (E20)."""
     found = [(len(m.group(1)), m.group(2)) for m in _HEADING.finditer(instructions)]
-    headings: list[Heading] = []
+    headings: list[SectionHeading] = []
     seen: set[str] = set()
     for index, (level, words) in enumerate(found):
         clean = words.strip(" :*_`")
@@ -114,7 +129,7 @@ def read_template(instructions: str) -> Template:
             continue
         seen.add(clean.lower())
         parent = index + 1 < len(found) and found[index + 1][0] > level
-        headings.append(Heading(clean, level, meaning(clean, parent=parent)))
+        headings.append(SectionHeading(clean, level, meaning(clean, parent=parent)))
     wrapped = "<summary>" in instructions
     if not headings:
         numbered = _numbered(instructions)
@@ -127,43 +142,45 @@ def read_template(instructions: str) -> Template:
     return Template(tuple(headings), wrapped=wrapped)
 
 
-def _numbered(instructions: str) -> tuple[Heading, ...]:
-    headings: dict[str, Heading] = {}
+def _numbered(instructions: str) -> tuple[SectionHeading, ...]:
+    headings: dict[str, SectionHeading] = {}
     for match in _NUMBERED.finditer(instructions):
         words = match.group(2).strip(" :*_[]")
         number = len(headings) + 1
         if words.lower() not in headings and int(match.group(1)) == number:
-            headings[words.lower()] = Heading(words, 2, meaning(words, parent=False), number)
+            headings[words.lower()] = SectionHeading(words, 2, meaning(words, parent=False), number)
     return tuple(headings.values())
 
 
-def meaning(words: str, *, parent: bool) -> Section:
+def meaning(words: str, *, parent: bool) -> SectionSubject:
     """What a heading asks for; one with headings beneath it is only a title."""
     if parent:
-        return Section.TITLE
-    return next((section for form, section in _MEANINGS if form.search(words)), Section.NOTES)
+        return SectionSubject.TITLE
+    return next(
+        (section for form, section in _MEANINGS if form.search(words)), SectionSubject.NOTES
+    )
 
 
 ANSWER_TO = "in answer to: "
 RAN = "Commands (results not shown)"
-LISTED = (Kind.FILE, Kind.CHANGE, Kind.COMMAND)
+LISTED = (ItemKind.FILE, ItemKind.CHANGE, ItemKind.COMMAND)
 """Kinds of which several stand on one line."""
-LABELS: Mapping[Kind, str] = {
-    Kind.LATEST: "Latest request",
-    Kind.REQUEST: "Asked",
-    Kind.ERROR: "Error",
-    Kind.DOING: "In progress",
-    Kind.BLOCKED: "Blocked",
-    Kind.FACT: "Fact",
-    Kind.FILE: "Files",
-    Kind.CHANGE: "Files changed",
-    Kind.COMMAND: "Commands",
+LABELS: Mapping[ItemKind, str] = {
+    ItemKind.LATEST: "Latest request",
+    ItemKind.REQUEST: "Asked",
+    ItemKind.ERROR: "Error",
+    ItemKind.DOING: "In progress",
+    ItemKind.BLOCKED: "Blocked",
+    ItemKind.FACT: "Fact",
+    ItemKind.FILE: "Files",
+    ItemKind.CHANGE: "Files changed",
+    ItemKind.COMMAND: "Commands",
 }
 """What stands before an item whose kind its section does not name."""
 _KINDS_OF_LABELS = {
     **{label: kind for kind, label in LABELS.items()},
-    RAN: Kind.COMMAND,
-    "Done": Kind.DONE,
+    RAN: ItemKind.COMMAND,
+    "Done": ItemKind.DONE,
 }
 
 _SUMMARY_HEADING = re.compile(
@@ -179,32 +196,32 @@ _LONG_LINE = 300
 """Characters of a line of a summary from which its sentences are single items."""
 _BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX~>-]\]\s+)?")
 
-_KINDS: dict[Section, Kind] = {
-    Section.RECENT: Kind.DONE,
-    Section.GOAL: Kind.GOAL,
-    Section.CONSTRAINTS: Kind.CONSTRAINT,
-    Section.PROGRESS: Kind.DONE,
-    Section.DONE: Kind.DONE,
-    Section.DOING: Kind.DOING,
-    Section.BLOCKED: Kind.BLOCKED,
-    Section.DECISIONS: Kind.DECISION,
-    Section.NEXT: Kind.NEXT,
-    Section.FACTS: Kind.FACT,
-    Section.FILES: Kind.FACT,
-    Section.NOTES: Kind.FACT,
-    Section.TITLE: Kind.DONE,
+_KINDS: dict[SectionSubject, ItemKind] = {
+    SectionSubject.RECENT: ItemKind.DONE,
+    SectionSubject.GOAL: ItemKind.GOAL,
+    SectionSubject.CONSTRAINTS: ItemKind.CONSTRAINT,
+    SectionSubject.PROGRESS: ItemKind.DONE,
+    SectionSubject.DONE: ItemKind.DONE,
+    SectionSubject.DOING: ItemKind.DOING,
+    SectionSubject.BLOCKED: ItemKind.BLOCKED,
+    SectionSubject.DECISIONS: ItemKind.DECISION,
+    SectionSubject.NEXT: ItemKind.NEXT,
+    SectionSubject.FACTS: ItemKind.FACT,
+    SectionSubject.FILES: ItemKind.FACT,
+    SectionSubject.NOTES: ItemKind.FACT,
+    SectionSubject.TITLE: ItemKind.DONE,
 }
 
 
-def summary_items(text: str) -> list[tuple[Kind, str]]:
+def summary_items(text: str) -> list[tuple[ItemKind, str]]:
     """The items of a summary with their kinds, in order. A latest request keeps its kind."""
     files = [
-        (Kind.CHANGE if tag.group(1) == "modified-files" else Kind.FILE, path.strip())
+        (ItemKind.CHANGE if tag.group(1) == "modified-files" else ItemKind.FILE, path.strip())
         for tag in _FILE_TAGS.finditer(text)
         for path in tag.group(2).split("\n")
     ]
-    items: list[tuple[Kind, str]] = []
-    section = Section.NOTES
+    items: list[tuple[ItemKind, str]] = []
+    section = SectionSubject.NOTES
     for raw in _FILE_TAGS.sub("", text).split("\n"):
         heading = _SUMMARY_HEADING.match(raw)
         if heading:
@@ -218,11 +235,11 @@ def summary_items(text: str) -> list[tuple[Kind, str]]:
     return items + [(kind, path) for kind, path in files if path]
 
 
-def _line_items(section: Section, line: str) -> list[tuple[Kind, str]]:
+def _line_items(section: SectionSubject, line: str) -> list[tuple[ItemKind, str]]:
     label, colon, rest = line.partition(":")
     kind = _KINDS_OF_LABELS.get(label.strip("*_ ").capitalize()) if colon else None
     rest = rest.strip().removeprefix("**").strip()
-    if kind is Kind.ERROR and is_failure(line):
+    if kind is ItemKind.ERROR and is_failure(line):
         return [(kind, line)]
     if kind in LISTED:
         return [(kind, part) for part in list_parts(rest)]
@@ -244,10 +261,10 @@ def list_parts(line: str) -> list[str]:
     return parts
 
 
-def item_line(kind: Kind, text: str, label: str | None = None) -> str:
+def item_line(kind: ItemKind, text: str, label: str | None = None) -> str:
     """An item as a single line; `label` is None for the usual one of its kind."""
     if label is None:
-        label = "" if kind is Kind.ERROR and is_failure(text) else LABELS.get(kind, "")
+        label = "" if kind is ItemKind.ERROR and is_failure(text) else LABELS.get(kind, "")
     return f"- {label}: {text}" if label else f"- {text}"
 
 

@@ -10,25 +10,25 @@ from dataclasses import dataclass
 from explorer.facts import FactKind
 from explorer.facts.entry_texts import Speaker
 from explorer.facts.text import word_set
-from explorer.models.offline.extractive.items import Focus, Item, Kind
+from explorer.models.offline.extractive.items import Focus, Item, ItemKind
 from explorer.models.offline.extractive.sections import LISTED, item_line, list_part
 from explorer.tokens.estimate import utf16_units
 
-_NEED: dict[Kind, float] = {
-    Kind.LATEST: 100.0,
-    Kind.CONSTRAINT: 14.0,
-    Kind.DECISION: 11.0,
-    Kind.GOAL: 9.0,
-    Kind.BLOCKED: 6.0,
-    Kind.ERROR: 5.5,
-    Kind.DOING: 5.0,
-    Kind.NEXT: 4.5,
-    Kind.DONE: 4.0,
-    Kind.FACT: 4.0,
-    Kind.REQUEST: 2.6,
-    Kind.COMMAND: 1.0,
-    Kind.CHANGE: 1.6,
-    Kind.FILE: 0.6,
+_NEED: dict[ItemKind, float] = {
+    ItemKind.LATEST: 100.0,
+    ItemKind.CONSTRAINT: 14.0,
+    ItemKind.DECISION: 11.0,
+    ItemKind.GOAL: 9.0,
+    ItemKind.BLOCKED: 6.0,
+    ItemKind.ERROR: 5.5,
+    ItemKind.DOING: 5.0,
+    ItemKind.NEXT: 4.5,
+    ItemKind.DONE: 4.0,
+    ItemKind.FACT: 4.0,
+    ItemKind.REQUEST: 2.6,
+    ItemKind.COMMAND: 1.0,
+    ItemKind.CHANGE: 1.6,
+    ItemKind.FILE: 0.6,
 }
 """What an item of a kind is worth before its exact facts are counted."""
 _EXACT: dict[FactKind, float] = {
@@ -42,9 +42,9 @@ _EXACT: dict[FactKind, float] = {
     FactKind.SYMBOL: 1.3,
 }
 """What each exact fact adds that no chosen item holds yet."""
-STANDING = (Kind.CONSTRAINT, Kind.DECISION)
-_FADING = (Kind.NEXT, Kind.DOING, Kind.REQUEST)
-_NEEDS_FACTS = (Kind.FACT, Kind.REQUEST, Kind.ERROR, *LISTED)
+STANDING = (ItemKind.CONSTRAINT, ItemKind.DECISION)
+_FADING = (ItemKind.NEXT, ItemKind.DOING, ItemKind.REQUEST)
+_NEEDS_FACTS = (ItemKind.FACT, ItemKind.REQUEST, ItemKind.ERROR, *LISTED)
 """Kinds of items that say little once their exact facts are stated by others."""
 _MOST_EXACT = 6.0
 _REPEATED = 0.2
@@ -64,7 +64,7 @@ _FLOOR = 0.6
 def stands(item: Item) -> bool:
     """Whether a failure at the end of the conversation is unsolved."""
     recent = item.age <= _RECENT and not item.inherited
-    return item.kind is Kind.ERROR and recent and not item.solved
+    return item.kind is ItemKind.ERROR and recent and not item.solved
 
 
 def rank(items: Sequence[Item], focus: Focus) -> None:
@@ -73,7 +73,7 @@ def rank(items: Sequence[Item], focus: Focus) -> None:
         worth = _NEED[item.kind]
         if item.speaker is Speaker.ASSISTANT:
             worth *= _OF_ASSISTANT
-        if not item.facts and item.kind in (*_NEEDS_FACTS, Kind.DONE):
+        if not item.facts and item.kind in (*_NEEDS_FACTS, ItemKind.DONE):
             worth *= _WITHOUT_FACTS
         if item.kind in _FADING:
             worth *= 1.0 - 0.6 * item.age
@@ -81,7 +81,7 @@ def rank(items: Sequence[Item], focus: Focus) -> None:
             worth *= 1.1 - 0.2 * item.age
         if item.solved:
             worth *= _SOLVED
-        if stands(item) or (item.kind is Kind.DOING and item.age <= _RECENT):
+        if stands(item) or (item.kind is ItemKind.DOING and item.age <= _RECENT):
             worth += _AT_THE_END
         if focus.refuses(item):
             worth *= _UNWANTED
@@ -108,10 +108,10 @@ _LONGEST_ERROR = 240
 
 def wordings(item: Item) -> list[str]:
     """The text in full, then shorter where its exact facts can stand with fewer words."""
-    if item.kind is Kind.ERROR:
+    if item.kind is ItemKind.ERROR:
         return [item.text[:_LONGEST_ERROR]]
     options = [item.text]
-    if item.kind in (Kind.FACT, Kind.DONE, Kind.NEXT, Kind.REQUEST) and item.facts:
+    if item.kind in (ItemKind.FACT, ItemKind.DONE, ItemKind.NEXT, ItemKind.REQUEST) and item.facts:
         window = _window(item)
         options += [window, _terse(window, item)]
     result = options[:1]
@@ -146,7 +146,7 @@ def _terse(text: str, item: Item) -> str:
 
 
 @dataclass(slots=True, eq=False)
-class Choice:
+class ChosenItem:
     """An item that goes into the summary. `texts` are its wordings, longest first."""
 
     item: Item
@@ -171,12 +171,12 @@ def _size(item: Item, text: str) -> int:
     return utf16_units(item_line(item.kind, text)) + 1
 
 
-class Selection:
+class ItemSelection:
     """Fills a room, given in UTF-16 units."""
 
     def __init__(self, room: int) -> None:
         self.room = room
-        self.chosen: list[Choice] = []
+        self.chosen: list[ChosenItem] = []
         self._covered: set[str] = set()
         self._taken: set[Item] = set()
 
@@ -185,14 +185,14 @@ class Selection:
 
     def force(self, item: Item, texts: list[str]) -> None:
         """Take an item whatever room it needs, in its shortest wording for now."""
-        self._take(Choice(item, texts, len(texts) - 1, 1000.0))
+        self._take(ChosenItem(item, texts, len(texts) - 1, 1000.0))
 
     def fill_wanted(self, items: Sequence[Item], share: float) -> None:
         """Take what the person asked for, whole, the worthiest first and of equals the latest:
         one item whatever it takes of the room, more up to a share of it."""
         spare, least = int(self.room * (1 - share)), 0
         for item in sorted(items, key=lambda one: (-one.worth, -one.order)):
-            choice = Choice(item, [item.text], 0, 500.0)
+            choice = ChosenItem(item, [item.text], 0, 500.0)
             if choice.size <= self.room - least:
                 self._take(choice)
                 least = spare
@@ -218,7 +218,7 @@ class Selection:
                 heapq.heappush(heap, (now, order, item, texts))
                 continue
             worth = self._worth(item)
-            choice = Choice(item, texts, len(texts) - 1, worth)
+            choice = ChosenItem(item, texts, len(texts) - 1, worth)
             if worth >= _FLOOR and choice.size <= self.room - keep_free:
                 self._take(choice)
 
@@ -232,7 +232,7 @@ class Selection:
                     self.room -= more
                     break
 
-    def _take(self, choice: Choice) -> None:
+    def _take(self, choice: ChosenItem) -> None:
         self.chosen.append(choice)
         self._taken.add(choice.item)
         self._covered |= {fact.key for fact in choice.item.facts}

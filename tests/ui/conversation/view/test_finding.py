@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.ui.conversation.view.talks import Opened, Talk, call, thinking
-from ui.conversation.view.find import Found, Hit, Hits, Search, shown_words
+from ui.conversation.view.find import Hits, Search, SearchProgress, TextHit, shown_words
 from ui.conversation.view.items import PathItems
 from ui.conversation.view.parts import Prose
 
@@ -27,10 +27,10 @@ def test_marks_that_are_not_shown_are_not_found(text: str, read: str) -> None:
     assert shown_words(Prose(key="t", text=text)) == read
 
 
-def search(talk: Talk, query: str) -> tuple[list[Hit], list[Found]]:
+def search(talk: Talk, query: str) -> tuple[list[TextHit], list[SearchProgress]]:
     opened, items = Opened(talk), PathItems()
     items.show(opened.tree, opened.leaf)
-    told: list[Found] = []
+    told: list[SearchProgress] = []
     found = Search(opened, items.snapshot(), query, told.append).run()
     assert found.looked_at == found.of == len(items)
     return [found.hits[at] for at in range(len(found.hits))], told
@@ -53,11 +53,11 @@ def test_hits_are_in_the_order_of_reading_whatever_is_folded() -> None:
 def test_going_from_hit_to_hit_while_more_come() -> None:
     hits = Hits()
     assert hits.beside(None, 1) is None
-    late = [Hit(5, "t", 0), Hit(5, "t", 1)]
+    late = [TextHit(5, "t", 0), TextHit(5, "t", 1)]
     hits.add(late)
     assert hits.beside(None, 1) == late[0]
     assert hits.beside(None, -1) == late[1]
-    early = Hit(2, "t", 0)
+    early = TextHit(2, "t", 0)
     hits.add([early])
     assert [hits[at] for at in range(3)] == [early, *late]
     assert hits.number(late[0]) == 1

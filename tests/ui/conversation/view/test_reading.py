@@ -12,11 +12,20 @@ from tests.ui.conversation.view.talks import Opened, Talk, call, image, thinking
 from ui.conversation.view.calls import CallStates
 from ui.conversation.view.item_reader import parts_of, read_item
 from ui.conversation.view.items import PathItems
-from ui.conversation.view.parts import MOST_SHOWN, Code, Diff, Note, Part, Picture, Prose, Row
+from ui.conversation.view.parts import (
+    MOST_SHOWN,
+    Code,
+    Diff,
+    ItemPart,
+    Note,
+    PicturePart,
+    Prose,
+    Row,
+)
 from ui.conversation.view.selection import item_markdown
 
 
-def shown(talk: Talk, item: int = 0, *opened: str, states: Any = None) -> list[Part]:
+def shown(talk: Talk, item: int = 0, *opened: str, states: Any = None) -> list[ItemPart]:
     document, items = Opened(talk), PathItems()
     items.show(document.tree, document.leaf)
     read = read_item(
@@ -25,7 +34,7 @@ def shown(talk: Talk, item: int = 0, *opened: str, states: Any = None) -> list[P
     return parts_of(read, lambda key: key in opened or "*" in opened)
 
 
-def rows(parts: list[Part]) -> list[tuple[str, str, str]]:
+def rows(parts: list[ItemPart]) -> list[tuple[str, str, str]]:
     return [
         (p.role.name if p.role else "", p.text, p.tail) for p in parts if isinstance(p, Row)
     ]  # fmt: skip
@@ -181,7 +190,7 @@ def test_pictures_and_very_long_messages() -> None:
     talk = Talk()
     talk.user("see", image())
     talk.user("x " * MOST_SHOWN)
-    assert [type(p) for p in shown(talk)] == [Prose, Picture]
+    assert [type(p) for p in shown(talk)] == [Prose, PicturePart]
     cut = shown(talk, 1)
     assert isinstance(cut[-1], Row)
     assert "shown whole in the inspector" in cut[-1].text

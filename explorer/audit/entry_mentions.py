@@ -1,0 +1,71 @@
+"""What many entries mention and say together."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+
+from explorer.facts import FactKind, FactTable, Mention
+from explorer.facts.figures import Figure, figure
+from explorer.facts.text import terms_of_message
+
+
+class EntryMentions:
+    """All that some entries mention and say, for one range of entries after the other.
+
+    The compactions of a path know ever more of the same entries: those of the range before are
+    not read again when the next one holds them all. The sets are those of the last range asked
+    for. For one session, and one thread at a time.
+    """
+
+    __slots__ = ("_figures", "_read", "_words", "mentions", "paths", "stems", "values")
+
+    def __init__(self) -> None:
+        self._forget()
+
+    def _forget(self) -> None:
+        self.mentions: set[str] = set()
+        """The keys of all that the entries mention anywhere."""
+        self.values: list[float] = []
+        """The bare values of their figures."""
+        self.paths: list[str] = []
+        """Those of the keys that may be paths."""
+        self.stems: set[str] = set()
+        """The stems of the telling words of their prose."""
+        self._words: set[str] = set()
+        self._figures: dict[int, list[tuple[Figure, Mention]]] = {}
+        self._read: set[int] = set()
+
+    def read(self, table: FactTable, indices: Collection[int]) -> None:
+        """Gathers what exactly these entries say."""
+        wanted = set(indices)
+        if not self._read <= wanted:
+            self._forget()
+        mentions: set[str] = set()
+        words: set[str] = set()
+        for index in wanted - self._read:
+            if index in table:
+                self._read.add(index)
+                entry = table.entry(index)
+                mentions |= entry.mentions
+                words |= entry.words
+                figures = [
+                    (value, item)
+                    for item in entry.items
+                    if item.kind is FactKind.NUMBER and (value := figure(item.text))
+                ]
+                if figures:
+                    self._figures[index] = figures
+        mentions -= self.mentions
+        words -= self._words
+        self.mentions |= mentions
+        self.values += [float(mention[1:]) for mention in mentions if mention.startswith("#")]
+        self.paths += [mention for mention in mentions if "/" in mention or "." in mention]
+        self._words |= words
+        self.stems |= terms_of_message(" ".join(words))
+
+    def figures(self, indices: Sequence[int]) -> Iterator[tuple[Figure, Mention, int]]:
+        """The figures of these entries, of those that were read, in their order, each with its
+        mention and its entry."""
+        for index in filter(self._figures.__contains__, indices):
+            for value, item in self._figures[index]:
+                yield value, item, index

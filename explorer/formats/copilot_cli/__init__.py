@@ -1,0 +1,1 @@
+"""GitHub Copilot CLI: JSON lines, one event each."""

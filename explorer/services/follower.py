@@ -1,0 +1,98 @@
+"""Following a session that its own agent is writing: read again whenever its files change."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections.abc import AsyncGenerator, Callable
+from pathlib import Path
+
+from watchfiles import Change, watch
+
+from explorer.formats import FormatError
+from explorer.store.rows import ImportReport, StoreError
+from explorer.workbench import Workbench
+
+_log = logging.getLogger(__name__)
+STEP_MS = 50
+"""How long nothing more must have been written before it is read."""
+PATIENCE_MS = 200
+"""How long changes that never pause are waited for, and until the thread sees that it shall end."""
+
+
+class FolderWatch:
+    """Watches one folder in a thread, and wakes a coroutine when one of some files was written."""
+
+    def __init__(self, folder: Path, is_of: Callable[[Path], bool]) -> None:
+        self.changed = asyncio.Event()
+        """Set once when the watch has begun, so that nothing is missed, and at every change."""
+        self._folder, self._is_of = folder, is_of
+        self._loop = asyncio.get_running_loop()
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="folder-watch", daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        begun = False
+        try:
+            for changes in watch(
+                self._folder,
+                watch_filter=lambda kind, name: (
+                    kind is not Change.deleted and self._is_of(Path(name))
+                ),
+                step=STEP_MS,
+                debounce=PATIENCE_MS,
+                rust_timeout=PATIENCE_MS,
+                yield_on_timeout=True,
+                stop_event=self._stop,
+                raise_interrupt=False,
+                recursive=False,
+            ):
+                if changes or not begun:
+                    begun = True
+                    self._loop.call_soon_threadsafe(self.changed.set)
+        except OSError as error:
+            _log.warning("%s is not watched: %s", self._folder, error)
+        except RuntimeError as error:
+            if not self._loop.is_closed():
+                _log.warning("%s is not watched: %s", self._folder, error)
+
+    async def close(self) -> None:
+        """End the thread."""
+        self._stop.set()
+        await asyncio.to_thread(self._thread.join)
+
+
+async def follow(
+    bench: Workbench, path: Path, session_id: str = ""
+) -> AsyncGenerator[ImportReport, None]:
+    """Import a session, and again each time its agent has written to it: a report whenever there
+    is something new. ``path``: absolute. ``session_id``: which one, of a file that holds several.
+
+    Goes on until it is closed. A file that cannot be read for a moment (it is being replaced) is
+    read at its next change. Raises what the first import raises.
+    """
+    watched = FolderWatch(path.parent, lambda changed: _is_of(path, session_id, changed))
+    try:
+        yield await bench.import_file(path, session_id=session_id)
+        while True:
+            await watched.changed.wait()
+            watched.changed.clear()
+            try:
+                report = await bench.import_file(path, session_id=session_id)
+            except (FormatError, OSError, StoreError) as error:
+                _log.info("%s is read at its next change: %s", path, error)
+                continue
+            if report.added or report.replaced:
+                yield report
+    finally:
+        await watched.close()
+
+
+def _is_of(path: Path, session_id: str, changed: Path) -> bool:
+    """Whether a file that changed belongs to a session: it is its own, the log of its database, or
+    named after it."""
+    if changed.name.startswith(path.name):
+        return True
+    return bool(session_id) and session_id in changed.name

@@ -1,0 +1,189 @@
+"""Tokens and money: what a reply, a turn, a branch and a whole session took.
+
+Only what a provider counted is summed up, and what it cost is taken as it was recorded, in
+imported sessions too. Calls without a provider's report are counted apart, and so is what
+compactions and branch summaries took.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+
+from explorer.session.entries import TokenUsage
+from explorer.session.kinds import TURN_START_KINDS, Kind, selector
+from explorer.session.tree import Path, SessionTree
+
+
+@dataclass(frozen=True, slots=True)
+class UsageSum:
+    """A sum over calls. Tokens as the provider counted them; ``cost`` in dollars."""
+
+    input: int = 0
+    """Neither read from a cache nor written to one."""
+    output: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
+    cost: float = 0.0
+    calls: int = 0
+    """Calls with a provider's report of their tokens."""
+    unpriced: int = 0
+    """Of those: calls that have no cost, because the model's prices were unknown, or it has
+    none."""
+    uncounted: int = 0
+    """Calls without a provider's report; none of the figures includes them."""
+
+    @property
+    def tokens(self) -> int:
+        """All tokens together, cached ones among them."""
+        return self.input + self.output + self.cache_read + self.cache_write
+
+    def __add__(self, other: UsageSum) -> UsageSum:
+        return UsageSum(*(getattr(self, name) + getattr(other, name) for name in _FIGURES))
+
+    def __neg__(self) -> UsageSum:
+        return NOTHING - self
+
+    def __sub__(self, other: UsageSum) -> UsageSum:
+        return UsageSum(*(getattr(self, name) - getattr(other, name) for name in _FIGURES))
+
+
+_FIGURES = tuple(field.name for field in fields(UsageSum))
+NOTHING = UsageSum()
+UNCOUNTED = UsageSum(uncounted=1)
+
+
+@dataclass(frozen=True, slots=True)
+class PartUsage:
+    """What a part of a session took."""
+
+    replies: UsageSum = NOTHING
+    """By the conversation itself."""
+    summaries: UsageSum = NOTHING
+    """By the compactions and branch summaries in it, as far as their entries tell."""
+
+    @property
+    def total(self) -> UsageSum:
+        return self.replies + self.summaries
+
+
+def usage_sum(usage: TokenUsage | None) -> UsageSum:
+    """What one call took; ``UNCOUNTED`` where nothing was reported."""
+    if usage is None or usage.context <= 0:
+        return UNCOUNTED
+    parts = (usage.input, usage.output, usage.cache_read, usage.cache_write)
+    if not any(parts):
+        # Only a sum was reported: it is all that is known, and most of every prompt is input.
+        parts = (usage.context, 0, 0, 0)
+    return UsageSum(*parts, cost=usage.cost, calls=1, unpriced=0 if usage.cost else 1)
+
+
+class UsageLedger:
+    """What each entry took, and sums over any part of the tree; grows with its session.
+
+    A sum over a path takes a step for each stretch of it, however long they are. One thread may
+    ask for sums while another takes entries in.
+    """
+
+    def __init__(self) -> None:
+        self._seen = 0
+        self._replies = _Sums()
+        self._summaries = _Sums()
+
+    def __len__(self) -> int:
+        """The entries that are taken in already."""
+        return self._seen
+
+    def wanted(self, tree: SessionTree, upto: int | None = None) -> list[int]:
+        """The entries not taken in yet whose lines tell something."""
+        columns, stop = tree.columns, len(tree) if upto is None else upto
+        return [
+            at
+            for at in range(self._seen, stop)
+            if (columns.kind[at] == Kind.ASSISTANT and columns.usage[at] > 0)
+            or columns.kind[at] in _SUMMARY_KINDS
+        ]
+
+    def take(self, tree: SessionTree, spent: Mapping[int, UsageSum], upto: int) -> None:
+        """Take in the entries before ``upto``, with what those that are ``wanted`` took; see
+        ``usage_sum``."""
+        kinds = tree.columns.kind
+        for at in range(self._seen, upto):
+            if kinds[at] == Kind.ASSISTANT:
+                self._replies.add(at, spent.get(at, UNCOUNTED))
+            elif at in spent and kinds[at] in _SUMMARY_KINDS:
+                self._summaries.add(at, spent[at])
+        self._seen = max(self._seen, upto)
+
+    def of(self, entry: int) -> PartUsage:
+        """One entry."""
+        return self._between(entry, entry + 1)
+
+    def session(self) -> PartUsage:
+        """All entries, on whatever branch."""
+        return self._between(0, self._seen)
+
+    def path(self, path: Path) -> PartUsage:
+        """The entries of a path, or of a part of one."""
+        total = PartUsage()
+        for part in path.ranges:
+            spent = self._between(part.start, part.stop)
+            total = PartUsage(total.replies + spent.replies, total.summaries + spent.summaries)
+        return total
+
+    def branch(self, tree: SessionTree, leaf: int) -> PartUsage:
+        """From the root to a leaf; -1 is nothing."""
+        return self.path(tree.path(leaf))
+
+    def turn(self, tree: SessionTree, entry: int, leaf: int | None = None) -> PartUsage:
+        """The turn that an entry is in, on the path to ``leaf`` (by default to the entry)."""
+        path = tree.path(entry if leaf is None else leaf)
+        at = path.position(entry)
+        if at < 0:
+            return PartUsage()
+        starts = path.gather(tree.columns.kind).translate(_TURN_STARTS)
+        start, stop = starts.rfind(1, 0, at + 1), starts.find(1, at + 1)
+        return self.path(path[max(start, 0) : stop if stop > 0 else len(path)])
+
+    def _between(self, start: int, stop: int) -> PartUsage:
+        return PartUsage(self._replies.between(start, stop), self._summaries.between(start, stop))
+
+
+_TURN_STARTS = selector(TURN_START_KINDS)
+_SUMMARY_KINDS = frozenset({Kind.COMPACTION, Kind.BRANCH_SUMMARY})
+
+
+_PARTS_OF_A_DOLLAR = 10**12
+"""Costs are summed in whole numbers of these: differences of sums are then exact."""
+
+
+class _Sums:
+    """Running sums over the entries that took something."""
+
+    def __init__(self) -> None:
+        self._at = array("q")
+        self._sums = [array("q", [0]) for _ in _FIGURES]
+
+    def add(self, at: int, spent: UsageSum) -> None:
+        for name, sums in zip(_FIGURES, self._sums, strict=True):
+            value = getattr(spent, name)
+            if name == "cost":
+                value = round(value * _PARTS_OF_A_DOLLAR)
+            # Beyond what fits it is damage, and stays at the end of the scale.
+            sums.append(min(sums[-1] + value, _MOST))
+        # Last: who asks meanwhile finds a sum for every entry.
+        self._at.append(at)
+
+    def between(self, start: int, stop: int) -> UsageSum:
+        first, last = bisect_left(self._at, start), bisect_left(self._at, stop)
+        if first == last:
+            return NOTHING
+        figures = dict(
+            zip(_FIGURES, (sums[last] - sums[first] for sums in self._sums), strict=True)
+        )
+        return UsageSum(**figures | {"cost": figures["cost"] / _PARTS_OF_A_DOLLAR})  # type: ignore[arg-type]
+
+
+_MOST = 2**63 - 1

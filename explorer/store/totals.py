@@ -1,0 +1,137 @@
+"""What each stored session took, by day and model: made in the background from its replies, so that
+thousands of sessions are summed up at once."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from explorer.formats.registry import usage_in
+from explorer.session.kinds import Flag, Kind
+from explorer.session.tree import SessionTree
+from explorer.session.usage_sums import NOTHING, UsageSum, usage_sum
+from explorer.store.database import Readers, driver
+from explorer.store.entry_rows import shown, text_out
+from explorer.store.payloads import format_of
+from explorer.store.schema import row_id
+from explorer.store.stored_columns import load_columns
+from explorer.store.writer import Writer
+
+STEP = 500
+"""Entries per transaction."""
+_CALLS = (int(Kind.ASSISTANT), int(Kind.COMPACTION), int(Kind.BRANCH_SUMMARY))
+_DAY_MS = 86_400_000
+_FIGURES = "input, output, cache_read, cache_write, cost, calls, unpriced, uncounted"
+
+
+Sums = Mapping[tuple[int, str], UsageSum]
+"""By day and model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """What one session took of one model on one day."""
+
+    key: int
+    day: int
+    """Days since 1970, UTC; 0 where no time is recorded."""
+    model: str
+    """``provider/model``; empty where none is recorded."""
+    spent: UsageSum
+
+
+def next_behind(db: sqlite3.Connection) -> tuple[int, int, int] | None:
+    """A session of which not all entries are summed up: key, entries that are, entries in all;
+    the newest first."""
+    found: tuple[int, int, int] | None = db.execute(
+        "SELECT key, coalesce(summed, 0), entries FROM sessions"
+        " WHERE complete = 1 AND coalesce(summed, 0) < entries ORDER BY key DESC LIMIT 1"
+    ).fetchone()
+    return found
+
+
+def sum_up(writer: Writer, readers: Readers, key: int, first: int, entries: int) -> None:
+    """Sum up the next entries of a session, from the index ``first`` on. Entries that a fork
+    repeats from its origin count there. Raises StoreError."""
+    stop = min(first + STEP, entries)
+    with readers.snapshot() as db:
+        sums = _sums(db, key, range(first, stop))
+    branches = _branches(readers, key, entries) if stop == entries else None
+
+    def job(db: sqlite3.Connection) -> None:
+        row = db.execute(
+            "UPDATE sessions SET summed = ?, branches = coalesce(?, branches)"
+            " WHERE key = ? AND coalesce(summed, 0) = ?",
+            (stop, branches, key, first),
+        )
+        if row.rowcount == 1:  # else another program was quicker, or the session is gone
+            add_totals(db, key, sums)
+
+    writer.submit(lambda connection: job(driver(connection))).result()
+
+
+def add_totals(db: sqlite3.Connection, key: int, sums: Sums) -> None:
+    """Add what some entries of a session took to its sums."""
+    db.executemany(
+        f"INSERT INTO totals (session, day, model, {_FIGURES})"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (session, day, model) DO UPDATE"
+        " SET input = input + excluded.input, output = output + excluded.output,"
+        " cache_read = cache_read + excluded.cache_read,"
+        " cache_write = cache_write + excluded.cache_write, cost = cost + excluded.cost,"
+        " calls = calls + excluded.calls, unpriced = unpriced + excluded.unpriced,"
+        " uncounted = uncounted + excluded.uncounted",
+        [(key, day, model, *_figures(spent)) for (day, model), spent in sums.items()],
+    )
+
+
+def totals_of(db: sqlite3.Connection, key: int, indices: Sequence[int]) -> Sums:
+    """What those of some entries took that are summed up already."""
+    row = db.execute("SELECT coalesce(summed, 0) FROM sessions WHERE key = ?", (key,)).fetchone()
+    summed = row[0] if row is not None else 0
+    return _sums(db, key, [index for index in indices if index < summed])
+
+
+def _figures(spent: UsageSum) -> tuple[float, ...]:
+    return (
+        spent.input, spent.output, spent.cache_read, spent.cache_write, spent.cost,
+        spent.calls, spent.unpriced, spent.uncounted,
+    )  # fmt: skip
+
+
+def _sums(db: sqlite3.Connection, key: int, indices: Sequence[int]) -> Sums:
+    sums: dict[tuple[int, str], UsageSum] = defaultdict(lambda: NOTHING)
+    format_name = format_of(db, key)
+    marks = ", ".join("?" * len(_CALLS))
+    for index in indices:
+        row = db.execute(
+            "SELECT e.time_ms, e.model, e.kind, e.usage, p.raw FROM entries e"
+            " JOIN payloads p ON p.id = e.id"
+            f" WHERE e.id = ? AND e.kind IN ({marks}) AND e.flags & ? = 0",
+            (row_id(key, index), *_CALLS, int(Flag.INHERITED)),
+        ).fetchone()
+        if row is None:
+            continue
+        time_ms, model, kind, context, raw = row
+        usage = None
+        if kind != Kind.ASSISTANT or context > 0:
+            usage = usage_in(format_name, text_out(raw), context)
+        if kind == Kind.ASSISTANT or usage is not None:
+            sums[max(0, int(time_ms // _DAY_MS)), shown(model or "")] += usage_sum(usage)
+    return sums
+
+
+def _branches(readers: Readers, key: int, entries: int) -> int:
+    with readers.snapshot() as db:
+        columns, _ = load_columns(db, key, entries, readers.path)
+    return len(SessionTree(columns).leaves())
+
+
+def totals(db: sqlite3.Connection) -> list[Total]:
+    """Of all sessions, as far as they are summed up."""
+    rows = db.execute(
+        f"SELECT t.session, t.day, t.model, {', '.join('t.' + one for one in _FIGURES.split(', '))}"
+        " FROM totals t JOIN sessions s ON s.key = t.session AND s.complete = 1"
+    ).fetchall()
+    return [Total(key, day, model, UsageSum(*figures)) for key, day, model, *figures in rows]

@@ -1,0 +1,77 @@
+"""The library: rows, filters, sums, archive and trash."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from explorer.services.library import Library, LibraryFilter, read_library
+from explorer.workbench import Workbench
+from tests.store.conftest import eventually
+from tests.store.test_totals import day, day_number, reply
+
+
+def imported(bench: Workbench, path: Path, cwd: str, model: str, costs: list[float]) -> int:
+    lines: list[Any] = [
+        {"type": "session", "version": 3, "id": path.stem, "timestamp": day(1), "cwd": cwd}
+    ]
+    lines += [reply(at, day(at + 1), model, cost, at - 1 if at else None)
+              for at, cost in enumerate(costs)]  # fmt: skip
+    path.write_text("\n".join(map(json.dumps, lines)) + "\n")
+    return bench.import_blocking(path).key
+
+
+def library(bench: Workbench, calls: int) -> Library:
+    def counted() -> bool:
+        return sum(one.spent.calls for one in bench.store.totals()) == calls
+
+    eventually(counted, "all calls are summed up")
+    return read_library(bench.store)
+
+
+def test_filters_and_sums_go_over_all_sessions(bench: Workbench, tmp_path: Path) -> None:
+    one = imported(bench, tmp_path / "one.jsonl", "/home/sam/quay", "small", [1.0, 2.0])
+    two = imported(bench, tmp_path / "two.jsonl", "/home/sam/pier", "large", [4.0])
+    found = library(bench, 3)
+    everything = found.filtered(LibraryFilter())
+    assert [row.session.key for row in everything] == [two, one]
+    sums = found.sums(everything)
+    assert (sums.sessions, sums.entries, sums.compactions, sums.spent.cost) == (2, 3, 0, 7.0)
+    assert {name: spent.cost for name, spent in sums.by_project.items()} == {
+        "quay": 3.0,
+        "pier": 4.0,
+    }
+    assert {name: spent.cost for name, spent in sums.by_model.items()} == {
+        "p/small": 3.0,
+        "p/large": 4.0,
+    }
+    first, second = day_number(day(1)), day_number(day(2))
+    assert {at: spent.cost for at, spent in sums.by_day.items()} == {first: 5.0, second: 2.0}
+    for wanted in (
+        LibraryFilter(projects=frozenset({"quay"})), LibraryFilter(models=frozenset({"p/small"})),
+        LibraryFilter(words="SAM quay"),
+    ):  # fmt: skip
+        assert [row.session.key for row in found.filtered(wanted)] == [one]
+    assert found.filtered(LibraryFilter(agents=frozenset({"Codex CLI"}))) == []
+    assert found.filtered(LibraryFilter(compacted=True)) == []
+    assert len(found.filtered(LibraryFilter(agents=frozenset({"pi"})))) == 2
+
+
+def test_what_is_put_away_is_found_where_it_was_put(bench: Workbench, tmp_path: Path) -> None:
+    keys = [imported(bench, tmp_path / f"{name}.jsonl", "/w", "m", [1.0]) for name in "abc"]
+    store = bench.store
+    store.arrange(keys[:1], "trashed_ms", 5.0).result()
+    store.arrange(keys[1:2], "archived_ms", 6.0).result()
+    store.arrange(keys[2:], "note", "look here").result()
+    found = library(bench, 3)
+
+    def shown(**fields: Any) -> list[int]:
+        return [row.session.key for row in found.filtered(replace(LibraryFilter(), **fields))]
+
+    assert shown() == keys[2:] and shown(words="look here") == keys[2:]
+    assert shown(place="trash") == keys[:1] and shown(place="archive") == keys[1:2]
+    assert [row.key for row in bench.sessions()] == keys[2:]
+    store.arrange(keys[:1], "trashed_ms", None).result()
+    assert sorted(row.key for row in bench.sessions()) == sorted([keys[0], keys[2]])
