@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from math import isinf
 from typing import NamedTuple
 
 from explorer.facts.text import TextRanges, any_of, stem, word_set
@@ -49,7 +50,10 @@ def figure(text: str) -> Figure | None:
         return None
     value = float(re.sub(r"[,_' \u00a0\u202f]", "", found["digits"]))
     if found["power"]:
-        value *= 10.0 ** int(found["power"])
+        # What is larger than all numbers is no figure but a piece of an id: "2238e857".
+        value *= float(f"1e{found['power']}")
+        if isinf(value):
+            return None
     if found["sign"]:
         value = -value
     return _with_unit(value, found["unit"] or "", text[found.end() :])

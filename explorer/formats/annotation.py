@@ -13,7 +13,7 @@ from typing import Any
 
 import orjson
 
-from explorer.session.entries import Entry
+from explorer.session.entries import Entry, TokenUsage
 from explorer.session.json_values import read_json
 
 _BEGIN = '{"sessionExplorer":"note"'
@@ -21,7 +21,8 @@ _ON_ENTRY = ("id", "parent_id", "time_ms")
 
 
 def annotated(record: str, entry: Entry, names: Iterable[str]) -> str:
-    """The record with these fields of the entry or of its body: texts, numbers or None."""
+    """The record with these fields of the entry or of its body: texts, numbers, None, or the
+    body's usage."""
     note: dict[str, Any] = {"sessionExplorer": "note"}
     for name in names:
         note[name] = getattr(entry if name in _ON_ENTRY else entry.body, name)
@@ -46,5 +47,7 @@ def apply_annotation(entry: Entry, note: str) -> Entry:
         raise ValueError("the note of a record is not a JSON object")
     known = {one.name for one in fields(entry.body)}
     on_body = {name: values[name] for name in values if name in known}
+    if isinstance(on_body.get("usage"), dict):
+        on_body["usage"] = TokenUsage(**on_body["usage"])
     on_entry = {name: values[name] for name in _ON_ENTRY if name in values}
     return replace(entry, body=replace(entry.body, **on_body), **on_entry)

@@ -14,6 +14,7 @@ from explorer.formats.aider import AIDER
 from explorer.formats.annotation import apply_annotation, split_annotation
 from explorer.formats.claude_code.adapter import CLAUDE_CODE
 from explorer.formats.cline import CLINE
+from explorer.formats.codex.adapter import CODEX
 from explorer.formats.copilot_chat.adapter import COPILOT_CHAT
 from explorer.formats.copilot_cli.adapter import COPILOT_CLI
 from explorer.formats.gemini.adapter import GEMINI
@@ -26,6 +27,7 @@ from explorer.session.records import FormatName, SessionSource
 
 ADAPTERS: dict[FormatName, Adapter] = {
     "claude-code": CLAUDE_CODE,
+    "codex": CODEX,
     "opencode": OPENCODE,
     "copilot-chat": COPILOT_CHAT,
     "copilot-cli": COPILOT_CLI,
@@ -103,7 +105,10 @@ def read_record(format_name: FormatName, record: str | bytes) -> Entry:
 def usage_in(format_name: FormatName, record: str, context: int) -> TokenUsage | None:
     """See ``Adapter.usage``."""
     adapter = PI if record.startswith(_OURS) else adapter_of(format_name)
-    return adapter.usage(split_annotation(record)[0], context)
+    lines, note = split_annotation(record)
+    if '"usage":' in note:
+        return read_record(format_name, record).usage
+    return adapter.usage(lines, context)
 
 
 def write_record(format_name: FormatName, entry: Entry) -> str:

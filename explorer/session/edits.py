@@ -186,7 +186,7 @@ def heading_of(tree: SessionTree, entry: int, why: Literal["pin", "user-message"
     units, so that tokens by the estimate simply add up (B8)."""
     number = tree.number(entry)
     if why == "user-message":
-        return _padded(f"[Entry #{number}: the user said this earlier.]\n")
+        return user_heading(number)
     name = _NAMES.get(Kind(tree.columns.kind[entry]), "an earlier message")
     text = (
         f"[Entry #{number}, {name}, kept word for word at the user's wish; older than the rest.]\n"
@@ -194,11 +194,22 @@ def heading_of(tree: SessionTree, entry: int, why: Literal["pin", "user-message"
     return _padded(text)
 
 
+def user_heading(number: int) -> str:
+    """The words before a message of the user that is repeated."""
+    return _padded(f"[Entry #{number}: the user said this earlier.]\n")
+
+
+def repeated_tokens(number: int, estimate: int, images: int) -> int:
+    """Tokens that a message of the user takes when it is repeated, by the number of its entry, the
+    estimate of its text and how many images it has."""
+    return estimate + images * IMAGE_TOKENS + len(user_heading(number)) // _UNIT
+
+
 def _padded(text: str) -> str:
     return text + "\n" * (_UNIT - len(text) % _UNIT)
 
 
-_LEAST = len(_padded("[Entry #0: the user said this earlier.]\n")) // _UNIT
+_LEAST = len(user_heading(0)) // _UNIT
 """Tokens that any message of the user takes when it is repeated."""
 
 
@@ -238,13 +249,12 @@ def _add_users(
         if entry in found or entry in shape.omitted or columns.estimate[entry] + _LEAST > left:
             continue
         heading = heading_of(tree, entry, "user-message")
-        extra = len(heading) // _UNIT
-        images = columns.user_images.get(entry, 0) * IMAGE_TOKENS
-        takes = columns.estimate[entry] + images + extra
+        images = columns.user_images.get(entry, 0)
+        takes = repeated_tokens(tree.number(entry), columns.estimate[entry], images)
         if takes > left:
             continue
         left -= takes
-        found[entry] = Reinserted(budget.by, "user-message", heading, extra)
+        found[entry] = Reinserted(budget.by, "user-message", heading, len(heading) // _UNIT)
 
 
 def prunes_on(tree: SessionTree, path: Path) -> list[int]:

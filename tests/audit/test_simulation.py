@@ -24,6 +24,7 @@ from explorer.audit.simulation import (
 from explorer.audit.simulation.measurement import measure_of, summary_size
 from explorer.audit.simulation.simulated_compactor import SimulatedCompactor
 from explorer.audit.simulation.sweep import axes, sweep
+from explorer.audit.simulation.track import track_of
 from explorer.audit.simulation.walk import _Walk
 from explorer.audit.simulation.walked_tree import Overlay
 from explorer.compaction.context_size import context_size, counted_size
@@ -32,10 +33,11 @@ from explorer.compaction.pruning import plan_pruning
 from explorer.compaction.triggers import Guards
 from explorer.formats import open_source
 from explorer.session.context import context_at
-from explorer.session.kinds import Kind
+from explorer.session.kinds import Flag, Kind
 from explorer.session.tree import SessionTree
 from explorer.settings import paths
 from tests.compaction.sessions import Session
+from tests.formats.codex_rollouts import Rollout
 from tests.generated import write_session
 from tests.pruned_sample import write_much_output
 
@@ -197,6 +199,15 @@ def test_tool_output_is_pruned_before_anything_is_compacted(tmp_path: Path) -> N
     tools = {tree.columns.tools[tree.columns.tool[entry]] for entry in first.results}
     assert "read" not in tools
     assert first.before - first.after == first.saved >= 20_000
+
+
+def test_a_session_that_repeats_its_origin_is_walked(tmp_path: Path) -> None:
+    origin = Rollout(1).turn(2).exchange("One?", "One.")
+    fork = Rollout(5, forked_from_id=origin.thread)
+    fork.lines += origin.lines
+    tree, leaf = read(fork.turn(6).exchange("Two?", "Two.").write(tmp_path))
+    flags = track_of(tree, leaf).flags
+    assert bool(flags[0] & Flag.INHERITED) and not flags[-1] & Flag.INHERITED
 
 
 def test_the_session_itself_is_not_touched(sample: tuple[SessionTree, int]) -> None:

@@ -48,6 +48,12 @@ def test_mentions_of_one_thing_are_one_fact_with_all_its_places() -> None:
     ]
 
 
+def test_a_piece_of_an_id_that_looks_like_a_power_is_no_figure() -> None:
+    assert figure("2238e857") is None
+    assert (figure("1.5e3 rows"), figure("2e-3 s")) == (figure("1500 rows"), figure("2 ms"))
+    assert not texts([user("chunk 2238e857 of 3")], FactKind.NUMBER)[1:]
+
+
 @pytest.mark.parametrize(
     ("one", "other"),
     [

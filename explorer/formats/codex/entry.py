@@ -1,0 +1,249 @@
+"""Lines of a rollout as one typed entry, from these lines alone.
+
+What only other lines say is noted beside the record by the reader: the model of a reply, the tool
+of a result, the tokens around a compaction.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from explorer.formats.codex.content import (
+    compared_text,
+    exit_code,
+    has_failed,
+    item_blocks,
+    prompt_blocks,
+    reply_blocks,
+    result_content,
+    usage_of,
+)
+from explorer.formats.codex.lines import Part, object_at, part_of, payload_of, text_at
+from explorer.session.entries import (
+    AssistantMessage,
+    Body,
+    Certainty,
+    CompactionSummary,
+    Content,
+    CustomData,
+    Entry,
+    ModelChange,
+    NoteMessage,
+    SessionName,
+    SystemMessage,
+    TextBlock,
+    ThinkingLevelChange,
+    TokenUsage,
+    ToolCallBlock,
+    ToolResultMessage,
+    Unknown,
+    UserMessage,
+)
+from explorer.session.json_values import read_json, time_ms, without_depths
+
+SUMMARY_START = "Another language model started to solve this problem"
+"""The words that Codex puts before a summary in plain text."""
+USER_BUDGET = 20_000
+"""Tokens of the user's messages that Codex repeats after a summary in plain text, where the record
+does not list them."""
+_WINDOW = ("window_id", "window_number", "previous_window_id", "first_window_id")
+_SERVER_TOOLS = ("web_search", "image_generation")
+_COMPOSED = frozenset({"compacted", "model", "model event", "result", "prompt"})
+"""Parts of which an entry may have several lines."""
+Values = Sequence[Mapping[str, Any]]
+
+
+def read_record(record: str | bytes) -> Entry:
+    """A record as an entry; what cannot be read is an entry of an unknown kind."""
+    text = record if isinstance(record, str) else record.decode("utf-8", "replace")
+    values: list[dict[str, Any]] = []
+    for line in text.removeprefix("\ufeff").split("\n"):
+        try:
+            value = without_depths(line, read_json(line))
+        except ValueError:
+            continue
+        if isinstance(value, dict):
+            values.append(value)
+    return entry_of(values, list(map(part_of, values)))
+
+
+def entry_of(values: Values, parts: Sequence[Part]) -> Entry:
+    """The lines of one record, each with its part in a session, as an entry without ids."""
+    if not values:
+        return Entry.NONE
+    recorded = values[0] if len(values) == 1 else {"lines": list(values)}
+    body = _body(values, parts)
+    made = Entry.of(body, time_ms=_time(values))
+    return Entry(made.kind, body, "", None, made.time_ms, recorded)
+
+
+def _time(values: Values) -> float:
+    for one in values:
+        time = time_ms(one.get("timestamp"))
+        if time:
+            return time
+    return 0.0
+
+
+def _body(values: Values, roles: Sequence[Part]) -> Body:
+    if len(values) == 1 and roles[0] not in _COMPOSED:
+        return _single(roles[0], values[0], payload_of(values[0]))
+    parts: dict[Part, list[Mapping[str, Any]]] = {}
+    for value, role in zip(values, roles, strict=True):
+        parts.setdefault(role, []).append(value)
+    if "compacted" in parts:
+        return _compaction(payload_of(parts["compacted"][0]), parts.get("meter", ()))
+    if "model" in parts or "model event" in parts:
+        return _reply(values, parts.get("meter", ()))
+    if "result" in parts:
+        return _result(payload_of(parts["result"][0]), parts.get("tool event", ()))
+    if "prompt" in parts:
+        return _prompt(parts["prompt"], parts.get("user", ()))
+    return _single(next(iter(parts)), values[0], payload_of(values[0]))
+
+
+def _single(part: Part, value: Mapping[str, Any], payload: Mapping[str, Any]) -> Body:
+    match part:
+        case "user":
+            return NoteMessage(item_blocks(payload), "context", display=False)
+        case "note":
+            return NoteMessage(item_blocks(payload), text_at(payload, "type"), display=False)
+        case "instructions":
+            return SystemMessage(item_blocks(payload))
+        case "turn context":
+            return _setting(payload)
+        case "name":
+            return SessionName(text_at(payload, "thread_name"))
+        case "rollback":
+            return CustomData("thread_rolled_back", {"num_turns": payload.get("num_turns")})
+        case "aborted":
+            reason = text_at(payload, "reason") or "interrupted"
+            return AssistantMessage((), stop_reason="aborted", error=reason)
+        case "error" | "turn end":
+            return AssistantMessage((), stop_reason="error", error=error_of(payload))
+    return Unknown(text_at(payload, "type") or text_at(value, "type"))
+
+
+def _setting(payload: Mapping[str, Any]) -> Body:
+    model, provider = text_at(payload, "model"), text_at(payload, "model_provider")
+    if model:
+        return ModelChange(f"{provider}/{model}" if provider else model)
+    return ThinkingLevelChange(effort_of(payload))
+
+
+def effort_of(payload: Mapping[str, Any]) -> str:
+    """How long the model may think, of a turn's context; empty where nothing says so."""
+    settings = object_at(object_at(payload, "collaboration_mode"), "settings")
+    return text_at(payload, "effort", "reasoning_effort") or text_at(settings, "reasoning_effort")
+
+
+def error_of(payload: Mapping[str, Any]) -> str:
+    """What a turn's end or an error says of the error."""
+    error = payload.get("error")
+    if isinstance(error, str) and error:
+        return error
+    return (
+        text_at(object_at(payload, "error"), "message")
+        or text_at(payload, "message")
+        or "The turn ended without an answer; its error is not recorded"
+    )
+
+
+def _reply(values: Values, meters: Values) -> AssistantMessage:
+    content = reply_blocks(values)
+    calls = any(isinstance(one, ToolCallBlock) and one.name not in _SERVER_TOOLS for one in content)
+    stop = "tool_calls" if calls else "stop"
+    return AssistantMessage(content, usage=_usage(meters), stop_reason=stop)
+
+
+def _usage(meters: Values) -> TokenUsage | None:
+    return usage_of(meters[0]) if meters else None
+
+
+def _result(payload: Mapping[str, Any], events: Values) -> ToolResultMessage:
+    payloads = [payload_of(one) for one in events]
+    code = exit_code(payload, payloads)
+    return ToolResultMessage(
+        text_at(payload, "call_id", "id"),
+        "",
+        result_content(payload),
+        has_failed(payload, payloads),
+        details=None if code is None else {"exit_code": code},
+    )
+
+
+def _prompt(events: Values, items: Values) -> UserMessage:
+    """The item is what is sent; the event stands in for it where there is none."""
+    content = item_blocks(payload_of(items[0])) if items else ()
+    return UserMessage(content or prompt_blocks(payload_of(events[0])))
+
+
+# compactions --------------------------------------------------------------------------------------
+
+
+def replacement(payload: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The items of the context that a compaction begins."""
+    found = payload.get("replacement_history")
+    items = found if isinstance(found, list) else []
+    return [one for one in items if isinstance(one, dict)]
+
+
+def repeated_users(payload: Mapping[str, Any]) -> list[str]:
+    """The words of the user's items that a compaction repeats, to be compared; the context that
+    Codex adds is among them, and the summary is not."""
+    summary = compared_text((TextBlock(summary_of(payload)),))
+    texts = [
+        compared_text(item_blocks(one))
+        for one in replacement(payload)
+        if one.get("type") == "message" and one.get("role") == "user"
+    ]
+    return [one for one in texts if one != summary]
+
+
+def summary_of(payload: Mapping[str, Any]) -> str:
+    """The text that the model is given; empty where it is encrypted or left out."""
+    message = text_at(payload, "message")
+    if message.strip():
+        return message
+    for item in reversed(replacement(payload)):
+        if item.get("role") == "user":
+            text = _plain(item_blocks(item))
+            if text.startswith(SUMMARY_START):
+                return text
+    return ""
+
+
+def _plain(content: Content) -> str:
+    return "\n".join(one.text for one in content if isinstance(one, TextBlock))
+
+
+def is_encrypted(payload: Mapping[str, Any]) -> bool:
+    """Whether part of the new context is an encrypted summary."""
+    return any("compaction" in text_at(one, "type") for one in replacement(payload))
+
+
+def others_repeated(payload: Mapping[str, Any]) -> int:
+    """Items of the new context that come from the conversation and are no message of the user."""
+    return sum(
+        part_of({"type": "response_item", "payload": one}) in ("model", "result", "note")
+        for one in replacement(payload)
+    )
+
+
+def _compaction(payload: Mapping[str, Any], meters: Values) -> CompactionSummary:
+    summary = summary_of(payload)
+    items = replacement(payload)
+    certainty: Certainty = "exact" if summary and items else "inferred" if summary else "unreadable"
+    kinds = Counter("/".join(filter(None, _names(one))) for one in items)
+    details = {name: payload[name] for name in _WINDOW if payload.get(name) is not None}
+    if kinds:
+        details["replacement"] = dict(kinds)
+    return CompactionSummary(
+        summary, certainty=certainty, usage=_usage(meters), details=details or None
+    )
+
+
+def _names(item: Mapping[str, Any]) -> tuple[str, str]:
+    return text_at(item, "type"), text_at(item, "role")

@@ -1,0 +1,190 @@
+"""One line of a rollout: what part it has in a session, and the texts by which an event and the
+item that says the same are found to be one.
+
+Codex writes ``{timestamp, type, payload}``, since paginated history with an ``ordinal``. What is
+sent to the model are response items; events repeat most of them for its own window.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple
+
+Part = Literal[
+    "meta", "turn context", "turn start", "turn end", "aborted", "error", "model", "model event",
+    "result", "tool event", "user", "prompt", "instructions", "note", "meter", "compacted",
+    "compaction output", "rollback", "name", "housekeeping", "unknown item", "unknown",
+]  # fmt: skip
+
+LINE_TYPES = frozenset({
+    "session_meta", "turn_context", "response_item", "event_msg", "compacted", "world_state",
+    "inter_agent_communication_metadata", "token_usage_record",
+})  # fmt: skip
+_LINES: dict[str, Part] = {
+    "session_meta": "meta",
+    "turn_context": "turn context",
+    "compacted": "compacted",
+    "token_usage_record": "meter",
+    "world_state": "housekeeping",
+    "inter_agent_communication_metadata": "housekeeping",
+}
+_ITEMS: dict[str, Part] = {
+    **dict.fromkeys((
+        "reasoning", "function_call", "custom_tool_call", "local_shell_call", "tool_search_call",
+        "web_search_call", "image_generation_call",
+    ), "model"),
+    **dict.fromkeys((
+        "compaction", "compaction_summary", "context_compaction", "compaction_trigger",
+    ), "compaction output"),
+    "agent_message": "note",
+    "ghost_snapshot": "housekeeping",
+}  # fmt: skip
+_ROLES: dict[str, Part] = {
+    "assistant": "model",
+    "user": "user",
+    "developer": "instructions",
+    "system": "instructions",
+}
+_EVENTS: dict[str, Part] = {
+    "user_message": "prompt",
+    **dict.fromkeys((
+        "agent_message", "agent_reasoning", "agent_reasoning_raw_content",
+    ), "model event"),
+    "token_count": "meter",
+    **dict.fromkeys(("task_started", "turn_started"), "turn start"),
+    **dict.fromkeys(("task_complete", "turn_complete"), "turn end"),
+    "turn_aborted": "aborted",
+    "error": "error",
+    "thread_rolled_back": "rollback",
+    "thread_name_updated": "name",
+    **dict.fromkeys((
+        "exec_command_begin", "exec_command_end", "patch_apply_begin", "patch_apply_end",
+        "mcp_tool_call_begin", "mcp_tool_call_end", "view_image_tool_call",
+        "dynamic_tool_call_request", "dynamic_tool_call_response", "web_search_begin",
+        "web_search_end", "image_generation_begin", "image_generation_end", "plan_update",
+        "collab_agent_spawn_begin", "collab_agent_spawn_end", "collab_waiting_begin",
+        "collab_waiting_end", "collab_close_begin", "collab_close_end", "collab_resume_begin",
+        "collab_resume_end", "collab_agent_interaction_begin", "collab_agent_interaction_end",
+    ), "tool event"),
+    **dict.fromkeys((
+        "context_compacted", "agent_reasoning_section_break", "agent_message_delta",
+        "agent_reasoning_delta", "agent_reasoning_raw_content_delta", "session_configured",
+        "thread_settings_applied", "thread_goal_updated", "sub_agent_activity",
+        "entered_review_mode", "exited_review_mode", "guardian_assessment", "undo_started",
+        "undo_completed", "background_event", "stream_error", "warning", "guardian_warning",
+        "deprecation_notice", "model_reroute", "model_verification", "turn_diff",
+        "exec_command_output_delta", "terminal_interaction", "exec_approval_request",
+        "apply_patch_approval_request", "request_permissions", "request_user_input",
+        "elicitation_request", "mcp_startup_update", "mcp_startup_complete", "hook_started",
+        "hook_completed", "item_started", "raw_response_item", "plan_delta",
+        "agent_message_content_delta", "reasoning_content_delta", "reasoning_raw_content_delta",
+        "skills_update_available", "shutdown_complete", "realtime_conversation_started",
+        "realtime_conversation_realtime", "realtime_conversation_closed",
+    ), "housekeeping"),
+}  # fmt: skip
+_COMPLETED: dict[str, Part] = {
+    "UserMessage": "prompt",
+    "AgentMessage": "model event",
+    "Reasoning": "model event",
+    **dict.fromkeys((
+        "CommandExecution", "FileChange", "McpToolCall", "DynamicToolCall", "CollabAgentToolCall",
+        "CollabToolCall", "WebSearch", "ImageView", "ImageGeneration", "Extension",
+    ), "tool event"),
+    **dict.fromkeys((
+        "ContextCompaction", "Plan", "HookPrompt", "EnteredReviewMode", "ExitedReviewMode",
+        "SubAgentActivity", "Sleep",
+    ), "housekeeping"),
+}  # fmt: skip
+SEARCH_EVENTS = frozenset({
+    "web_search_begin", "web_search_end", "WebSearch", "Extension", "image_generation_begin",
+    "image_generation_end", "ImageGeneration",
+})  # fmt: skip
+"""Events of tools that the provider runs: no result item follows."""
+
+
+class Line(NamedTuple):
+    """A line that is a JSON object."""
+
+    number: int
+    """In the session, which may be several files; from 1."""
+    in_file: int
+    """In its file, from 1."""
+    raw: bytes
+    value: dict[str, Any]
+    part: Part
+
+    @property
+    def text(self) -> str:
+        """The line as it stands in a record."""
+        return self.raw.decode()
+
+    @property
+    def payload(self) -> Mapping[str, Any]:
+        """What it carries; empty where that is no object."""
+        return payload_of(self.value)
+
+
+def payload_of(value: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What a line carries; empty where that is no object."""
+    payload = value.get("payload")
+    return payload if type(payload) is dict else {}
+
+
+def text_at(value: Mapping[str, Any], *names: str) -> str:
+    """The first of these fields that is a text and not empty; else an empty text."""
+    for name in names:
+        found = value.get(name)
+        if found and type(found) is str:
+            return found
+    return ""
+
+
+def object_at(value: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """A field that should be an object; empty where it is none."""
+    found = value.get(name)
+    return found if type(found) is dict else {}
+
+
+def part_of(value: Mapping[str, Any]) -> Part:
+    """What part a line has."""
+    kind, payload = text_at(value, "type"), payload_of(value)
+    if not payload:
+        return "unknown"
+    inner = text_at(payload, "type")
+    if kind == "response_item":
+        return _item_part(inner, payload)
+    if kind == "event_msg":
+        if inner == "item_completed":
+            return _COMPLETED.get(text_at(object_at(payload, "item"), "type"), "unknown")
+        return _EVENTS.get(inner, "unknown")
+    return _LINES.get(kind, "unknown")
+
+
+def _item_part(inner: str, payload: Mapping[str, Any]) -> Part:
+    if inner != "message":
+        return "result" if inner.endswith("_output") else _ITEMS.get(inner, "unknown item")
+    return _ROLES.get(text_at(payload, "role"), "unknown item")
+
+
+def is_compaction_output(value: Mapping[str, Any]) -> bool:
+    """Whether an item is the answer to the request for a summary."""
+    return object_at(value, "metadata").get("compaction_output") is True
+
+
+def type_name(value: Mapping[str, Any]) -> str:
+    """A line's type for people: "event_msg/item_completed/Plan"."""
+    payload = payload_of(value)
+    item = object_at(payload, "item") if payload.get("type") == "item_completed" else {}
+    names = (text_at(value, "type"), text_at(payload, "type"), text_at(item, "type"))
+    return "/".join(filter(None, names)) or "no type"
+
+
+def call_id_of(payload: Mapping[str, Any]) -> str:
+    """The call that an item or event belongs to; empty for none."""
+    item = object_at(payload, "item")
+    return text_at(payload, "call_id", "callId") or text_at(item, "call_id", "id")
+
+
+def squeezed(text: str) -> str:
+    """A text without white space, to be compared."""
+    return "".join(text.split())
