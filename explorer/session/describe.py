@@ -22,6 +22,7 @@ from explorer.session.entries import (
     Content,
     CustomData,
     Entry,
+    FilesMessage,
     ImageBlock,
     Label,
     ModelChange,
@@ -118,6 +119,9 @@ def describe(entry: Entry) -> Facts:
             return _tool_result(facts, body)
         case ShellMessage():
             return _shell(facts, body)
+        case FilesMessage():
+            names = ", ".join(file.path for file in body.files)
+            return facts._replace(flags=int(Flag.HAS_TEXT), preview=first_line(names))
         case SummaryMessage():
             return facts._replace(flags=int(Flag.HAS_TEXT), preview=first_line(body.summary))
         case CompactionSummary() | BranchSummary():

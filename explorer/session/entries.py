@@ -419,6 +419,8 @@ _KINDS: dict[type[Body], Kind] = {
 def _kind_of(body: Body) -> Kind:
     if isinstance(body, ShellMessage):
         return Kind.BASH_EXECUTION if body.language == "bash" else Kind.PYTHON_EXECUTION
+    if isinstance(body, NoteMessage) and not body.display:
+        return Kind.CUSTOM_ROLE  # what an agent adds unseen begins no turn
     if isinstance(body, SummaryMessage):
         is_branch = body.of == "branch"
         return Kind.BRANCH_SUMMARY_ROLE if is_branch else Kind.COMPACTION_SUMMARY_ROLE

@@ -101,7 +101,10 @@ class SessionsController(QObject):
         if self._state.bench is None:
             return
         key = self._state.document.key if self._state.document else 0
-        self._state.window.library.show_sessions(self._state.bench.sessions(), key)
+        sessions = self._state.bench.sessions()
+        # What another session started stands one step away from it, on its map.
+        own = [row for row in sessions if row.relation in ("", "fork") or row.key == key]
+        self._state.window.library.show_sessions(own, key)
 
     # opening -------------------------------------------------------------------------------------
 
