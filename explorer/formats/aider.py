@@ -32,7 +32,7 @@ from explorer.session.entries import (
     text_content,
 )
 from explorer.session.json_values import time_ms
-from explorer.session.records import Aside, Problem, SessionHeader
+from explorer.session.records import Aside, Problem, SessionHeader, remark
 
 FILE = ".aider.chat.history.md"
 _CHAT = "# aider chat started at "
@@ -281,7 +281,7 @@ class _Chats:
             yield self._entry(waiting)
         if self._has_replies:
             reason = "Aider does not record its summaries of older messages: none are shown"
-            yield Problem(1, reason)
+            yield remark(1, reason)
 
     def _runs(self) -> Iterator[_Run | Aside | Problem]:
         run: _Run | None = None

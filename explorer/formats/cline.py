@@ -28,7 +28,7 @@ from explorer.formats.task_folder import (
 from explorer.formats.typed_source import ReadEntry, TypedSource
 from explorer.session.entries import Entry, TokenUsage
 from explorer.session.json_values import time_ms
-from explorer.session.records import Aside, Problem, SessionHeader
+from explorer.session.records import Aside, Problem, SessionHeader, remark
 
 _SESSION = ".messages.json"
 _SIGN = re.compile(rb'\{\s*"version"\s*:.{0,400}?"(?:agent|sessionId)"\s*:', re.DOTALL)
@@ -277,7 +277,7 @@ def _compaction(state: Mapping[str, Any], task: Task) -> tuple[list[Cut], list[t
     first = kept[0] if kept else -1
     if kept != list(range(first, count)) and kept:
         reason = "the compaction keeps single messages; shown as kept is all from the first of them"
-        task.problems.append(Problem(count, reason))
+        task.problems.append(remark(count, reason))
     summary = next((one for one in messages if _is_summary(one)), None)
     if summary is None:
         summary = {"metadata": {"kind": "compaction_summary"}, "role": "user"}
@@ -367,7 +367,7 @@ def _removed_ranges(task: Task) -> list[Cut]:
             task.problems.append(Problem(at + 1, reason))
     if cuts:
         reason = "what the editor shows has ranges of messages that were left out: shown as a cut"
-        task.problems.append(Problem(cuts[0].at + 1, reason))
+        task.problems.append(remark(cuts[0].at + 1, reason))
     return cuts
 
 

@@ -11,7 +11,7 @@ import orjson
 
 from explorer.formats.errors import FormatError
 from explorer.formats.jsonl import BYTE_ORDER_MARK, BadLine, parse
-from explorer.session.records import Problem
+from explorer.session.records import Problem, remark
 
 
 def compact(value: Any) -> str:
@@ -71,4 +71,4 @@ class UnknownTypes:
             are = "record of the type {!r} is not known; it is kept"
             if count > 1:
                 are = "records of the type {!r} are not known; they are kept"
-            yield Problem(self._lines[kind], f"{count} {are.format(kind[:80])}")
+            yield remark(self._lines[kind], f"{count} {are.format(kind[:80])}")

@@ -25,7 +25,7 @@ from explorer.formats.task_folder import (
 from explorer.formats.typed_source import TypedSource
 from explorer.session.entries import Entry, TokenUsage
 from explorer.session.json_values import time_ms
-from explorer.session.records import Problem, SessionHeader
+from explorer.session.records import SessionHeader, remark
 
 _EXTENSION = "rooveterinaryinc.roo-cline"
 _SIGNS = (b'"condenseParent"', b'"condenseId"', b'"truncationParent"', b'"isSummary"',
@@ -204,7 +204,7 @@ def _find_tail(
     before = [at for at in range(first) if at not in hidden and at not in own]
     if before:
         reason = f"still sent of what is before the messages that it replaces: {len(before)}"
-        task.problems.append(Problem(cut.at + 1, reason))
+        task.problems.append(remark(cut.at + 1, reason))
     time = time_ms(cut.shown.get("ts")) if cut.shown is not None else 0.0
     last = cut.at
     while (
@@ -226,5 +226,5 @@ def _cut_without_message(task: Task, shown: dict[str, Any]) -> Cut:
         if 0 < task.time_of(index) < time:
             at = index
     reason = "the editor shows a compaction that no message stands for; what is there is kept"
-    task.problems.append(Problem(max(at, 0) + 1, reason))
+    task.problems.append(remark(max(at, 0) + 1, reason))
     return Cut(max(at, 0), at + 0.5, 0 if at >= 0 else -1, shown, has_message=False)

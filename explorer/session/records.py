@@ -70,6 +70,13 @@ class Problem(NamedTuple):
 
     line: int
     reason: str
+    is_remark: bool = False
+    """No fault of the file: how something in it is known, or that it is kept as it is."""
+
+
+def remark(line: int, reason: str) -> Problem:
+    """A ``Problem`` that is no fault."""
+    return Problem(line, reason, is_remark=True)
 
 
 @dataclass(slots=True)

@@ -230,7 +230,8 @@ class SessionsController(QObject):
             return None
         finally:
             task.end()
-        notes.odd += [(path.name, item.line, item.reason) for item in report.problems]
+        faults = (one for one in report.problems if not one.is_remark)
+        notes.odd += [(path.name, one.line, one.reason) for one in faults]
         word = "up to date" if report.unchanged else f"{report.added:,} entries added"
         self._state.say(f"{path.name}: {word}")
         return report

@@ -36,7 +36,7 @@ from explorer.session.entries import (
     CustomData,
     ToolResultMessage,
 )
-from explorer.session.records import Aside, FormatName, Problem, Relation, SessionHeader
+from explorer.session.records import Aside, FormatName, Problem, Relation, SessionHeader, remark
 
 FORMAT: FormatName = "claude-code"
 CLEARED = "[Old tool result content cleared]"
@@ -271,7 +271,7 @@ class _Reading:
         first = survey.first_lines[self.order[0]] if self.order else 0
         if self.order and survey.parents[self.order[0]] == ROOT and first in survey.inferred:
             reason = "the file begins in the middle: what came before its first record is not in it"
-            yield Problem(first, reason)
+            yield remark(first, reason)
         lines = {survey.first_lines[unit] for unit in units}
         moved = [
             one for one in survey.inferred if one != first and (one in lines or not self.thread)
@@ -282,7 +282,7 @@ class _Reading:
                 f"{count:,} {noun} whose parent is not in the file: the entry before is taken for"
                 " it (inferred)"
             )
-            yield Problem(moved[0], reason)
+            yield remark(moved[0], reason)
         found = survey.incomplete & units
         if found:
             incomplete = len(found)
@@ -291,7 +291,7 @@ class _Reading:
                 f"{incomplete:,} {noun} recorded with the first count of their tokens, which is"
                 " incomplete: it is left out"
             )
-            yield Problem(survey.first_lines[min(found)], reason)
+            yield remark(survey.first_lines[min(found)], reason)
         yield from self._compaction_problems(units)
 
     def _compaction_problems(self, units: set[int]) -> Iterator[Problem]:
@@ -302,9 +302,9 @@ class _Reading:
             boundary = survey.boundaries.get(unit)
             line = survey.first_lines[unit]
             if boundary is None:
-                yield Problem(line, "a summary without its boundary: the compaction is inferred")
+                yield remark(line, "a summary without its boundary: the compaction is inferred")
             elif not boundary.has_summary:
-                yield Problem(line, "the summary of the compaction is not in the file")
+                yield remark(line, "the summary of the compaction is not in the file")
             elif boundary.is_missing:
                 reason = "the messages that the compaction kept are not in the file"
-                yield Problem(line, f"{reason}; what it kept is inferred")
+                yield remark(line, f"{reason}; what it kept is inferred")

@@ -27,7 +27,7 @@ from explorer.formats.claude_code.records import is_known
 from explorer.formats.errors import ReadCancelled
 from explorer.formats.jsonl import BYTE_ORDER_MARK, BadLine, is_blank, line_groups, parse
 from explorer.session.json_values import time_ms
-from explorer.session.records import Problem
+from explorer.session.records import Problem, remark
 
 BLANK, PROGRESS, HOUSEKEEPING_LINE, REPEATED, BAD, FOREIGN = -1, -2, -3, -4, -5, -6
 """What a line is that belongs to no unit."""
@@ -377,7 +377,7 @@ class Surveyor:
             noun = "record" if count == 1 else "records"
             verb, pronoun = ("is", "it is") if count == 1 else ("are", "they are")
             reason = f"{count:,} {noun} of the type {kind[:80]!r} {verb} not known; {pronoun} kept"
-            problems.append(Problem(lines[0], reason))
+            problems.append(remark(lines[0], reason))
         if self._repeated:
             count, noun = len(self._repeated), "record" if len(self._repeated) == 1 else "records"
             reason = f"{count:,} {noun} with an id that exists already; the first one counts"

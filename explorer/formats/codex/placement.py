@@ -30,7 +30,7 @@ from explorer.session.entries import (
     UserMessage,
     images_of,
 )
-from explorer.session.records import Problem
+from explorer.session.records import Problem, remark
 from explorer.tokens.estimate import estimate_entry
 
 TURNED_BACK = "thread_rolled_back"
@@ -182,18 +182,18 @@ def _compaction_problems(
 ) -> Iterator[Problem]:
     if body.certainty == "unreadable":
         why = "is encrypted" if is_encrypted(payload) else "is not in the file"
-        yield Problem(line, f"the summary of this compaction {why}; what it says is not known")
+        yield remark(line, f"the summary of this compaction {why}; what it says is not known")
     elif body.certainty == "inferred":
-        yield Problem(
+        yield remark(
             line,
             "this compaction does not list the context that it began; it was rebuilt from the "
             "summary and the agent's usual budget for the user's messages",
         )
     elif is_encrypted(payload):
-        yield Problem(line, "this compaction has an encrypted part beside its summary")
+        yield remark(line, "this compaction has an encrypted part beside its summary")
     others = others_repeated(payload)
     if others or lost:
-        yield Problem(
+        yield remark(
             line,
             f"this compaction repeats {others + lost} more items word for word; they are in its "
             "record and not in the context that is shown",

@@ -14,7 +14,7 @@ from explorer.formats.codex.placement import Placer
 from explorer.formats.jsonl import BYTE_ORDER_MARK, BadLine, is_blank, line_groups, parse
 from explorer.formats.typed_source import Leaf, ReadEntry
 from explorer.session.json_values import time_ms
-from explorer.session.records import Aside, Problem
+from explorer.session.records import Aside, Problem, remark
 
 _TURN = re.compile(rb'"turn_id"\s*:\s*"([^"]+)"')
 _AT_ONCE_MS = 1_000
@@ -101,7 +101,7 @@ class ThreadReader:
         for name, lines in self._unknown.items():
             count = f"{len(lines):,} record{'s' if len(lines) > 1 else ''} of the type"
             verb = "are not known; they are" if len(lines) > 1 else "is not known; it is"
-            yield Problem(lines[0], f"{count} {name!r} {verb} kept")
+            yield remark(lines[0], f"{count} {name!r} {verb} kept")
         yield Leaf(self._newest or "")
 
     def _file(self, part: Part, key: str) -> Iterator[Read]:

@@ -30,7 +30,7 @@ from explorer.formats.typed_source import Leaf, ReadEntry
 from explorer.session.entries import CompactionSummary
 from explorer.session.json_values import recorded_count
 from explorer.session.kinds import CONTEXT_KINDS
-from explorer.session.records import Aside, Problem
+from explorer.session.records import Aside, Problem, remark
 
 _MODEL_VIEW = (
     "renderedUserMessage", "renderedGlobalContext", "toolCallRounds", "toolCallResults",
@@ -100,7 +100,7 @@ class Conversation:
         for kind, count in self._unknown.items():
             parts = "1 part" if count == 1 else f"{count:,} parts"
             are = "is not known; it is kept" if count == 1 else "are not known; they are kept"
-            yield Problem(1, f"{parts} of a response of the kind {kind[:80]!r} {are}")
+            yield remark(1, f"{parts} of a response of the kind {kind[:80]!r} {are}")
         if before is not None and before.last:
             yield Leaf(before.last)
 
@@ -179,7 +179,7 @@ class Conversation:
             if isinstance(one.get("compaction"), dict):
                 entry = self._entry(placed, "compaction", {"compaction": one["compaction"]})
                 yield entry
-                yield Problem(entry.line, "the provider compacted here: its summary is encrypted")
+                yield remark(entry.line, "the provider compacted here: its summary is encrypted")
             fields = {"round": one, "modelId": placed.request.get("modelId")}
             if at == len(rounds) and (usage := _usage(placed.request)):
                 fields["usage"] = usage

@@ -32,7 +32,7 @@ from explorer.formats.json_fields import list_field, object_field, text_field
 from explorer.formats.jsonl import BYTE_ORDER_MARK, BadLine, is_blank, line_groups, parse
 from explorer.formats.typed_source import ReadEntry
 from explorer.session.json_values import token_count
-from explorer.session.records import Aside, Problem
+from explorer.session.records import Aside, Problem, remark
 
 Read = ReadEntry | Aside | Problem
 _SENT = frozenset(
@@ -379,13 +379,13 @@ class Thread:
         yield self._entry(line, [event], line.raw.decode(), event_id, False, noted)
         self._start = at
         if summary:
-            yield Problem(
+            yield remark(
                 line.number,
                 "what this compaction kept is not recorded: it is taken to be what came after its"
                 " start",
             )
         else:
-            yield Problem(line.number, "what this compaction's summary says is not recorded")
+            yield remark(line.number, "what this compaction's summary says is not recorded")
 
     def _take_truncation(self, line: Line, event: Event, event_id: str) -> Iterator[Read]:
         data = object_field(event, "data")
@@ -398,7 +398,7 @@ class Thread:
         yield self._entry(
             line, [event], line.raw.decode(), event_id, False, {"first_kept_id": first}
         )
-        yield Problem(
+        yield remark(
             line.number,
             f"which {removed:,} messages this truncation removed is not recorded: they are taken"
             " to be the oldest",
@@ -411,7 +411,7 @@ class Thread:
         for kind, (number, count) in self._unknown.items():
             records = "1 record" if count == 1 else f"{count:,} records"
             are = "is not known; it is kept" if count == 1 else "are not known; they are kept"
-            yield Problem(number, f"{records} of the type {kind[:80]!r} {are}")
+            yield remark(number, f"{records} of the type {kind[:80]!r} {are}")
 
 
 def _tokens(data: Any) -> int:

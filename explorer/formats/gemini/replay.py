@@ -14,7 +14,7 @@ from typing import Any
 from explorer.formats.documents import UnknownTypes, objects_of, text_at
 from explorer.formats.gemini.messages import MESSAGE_TYPES, is_snapshot, merged, message_text
 from explorer.formats.gemini.nodes import AsidePlace, Lines, Looks, Node, Place, above, looks_of
-from explorer.session.records import Problem
+from explorer.session.records import Problem, remark
 
 
 class Replay:
@@ -196,7 +196,7 @@ class Replay:
         self.found.append(AsidePlace(place, reason))
 
     def _add_problem(self, place: Place, reason: str) -> None:
-        self.found.append(Problem(place.line, reason))
+        self.found.append(remark(place.line, reason))
 
     # checkpoints ----------------------------------------------------------------------------------
 

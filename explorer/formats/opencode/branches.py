@@ -25,7 +25,7 @@ from explorer.formats.opencode.entries import (
 from explorer.formats.opencode.stored import Json, Message, StoredSession, object_field
 from explorer.formats.typed_source import Leaf, ReadEntry
 from explorer.session.entries import AssistantMessage, CompactionSummary, Entry, UserMessage
-from explorer.session.records import Aside, Problem
+from explorer.session.records import Aside, Problem, remark
 
 _NOWHERE = float("inf")
 _NONE: tuple[str, ...] = ()
@@ -74,7 +74,7 @@ class SessionEntries:
         session = self._session
         cut = self._cut()
         for reason in session.problems:
-            yield Problem(1, reason)
+            yield remark(1, reason)
         answers = self._answers(cut)
         consumed = {id(one) for one in answers.values()}
         for index, message in enumerate(session.messages):
@@ -94,7 +94,7 @@ class SessionEntries:
             raw = text.encode("utf-8", "surrogatepass")
             yield Aside(next(self._lines), raw, reason)
         for kind, number in self._unknown.items():
-            yield Problem(1, f"{number} {kind} are not known; they are kept")
+            yield remark(1, f"{number} {kind} are not known; they are kept")
         yield Leaf(self._leaf)
 
     def _cut(self) -> _Cut:
@@ -172,7 +172,7 @@ class SessionEntries:
             return placed
         if asked and role == "user" and message.removed_at is None:
             reason = "a compaction was asked for and did not come to an end"
-            yield Problem(1, f"{reason} (message {entry_id!r})")
+            yield remark(1, f"{reason} (message {entry_id!r})")
         again = typed if above is not None and above.is_overflow else ()
         placed.typed = typed_texts(message.parts) or typed
         parts = message.parts[:cut] if cut else message.parts
