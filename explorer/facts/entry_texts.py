@@ -62,7 +62,8 @@ def texts_of(entry: Entry) -> Iterator[EntryText]:
             if body.summary:
                 yield EntryText(Speaker.SUMMARY, body.summary)
         case UserMessage():
-            yield from _plain(body.content, Speaker.USER)
+            # What nobody typed is no wish of the user's.
+            yield from _plain(body.content, Speaker.ASIDE if body.synthetic else Speaker.USER)
         case AssistantMessage():
             yield from _reply(body.content)
         case ToolResultMessage():

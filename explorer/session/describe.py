@@ -36,6 +36,7 @@ from explorer.session.entries import (
     ToolCallBlock,
     ToolResultMessage,
     Unknown,
+    UserMessage,
     images_of,
     text_of,
 )
@@ -152,6 +153,8 @@ def _message(facts: Facts, entry: Entry) -> Facts:
         flags |= Flag.HAS_IMAGE
     if isinstance(entry.body, NoteMessage) and not entry.body.display:
         flags |= Flag.HIDDEN
+    if isinstance(entry.body, UserMessage) and entry.body.synthetic:
+        flags |= Flag.SYNTHETIC
     text = _first_text(entry.content)
     if not text and images and facts.kind is not Kind.CUSTOM_MESSAGE:
         text = "image"

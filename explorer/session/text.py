@@ -10,7 +10,7 @@ PREVIEW_UNITS = 200
 
 _NAME_UNITS = 80
 """Characters of a tool's name in a title."""
-_TITLE_KEYS = ("path", "file_path", "filePath", "command", "pattern", "query", "url")
+_TITLE_KEYS = ("path", "file_path", "filePath", "command", "cmd", "pattern", "query", "url")
 _SEARCHES = ("grep", "find", "glob")
 """Tools of which what they look for says more than where."""
 # Control characters, and those that turn the direction of what follows.

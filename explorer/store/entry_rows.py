@@ -16,7 +16,7 @@ from explorer.session.describe import BranchFacts, CompactionFacts, Facts
 from explorer.session.edit_entries import PruneFacts, ShapeFacts
 from explorer.session.file_tools import FileOp
 from explorer.session.json_values import read_json
-from explorer.session.kinds import Kind
+from explorer.session.kinds import Flag, Kind
 from explorer.session.records import EntryBatch, EntryRecord, Ops
 from explorer.store.schema import INDEX_BITS
 
@@ -297,9 +297,9 @@ class Batch:
         return shown(names[-1]) if names else None
 
     def first_said(self) -> str:
-        """The first line of the first message of a person, or empty."""
+        """The first line of the first message that a person typed, or empty."""
         at = self.kinds.find(Kind.USER)
-        while at >= 0 and not self.previews[at]:
+        while at >= 0 and (not self.previews[at] or self.flags[at] & Flag.SYNTHETIC):
             at = self.kinds.find(Kind.USER, at + 1)
         return self.previews[at] if at >= 0 else ""
 

@@ -19,6 +19,14 @@ from explorer.session.describe import (
     describe,
     first_line,
 )
+from explorer.session.entries import (
+    Entry,
+    FileMention,
+    FilesMessage,
+    NoteMessage,
+    UserMessage,
+    text_content,
+)
 from explorer.session.json_values import time_ms
 from explorer.session.kinds import Flag, Kind
 from tests.formats.test_fuzz import ENTRY
@@ -306,3 +314,19 @@ def test_a1_a_summary_is_listed_by_what_stands_under_its_first_heading() -> None
         "no heading at all"
     )
     assert describe(read_entry({"type": "compaction", "summary": "## Goal"})).preview == "## Goal"
+
+
+def test_a_message_that_nobody_typed_is_marked() -> None:
+    typed, generated = (
+        describe(Entry.of(UserMessage(text_content("go on"), synthetic=synthetic)))
+        for synthetic in (False, True)
+    )
+    assert not typed.flags & Flag.SYNTHETIC and generated.flags & Flag.SYNTHETIC
+    hidden = Entry.of(NoteMessage(text_content("a reminder"), display=False))
+    assert hidden.kind is Kind.CUSTOM_ROLE, "what an agent adds unseen begins no turn"
+    assert describe(hidden).flags & Flag.HIDDEN
+
+
+def test_named_files_are_shown_by_their_paths() -> None:
+    files = FilesMessage((FileMention("a.py", "x = 1"), FileMention("b.py", "")))
+    assert describe(Entry.of(files)).preview == "a.py, b.py"

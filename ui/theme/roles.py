@@ -18,6 +18,7 @@ class _Look(NamedTuple):
 
 
 _USER = _Look("user", "user", "user")
+_AUTOMATIC = _Look("dim", "user", "automatic message")
 _ASSISTANT = _Look("asst", "assistant", "assistant")
 _THINKING = _Look("think", "thinking", "thinking")
 _CALL = _Look("tool", "tool", "tool call")
@@ -45,7 +46,7 @@ _LOOKS: dict[Kind, _Look] = {
     Kind.OTHER_ROLE: _NOTE._replace(icon="unknown", name="message of unknown role"),
     Kind.BRANCH_SUMMARY: _BRANCH,
     Kind.COMPACTION: _COMPACTION,
-    Kind.CUSTOM: _NOTE._replace(name="extension data"),
+    Kind.CUSTOM: _NOTE._replace(name="stored data"),
     Kind.LABEL: _NOTE._replace(icon="label", name="label"),
     Kind.SESSION_INFO: _NOTE._replace(icon="info", name="session name"),
     Kind.MODEL_CHANGE: _NOTE._replace(icon="model", name="model change"),
@@ -63,6 +64,8 @@ def _look(kind: int, flags: int) -> _Look:
             return _CALL
         if flags & Flag.HAS_THINKING:
             return _THINKING
+    if kind == Kind.USER and flags & Flag.SYNTHETIC:
+        return _AUTOMATIC
     if kind == Kind.CUSTOM and flags & Flag.PRUNING:
         return _PRUNE
     if kind == Kind.CUSTOM and flags & Flag.PINNING:

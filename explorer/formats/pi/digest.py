@@ -182,6 +182,8 @@ def _of_message(entry: dict[str, Any], ops: dict[int, Ops], place: int) -> Row:
         flags = _TEXT | result_flags(content)
         return _TOOL_RESULT, flags, moment, -1, "", preview, call_id, tool, tokens
     if role == "user":
+        if "synthetic" in message:
+            raise ValueError("nobody may have typed it")
         return _USER, _TEXT, moment, -1, "", preview, "", "", tokens
     raise ValueError("a role that few messages have")
 

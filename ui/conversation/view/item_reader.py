@@ -40,6 +40,7 @@ from ui.audit.known import NOT_RECORDED, reason
 from ui.conversation.view.calls import CallAnswer, CallStates, call_parts
 from ui.conversation.view.parts import (
     AGENT,
+    AUTOMATIC,
     YOU,
     ItemPart,
     Note,
@@ -217,6 +218,8 @@ def parts_of(item: ItemRead, is_open: Opened) -> list[ItemPart]:
         return _reply(item, entry, entry.body, is_open)
     if isinstance(entry.body, ShellMessage):
         return _execution(item.flags, entry.body, is_open)
+    if item.kind is Kind.USER and item.flags & Flag.SYNTHETIC:
+        return _message(entry, AUTOMATIC, is_open)
     if item.kind is Kind.USER:
         words = Prose(key="t0", role=YOU, text="*(an empty message)*", by_user=True)
         return _message(entry, YOU, is_open) or [words]

@@ -22,6 +22,8 @@ class Role(NamedTuple):
 
 
 YOU = Role("You", "user", "user")
+AUTOMATIC = Role("Automatic", "user", "dim")
+"""In the user's place, and typed by nobody."""
 AGENT = Role("Agent", "assistant", "asst")
 
 
