@@ -7,6 +7,7 @@ A dialect's field names stand in its adapter's module and nowhere else.
 from __future__ import annotations
 
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -105,3 +106,28 @@ class Adapter(Protocol):
     def find(self, home: Path, environment: Mapping[str, str]) -> Iterator[FoundSession]:
         """The agent's sessions in its usual places, newest first; what cannot be read is passed
         over. ``environment``: variables that move those places. Only headers are read."""
+
+
+class ReadOnlyAdapter(ABC):
+    """What adapters have in common whose agents' files are only read."""
+
+    name: FormatName
+    title: str
+    unknown: Sequence[str] = ("the system prompt", "the descriptions of the tools")
+    writes = False
+
+    @abstractmethod
+    def read(self, record: str | bytes) -> Entry:
+        """See ``Adapter``."""
+
+    def usage(self, record: str, context: int) -> TokenUsage | None:
+        """See ``Adapter``."""
+        return self.read(record).usage
+
+    def write(self, entry: Entry) -> str:
+        """See ``Adapter``. Raises ValueError always."""
+        raise ValueError(f"sessions of {self.title} are only read")
+
+    def related(self, path: Path, session_id: str = "") -> Sequence[Related]:
+        """See ``Adapter``. A file holds one session, which starts no others."""
+        return ()

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from explorer.formats.adapter import FoundSession, IsCancelled, Progress
+from explorer.formats.adapter import FoundSession, IsCancelled, Progress, ReadOnlyAdapter
 from explorer.formats.errors import FormatError
 from explorer.formats.jsonl import BYTE_ORDER_MARK, line_groups
 from explorer.formats.typed_source import ReadEntry, TypedSource
@@ -51,10 +51,10 @@ _ASKING = re.compile(r"/(?:ask|code|architect|context|help|chat-mode \S+)\s+\S")
 _EMPTYING = re.compile(r"/(?:clear|reset)\s*$")
 
 
-class AiderAdapter:
+class AiderAdapter(ReadOnlyAdapter):
     """An ``Adapter``."""
 
-    name, title, writes = "aider", "Aider", False
+    name, title = "aider", "Aider"
     unknown = ("the system prompt", "the files in the chat", "the map of the repository",
                "its summaries of older messages")  # fmt: skip
 
@@ -77,10 +77,6 @@ class AiderAdapter:
             raise FormatError(str(place), 1, "the file is empty")
         return TypedSource(path, _header(place, head), _Chats(place), progress, cancelled)
 
-    def related(self, path: Path, session_id: str = "") -> tuple[()]:
-        """See ``Adapter``."""
-        return ()
-
     def resume(self, header: SessionHeader) -> Sequence[str]:
         """See ``Adapter``."""
         return ("aider", "--restore-chat-history")
@@ -89,14 +85,6 @@ class AiderAdapter:
         """See ``Adapter``."""
         text = record if isinstance(record, str) else record.decode("utf-8", "replace")
         return read_record(text)
-
-    def usage(self, record: str, context: int) -> TokenUsage | None:
-        """See ``Adapter``."""
-        return read_record(record).usage
-
-    def write(self, entry: Entry) -> str:
-        """See ``Adapter``. Raises ValueError always."""
-        raise ValueError("Aider's history is only read")
 
     def find(self, home: Path, environment: Mapping[str, str]) -> Iterator[FoundSession]:
         """See ``Adapter``. Histories lie in repositories, which are not searched: only the home

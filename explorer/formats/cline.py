@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from explorer.formats.adapter import FoundSession, IsCancelled, Progress, Related
+from explorer.formats.adapter import FoundSession, IsCancelled, Progress, ReadOnlyAdapter, Related
 from explorer.formats.documents import compact, read_document, text_at
 from explorer.formats.errors import FormatError
 from explorer.formats.jsonl import BYTE_ORDER_MARK, BadLine, parse
@@ -26,7 +26,7 @@ from explorer.formats.task_folder import (
     time_of_name,
 )
 from explorer.formats.typed_source import ReadEntry, TypedSource
-from explorer.session.entries import Entry, TokenUsage
+from explorer.session.entries import Entry
 from explorer.session.json_values import time_ms
 from explorer.session.records import Aside, Problem, SessionHeader, remark
 
@@ -35,10 +35,10 @@ _SIGN = re.compile(rb'\{\s*"version"\s*:.{0,400}?"(?:agent|sessionId)"\s*:', re.
 _EXTENSION = "saoudrizwan.claude-dev"
 
 
-class ClineAdapter:
+class ClineAdapter(ReadOnlyAdapter):
     """An ``Adapter``."""
 
-    name, title, writes = "cline", "Cline", False
+    name, title = "cline", "Cline"
     unknown = ("the descriptions of the tools", "the system prompt, of tasks of the extension")
 
     def recognises(self, path: Path, head: bytes) -> bool:
@@ -90,14 +90,6 @@ class ClineAdapter:
     def read(self, record: str | bytes) -> Entry:
         """See ``Adapter``."""
         return read_record(record)
-
-    def usage(self, record: str, context: int) -> TokenUsage | None:
-        """See ``Adapter``."""
-        return read_record(record).usage
-
-    def write(self, entry: Entry) -> str:
-        """See ``Adapter``. Raises ValueError always."""
-        raise ValueError("Cline's sessions are only read")
 
     def find(self, home: Path, environment: Mapping[str, str]) -> Iterator[FoundSession]:
         """See ``Adapter``. ``CLINE_SESSION_DATA_DIR``, ``CLINE_DATA_DIR`` and ``CLINE_DIR`` move

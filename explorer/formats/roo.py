@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from explorer.formats.adapter import FoundSession, IsCancelled, Progress, Related
+from explorer.formats.adapter import FoundSession, IsCancelled, Progress, ReadOnlyAdapter, Related
 from explorer.formats.documents import compact, text_at
 from explorer.formats.jsonl import BYTE_ORDER_MARK, BadLine, parse
 from explorer.formats.tagged_messages import is_compaction, read_record, shows_compaction
@@ -23,7 +23,7 @@ from explorer.formats.task_folder import (
     time_of_name,
 )
 from explorer.formats.typed_source import TypedSource
-from explorer.session.entries import Entry, TokenUsage
+from explorer.session.entries import Entry
 from explorer.session.json_values import time_ms
 from explorer.session.records import SessionHeader, remark
 
@@ -35,10 +35,10 @@ _TASK = "history_item.json"
 _SIGN_BYTES = 1 << 20
 
 
-class RooAdapter:
+class RooAdapter(ReadOnlyAdapter):
     """An ``Adapter``."""
 
-    name, title, writes = "roo", "Roo Code", False
+    name, title = "roo", "Roo Code"
     unknown = ("the system prompt", "the descriptions of the tools")
 
     def recognises(self, path: Path, head: bytes) -> bool:
@@ -76,14 +76,6 @@ class RooAdapter:
     def read(self, record: str | bytes) -> Entry:
         """See ``Adapter``."""
         return read_record(record)
-
-    def usage(self, record: str, context: int) -> TokenUsage | None:
-        """See ``Adapter``."""
-        return read_record(record).usage
-
-    def write(self, entry: Entry) -> str:
-        """See ``Adapter``. Raises ValueError always."""
-        raise ValueError("Roo Code's tasks are only read")
 
     def find(self, home: Path, environment: Mapping[str, str]) -> Iterator[FoundSession]:
         """See ``Adapter``. ``XDG_CONFIG_HOME`` and ``APPDATA`` move the editors' folders."""

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from explorer.formats.documents import UnknownTypes, compact, read_document, text_at
+from explorer.formats.editor_folders import editor_folders
 from explorer.formats.errors import FormatError
 from explorer.formats.jsonl import BYTE_ORDER_MARK, BadLine, parse
 from explorer.formats.tagged_messages import (
@@ -26,8 +27,6 @@ from explorer.session.records import Aside, Problem
 
 MESSAGES = "api_conversation_history.json"
 SHOWN = "ui_messages.json"
-_EDITORS = ("Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf")
-_SERVERS = (".vscode-server", ".vscode-server-insiders", ".vscodium-server", ".cursor-server")
 _FOLDER = re.compile(r"# Current (?:Working|Workspace) Directory \((.+?)\) Files")
 
 
@@ -227,7 +226,7 @@ def task_folders(
     home: Path, environment: Mapping[str, str], extension: str
 ) -> Iterator[tuple[Path, os.stat_result]]:
     """The files of messages of an extension's tasks in all editors, in no order."""
-    for base in _editor_folders(home, environment):
+    for base in editor_folders(home, environment):
         tasks = base / "globalStorage" / extension / "tasks"
         try:
             folders = [one.path for one in os.scandir(tasks)]
@@ -241,13 +240,3 @@ def task_folders(
             except OSError:
                 # A task without messages.
                 continue
-
-
-def _editor_folders(home: Path, environment: Mapping[str, str]) -> Iterator[Path]:
-    """The folders of settings of the editors that are built on VS Code."""
-    bases = [home / ".config", home / "Library" / "Application Support", home / "AppData/Roaming"]
-    for name in ("XDG_CONFIG_HOME", "APPDATA"):
-        if environment.get(name):
-            bases.append(Path(environment[name]))
-    yield from (base / editor / "User" for base in dict.fromkeys(bases) for editor in _EDITORS)
-    yield from (home / server / "data" / "User" for server in _SERVERS)

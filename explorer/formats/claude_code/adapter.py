@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from explorer.formats.adapter import FoundSession, IsCancelled, Progress, Related
+from explorer.formats.adapter import FoundSession, IsCancelled, Progress, ReadOnlyAdapter, Related
 from explorer.formats.claude_code import neighbours
 from explorer.formats.claude_code.recognition import find_sessions, recognises
 from explorer.formats.claude_code.records import read_record
@@ -19,19 +19,18 @@ from explorer.formats.claude_code.source import (
 )
 from explorer.formats.claude_code.survey import Surveyor
 from explorer.formats.typed_source import TypedSource
-from explorer.session.entries import Entry, TokenUsage
+from explorer.session.entries import Entry
 from explorer.session.records import FormatName, SessionHeader
 
 _SIDECHAIN = (b'"isSidechain":true', b'"isSidechain": true')
 
 
 @dataclass(frozen=True, slots=True)
-class ClaudeCodeAdapter:
+class ClaudeCodeAdapter(ReadOnlyAdapter):
     """An ``Adapter``."""
 
     name: FormatName = FORMAT
     title: str = "Claude Code"
-    writes: bool = False
     unknown: tuple[str, ...] = (
         "the system prompt",
         "the descriptions of the tools",
@@ -75,14 +74,6 @@ class ClaudeCodeAdapter:
     def read(self, record: str | bytes) -> Entry:
         """See ``Adapter``."""
         return read_record(record)
-
-    def usage(self, record: str, context: int) -> TokenUsage | None:
-        """See ``Adapter``."""
-        return self.read(record).usage
-
-    def write(self, entry: Entry) -> str:
-        """See ``Adapter``. Raises ValueError always: Claude Code's files are only read."""
-        raise ValueError("Claude Code's sessions are only read")
 
     def find(self, home: Path, environment: Mapping[str, str]) -> Iterator[FoundSession]:
         """See ``Adapter``."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from explorer.formats.adapter import FoundSession, IsCancelled, Progress, Related
+from explorer.formats.adapter import FoundSession, IsCancelled, Progress, ReadOnlyAdapter, Related
 from explorer.formats.codex.discovery import find_threads, is_rollout, started_by
 from explorer.formats.codex.entry import read_record
 from explorer.formats.codex.files import (
@@ -27,18 +27,17 @@ from explorer.formats.codex.thread import Copy, ThreadReader
 from explorer.formats.errors import FormatError
 from explorer.formats.jsonl import is_blank, line_groups
 from explorer.formats.typed_source import TypedSource
-from explorer.session.entries import Entry, TokenUsage
+from explorer.session.entries import Entry
 from explorer.session.json_values import time_ms
 from explorer.session.records import FormatName, SessionHeader
 
 
 @dataclass(frozen=True, slots=True)
-class CodexAdapter:
+class CodexAdapter(ReadOnlyAdapter):
     """An ``Adapter``."""
 
     name: FormatName = "codex"
     title: str = "Codex CLI"
-    writes: bool = False
     unknown: tuple[str, ...] = ("the descriptions of the tools",)
 
     def recognises(self, path: Path, head: bytes) -> bool:
@@ -94,14 +93,6 @@ class CodexAdapter:
     def read(self, record: str | bytes) -> Entry:
         """See ``Adapter``."""
         return read_record(record)
-
-    def usage(self, record: str, context: int) -> TokenUsage | None:
-        """See ``Adapter``."""
-        return read_record(record).usage
-
-    def write(self, entry: Entry) -> str:
-        """See ``Adapter``. Raises ValueError: rollouts are only read."""
-        raise ValueError("sessions of Codex are only read")
 
     def find(self, home: Path, environment: Mapping[str, str]) -> Iterator[FoundSession]:
         """See ``Adapter``."""

@@ -13,14 +13,15 @@ from urllib.parse import unquote, urlsplit
 
 import orjson
 
-from explorer.formats.adapter import FoundSession, IsCancelled, Progress
+from explorer.formats.adapter import FoundSession, IsCancelled, Progress, ReadOnlyAdapter
 from explorer.formats.copilot_chat.conversation import Conversation
 from explorer.formats.copilot_chat.records import read_record
 from explorer.formats.copilot_chat.state import State, is_change, read_state
+from explorer.formats.editor_folders import editor_folders
 from explorer.formats.json_fields import object_field, text_field
 from explorer.formats.jsonl import BYTE_ORDER_MARK, BadLine, parse
 from explorer.formats.typed_source import TypedSource
-from explorer.session.entries import Entry, TokenUsage
+from explorer.session.entries import Entry
 from explorer.session.json_values import time_ms
 from explorer.session.records import FormatName, SessionHeader
 
@@ -36,23 +37,13 @@ _SIGNS = (
 _CREATED = re.compile(rb'"creationDate"\s*:\s*(\d{1,16})')
 _TITLE = re.compile(rb'"customTitle"\s*:\s*("(?:[^"\\]|\\.)*")')
 
-_EDITIONS = (
-    "Code", "Code - Insiders", "Code - Exploration", "Code - OSS", "VSCodium",
-    "VSCodium - Insiders",
-)  # fmt: skip
-_SERVERS = (
-    ".vscode-server", ".vscode-server-insiders", ".vscode-server-oss", ".vscodium-server",
-    ".vscodium-server-insiders", ".vscode-remote",
-)  # fmt: skip
-
 
 @dataclass(frozen=True, slots=True)
-class CopilotChatAdapter:
+class CopilotChatAdapter(ReadOnlyAdapter):
     """An ``Adapter``."""
 
     name: FormatName = "copilot-chat"
     title: str = "VS Code Copilot Chat"
-    writes: bool = False
     unknown: tuple[str, ...] = ("the system prompt", "the descriptions of the tools")
 
     def recognises(self, path: Path, head: bytes) -> bool:
@@ -84,10 +75,6 @@ class CopilotChatAdapter:
         header = self._header(place, state)
         return TypedSource(place, header, conversation.read(), progress, cancelled)
 
-    def related(self, path: Path, session_id: str = "") -> tuple[()]:
-        """See ``Adapter``."""
-        return ()
-
     def resume(self, header: SessionHeader) -> tuple[()]:
         """See ``Adapter``. A chat is gone on with in VS Code's window."""
         return ()
@@ -95,14 +82,6 @@ class CopilotChatAdapter:
     def read(self, record: str | bytes) -> Entry:
         """See ``Adapter``."""
         return read_record(record)
-
-    def usage(self, record: str, context: int) -> TokenUsage | None:
-        """See ``Adapter``."""
-        return read_record(record).usage
-
-    def write(self, entry: Entry) -> str:
-        """See ``Adapter``."""
-        raise ValueError("sessions of VS Code Copilot Chat are only read")
 
     def find(self, home: Path, environment: Mapping[str, str]) -> Iterator[FoundSession]:
         """See ``Adapter``. Where a chat has a document and a log, the log is the newer form."""
@@ -187,20 +166,8 @@ def _workspace(path: Path) -> str:
     return place[1:] if re.match(r"/[A-Za-z]:", place) else place
 
 
-def _user_folders(home: Path, environment: Mapping[str, str]) -> Iterator[Path]:
-    config = Path(environment.get("XDG_CONFIG_HOME") or home / ".config")
-    roaming = Path(environment.get("APPDATA") or home / "AppData" / "Roaming")
-    for base in (config, home / "Library" / "Application Support", roaming):
-        for edition in _EDITIONS:
-            yield base / edition / "User"
-    for server in _SERVERS:
-        yield home / server / "data" / "User"
-    if portable := environment.get("VSCODE_PORTABLE"):
-        yield Path(portable) / "user-data" / "User"
-
-
 def _chat_folders(home: Path, environment: Mapping[str, str]) -> Iterator[Path]:
-    for user in dict.fromkeys(_user_folders(home, environment)):
+    for user in editor_folders(home, environment):
         yield user / "globalStorage" / "emptyWindowChatSessions"
         for workspace in _listed(user / "workspaceStorage"):
             yield workspace / "chatSessions"

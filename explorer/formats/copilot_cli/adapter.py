@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from explorer.formats.adapter import FoundSession, IsCancelled, Progress, Related
+from explorer.formats.adapter import FoundSession, IsCancelled, Progress, ReadOnlyAdapter, Related
 from explorer.formats.copilot_cli.events import ENTRY_TYPES, HOUSEKEEPING, Event, read_record
 from explorer.formats.copilot_cli.threads import (
     Agent,
@@ -23,7 +23,7 @@ from explorer.formats.errors import FormatError
 from explorer.formats.json_fields import object_field, text_field
 from explorer.formats.jsonl import BYTE_ORDER_MARK
 from explorer.formats.typed_source import TypedSource
-from explorer.session.entries import Entry, TokenUsage
+from explorer.session.entries import Entry
 from explorer.session.json_values import time_ms
 from explorer.session.records import FormatName, SessionHeader
 
@@ -34,12 +34,11 @@ _LOOKED_AT = 50
 
 
 @dataclass(frozen=True, slots=True)
-class CopilotCliAdapter:
+class CopilotCliAdapter(ReadOnlyAdapter):
     """An ``Adapter``."""
 
     name: FormatName = "copilot-cli"
     title: str = "GitHub Copilot CLI"
-    writes: bool = False
     unknown: tuple[str, ...] = ("the system prompt", "the descriptions of the tools")
 
     def recognises(self, path: Path, head: bytes) -> bool:
@@ -87,14 +86,6 @@ class CopilotCliAdapter:
     def read(self, record: str | bytes) -> Entry:
         """See ``Adapter``."""
         return read_record(record)
-
-    def usage(self, record: str, context: int) -> TokenUsage | None:
-        """See ``Adapter``."""
-        return read_record(record).usage
-
-    def write(self, entry: Entry) -> str:
-        """See ``Adapter``."""
-        raise ValueError("sessions of GitHub Copilot CLI are only read")
 
     def find(self, home: Path, environment: Mapping[str, str]) -> Iterator[FoundSession]:
         """See ``Adapter``. Early versions wrote ``session-state/<id>.jsonl``."""

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from explorer.formats.adapter import FoundSession, IsCancelled, Progress, Related
+from explorer.formats.adapter import FoundSession, IsCancelled, Progress, ReadOnlyAdapter, Related
 from explorer.formats.documents import compact, read_document, text_at
 from explorer.formats.errors import FormatError
 from explorer.formats.gemini.entries import Entries
@@ -19,7 +19,7 @@ from explorer.formats.gemini.nodes import Place
 from explorer.formats.gemini.replay import Replay
 from explorer.formats.jsonl import BYTE_ORDER_MARK, BadLine, is_blank, line_groups, parse
 from explorer.formats.typed_source import Leaf, ReadEntry, TypedSource
-from explorer.session.entries import Entry, TokenUsage
+from explorer.session.entries import Entry
 from explorer.session.json_values import read_json, time_ms
 from explorer.session.records import Aside, Problem, SessionHeader
 
@@ -31,10 +31,10 @@ _HEAD_BYTES = 64 << 10
 """What is read of a file to list it."""
 
 
-class GeminiAdapter:
+class GeminiAdapter(ReadOnlyAdapter):
     """An ``Adapter``."""
 
-    name, title, writes = "gemini", "Gemini CLI", False
+    name, title = "gemini", "Gemini CLI"
     unknown = ("the system prompt", "the descriptions of the tools")
 
     def recognises(self, path: Path, head: bytes) -> bool:
@@ -87,14 +87,6 @@ class GeminiAdapter:
     def read(self, record: str | bytes) -> Entry:
         """See ``Adapter``."""
         return read_record(record)
-
-    def usage(self, record: str, context: int) -> TokenUsage | None:
-        """See ``Adapter``."""
-        return read_record(record).usage
-
-    def write(self, entry: Entry) -> str:
-        """See ``Adapter``. Raises ValueError always."""
-        raise ValueError("Gemini CLI's sessions are only read")
 
     def find(self, home: Path, environment: Mapping[str, str]) -> Iterator[FoundSession]:
         """See ``Adapter``. ``GEMINI_CLI_HOME`` stands for the home folder."""

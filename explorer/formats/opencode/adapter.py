@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from explorer.formats.adapter import FoundSession, IsCancelled, Progress, Related
+from explorer.formats.adapter import FoundSession, IsCancelled, Progress, ReadOnlyAdapter, Related
 from explorer.formats.errors import FormatError
 from explorer.formats.opencode.branches import SessionEntries
 from explorer.formats.opencode.database import MAGIC, Database, is_opencode, log_of, opened
@@ -22,17 +22,16 @@ from explorer.formats.opencode.entries import read_record
 from explorer.formats.opencode.forks import find_origin, has_copies, says_fork
 from explorer.formats.opencode.stored import StoredSession
 from explorer.formats.typed_source import TypedSource
-from explorer.session.entries import Entry, TokenUsage
+from explorer.session.entries import Entry
 from explorer.session.records import FormatName, SessionHeader
 
 
 @dataclass(frozen=True, slots=True)
-class OpencodeAdapter:
+class OpencodeAdapter(ReadOnlyAdapter):
     """An ``Adapter``."""
 
     name: FormatName = NAME
     title: str = "opencode"
-    writes: bool = False
     unknown: tuple[str, ...] = ("the system prompt", "the descriptions of the tools")
 
     def recognises(self, path: Path, head: bytes) -> bool:
@@ -77,14 +76,6 @@ class OpencodeAdapter:
     def read(self, record: str | bytes) -> Entry:
         """See ``Adapter``."""
         return read_record(record)
-
-    def usage(self, record: str, context: int) -> TokenUsage | None:
-        """See ``Adapter``."""
-        return read_record(record).usage
-
-    def write(self, entry: Entry) -> str:
-        """See ``Adapter``."""
-        raise ValueError("opencode's sessions are only read")
 
     def find(self, home: Path, environment: Mapping[str, str]) -> Iterator[FoundSession]:
         """See ``Adapter``."""
