@@ -138,6 +138,11 @@ async def every_dialog(live: RunningWindow, watch: Watch) -> None:
         await live.settle(8)
         await live.idle()
         watch.look(name, *other_windows(live))
+        for _ in range(100):
+            if name not in SHOWN or name in watch.seen:
+                break
+            await live.settle(8)  # what it shows is worked out in a thread
+            watch.look(name, *other_windows(live))
         for window in other_windows(live):
             if isinstance(window, QDialog):
                 window.reject()
