@@ -14,8 +14,9 @@ from typing import Any, Literal
 from explorer.session.kinds import Kind
 from explorer.session.records import SessionHeader
 from explorer.session.text import legible
-from explorer.store.entry_rows import Batch, from_json_column, text_in, text_out, to_json
+from explorer.store.entry_rows import Batch, from_json_column, shown, text_in, text_out, to_json
 from explorer.store.rows import SessionRow, StoreError
+from explorer.store.schema import row_id
 
 _SELECT = (
     "SELECT s.key, s.session_id, s.format, s.version, s.cwd, s.parent_session, s.name,"
@@ -95,7 +96,7 @@ def _row(found: tuple[Any, ...]) -> SessionRow:
 
 
 def begin_session(db: sqlite3.Connection, header: SessionHeader, claim: str) -> int:
-    """Add a session that is not shown yet; returns its key."""
+    """Add a session that is not shown yet, named by its agent's title; returns its key."""
     texts = (
         header.session_id, header.cwd, header.parent_session, header.raw,
         header.parent_call, header.agent_version,
@@ -105,7 +106,7 @@ def begin_session(db: sqlite3.Connection, header: SessionHeader, claim: str) -> 
         "INSERT INTO sessions (session_id, format, version, cwd, parent_session, header, complete,"
         " claim, entries, leaf, name, first_said, compactions, size, header_ms, started_ms,"
         " last_ms, changed_ms, relation, parent_call, agent_version)"
-        " VALUES (?, ?, ?, ?, ?, ?, 0, ?, 0, -1, '', '', 0, 0, ?, ?, 0, ?, ?, ?, ?)",
+        " VALUES (?, ?, ?, ?, ?, ?, 0, ?, 0, -1, ?, '', 0, 0, ?, ?, 0, ?, ?, ?, ?)",
         (
             session_id,
             header.format,
@@ -114,6 +115,7 @@ def begin_session(db: sqlite3.Connection, header: SessionHeader, claim: str) -> 
             parent,
             raw,
             claim,
+            shown(header.title),
             header.time_ms,
             header.time_ms,
             now_ms(),
@@ -178,6 +180,17 @@ def extend_session(
             now_ms(),
             key,
         ),
+    )
+
+
+def take_title(db: sqlite3.Connection, key: int, title: str) -> None:
+    """Name a session by its agent's title, unless an entry names it: a name that a person or the
+    agent wrote down stands before a title."""
+    name = shown(title)
+    db.execute(
+        "UPDATE sessions SET name = ?1 WHERE key = ?2 AND name <> ?1 AND NOT EXISTS ("
+        " SELECT 1 FROM entries WHERE id BETWEEN ?3 AND ?4 AND kind = ?5)",
+        (name, key, row_id(key, 0), row_id(key + 1, 0) - 1, int(Kind.SESSION_INFO)),
     )
 
 
