@@ -9,7 +9,7 @@ from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from explorer.session.kinds import Kind
 from explorer.session.records import SessionHeader
@@ -93,6 +93,30 @@ def _row(found: tuple[Any, ...]) -> SessionRow:
         trashed or 0.0,
         text_out(note or ""),
     )
+
+
+class SourceFile(NamedTuple):
+    """The file of a stored session, as it was when it was last read."""
+
+    key: int
+    session_id: str
+    path: str
+    size: int
+    """Bytes, of all files that the session is read from together."""
+    modified_ms: float
+    """Of the newest of them; milliseconds since 1970."""
+
+
+def source_files(db: sqlite3.Connection) -> list[SourceFile]:
+    """The files of all sessions that came from one, those in the archive and trash too."""
+    rows = db.execute(
+        "SELECT o.session, s.session_id, o.path, o.size, o.mtime_ns FROM sources o"
+        " JOIN sessions s ON s.key = o.session WHERE s.complete = 1"
+    )
+    return [
+        SourceFile(key, text_out(session_id), text_out(path), size, mtime_ns / 1e6)
+        for key, session_id, path, size, mtime_ns in rows
+    ]
 
 
 def begin_session(db: sqlite3.Connection, header: SessionHeader, claim: str) -> int:
