@@ -16,15 +16,17 @@ from tests.formats.files import MORNING, chain, header
 UUID = "00000000-0000-4000-8000-{:012}"
 
 
-def write_lines(path: Path, lines: list[Any], age: int = 0) -> Path:
-    """A file with a JSON value per line; ``age``: seconds by which it is older than the others."""
+def write_lines(path: Path, lines: list[Any], age: int | None = 0) -> Path:
+    """A file with a JSON value per line; ``age``: seconds by which it is older than the others,
+    None where it is written now."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
-    os.utime(path, (1_767_700_000 - age, 1_767_700_000 - age))
+    if age is not None:
+        os.utime(path, (1_767_700_000 - age, 1_767_700_000 - age))
     return path
 
 
-def pi_session(home: Path, name: str, cwd: str, entries: int = 3, age: int = 0) -> Path:
+def pi_session(home: Path, name: str, cwd: str, entries: int = 3, age: int | None = 0) -> Path:
     place = home / ".pi/agent/sessions" / f"-{cwd.replace('/', '-')}--" / f"{name}.jsonl"
     return write_lines(place, [header(id=name, cwd=cwd), *chain(entries)], age)
 

@@ -25,8 +25,8 @@ State = Literal["new", "changed", "stored"]
 FIND, PLACES, AGENTS = "sessions.find", "sessions.places", "sessions.agents"
 """The settings: whether sessions are looked for, where besides, and of which agents."""
 
-_SUFFIXES = (".jsonl", ".json", ".db", ".md", ".zst")
-"""Of session files in places that a person added."""
+SUFFIXES = (".jsonl", ".json", ".db", ".md", ".zst")
+"""Of session files."""
 _MOST_FILES = 50_000
 """Files that are looked at in one place."""
 _SAME_MS = 0.01
@@ -185,7 +185,7 @@ def _files_below(
     """Session files that lie anywhere below a folder; links to folders are not followed."""
     looked_at = 0
     for folder, _, names in os.walk(place):
-        for path in (Path(folder, name) for name in names if name.endswith(_SUFFIXES)):
+        for path in (Path(folder, name) for name in names if name.endswith(SUFFIXES)):
             if path in seen:
                 continue
             looked_at += 1

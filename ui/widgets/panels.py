@@ -40,6 +40,7 @@ class EmptyState(QWidget):
 
     pressed = Signal()
     other_pressed = Signal()
+    offer_pressed = Signal()
 
     def __init__(
         self,
@@ -71,15 +72,32 @@ class EmptyState(QWidget):
             column.addWidget(label)
         set_tone(self._text, "dim")
         column.addSpacing(S4)
+        self.offer = push_button("", self, primary=True)
+        self.offer.clicked.connect(self.offer_pressed)
+        self._offer_text = QLabel(self)
+        self._offer_text.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        self._offer_text.setWordWrap(True)
+        set_tone(self._offer_text, "dim")
+        column.addWidget(self.offer, 0, Qt.AlignmentFlag.AlignHCenter)
+        column.addWidget(self._offer_text)
+        self.set_offer("", "")
         for button in (self.button, self.other):
             column.addWidget(button, 0, Qt.AlignmentFlag.AlignHCenter)
         column.addStretch(3)
         on_theme_changed(self._restyle)
         self._restyle()
 
+    def set_offer(self, action: str, sentence: str) -> None:
+        """Offer something before all else, with a sentence on what it does; empty: no more."""
+        self.offer.setText(action)
+        self.offer.setAccessibleDescription(sentence)
+        self._offer_text.setText(sentence)
+        self.offer.setVisible(bool(action))
+        self._offer_text.setVisible(bool(action))
+
     def focus_button(self) -> None:
         """Put the keyboard on the first button."""
-        self.button.setFocus()
+        (self.button if self.offer.isHidden() else self.offer).setFocus()
 
     def set_words(self, title: str, text: str) -> None:
         """Say something else."""
