@@ -57,6 +57,9 @@ class EmptyState(QWidget):
         self._sign = QLabel(self)
         self._title = QLabel(title, self)
         self._text = QLabel(text, self)
+        # Made first: the Tab key goes from it to the others.
+        self.offer = push_button("", self, primary=True)
+        self.offer.clicked.connect(self.offer_pressed)
         self.button = QPushButton(action, self)
         self.button.setVisible(bool(action))
         self.button.clicked.connect(self.pressed)
@@ -72,8 +75,6 @@ class EmptyState(QWidget):
             column.addWidget(label)
         set_tone(self._text, "dim")
         column.addSpacing(S4)
-        self.offer = push_button("", self, primary=True)
-        self.offer.clicked.connect(self.offer_pressed)
         self._offer_text = QLabel(self)
         self._offer_text.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         self._offer_text.setWordWrap(True)
