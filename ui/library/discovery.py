@@ -29,8 +29,8 @@ from ui.widgets.figures import count, size
 
 OFFER = "Look for my sessions"
 CONSENT = (
-    "Reads the session files of coding agents in their usual places on this computer, now and at "
-    "each start. Nothing leaves the computer, and the agents' files are never changed."
+    "Reads the session files of coding agents in their usual places, now and at each start. "
+    "Nothing leaves the computer, and the files are never changed."
 )
 START_S = 1.0
 """How long the first search waits after the start, so that the window opens first."""

@@ -61,7 +61,7 @@ class FoundDialog(QDialog):
         needs_sessions: tuple[QWidget, ...] = (self.filter, tables, self.take, self.take_all)
         for widget in needs_sessions:
             widget.setVisible(has_sessions)
-        fit(self, 860, 560 if has_sessions else 180)
+        fit(self, 1040, 560 if has_sessions else 180)
         self._filter("")
 
     def _table(self, columns: list[Column[int]], name: str) -> Table:
@@ -172,7 +172,7 @@ def _project_columns(groups: list[SessionGroup]) -> list[Column[int]]:
                 key=lambda at: groups[at].new + groups[at].changed),
         _column("Size", lambda at: size(groups[at].size), RIGHT, key=lambda at: groups[at].size,
                 width=90),
-        _column("Changed", lambda at: moment(groups[at].modified_ms), width=160,
+        _column("Changed", lambda at: moment(groups[at].modified_ms), width=190,
                 key=lambda at: groups[at].modified_ms),
     ]  # fmt: skip
 
@@ -181,9 +181,9 @@ def _session_columns(found: Scan) -> list[Column[int]]:
     """Of a table whose rows are the numbers of sessions."""
     sessions = found.sessions
     return [
-        _column("Folder", lambda at: sessions[at].found.cwd or NOT_RECORDED, width=220),
-        _column("Title", lambda at: " ".join(sessions[at].title.split()), width=160),
-        _column("Changed", lambda at: moment(sessions[at].found.modified_ms), width=160,
+        _column("Folder", lambda at: sessions[at].found.cwd or NOT_RECORDED, width=200),
+        _column("Title", lambda at: " ".join(sessions[at].title.split()), width=140),
+        _column("Changed", lambda at: moment(sessions[at].found.modified_ms), width=190,
                 key=lambda at: sessions[at].found.modified_ms),
         _column("Size", lambda at: size(sessions[at].size), RIGHT, key=lambda at: sessions[at].size,
                 width=90),

@@ -66,7 +66,7 @@ class EmptyState(QWidget):
         self.other = QPushButton(other, self)
         self.other.setVisible(bool(other))
         self.other.clicked.connect(self.other_pressed)
-        column = column_in(self, S8, (S24, S24, S24, S24))
+        column = column_in(self, S8, (S24, S8, S24, S8))
         column.addStretch(2)
         for label in (self._sign, self._title, self._text):
             label.setAlignment(Qt.AlignmentFlag.AlignHCenter)
@@ -89,12 +89,15 @@ class EmptyState(QWidget):
         self._restyle()
 
     def set_offer(self, action: str, sentence: str) -> None:
-        """Offer something before all else, with a sentence on what it does; empty: no more."""
+        """Offer something before all else, with a sentence on what it does, which stands in the
+        place of the text; empty: no more."""
         self.offer.setText(action)
         self.offer.setAccessibleDescription(sentence)
         self._offer_text.setText(sentence)
         self.offer.setVisible(bool(action))
         self._offer_text.setVisible(bool(action))
+        for part in (self._sign, self._text):
+            part.setVisible(not action)
 
     def focus_button(self) -> None:
         """Put the keyboard on the first button."""
