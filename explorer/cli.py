@@ -43,7 +43,8 @@ class _Group:
 # and the window wants to paint before that.
 COMMANDS = {
     "import": _Group("library", "import session files of coding agents"),
-    "list": _Group("library", "list the stored sessions"),
+    "list": _Group("session_list", "list the stored sessions, and what they took"),
+    "library": _Group("found_sessions", "look for sessions on this computer, and import them"),
     "follow": _Group("follow", "print what an agent writes to its session, as it writes it"),
     "run": _Group("run", "let the agent work on something, in a new session or one that is stored"),
     "new": _Group("run", "begin a session without entries"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -13,10 +12,8 @@ from random import Random, SystemRandom
 from explorer.extensions.manager import Extensions
 from explorer.formats import (
     ExportReport,
-    FoundSession,
     LeafMark,
     adapter_of,
-    discover,
     export_session,
     new_id,
 )
@@ -106,12 +103,16 @@ class Workbench:
         report = await asyncio.to_thread(
             self.import_blocking, path, progress, cancelled, session_id
         )
+        self.take_import(report)
+        self.hub.publish(SessionsChanged())
+        return report
+
+    def take_import(self, report: ImportReport) -> None:
+        """Bring an opened session up to date with what was imported of it. Raises StoreError."""
         if document := self._open.get(report.key):
             document.take_changed(report.replaced)
             document.writer.pull()
             document.writer.follow_leaf(self.store.session(report.key).leaf)
-        self.hub.publish(SessionsChanged())
-        return report
 
     def import_blocking(
         self,
@@ -143,10 +144,6 @@ class Workbench:
             await document.edits.rename(name.strip())
         self.hub.publish(SessionsChanged())
         return document
-
-    async def find(self, home: Path) -> list[FoundSession]:
-        """Sessions of all agents in their usual places below ``home``."""
-        return await asyncio.to_thread(lambda: list(discover(home, os.environ)))
 
     async def remove(self, key: int) -> None:
         """Take a session out of the database, and its transcripts and the whole outputs of its

@@ -43,6 +43,7 @@ from ui.extensions.controller import (
 from ui.library.controller import (
     SessionsController,
 )
+from ui.library.discovery import DiscoveryController
 from ui.library.live import LiveController
 from ui.library.new_session import NewSessionController
 from ui.library.resume import ResumeController
@@ -115,6 +116,7 @@ class WindowSession(QObject):
         self.new_session = NewSessionController(self.state, self.sessions)
         self.resume = ResumeController(self.state)
         self.live = LiveController(self.state)
+        self.discovery = DiscoveryController(self.state, self.sessions, self.live)
         self.search = SearchController(self.state, self.sessions)
         self.navigation = NavigationController(self.state)
         self.agent = AgentController(self.state)
@@ -205,6 +207,7 @@ class WindowSession(QObject):
             self.settings.stop()
             self.models.stop()
             self.window.map.shutdown()
+            await self.discovery.close()
             await self.live.close()
             self.state.show(None)
             await self.state.tasks.close()

@@ -1,4 +1,4 @@
-"""import, list, search, export, fork and salvage."""
+"""import, search, export, fork and salvage."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from explorer.commands.errors import CommandFailed, UsageError
 from explorer.commands.options import add_common, add_session, check_positive
-from explorer.commands.output import local_time, print_json, print_table
+from explorer.commands.output import print_json, print_table
 from explorer.commands.targets import Target, session_named, target, workbench
 from explorer.formats import ExportError, FormatError
 from explorer.formats.pi.export import shape_note
@@ -61,7 +61,6 @@ def run(arguments: argparse.Namespace) -> None:
     """Run one of this module's commands. Raises UsageError or CommandFailed."""
     commands = {
         "import": _import,
-        "list": _list,
         "search": _search,
         "export": _export,
         "fork": _fork,
@@ -108,46 +107,6 @@ def _reason(path: Path, error: Exception) -> str:
     if isinstance(error, OSError):
         return f"{path}: {error.strerror or error}"
     return str(error)
-
-
-def _list(arguments: argparse.Namespace) -> None:
-    with workbench(arguments.database) as bench:
-        rows = bench.sessions()
-    if arguments.json:
-        print_json(
-            [
-                {
-                    "session": row.key,
-                    "id": row.session_id,
-                    "title": row.title,
-                    "cwd": row.cwd,
-                    "format": row.format,
-                    "entries": row.entries,
-                    "compactions": row.compactions,
-                    "updated_ms": row.last_ms,
-                    "file": row.path,
-                }
-                for row in rows
-            ]
-        )
-    elif not rows:
-        print("No session is stored yet. Import one: session-explorer import FILE")
-    else:
-        print_table(
-            ("no", "updated", "entries", "compactions", "folder", "title"),
-            [
-                (
-                    row.key,
-                    local_time(row.last_ms),
-                    row.entries,
-                    row.compactions,
-                    row.cwd,
-                    row.title,
-                )
-                for row in rows
-            ],
-            right=(0, 2, 3),
-        )
 
 
 def _search(arguments: argparse.Namespace) -> None:

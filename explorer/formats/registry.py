@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +41,9 @@ ADAPTERS: dict[FormatName, Adapter] = {
 }
 """By name, in the order in which files are looked at."""
 
+LIST_STARTED: frozenset[FormatName] = frozenset(("codex", "cline", "opencode", "pi", "omp", "roo"))
+"""Formats whose ``Adapter.find`` lists what sessions started as well. Who imports all that is found
+need not ask for what comes with each (``Adapter.related``), which goes through all files anew."""
 HEAD_BYTES = 16 << 10
 """How much of a file is looked at to recognise it."""
 _OURS = '{"sessionExplorer":1,'
@@ -84,11 +87,25 @@ def adapter_for(place: Path) -> Adapter:
     return PI
 
 
-def discover(home: Path, environment: Mapping[str, str]) -> Iterator[FoundSession]:
+def discover(
+    home: Path,
+    environment: Mapping[str, str],
+    agents: Collection[FormatName] = (),
+    failed: Callable[[FormatName, Exception], object] | None = None,
+) -> Iterator[FoundSession]:
     """The sessions of all agents in their usual places, newest first within each; see
-    ``Adapter.find``."""
-    for adapter in ADAPTERS.values():
-        yield from adapter.find(home, environment)
+    ``Adapter.find``. ``agents``: only of these, where any are named. ``failed``: is given the
+    error that ended the search for one agent's sessions; the others are searched all the same.
+    """
+    for name, adapter in ADAPTERS.items():
+        if agents and name not in agents:
+            continue
+        try:
+            yield from adapter.find(home, environment)
+        except Exception as error:  # whatever files of one agent do, the others are found
+            if failed is None:
+                raise
+            failed(name, error)
 
 
 def read_record(format_name: FormatName, record: str | bytes) -> Entry:

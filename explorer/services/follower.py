@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from pathlib import Path
 
 from watchfiles import Change, watch
@@ -22,12 +22,13 @@ PATIENCE_MS = 200
 
 
 class FolderWatch:
-    """Watches one folder in a thread, and wakes a coroutine when one of some files was written."""
+    """Watches folders in a thread, each without those below it, and wakes a coroutine when one of
+    some files was written."""
 
-    def __init__(self, folder: Path, is_of: Callable[[Path], bool]) -> None:
+    def __init__(self, folders: Sequence[Path], is_of: Callable[[Path], bool]) -> None:
         self.changed = asyncio.Event()
         """Set once when the watch has begun, so that nothing is missed, and at every change."""
-        self._folder, self._is_of = folder, is_of
+        self._folders, self._is_of = folders, is_of
         self._loop = asyncio.get_running_loop()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="folder-watch", daemon=True)
@@ -37,7 +38,7 @@ class FolderWatch:
         begun = False
         try:
             for changes in watch(
-                self._folder,
+                *self._folders,
                 watch_filter=lambda kind, name: (
                     kind is not Change.deleted and self._is_of(Path(name))
                 ),
@@ -53,10 +54,10 @@ class FolderWatch:
                     begun = True
                     self._loop.call_soon_threadsafe(self.changed.set)
         except OSError as error:
-            _log.warning("%s is not watched: %s", self._folder, error)
+            _log.warning("%s is not watched: %s", self._folders[0], error)
         except RuntimeError as error:
             if not self._loop.is_closed():
-                _log.warning("%s is not watched: %s", self._folder, error)
+                _log.warning("%s is not watched: %s", self._folders[0], error)
 
     async def close(self) -> None:
         """End the thread."""
@@ -73,7 +74,7 @@ async def follow(
     Goes on until it is closed. A file that cannot be read for a moment (it is being replaced) is
     read at its next change. Raises what the first import raises.
     """
-    watched = FolderWatch(path.parent, lambda changed: _is_of(path, session_id, changed))
+    watched = FolderWatch([path.parent], lambda changed: _is_of(path, session_id, changed))
     try:
         yield await bench.import_file(path, session_id=session_id)
         while True:

@@ -132,6 +132,11 @@ def _row(session: SessionRow, totals: Sequence[Total]) -> LibraryRow:
     for one in totals:
         spent += one.spent
         calls[one.model] = calls.get(one.model, 0) + one.spent.calls + one.spent.uncounted
-    project = session.cwd.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1]
     model = max(calls, key=lambda name: calls[name]) if calls else ""
-    return LibraryRow(session, adapter_of(session.format).title, project, model, spent)
+    agent, project = adapter_of(session.format).title, project_name(session.cwd)
+    return LibraryRow(session, agent, project, model, spent)
+
+
+def project_name(cwd: str) -> str:
+    """The last part of a working folder, whichever system wrote it; empty where none is known."""
+    return cwd.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1]

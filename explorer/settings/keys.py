@@ -224,6 +224,16 @@ def _models() -> tuple[SettingKey, ...]:
 
 def _sessions() -> tuple[SettingKey, ...]:
     return (
+        SettingKey("sessions.find", "Sessions", "Find sessions",
+            "Looks for sessions of agents in their usual places at each start, imports the new ones"
+            " and keeps all up to date; nothing leaves this computer.",
+            OnOff(), unset="asked once", set_by="person"),
+        SettingKey("sessions.places", "Sessions", "More places",
+            "Folders in which sessions are looked for besides the usual places.",
+            Names("folder"), unset="none", set_by="person"),
+        SettingKey("sessions.agents", "Sessions", "Agents to look for",
+            "The only agents whose sessions are looked for, such as Claude Code.",
+            Names("agent"), unset="all", set_by="person"),
         SettingKey("sessions.terminal", "Sessions", "Terminal",
             "Command of the terminal in which an agent goes on with a session; what the terminal"
             " shall run is put at its end.",

@@ -35,6 +35,9 @@ class Preferences:
     """Window geometry and layout, as Qt wrote them, in base64."""
     layout: dict[str, str] = field(default_factory=dict)
     inspector_tab: str = "entry"
+    sessions_seen_ms: float = 0.0
+    """Until when sessions were looked for: those that were not imported then are left alone.
+    Milliseconds since 1970; 0: all are to be imported."""
     extra: dict[str, Any] = field(default_factory=dict)
 
 

@@ -32,7 +32,13 @@ from explorer.store.rows import (
     StoreError,
 )
 from explorer.store.schema import row_id
-from explorer.store.sessions import SessionSummary, begin_session, extend_session, session_row
+from explorer.store.sessions import (
+    SessionSummary,
+    begin_session,
+    extend_session,
+    session_row,
+    take_title,
+)
 from explorer.store.stored_columns import load_columns, pack, store_columns
 from explorer.store.writer import Writer
 
@@ -144,7 +150,7 @@ class NewImport:
 
         self._writer.submit(job).result()
         report = self._source.report
-        title = self._summary.name or self._summary.first_said
+        title = self._summary.name or self._source.header.title or self._summary.first_said
         return ImportReport(
             key, title, True, count, asides=self._asides, problems=list(report.problems)
         )
@@ -353,6 +359,8 @@ class Update:
             # Who has not moved the leaf since the last reading follows the file.
             leaf = last if row.leaf == known.last else row.leaf
             db.execute("UPDATE sessions SET leaf = ? WHERE key = ?", (leaf, key))
+            if source.header.title:
+                take_title(db, key, source.header.title)
             if counts.added or counts.replaced:
                 columns, _ = load_columns(db, key, row.entries, path)
                 store_columns(db, key, pack(columns), row.entries)

@@ -379,20 +379,21 @@ class _Salvaged:
 
     def _header(self) -> SessionHeader:
         row = self._damaged.ask(
-            "SELECT session_id, format, version, cwd, header_ms, parent_session, header"
+            "SELECT session_id, format, version, cwd, header_ms, parent_session, header, name"
             " FROM sessions WHERE key = ?",
             self._key,
         )
         if row is None:
             return SessionHeader("", "pi", 3, "", 0.0, "", "")
-        identifier, form, version, cwd, ms, parent, raw = row
+        identifier, form, version, cwd, ms, parent, raw, name = row
         # An older layout does not have these yet.
         relation, call, agent_version = self._damaged.ask(
             "SELECT relation, parent_call, agent_version FROM sessions WHERE key = ?", self._key
         ) or ("", "", "")
         return SessionHeader(
             text_out(identifier), form, version, text_out(cwd), ms, text_out(parent), text_out(raw),
-            "", relation or "", text_out(call or ""), text_out(agent_version or ""),
+            text_out(name or ""), relation or "", text_out(call or ""),
+            text_out(agent_version or ""),
         )  # fmt: skip
 
     def batches(self) -> Iterator[list[EntryRecord]]:

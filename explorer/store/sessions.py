@@ -9,13 +9,14 @@ from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from explorer.session.kinds import Kind
 from explorer.session.records import SessionHeader
 from explorer.session.text import legible
-from explorer.store.entry_rows import Batch, from_json_column, text_in, text_out, to_json
+from explorer.store.entry_rows import Batch, from_json_column, shown, text_in, text_out, to_json
 from explorer.store.rows import SessionRow, StoreError
+from explorer.store.schema import row_id
 
 _SELECT = (
     "SELECT s.key, s.session_id, s.format, s.version, s.cwd, s.parent_session, s.name,"
@@ -94,8 +95,32 @@ def _row(found: tuple[Any, ...]) -> SessionRow:
     )
 
 
+class SourceFile(NamedTuple):
+    """The file of a stored session, as it was when it was last read."""
+
+    key: int
+    session_id: str
+    path: str
+    size: int
+    """Bytes, of all files that the session is read from together."""
+    modified_ms: float
+    """Of the newest of them; milliseconds since 1970."""
+
+
+def source_files(db: sqlite3.Connection) -> list[SourceFile]:
+    """The files of all sessions that came from one, those in the archive and trash too."""
+    rows = db.execute(
+        "SELECT o.session, s.session_id, o.path, o.size, o.mtime_ns FROM sources o"
+        " JOIN sessions s ON s.key = o.session WHERE s.complete = 1"
+    )
+    return [
+        SourceFile(key, text_out(session_id), text_out(path), size, mtime_ns / 1e6)
+        for key, session_id, path, size, mtime_ns in rows
+    ]
+
+
 def begin_session(db: sqlite3.Connection, header: SessionHeader, claim: str) -> int:
-    """Add a session that is not shown yet; returns its key."""
+    """Add a session that is not shown yet, named by its agent's title; returns its key."""
     texts = (
         header.session_id, header.cwd, header.parent_session, header.raw,
         header.parent_call, header.agent_version,
@@ -105,7 +130,7 @@ def begin_session(db: sqlite3.Connection, header: SessionHeader, claim: str) -> 
         "INSERT INTO sessions (session_id, format, version, cwd, parent_session, header, complete,"
         " claim, entries, leaf, name, first_said, compactions, size, header_ms, started_ms,"
         " last_ms, changed_ms, relation, parent_call, agent_version)"
-        " VALUES (?, ?, ?, ?, ?, ?, 0, ?, 0, -1, '', '', 0, 0, ?, ?, 0, ?, ?, ?, ?)",
+        " VALUES (?, ?, ?, ?, ?, ?, 0, ?, 0, -1, ?, '', 0, 0, ?, ?, 0, ?, ?, ?, ?)",
         (
             session_id,
             header.format,
@@ -114,6 +139,7 @@ def begin_session(db: sqlite3.Connection, header: SessionHeader, claim: str) -> 
             parent,
             raw,
             claim,
+            shown(header.title),
             header.time_ms,
             header.time_ms,
             now_ms(),
@@ -178,6 +204,17 @@ def extend_session(
             now_ms(),
             key,
         ),
+    )
+
+
+def take_title(db: sqlite3.Connection, key: int, title: str) -> None:
+    """Name a session by its agent's title, unless an entry names it: a name that a person or the
+    agent wrote down stands before a title."""
+    name = shown(title)
+    db.execute(
+        "UPDATE sessions SET name = ?1 WHERE key = ?2 AND name <> ?1 AND NOT EXISTS ("
+        " SELECT 1 FROM entries WHERE id BETWEEN ?3 AND ?4 AND kind = ?5)",
+        (name, key, row_id(key, 0), row_id(key + 1, 0) - 1, int(Kind.SESSION_INFO)),
     )
 
 

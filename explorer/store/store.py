@@ -43,11 +43,13 @@ from explorer.store.schema import row_id
 from explorer.store.search import SearchHit, SearchState, search
 from explorer.store.sessions import (
     Arranged,
+    SourceFile,
     arrange_sessions,
     create_session,
     hide_session,
     session_row,
     session_rows,
+    source_files,
 )
 from explorer.store.stored_columns import (
     REPACK_ROWS,
@@ -131,6 +133,11 @@ class Store:
         the trash."""
         with self._readers.read() as db:
             return session_rows(db, all_places)
+
+    def source_files(self) -> list[SourceFile]:
+        """The files that sessions came from, as they were when they were last read."""
+        with self._readers.read() as db:
+            return source_files(db)
 
     def arrange(
         self, keys: Sequence[int], field: Arranged, value: float | str | None

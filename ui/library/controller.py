@@ -1,4 +1,4 @@
-"""Opening, importing, finding, exporting and removing sessions."""
+"""Opening, importing, exporting and removing sessions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from explorer.services.document import Document
 from explorer.store.rows import ImportCancelled, ImportReport, StoreError
 from explorer.store.salvage import salvage
 from ui.app_state import BREATH_S, AppState
-from ui.library.found import FoundDialog
 from ui.shell.dialogs import ask_text, choose_files, confirm, open_once
 from ui.widgets.figures import count
 from ui.widgets.notice import Notice
@@ -91,7 +90,6 @@ class SessionsController(QObject):
         library = state.window.library
         library.open_requested.connect(self.open)
         library.import_requested.connect(self.choose_files)
-        library.find_requested.connect(self.find)
         library.export_requested.connect(self.choose_export)
         library.remove_requested.connect(self.ask_remove)
         state.window.files_dropped.connect(self.import_files)
@@ -235,18 +233,6 @@ class SessionsController(QObject):
         word = "up to date" if report.unchanged else f"{report.added:,} entries added"
         self._state.say(f"{path.name}: {word}")
         return report
-
-    def find(self) -> None:
-        """Look for sessions of other agents in their usual places."""
-        self._state.tasks.start("Looking for sessions", self._find())
-
-    async def _find(self) -> None:
-        if self._state.bench is None:
-            return
-        found = await self._state.bench.find(Path.home())
-        dialog = FoundDialog(found, self._state.window)
-        dialog.import_chosen.connect(self.import_files)
-        open_once(dialog)
 
     async def salvage(self, path: Path) -> None:
         """Copy what a damaged database still gives into a new one beside it."""

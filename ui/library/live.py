@@ -29,6 +29,14 @@ class LiveController(QObject):
         state.document_changed.connect(self.stop)
         state.bus.on_shown(EntriesAppended, self._appended)
 
+    def follows(self, path: Path, session_id: str) -> bool:
+        """Whether this is the session that is followed. ``session_id``: which one, of a file that
+        holds several; else empty."""
+        document = self._state.document
+        if self._task is None or document is None or document.row.path != str(path):
+            return False
+        return session_id in ("", document.header.session_id)
+
     def stop(self) -> None:
         """Follow no session."""
         if self._task is not None:

@@ -205,8 +205,8 @@ class LibraryPane(QWidget):
         self.list.clicked.connect(self._open)
         self.list.activated.connect(self._open)
         self.nothing = QLabel(
-            "No session yet. Import a file, drop one on the window, or let it find those of pi "
-            "and oh-my-pi on this computer.",
+            "No session yet. Import a file, drop one on the window, or let it find those of your "
+            "agents on this computer.",
             self,
         )
         self.nothing.setWordWrap(True)
@@ -217,7 +217,7 @@ class LibraryPane(QWidget):
         self.import_button.setToolTip("Import session files (or drop them on the window)")
         self.import_button.clicked.connect(self.import_requested)
         self.find_button = QPushButton("Find…", self)
-        self.find_button.setToolTip("Look for pi and oh-my-pi sessions on this computer")
+        self.find_button.setToolTip("Look for the sessions of your agents on this computer")
         self.find_button.clicked.connect(self.find_requested)
         buttons = QHBoxLayout()
         buttons.setContentsMargins(theme.S16, theme.S8, theme.S16, theme.S12)

@@ -87,6 +87,7 @@ class WindowActions(QObject):
         document, window, registry = self._state.document, self._session.window, self._registry
         has_database = self._state.bench is not None
         for control in (
+            window.welcome.offer,
             window.welcome.button,
             window.welcome.other,
             window.library.import_button,
@@ -163,7 +164,7 @@ class WindowActions(QObject):
              sessions.choose_files),
             (ActionSpec("find", "&Find on this computer…",
                         "Look for the sessions of coding agents in their usual places", "Sess&ion"),
-             sessions.find),
+             self._session.discovery.find),
             (ActionSpec("sample", "Open the &bundled session", "Open the session that comes along",
                         "Sess&ion"), self._session.open_sample),
             (ActionSpec("export", "&Export…", "Write the session to a file", "Sess&ion",

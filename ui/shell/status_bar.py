@@ -3,6 +3,8 @@ of tokens and money."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QSize
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QProgressBar, QToolButton, QWidget
@@ -16,17 +18,44 @@ STEPS = 1000
 class Work:
     """One piece of long work."""
 
-    def __init__(self, bar: ProgressArea, what: str) -> None:
+    def __init__(
+        self,
+        bar: ProgressArea,
+        what: str,
+        on_cancel: Callable[[], object] | None = None,
+        on_pause: Callable[[bool], object] | None = None,
+    ) -> None:
         self._bar = bar
         self.what = what
         self.done = 0
         self.total = 0
         self.cancelled = False
+        self.paused = False
+        self._on_cancel = on_cancel
+        self._on_pause = on_pause
 
-    def update(self, done: int, total: int) -> None:
-        """``total`` 0 when it is not known."""
+    @property
+    def can_pause(self) -> bool:
+        """Whether it can wait."""
+        return self._on_pause is not None
+
+    def update(self, done: int, total: int, what: str = "") -> None:
+        """``total`` 0 when it is not known; ``what``: says anew what is done."""
         self.done, self.total = done, total
+        self.what = what or self.what
         self._bar.refresh()
+
+    def cancel(self) -> None:
+        """The person wants it to end."""
+        self.cancelled = True
+        if self._on_cancel is not None:
+            self._on_cancel()
+
+    def pause(self, on: bool) -> None:
+        """The person wants it to wait, or to go on."""
+        self.paused = on
+        if self._on_pause is not None:
+            self._on_pause(on)
 
     def end(self) -> None:
         self._bar.remove(self)
@@ -47,13 +76,22 @@ class ProgressArea(QWidget):
         self.cancel.setToolTip("Cancel")
         self.cancel.setAccessibleName("Cancel the running work")
         self.cancel.clicked.connect(self._cancel)
+        self.pause = QToolButton(self)
+        self.pause.clicked.connect(self._pause)
         layout = row_in(self, theme.S8)
-        for widget in (self.label, self.bar, self.cancel):
+        for widget in (self.label, self.bar, self.pause, self.cancel):
             layout.addWidget(widget)
         self.hide()
 
-    def begin(self, what: str) -> Work:
-        work = Work(self, what)
+    def begin(
+        self,
+        what: str,
+        on_cancel: Callable[[], object] | None = None,
+        on_pause: Callable[[bool], object] | None = None,
+    ) -> Work:
+        """Show new work. ``on_cancel``: called when the person cancels it, which ``cancelled`` says
+        too; ``on_pause``: with whether it shall wait; without one it cannot be paused."""
+        work = Work(self, what, on_cancel, on_pause)
         self._works.append(work)
         self.refresh()
         return work
@@ -69,7 +107,15 @@ class ProgressArea(QWidget):
             return
         work = self._works[-1]
         more = f" (+{len(self._works) - 1})" if len(self._works) > 1 else ""
-        self.label.setText(f"{work.what}{more}{' · cancelling…' if work.cancelled else ''}")
+        state = " · cancelling…" if work.cancelled else " · paused" if work.paused else ""
+        self.label.setText(f"{work.what}{more}{state}")
+        self.pause.setVisible(work.can_pause and not work.cancelled)
+        theme.bind_icon(self.pause, "play" if work.paused else "pause", "dim")
+        words = "Go on" if work.paused else "Pause"
+        self.pause.setToolTip(words)
+        self.pause.setAccessibleName(
+            f"{words} with the running work" if work.paused else "Pause the running work"
+        )
         self.bar.setMaximum(STEPS if work.total else 0)
         if work.total:
             self.bar.setValue(int(STEPS * work.done / work.total))
@@ -77,7 +123,12 @@ class ProgressArea(QWidget):
 
     def _cancel(self) -> None:
         if self._works:
-            self._works[-1].cancelled = True
+            self._works[-1].cancel()
+            self.refresh()
+
+    def _pause(self) -> None:
+        if self._works:
+            self._works[-1].pause(not self._works[-1].paused)
             self.refresh()
 
 

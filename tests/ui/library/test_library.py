@@ -12,6 +12,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
 from explorer.formats import FoundSession
+from explorer.services.discovery import ListedSession, Scan, SearchFailure, State
 from explorer.store.rows import SessionRow
 from tests.ui.waiting import settle
 from ui.library.found import FoundDialog
@@ -117,15 +118,21 @@ def test_a_click_and_the_keys_open_but_not_what_is_open(pane: LibraryPane) -> No
 
 
 def found(name: str, cwd: str) -> FoundSession:
-    return FoundSession(Path("/home/sam/.pi") / name, "pi", cwd, 2048, ms(2026, 3, 2), None)
+    path = Path("/home/sam/.pi") / name
+    return FoundSession(path, "pi", cwd, 2048, ms(2026, 3, 2), None)
+
+
+def listed(*found: FoundSession, state: State = "new") -> Scan:
+    return Scan(tuple(ListedSession(one, state, one.size) for one in found))
 
 
 def test_found_sessions_are_ticked_and_filtered(app: QApplication) -> None:
     parent = QWidget()
-    dialog = FoundDialog([found("a.jsonl", "/w/queue"), found("b.jsonl", "/w/todo")], parent)
+    both = listed(found("a.jsonl", "/w/queue"), found("b.jsonl", "/w/todo"))
+    dialog = FoundDialog(both, False, parent)
     dialog.show()
-    chosen: list[list[str]] = []
-    dialog.import_chosen.connect(chosen.append)
+    chosen: list[tuple[list[ListedSession], bool]] = []
+    dialog.import_chosen.connect(lambda *those: chosen.append(those))
     assert not dialog.take.isEnabled(), "nothing is imported unasked"
     dialog.list.setFocus()
     for key in (Qt.Key.Key_Home, Qt.Key.Key_Space, Qt.Key.Key_Down, Qt.Key.Key_Space):
@@ -134,14 +141,47 @@ def test_found_sessions_are_ticked_and_filtered(app: QApplication) -> None:
     QTest.keyClicks(dialog.filter, "todo")
     assert dialog.take.text() == "Import 1", "what is not seen is not imported"
     QTest.mouseClick(dialog.take, Qt.MouseButton.LeftButton)
-    assert chosen == [[str(Path("/home/sam/.pi/b.jsonl"))]]
+    assert chosen == [([both.sessions[1]], False)]
+
+
+def test_a_project_ticks_its_sessions_and_follows_them(app: QApplication) -> None:
+    parent = QWidget()
+    three = [found("a.jsonl", "/w/queue"), found("b.jsonl", "/w/todo"), found("c", "/x/todo")]
+    dialog = FoundDialog(listed(*three), True, parent)
+    dialog.show()
+    assert dialog.keep_up.isChecked()
+    assert [cells[1] for cells in dialog.projects.cells()] == ["queue", "todo"]
+    dialog.projects.setFocus()
+    for key in (Qt.Key.Key_Down, Qt.Key.Key_Space):
+        QTest.keyClick(dialog.projects, key)
+    assert dialog.list.rows.ticked == {1, 2} and dialog.take.text() == "Import 2"
+    dialog.list.setFocus()
+    for key in (Qt.Key.Key_Home, Qt.Key.Key_Down, Qt.Key.Key_Space):
+        QTest.keyClick(dialog.list, key)
+    assert dialog.list.rows.ticked == {2} and not dialog.projects.rows.ticked
+
+
+def test_all_is_what_is_not_stored_yet(app: QApplication) -> None:
+    parent = QWidget()
+    stored = listed(found("a.jsonl", "/w/queue"), state="stored").sessions
+    changed = listed(found("b.jsonl", "/w/queue"), state="changed").sessions
+    dialog = FoundDialog(Scan(stored + changed), False, parent)
+    chosen: list[tuple[list[ListedSession], bool]] = []
+    dialog.import_chosen.connect(lambda *those: chosen.append(those))
+    dialog.show()
+    assert "1 of them are here already" in dialog.summary.text()
+    QTest.mouseClick(dialog.take_all, Qt.MouseButton.LeftButton)
+    assert chosen == [(list(changed), True)]
+    nothing = FoundDialog(Scan(stored), False, parent)
+    assert nothing.take_all.text() == "All are imported" and not nothing.take_all.isEnabled()
 
 
 def test_nothing_found_says_where_was_looked(app: QApplication) -> None:
     parent = QWidget()
-    dialog = FoundDialog([], parent)
+    failed = SearchFailure("/mnt/old", "there is no such folder")
+    dialog = FoundDialog(Scan((), (failed,)), False, parent)
     dialog.show()
-    assert "~/.pi" in dialog.summary.text()
+    assert "Claude Code" in dialog.summary.text() and "/mnt/old" in dialog.summary.text()
     assert not dialog.list.isVisible()
     assert not dialog.take.isEnabled()
 

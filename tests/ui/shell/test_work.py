@@ -33,6 +33,23 @@ def test_the_newest_work_is_shown_and_can_be_cancelled(app: QApplication) -> Non
     assert not area.isVisible()
 
 
+def test_work_that_can_wait_is_paused_and_gone_on_with(app: QApplication) -> None:
+    area = ProgressArea()
+    paused: list[bool] = []
+    cancelled: list[bool] = []
+    work = area.begin("Importing", lambda: cancelled.append(True), paused.append)
+    assert area.pause.accessibleName() == "Pause the running work"
+    QTest.mouseClick(area.pause, Qt.MouseButton.LeftButton)
+    assert area.label.text() == "Importing · paused" and paused == [True]
+    assert area.pause.accessibleName() == "Go on with the running work"
+    QTest.mouseClick(area.pause, Qt.MouseButton.LeftButton)
+    assert paused == [True, False] and not work.paused
+    QTest.mouseClick(area.cancel, Qt.MouseButton.LeftButton)
+    assert cancelled == [True] and not area.pause.isVisible()
+    area.begin("Counting")
+    assert not area.pause.isVisible(), "it cannot wait"
+
+
 def test_what_a_task_raises_is_reported_and_a_cancel_is_not() -> None:
     told: list[tuple[str, str]] = []
 

@@ -12,8 +12,9 @@ from ui.map.navigation import LeavingDialog
 
 
 async def open_sample(live: RunningWindow) -> None:
-    """Open the bundled session as the welcome page offers it, by one key."""
-    assert live.window.welcome.button.hasFocus()
+    """Open the bundled session as the welcome page offers it, by two keys."""
+    assert live.window.welcome.offer.hasFocus()
+    await live.tab_to(live.window.welcome.button, most=2)
     live.keys("Space")
     await live.until(lambda: live.has_document, "the bundled session")
     await live.idle()

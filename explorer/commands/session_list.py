@@ -1,0 +1,154 @@
+"""list: the stored sessions, filtered, with what they took."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any
+
+from explorer.commands.errors import UsageError
+from explorer.commands.options import add_common
+from explorer.commands.output import local_time, print_json, print_table
+from explorer.commands.targets import workbench
+from explorer.services.discovery import agents_named
+from explorer.services.library import Library, LibraryFilter, LibraryRow, read_library
+from explorer.session.usage_sums import UsageSum
+
+NOT_RECORDED = "not recorded"
+NOT_COUNTED = "not counted yet"
+
+
+def add_arguments(parser: argparse.ArgumentParser, _command: str) -> None:
+    """Add the filters; each may be given several times, and lets any of its values through."""
+    add_filter(parser, "agent", 'of this agent, such as "Claude Code" or claude-code')
+    add_filter(parser, "project", "whose folder has this name")
+    add_filter(parser, "model", "in which this model answered most, by its name or a part of it")
+    parser.add_argument("--since", metavar="DATE", help="used on this day (2026-01-31) or later")
+    parser.add_argument("--compacted", action="store_true", help="only those with a compaction")
+    add_common(parser)
+
+
+def add_filter(parser: argparse.ArgumentParser, name: str, which: str) -> None:
+    """Add a filter of sessions."""
+    parser.add_argument(
+        f"--{name}", action="append", default=[], metavar=name[0].upper(), help=f"only {which}"
+    )
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Print the sessions. Raises UsageError, CommandFailed."""
+    since_ms = _moment(arguments.since)
+    with workbench(arguments.database) as bench:
+        library = read_library(bench.store)
+    rows = library.filtered(_filter(arguments, library, since_ms))
+    if arguments.json:
+        print_json([_values(row) for row in rows])
+    elif not library.rows:
+        print(
+            "No session is stored yet. Import one: session-explorer import FILE\n"
+            "Or all that are on this computer: session-explorer library import"
+        )
+    elif not rows:
+        print("No stored session is let through by these filters.")
+    else:
+        heads = ("no", "updated", "agent", "model", "entries", "branches", "compactions",
+                 "tokens", "cost", "folder", "title")  # fmt: skip
+        print_table(heads, [_cells(row) for row in rows], right=(0, 4, 5, 6, 7, 8))
+
+
+def _filter(arguments: argparse.Namespace, library: Library, since_ms: float) -> LibraryFilter:
+    formats = agents_named(arguments.agent)
+    rows = library.rows
+    return LibraryFilter(
+        frozenset(row.agent for row in rows if row.session.format in formats)
+        or frozenset(arguments.agent),
+        _named(arguments.project, rows, lambda row: row.project, str.__eq__),
+        _named(arguments.model, rows, lambda row: row.model, str.__contains__),
+        since_ms,
+        arguments.compacted,
+        started=True,
+    )
+
+
+def _named(
+    words: Sequence[str],
+    rows: Sequence[LibraryRow],
+    name_of: Callable[[LibraryRow], str],
+    fits: Callable[[str, str], bool],
+) -> frozenset[str]:
+    """The names of those that fit a word in any case; the words where none does, so that no
+    session is let through."""
+    names = {name_of(row) for row in rows}
+    fitting = {n for n in names for word in words if fits(n.casefold(), word.casefold())}
+    return frozenset(fitting or words)
+
+
+def _moment(date: str | None) -> float:
+    """Milliseconds since 1970 at which a day begins here. Raises UsageError."""
+    if date is None:
+        return 0.0
+    try:
+        return datetime.fromisoformat(date).timestamp() * 1000
+    except (ValueError, OverflowError, OSError) as error:
+        raise UsageError(f"--since {date}: expected a date such as 2026-01-31") from error
+
+
+def _is_counted(row: LibraryRow) -> bool:
+    return row.session.branches > 0 or not row.session.entries
+
+
+def _values(row: LibraryRow) -> dict[str, Any]:
+    session, spent = row.session, row.spent
+    counted = _is_counted(row)
+    return {
+        "session": session.key,
+        "id": session.session_id,
+        "title": session.title,
+        "agent": row.agent,
+        "format": session.format,
+        "model": row.model or None,
+        "project": row.project,
+        "cwd": session.cwd,
+        "entries": session.entries,
+        "branches": session.branches if counted else None,
+        "compactions": session.compactions,
+        "tokens": _tokens(spent) if counted else None,
+        "cost": _cost(spent) if counted else None,
+        "calls_without_tokens": spent.uncounted if counted else None,
+        "calls_without_cost": spent.unpriced + spent.uncounted if counted else None,
+        "counted": counted,
+        "updated_ms": session.last_ms,
+        "file": session.path,
+    }
+
+
+def _tokens(spent: UsageSum) -> int | None:
+    """Tokens of all calls; None where no call's are recorded."""
+    return spent.tokens if spent.calls else None
+
+
+def _cost(spent: UsageSum) -> float | None:
+    """Dollars; None where no call's cost is recorded."""
+    return spent.cost if spent.calls > spent.unpriced else None
+
+
+def _cells(row: LibraryRow) -> tuple[Any, ...]:
+    session, spent = row.session, row.spent
+    if _is_counted(row):
+        tokens, cost = _tokens(spent), _cost(spent)
+        # What some calls did not report is more than the sum.
+        least = "≥" if spent.uncounted else ""
+        figures: tuple[Any, ...] = (
+            session.branches,
+            NOT_RECORDED if tokens is None else f"{least}{tokens:,}",
+            NOT_RECORDED if cost is None else f"{least or '≥' * (spent.unpriced > 0)}${cost:,.2f}",
+        )
+    else:
+        figures = (NOT_COUNTED, NOT_COUNTED, NOT_COUNTED)
+    branches, shown_tokens, shown_cost = figures
+    return (
+        session.key, local_time(session.last_ms), row.agent, row.model or NOT_RECORDED,
+        session.entries, branches, session.compactions, shown_tokens, shown_cost,
+        session.cwd, session.title,
+    )  # fmt: skip

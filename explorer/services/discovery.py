@@ -1,0 +1,233 @@
+"""Sessions of all agents on this computer: which there are, and which of them are stored already.
+
+Only the agents' usual places and those that the person added are looked at, and of each file no
+more than its beginning is read.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from explorer.formats import FoundSession, adapter_of, discover
+from explorer.formats.registry import ADAPTERS, HEAD_BYTES
+from explorer.services.library import project_name
+from explorer.session.records import FormatName
+from explorer.store import Store
+from explorer.store.sessions import SourceFile
+
+State = Literal["new", "changed", "stored"]
+"""``changed``: it is stored, and its file was written to since. ``stored``: and was not."""
+FIND, PLACES, AGENTS = "sessions.find", "sessions.places", "sessions.agents"
+"""The settings: whether sessions are looked for, where besides, and of which agents."""
+
+SUFFIXES = (".jsonl", ".json", ".db", ".md", ".zst")
+"""Of session files."""
+_MOST_FILES = 50_000
+"""Files that are looked at in one place."""
+_SAME_MS = 0.01
+"""Times this close are the same: a file's time in milliseconds as a float is cut off there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where sessions are looked for."""
+
+    home: Path
+    environment: Mapping[str, str]
+    """Variables by which agents move their places."""
+    added: tuple[Path, ...] = ()
+    agents: frozenset[FormatName] = frozenset()
+    """Only these; all where none is named."""
+
+
+def places_of(settings: Mapping[str, Any]) -> Places:
+    """Where the person's settings say."""
+    added = tuple(Path(name).expanduser() for name in settings.get(PLACES) or ())
+    return Places(Path.home(), os.environ, added, agents_named(settings.get(AGENTS) or ()))
+
+
+def agents_named(words: Iterable[str]) -> frozenset[FormatName]:
+    """Agents by their name for people or that of their format, in any case. A word that names none
+    stays in: it finds nothing, while no name at all would find everything."""
+    names = {adapter.title.casefold(): name for name, adapter in ADAPTERS.items()}
+    names |= {name.casefold(): name for name in ADAPTERS}
+    return frozenset(names.get(word.strip().casefold(), word) for word in words)
+
+
+class ListedSession(NamedTuple):
+    """A session that was found."""
+
+    found: FoundSession
+    state: State
+    size: int
+    """Bytes; of a file that holds several sessions, its part."""
+
+    @property
+    def agent(self) -> str:
+        """The agent's name for people."""
+        return adapter_of(self.found.format).title
+
+    @property
+    def project(self) -> str:
+        """The last part of its working folder; empty where none is recorded."""
+        return project_name(self.found.cwd)
+
+    @property
+    def title(self) -> str:
+        """What its agent called it; empty where nothing is recorded."""
+        return self.found.header.title if self.found.header is not None else ""
+
+
+class SearchFailure(NamedTuple):
+    """A place, or the places of an agent, that could not be searched to the end."""
+
+    where: str
+    """The agent's name for people, or the folder."""
+    reason: str
+
+
+@dataclass(slots=True)
+class SessionGroup:
+    """The sessions of one agent in one project."""
+
+    agent: str
+    project: str
+    sessions: list[int] = field(default_factory=list)
+    """Positions in ``Scan.sessions``."""
+    size: int = 0
+    """Bytes."""
+    new: int = 0
+    changed: int = 0
+    modified_ms: float = 0.0
+    """Of the newest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """What was found."""
+
+    sessions: tuple[ListedSession, ...] = ()
+    """The newest first."""
+    failures: tuple[SearchFailure, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """Bytes of all."""
+        return sum(one.size for one in self.sessions)
+
+    def groups(self) -> list[SessionGroup]:
+        """By agent and project, in the order of the agents, the projects used last first."""
+        groups: dict[tuple[str, str], SessionGroup] = {}
+        for at, one in enumerate(self.sessions):
+            name = one.agent, one.project
+            group = groups.setdefault(name, SessionGroup(*name))
+            group.sessions.append(at)
+            group.size += one.size
+            group.new += one.state == "new"
+            group.changed += one.state == "changed"
+            group.modified_ms = max(group.modified_ms, one.found.modified_ms)
+        order = {adapter.title: at for at, adapter in enumerate(ADAPTERS.values())}
+        return sorted(groups.values(), key=lambda one: (order[one.agent], -one.modified_ms))
+
+
+def scan(store: Store, places: Places) -> Scan:
+    """Look for sessions; what could not be searched is named among the failures.
+
+    Blocks for about a second per 5,000 files; meant for a worker thread. Raises StoreError.
+    """
+    failures: list[SearchFailure] = []
+    found: dict[tuple[Path, str], FoundSession] = {}
+    for one in _search(places, failures):
+        found.setdefault((one.path, one.session_id), one)
+    return listing(store, found.values(), failures)
+
+
+def listing(
+    store: Store, found: Iterable[FoundSession], failures: Iterable[SearchFailure] = ()
+) -> Scan:
+    """Found sessions, with which of them are stored. Raises StoreError."""
+    sessions = sorted(found, key=lambda one: -one.modified_ms)
+    in_file = Counter(one.path for one in sessions)
+    known: dict[str, list[SourceFile]] = defaultdict(list)
+    for source in store.source_files():
+        known[source.path].append(source)
+    listed = (
+        ListedSession(one, _state(one, known), one.size // in_file[one.path]) for one in sessions
+    )
+    return Scan(tuple(listed), tuple(failures))
+
+
+def _search(places: Places, failures: list[SearchFailure]) -> Iterator[FoundSession]:
+    def failed(name: FormatName, error: Exception) -> None:
+        failures.append(SearchFailure(adapter_of(name).title, _reason(error)))
+
+    yield from discover(places.home, places.environment, places.agents, failed)
+    for place in places.added:
+        if not place.is_dir():
+            failures.append(SearchFailure(str(place), "there is no such folder"))
+            continue
+        seen = set()
+        # It may be a copy of a home, of this computer's or another's.
+        for one in discover(place, {}, places.agents, failed):
+            seen.add(one.path)
+            yield one
+        yield from _files_below(place, places.agents, seen, failures)
+
+
+def _files_below(
+    place: Path, agents: frozenset[FormatName], seen: set[Path], failures: list[SearchFailure]
+) -> Iterator[FoundSession]:
+    """Session files that lie anywhere below a folder; links to folders are not followed."""
+    looked_at = 0
+    for folder, _, names in os.walk(place):
+        for path in (Path(folder, name) for name in names if name.endswith(SUFFIXES)):
+            if path in seen:
+                continue
+            looked_at += 1
+            if looked_at > _MOST_FILES:
+                reason = f"only the first {_MOST_FILES:,} files were looked at"
+                failures.append(SearchFailure(str(place), reason))
+                return
+            if (one := _look_at(path)) is not None and (not agents or one.format in agents):
+                yield one
+
+
+def _look_at(path: Path) -> FoundSession | None:
+    try:
+        if not path.is_file():
+            return None  # opening a pipe would wait for who writes to it
+        with path.open("rb") as file:
+            status, head = os.fstat(file.fileno()), file.read(HEAD_BYTES)
+        name = next((n for n, one in ADAPTERS.items() if one.recognises(path, head)), None)
+    except OSError:
+        return None  # as in the usual places: nobody named this file
+    if name is None or not head:
+        return None
+    return FoundSession(path, name, "", status.st_size, status.st_mtime_ns / 1e6, None)
+
+
+def _reason(error: Exception) -> str:
+    text = (error.strerror if isinstance(error, OSError) else None) or str(error)
+    return text or type(error).__name__
+
+
+def _state(found: FoundSession, known: Mapping[str, Sequence[SourceFile]]) -> State:
+    """A session may be read from several files, of which its agent's search names one; the stored
+    size and time are those of all together. So a file that is neither younger nor larger than that
+    counts as unchanged."""
+    sources = known.get(str(found.path.absolute()), ())
+    name = found.session_id or (found.header.session_id if found.header is not None else "")
+    stored = next((one for one in sources if one.session_id == name), None)
+    if stored is None:
+        if found.session_id or not sources:
+            return "new"
+        stored = sources[0]
+    if found.modified_ms > stored.modified_ms + _SAME_MS:
+        return "changed"
+    # The size of a file with several sessions says nothing of one of them.
+    return "changed" if found.size > stored.size and not found.session_id else "stored"

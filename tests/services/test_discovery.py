@@ -1,0 +1,236 @@
+"""Finding the sessions of all agents, and importing them one by one."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import threading
+from pathlib import Path
+
+import pytest
+
+from explorer.formats import registry
+from explorer.formats.gemini.adapter import GEMINI
+from explorer.services.discovery import Places, Scan, agents_named, places_of, scan
+from explorer.services.found_import import FoundImport, ImportState
+from explorer.workbench import Workbench
+from tests import homes
+from tests.formats import opencode_store as opencode
+from tests.formats.files import user
+
+
+def look(bench: Workbench, home: Path, *added: Path, **environment: str) -> Scan:
+    return scan(bench.store, Places(home, environment, added))
+
+
+def states(found: Scan) -> dict[str, str]:
+    return {one.found.session_id or one.found.path.stem: one.state for one in found.sessions}
+
+
+def import_all(bench: Workbench, found: Scan) -> FoundImport:
+    work = FoundImport(bench, found.sessions)
+    work.run()
+    return work
+
+
+def test_sessions_are_grouped_by_agent_and_project(bench: Workbench, tmp_path: Path) -> None:
+    home = homes.usual_home(tmp_path / "home")
+    found = look(bench, home)
+    groups = [(one.agent, one.project, len(one.sessions), one.new) for one in found.groups()]
+    assert sorted(groups) == [
+        ("Claude Code", "quay", 1, 1), ("Codex CLI", "pier", 1, 1), ("opencode", "lab", 2, 2),
+        ("pi", "quay", 2, 2),
+    ]  # fmt: skip
+    times = [one.found.modified_ms for one in found.sessions]
+    assert times == sorted(times, reverse=True), "the newest first"
+    files = {one.found.path for one in found.sessions}
+    whole = sum(path.stat().st_size for path in files)
+    assert 0 <= whole - found.size < len(found.sessions), "a file of two sessions counts once"
+    assert not found.failures
+
+
+def test_what_is_stored_and_what_has_changed_since(bench: Workbench, tmp_path: Path) -> None:
+    home = homes.usual_home(tmp_path / "home")
+    assert set(states(look(bench, home)).values()) == {"new"}
+    import_all(bench, look(bench, home))
+    assert len(bench.sessions()) == 6
+    assert set(states(look(bench, home)).values()) == {"stored"}
+    homes.pi_session(home, "quay-2", "/home/dev/quay", entries=4, age=-60)
+    database = home / ".local/share/opencode/opencode.db"
+    with sqlite3.connect(database) as db:
+        later = opencode.BEGIN + 10**12
+        db.execute("UPDATE session SET time_updated = ? WHERE id = 'ses-b'", (later,))
+    db.close()
+    now = states(look(bench, home))
+    assert {name for name, state in now.items() if state == "changed"} == {"quay-2", "ses-b"}
+    bench.store.arrange([row.key for row in bench.sessions()], "trashed_ms", 5.0).result()
+    assert states(look(bench, home)) == now, "what is in the trash is not new"
+
+
+def test_only_what_is_new_or_changed_is_opened(bench: Workbench, tmp_path: Path) -> None:
+    home = homes.usual_home(tmp_path / "home")
+    import_all(bench, look(bench, home))
+    new = homes.pi_session(home, "quay-3", "/home/dev/quay")
+    found = look(bench, home)
+    with homes.reads_below(home) as read:
+        outcome = FoundImport(bench, found.sessions).run()
+    assert (outcome.new, outcome.unchanged, outcome.left) == (1, 6, 0)
+    assert set(read) == {str(new)}
+
+
+def test_sessions_keep_their_agents_titles_and_ids(bench: Workbench, tmp_path: Path) -> None:
+    homes.opencode_sessions(tmp_path, "ses-a", "ses-b")
+    import_all(bench, look(bench, tmp_path))
+    assert sorted(row.title for row in bench.sessions()) == ["About ses-a", "About ses-b"]
+    assert sorted(row.session_id for row in bench.sessions()) == ["ses-a", "ses-b"]
+
+
+def test_one_agents_failing_search_loses_no_other(
+    bench: Workbench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = homes.usual_home(tmp_path / "home")
+
+    class Failing:
+        name, title = GEMINI.name, GEMINI.title
+
+        def find(self, *_: object) -> None:
+            raise ZeroDivisionError("a file that nobody expected")
+
+    monkeypatch.setitem(registry.ADAPTERS, "gemini", Failing())
+    found = look(bench, home)
+    assert len(found.sessions) == 6
+    assert found.failures == ((GEMINI.title, "a file that nobody expected"),)
+
+
+def test_homes_that_were_moved_by_variables_are_found(bench: Workbench, tmp_path: Path) -> None:
+    homes.claude_session(tmp_path / "a", 1, "/w", root="claude")
+    homes.codex_session(tmp_path / "a", 2, "/w", root="codex")
+    homes.opencode_sessions(tmp_path / "b", "ses-a")
+    home = tmp_path / "home"
+    home.mkdir()
+    assert not look(bench, home).sessions
+    moved = look(
+        bench, home, CLAUDE_CONFIG_DIR=str(tmp_path / "a/claude"),
+        CODEX_HOME=str(tmp_path / "a/codex"), XDG_DATA_HOME=str(tmp_path / "b/.local/share"),
+    )  # fmt: skip
+    agents = sorted(one.found.format for one in moved.sessions)
+    assert agents == ["claude-code", "codex", "opencode"]
+
+
+def test_places_that_were_added_are_searched_too(bench: Workbench, tmp_path: Path) -> None:
+    home = homes.usual_home(tmp_path / "home")
+    backup = homes.usual_home(tmp_path / "backup")
+    loose = homes.pi_session(tmp_path / "other", "loose", "/home/dev/quay")
+    (loose.parent / "package.json").write_text('{"name": "no session"}')
+    os.mkfifo(loose.parent / "pipe.jsonl")
+    found = look(bench, home, backup, loose.parents[1], tmp_path / "gone")
+    assert len(found.sessions) == 13
+    assert [one.where for one in found.failures] == [str(tmp_path / "gone")]
+    work = FoundImport(bench, [one for one in found.sessions if one.found.path == loose])
+    assert work.run().new == 1
+    assert [row.path for row in bench.sessions()] == [str(loose)]
+
+
+def test_agents_are_left_out_unread(bench: Workbench, tmp_path: Path) -> None:
+    home = homes.usual_home(tmp_path / "home")
+    with homes.reads_below(home) as read:
+        found = scan(bench.store, Places(home, {}, (), agents_named(["CODEX cli"])))
+    assert [one.agent for one in found.sessions] == ["Codex CLI"]
+    assert read and all(".codex" in path for path in read)
+    nobody = places_of({"sessions.agents": ["nobody"], "sessions.places": ["~/x"]})
+    assert nobody.agents == {"nobody"} and nobody.added == (Path.home() / "x",)
+    assert not scan(bench.store, Places(home, {}, (), nobody.agents)).sessions
+
+
+def test_a_search_reads_only_the_agents_places_and_changes_nothing(
+    bench: Workbench, tmp_path: Path
+) -> None:
+    home = homes.usual_home(tmp_path / "home")
+    for name in ("letter.md", "Documents/a.jsonl", "src/.pi/b.jsonl"):
+        (home / name).parent.mkdir(parents=True, exist_ok=True)
+        (home / name).write_text("{}")
+    before = {path: path.stat() for path in sorted(home.rglob("*"))}
+    with homes.reads_below(home) as read:
+        look(bench, home)
+    assert read
+    mine = ("letter.md", "Documents", "src", "../")
+    assert [path for path in read if path.partition(f"{home}/")[2].startswith(mine)] == []
+    after = {path: path.stat() for path in sorted(home.rglob("*"))}
+    assert {p: (s.st_size, s.st_mtime_ns) for p, s in before.items()} == {
+        p: (s.st_size, s.st_mtime_ns) for p, s in after.items()
+    }
+
+
+def test_folders_that_cannot_be_read_are_passed_over(bench: Workbench, tmp_path: Path) -> None:
+    home = homes.usual_home(tmp_path / "home")
+    shutil.rmtree(home / ".codex/sessions")
+    (home / ".codex/sessions").symlink_to("sessions")
+    database = home / ".local/share/opencode/opencode.db"
+    database.unlink()
+    database.mkdir()
+    (home / ".pi/agent/sessions/--home-dev-quay--/quay-1.jsonl").chmod(0)
+    could_read = os.access(home / ".pi/agent/sessions/--home-dev-quay--/quay-1.jsonl", os.R_OK)
+    found = look(bench, home)
+    assert len(found.sessions) == (3 if could_read else 2), "root may read everything"
+    assert not found.failures
+
+
+def test_a_damaged_file_is_named_and_skipped(bench: Workbench, tmp_path: Path) -> None:
+    home = homes.usual_home(tmp_path / "home")
+    found = look(bench, home)
+    gone = home / ".pi/agent/sessions/--home-dev-quay--/quay-1.jsonl"
+    gone.unlink()
+    outcome = FoundImport(bench, found.sessions).run()
+    assert [path for path, _ in outcome.failed] == [str(gone)]
+    assert (outcome.new, outcome.left, len(bench.sessions())) == (5, 0, 5)
+
+
+def test_an_import_is_cancelled_and_goes_on_where_it_was(bench: Workbench, tmp_path: Path) -> None:
+    home = homes.usual_home(tmp_path / "home")
+    found = look(bench, home)
+    seen: list[ImportState] = []
+
+    def progress(state: ImportState) -> None:
+        seen.append(state)
+        if state.sessions_done == 2:
+            work.cancel()
+
+    work = FoundImport(bench, found.sessions, progress)
+    outcome = work.run()
+    assert (outcome.new, outcome.left, len(bench.sessions())) == (2, 4, 2)
+    assert seen[-1].sessions == 6 and seen[-1].size == found.size
+    newest = {one.found.session_id or one.found.path.stem for one in found.sessions[:2]}
+    again = look(bench, home)
+    assert {name for name, state in states(again).items() if state == "stored"} == newest
+    assert FoundImport(bench, again.sessions).run().new == 4
+
+
+def test_a_paused_import_waits(bench: Workbench, tmp_path: Path) -> None:
+    found = look(bench, homes.usual_home(tmp_path / "home"))
+    reached = threading.Event()
+
+    def progress(state: ImportState) -> None:
+        if state.sessions_done == 1:
+            work.pause()
+            reached.set()
+
+    work = FoundImport(bench, found.sessions, progress)
+    thread = threading.Thread(target=work.run)
+    thread.start()
+    assert reached.wait(60)
+    thread.join(0.3)
+    assert thread.is_alive() and len(bench.sessions()) <= 2
+    work.resume()
+    thread.join(60)
+    assert len(bench.sessions()) == 6
+
+
+def test_sessions_of_one_id_at_two_places_are_two(bench: Workbench, tmp_path: Path) -> None:
+    """As when a home was copied and both went on."""
+    one = homes.pi_session(tmp_path / "a", "quay-1", "/home/dev/quay")
+    other = homes.pi_session(tmp_path / "b", "quay-1", "/home/dev/quay")
+    homes.write_lines(other, [homes.header(id="quay-1", cwd="/w"), user("e0", None)])
+    found = look(bench, tmp_path / "a", tmp_path / "b")
+    assert FoundImport(bench, found.sessions).run().new == 2
+    assert {row.path for row in bench.sessions()} == {str(one), str(other)}

@@ -1,0 +1,78 @@
+"""A session is called what its agent called it, until an entry names it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from explorer.services.document import Document
+from explorer.store import Store, salvage
+from explorer.workbench import Workbench
+from tests.formats.opencode_store import reply, session, user, write_database
+from tests.services.conftest import close_bench, open_bench
+from tests.store.sources import FileSource, chain, write_file
+
+
+def titled(file: Path, title: str) -> FileSource:
+    source = FileSource(file)
+    source.header = replace(source.header, title=title)
+    return source
+
+
+def titles(store: Store) -> list[str]:
+    return [row.title for row in store.sessions()]
+
+
+NAMED = {"type": "session_info", "id": "n1", "parentId": "e2", "name": "By hand"}
+
+
+def test_the_agents_title_stands_before_the_first_message(store: Store, tmp_path: Path) -> None:
+    file = write_file(tmp_path / "a.jsonl", chain(3))
+    report = store.import_session(titled(file, "Fix the parser"))
+    assert report.title == "Fix the parser" and titles(store) == ["Fix the parser"]
+    write_file(file, chain(4))
+    store.import_session(titled(file, "Fix the lexer"))
+    assert titles(store) == ["Fix the lexer"], "the agent gave it another title since"
+    write_file(file, chain(5))
+    store.import_session(titled(file, ""))
+    assert titles(store) == ["Fix the lexer"]
+
+
+def test_a_name_in_the_file_stands_before_its_title(store: Store, tmp_path: Path) -> None:
+    file = write_file(tmp_path / "a.jsonl", [*chain(3), NAMED])
+    report = store.import_session(titled(file, "Fix the parser"))
+    assert report.title == "By hand" and titles(store) == ["By hand"]
+    write_file(file, [*chain(3), NAMED, *chain(4)[3:]])
+    store.import_session(titled(file, "Fix the lexer"))
+    assert titles(store) == ["By hand"]
+
+
+def benches(database: Path) -> Iterator[Workbench]:
+    bench = open_bench(database)
+    yield bench
+    close_bench(bench)
+
+
+async def _rename(document: Document, name: str) -> None:
+    await document.edits.rename(name)
+
+
+def test_a_person_renames_what_opencode_gave_a_title(database: Path, tmp_path: Path) -> None:
+    file = write_database(tmp_path / "opencode.db", session("s1", user("m1", 0, "hello")))
+    for bench in benches(database):
+        key = bench.import_blocking(file).key
+        assert [row.title for row in bench.sessions()] == ["About s1"]
+        asyncio.run(_rename(bench.open_blocking(key), "Mine"))
+        file.unlink()
+        write_database(file, session("s1", user("m1", 0, "hello"), reply("m2", 9, "well")))
+        assert bench.import_blocking(file).added == 1
+        assert [row.title for row in bench.sessions()] == ["Mine"]
+
+
+def test_a_salvaged_session_keeps_its_title(store: Store, database: Path, tmp_path: Path) -> None:
+    store.import_session(titled(write_file(tmp_path / "a.jsonl", chain(3)), "Fix the parser"))
+    store.close()
+    report = salvage(database, tmp_path / "copy.db")
+    assert [one.title for one in report.sessions] == ["Fix the parser"]
