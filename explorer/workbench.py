@@ -38,6 +38,7 @@ from explorer.services.session_forks import (
 from explorer.settings.prompt_templates import PromptTemplates, load_prompt, load_templates
 from explorer.store import SearchHit, Store
 from explorer.store.rows import ImportReport, IsCancelled, LoadedSession, OnProgress, SessionRow
+from explorer.store.sessions import Arranged
 
 
 def now_ms() -> int:
@@ -156,6 +157,14 @@ class Workbench:
         await asyncio.wrap_future(self.store.delete(key))
         await asyncio.to_thread(Transcripts(self.store.path, session_id).remove)
         await asyncio.to_thread(remove_outputs, self.store.path, session_id)
+        self.hub.publish(SessionsChanged())
+
+    async def arrange(
+        self, keys: Sequence[int], field: Arranged, value: float | str | None
+    ) -> None:
+        """Put sessions into the archive or the trash (milliseconds since 1970, None takes them out
+        again), or write a note on them. Raises StoreError."""
+        await asyncio.wrap_future(self.store.arrange(keys, field, value))
         self.hub.publish(SessionsChanged())
 
     async def search(self, query: str, key: int | None = None, limit: int = 200) -> list[SearchHit]:

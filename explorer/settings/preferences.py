@@ -35,6 +35,8 @@ class Preferences:
     """Window geometry and layout, as Qt wrote them, in base64."""
     layout: dict[str, str] = field(default_factory=dict)
     inspector_tab: str = "entry"
+    library_filters: dict[str, Any] = field(default_factory=dict)
+    """Filters over the library that were saved, by the name that they were given."""
     extra: dict[str, Any] = field(default_factory=dict)
 
 

@@ -198,12 +198,14 @@ class TableModel(QAbstractTableModel, Generic[Row]):
         """Sort by a column; -1 gives back the order in which the rows came."""
         self.layoutAboutToBeChanged.emit()
         before = self.persistentIndexList()
-        items = [self._rows[self._place(each.row())] for each in before]
+        places = [self._place(each.row()) for each in before]
         self.sorted_by = (column, order)
         self._arrange()
+        # Looked up, not searched for: of a selection there are as many indices as rows.
+        shown_at = {place: at for at, place in enumerate(self._order or ())} if places else {}
         after = [
-            self.index(self.row_of(item), old.column())
-            for item, old in zip(items, before, strict=True)
+            self.index(shown_at.get(place, place), old.column())
+            for place, old in zip(places, before, strict=True)
         ]
         self.changePersistentIndexList(before, after)
         self.layoutChanged.emit()
