@@ -40,11 +40,13 @@ from ui.copilot.controller import PromptTabController
 from ui.extensions.controller import (
     ExtensionsController,
 )
+from ui.library.arrangement import ArrangementController
 from ui.library.controller import (
     SessionsController,
 )
 from ui.library.live import LiveController
 from ui.library.new_session import NewSessionController
+from ui.library.page_controller import LibraryPageController
 from ui.library.resume import ResumeController
 from ui.library.search import (
     SearchController,
@@ -114,6 +116,8 @@ class WindowSession(QObject):
         self.sessions = SessionsController(self.state)
         self.new_session = NewSessionController(self.state, self.sessions)
         self.resume = ResumeController(self.state)
+        self.arrangement = ArrangementController(self.state, self.sessions.open_now)
+        self.library_page = LibraryPageController(self.state, self.sessions, self.arrangement)
         self.live = LiveController(self.state)
         self.search = SearchController(self.state, self.sessions)
         self.navigation = NavigationController(self.state)
