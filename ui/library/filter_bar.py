@@ -10,7 +10,7 @@ from PySide6.QtGui import QActionGroup, QKeyEvent
 from PySide6.QtWidgets import QButtonGroup, QFrame, QLineEdit, QMenu, QPushButton, QWidget
 
 from ui.library.filters import PLACES, SPANS, Filters, Place
-from ui.theme import S4, S8, bind_font, bind_icon, scaled, small_font
+from ui.theme import S4, S8, bind_font, bind_icon, on_theme_changed, scaled, small_font
 from ui.widgets.figures import full
 from ui.widgets.flow import wrapping_row
 from ui.widgets.labels import LinkButton
@@ -162,6 +162,13 @@ class FilterBar(QWidget):
         column.addLayout(row(self.line, *self.places.buttons(), spacing=S4, wide=self.line))
         column.addLayout(wrapping_row(*chips, across=S4))
         self.show_filters(self.filters)
+        on_theme_changed(self._even_out)
+        self._even_out()
+
+    def _even_out(self) -> None:
+        """Chips with a sign and those without are of one height."""
+        for part in (self.compacted, self.started, self.clear):
+            part.setMinimumHeight(self.agent.sizeHint().height())
 
     def _places(self) -> QButtonGroup:
         group = QButtonGroup(self)

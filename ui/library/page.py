@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from PySide6.QtCore import QPoint, Qt, Signal
@@ -12,24 +12,38 @@ from PySide6.QtWidgets import QLabel, QMenu, QPushButton, QSplitter, QStackedWid
 from explorer.services.library import LibraryRow, LibrarySums
 from ui.actions import Keys, sequences_of, shown_keys
 from ui.library.filter_bar import FilterBar
-from ui.library.filters import Filters
+from ui.library.filters import Filters, Place
 from ui.library.hits import HitsPanel
 from ui.library.table import LibraryTable
 from ui.library.totals import TotalsStrip
 from ui.theme import S4, S8, S12, S16, set_tone
 from ui.widgets.dialogs import Dialog, fit
 from ui.widgets.figures import count
+from ui.widgets.flow import wrapping_row
 from ui.widgets.notice import NoticeStrip
 from ui.widgets.panels import (
     EmptyState,
     column_in,
     column_of,
     push_button,
-    row_in,
     stacked,
 )
 
 Standard = QKeySequence.StandardKey
+
+
+_PUT_AWAY: Mapping[Place, tuple[str, str]] = {
+    "library": ("Every session is put away", "They are in the archive or in the trash."),
+    "archive": (
+        "The archive is empty",
+        "Select sessions in the library and press Ctrl+E: they wait here, out of the list.",
+    ),
+    "trash": (
+        "The trash is empty",
+        "What you move to the trash waits here until you put it back or delete it for good.",
+    ),
+}
+"""By place: what it says without a session."""
 
 
 class LibraryPage(Dialog):
@@ -102,8 +116,9 @@ class LibraryPage(Dialog):
         self.no_match.other_pressed.connect(
             lambda: self.filters.search_asked.emit(self.filters.filters.words)
         )
+        self.put_away = EmptyState("session", "", "", parent=self)
         self.stack = QStackedWidget(self)
-        for page in (self.reading, self.table, self.nothing, self.no_match):
+        for page in (self.reading, self.table, self.nothing, self.no_match, self.put_away):
             self.stack.addWidget(page)
 
     def _make_actions(self) -> None:
@@ -176,7 +191,7 @@ class LibraryPage(Dialog):
     def _lay_out_parts(self) -> None:
         self.chosen = QLabel(self)
         set_tone(self.chosen, "dim")
-        self.more = push_button("Mor&e", self, "More to do with the chosen sessions")
+        self.more = push_button("Mor&e", self, "More to do with the selected sessions")
         self.more.clicked.connect(
             lambda: self._menu(self.more.mapToGlobal(QPoint(0, 0)), above=True)
         )
@@ -188,17 +203,13 @@ class LibraryPage(Dialog):
             self.delete_action,
             self.note_action,
         )
-        bar = QWidget(self)
-        line = row_in(bar, S4, (S16, 0, S16, 0))
-        line.addWidget(self.chosen)
-        line.addStretch(1)
-        for action in actions:
-            line.addWidget(self._button(action))
-        line.addWidget(self.more)
+        bar = wrapping_row(
+            *map(self._button, actions), self.more, self.chosen, margins=(S16, 0, S16, 0)
+        )
         upper = QWidget(self)
         column = column_in(upper, S8)
         column.addWidget(self.stack, 1)
-        column.addWidget(bar)
+        column.addLayout(bar)
         self.parts: QSplitter = stacked(upper, self.hits, (3, 2), self)
         top = column_of(self.filters, spacing=0, margins=(S16, S12, S16, S8))
         foot = column_of(self.totals, spacing=0)
@@ -217,36 +228,24 @@ class LibraryPage(Dialog):
         elif is_empty:
             self.stack.setCurrentWidget(self.nothing)
         else:
-            self._say_nothing(self.filters.filters)
-            self.stack.setCurrentWidget(self.no_match)
+            self.stack.setCurrentWidget(self._empty_page(self.filters.filters))
         if had_focus and not rows:
             self.filters.line.setFocus()
         self._follow()
 
-    def _say_nothing(self, filters: Filters) -> None:
-        page = self.no_match
-        page.button.setVisible(filters.is_narrowed)
-        page.other.setVisible(bool(filters.words))
+    def _empty_page(self, filters: Filters) -> EmptyState:
+        """What says why there is no row, and what to do next."""
         if filters.is_narrowed:
-            page.set_words(
+            self.no_match.other.setVisible(bool(filters.words))
+            self.no_match.set_words(
                 "No session passes these filters",
                 "Clear them, or look for the words in the text of all entries."
                 if filters.words
                 else "Clear them, or choose others above.",
             )
-        elif filters.place == "library":
-            page.set_words("Every session is put away", "Look into the archive and the trash.")
-        elif filters.place == "archive":
-            page.set_words(
-                "The archive is empty",
-                "Choose sessions in the library and press Ctrl+E to put them away here.",
-            )
-        else:
-            page.set_words(
-                "The trash is empty",
-                "What you move to the trash waits here until you put it back or delete it for "
-                "good.",
-            )
+            return self.no_match
+        self.put_away.set_words(*_PUT_AWAY[filters.place])
+        return self.put_away
 
     def show_sums(self, sums: LibrarySums | None) -> None:
         """Show what the filtered sessions came to; None: it is being added up."""
@@ -281,7 +280,8 @@ class LibraryPage(Dialog):
         self.import_action.setEnabled(has_files)
         self.more.setEnabled(some)
         all_of = count(self.table.rows.rowCount(), "session")
-        self.chosen.setText(f"{len(rows):,} of {all_of} chosen" if some else all_of)
+        self.chosen.setText(f"{len(rows):,} of {all_of} selected" if some else "Nothing selected")
+        self.chosen.setMinimumHeight(self.more.sizeHint().height())
 
     # what is done --------------------------------------------------------------------------------
 

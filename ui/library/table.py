@@ -5,15 +5,32 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, Qt, Signal
-from PySide6.QtGui import QContextMenuEvent
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtGui import QContextMenuEvent, QFocusEvent, QPainter
+from PySide6.QtWidgets import (
+    QApplication,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QWidget,
+)
 
 from explorer.services.library import LibraryRow
 from ui.library.columns import columns
-from ui.widgets.table import Table, TableModel
+from ui.theme import S4, theme
+from ui.widgets.table import Index, Table, TableModel
 
 _LAST_USED = 3
 """The number of the column by which the rows are sorted at first."""
+
+
+class FirstColumn(QStyledItemDelegate):
+    """Puts the cells of the first column below their heading."""
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        if option.state & QStyle.StateFlag.State_Selected:
+            painter.fillRect(option.rect, theme().sel)
+        option.rect.setLeft(option.rect.left() + S4)
+        super().paint(painter, option, index)
 
 
 class LibraryTable(Table):
@@ -29,6 +46,7 @@ class LibraryTable(Table):
         self.setSelectionMode(self.SelectionMode.ExtendedSelection)
         self.setTextElideMode(Qt.TextElideMode.ElideRight)
         self.selectionModel().selectionChanged.connect(lambda _on, _off: self.choice_changed.emit())
+        self.setItemDelegateForColumn(0, FirstColumn(self))
         self.restyle()
         down = Qt.SortOrder.DescendingOrder
         self.horizontalHeader().setSortIndicatorShown(True)
@@ -46,33 +64,46 @@ class LibraryTable(Table):
         return sorted({at for one in parts for at in range(one.top(), one.bottom() + 1)})
 
     def show_sessions(self, rows: Sequence[LibraryRow]) -> None:
-        """Show other rows; those of the same sessions stay chosen, and the list stays in place."""
+        """Show other rows; those of the same sessions stay selected, and the list stays in place.
+        Where the selected ones are gone, the keyboard goes on at the row that took their place."""
         keys = {row.session.key for row in self.chosen}
         now = self.current.session.key if self.current is not None else 0
-        place = self.verticalScrollBar().value()
+        place, at = self.verticalScrollBar().value(), self.currentIndex().row()
         self.rows.show(rows)
-        self.choose(keys, now)
+        self.choose(keys, now, at)
+        if keys and self.hasFocus():
+            self._choose_current()
         self.verticalScrollBar().setValue(place)
         self.choice_changed.emit()
 
-    def choose(self, keys: Collection[int], current: int = 0) -> None:
-        """Choose the sessions with these keys; ``current`` becomes the current row, or else the
-        first one."""
+    def choose(self, keys: Collection[int], current: int = 0, at: int = 0) -> None:
+        """Select the sessions with these keys; ``current`` becomes the current row, or else the
+        one at ``at``."""
         selection, last = QItemSelection(), len(self.rows.columns) - 1
-        at_current = 0
         if keys or current:
-            for at in range(self.rows.rowCount()):
-                row = self.rows.at(at)
+            for place in range(self.rows.rowCount()):
+                row = self.rows.at(place)
                 assert row is not None
                 if row.session.key in keys:
-                    selection.select(self.rows.index(at, 0), self.rows.index(at, last))
+                    selection.select(self.rows.index(place, 0), self.rows.index(place, last))
                 if row.session.key == current:
-                    at_current = at
-        flags = QItemSelectionModel.SelectionFlag
-        model = self.selectionModel()
-        model.select(selection, flags.ClearAndSelect)
+                    at = place
+        flags, model = QItemSelectionModel.SelectionFlag, self.selectionModel()
         if self.rows.rowCount():
-            model.setCurrentIndex(self.rows.index(at_current, 0), flags.NoUpdate)
+            at = min(max(at, 0), self.rows.rowCount() - 1)
+            model.setCurrentIndex(self.rows.index(at, 0), flags.NoUpdate)
+        model.select(selection, flags.ClearAndSelect)
+
+    def _choose_current(self) -> None:
+        """Select the current row where none is."""
+        model, flags = self.selectionModel(), QItemSelectionModel.SelectionFlag
+        if self.currentIndex().isValid() and not model.hasSelection():
+            model.select(self.currentIndex(), flags.ClearAndSelect | flags.Rows)
+
+    def focusInEvent(self, event: QFocusEvent, /) -> None:
+        super().focusInEvent(event)
+        if event.reason() != Qt.FocusReason.MouseFocusReason:
+            self._choose_current()
 
     def copy(self) -> None:
         """Copy the chosen rows, a line each."""

@@ -178,7 +178,7 @@ class UsageBars(QWidget):
         most = max((bar.value for bar in self.bars), default=0.0)
         if not most:
             painter.setPen(now.dim)
-            words = f"{self._title}: {NOT_RECORDED}" if self._title else ""
+            words = f"{self._title}: {NOT_RECORDED}" if self.bars else ""
             painter.drawText(self.rect(), int(Qt.AlignmentFlag.AlignVCenter), words)
         elif self._stands:
             self._paint_days(painter, most)

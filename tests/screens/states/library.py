@@ -54,5 +54,5 @@ async def moved(scene: Scene) -> AsyncIterator[None]:
 async def trash(scene: Scene) -> AsyncIterator[None]:
     page = await opened(scene)
     scene.live.keys("Alt+T", to=page)
-    await scene.live.until(page.no_match.isVisible, "the empty trash")
+    await scene.live.until(page.put_away.isVisible, "the empty trash")
     yield
