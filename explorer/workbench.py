@@ -88,9 +88,10 @@ class Workbench:
 
     # the library ---------------------------------------------------------------------------------
 
-    def sessions(self) -> list[SessionRow]:
-        """All complete sessions, the latest changed first."""
-        return self.store.sessions()
+    def sessions(self, most: int | None = None) -> list[SessionRow]:
+        """All complete sessions but those put away, the latest changed first; ``most``: how many
+        at most."""
+        return self.store.sessions(most=most)
 
     async def import_file(
         self,

@@ -40,9 +40,13 @@ def session_rows(
     """The sessions that are complete, the last used first; ``all_places``: those in the archive and
     in the trash too; ``most``: how many at most."""
     shown = "" if all_places else _SHOWN
-    limit = "" if most is None else f" LIMIT {int(most)}"
-    order = f" ORDER BY s.changed_ms DESC, s.key DESC{limit}"
-    rows = db.execute(f"{_SELECT}{shown}{order}").fetchall()
+    order = " ORDER BY s.changed_ms DESC, s.key DESC"
+    first = ""
+    if most is not None:
+        # Only keys are sorted, not whole rows of all sessions.
+        first = f" AND s.key IN (SELECT s.key FROM sessions s WHERE s.complete = 1{shown}{order}"
+        first += f" LIMIT {int(most)})"
+    rows = db.execute(f"{_SELECT}{shown}{first}{order}").fetchall()
     return [_row(one) for one in rows]
 
 

@@ -91,7 +91,7 @@ def columns() -> tuple[Column[LibraryRow], ...]:
                tip="The last part of the folder that it worked in",
                detail=lambda row: row.session.cwd or None,
                colour=lambda row: None if row.project else none),
-        Column("Title", title_of, sort_key=lambda row: title_of(row).casefold(), stretch=True,
+        Column("Title", title_of, sort_key=lambda row: row.session.title.casefold(), stretch=True,
                detail=_detail, colour=lambda row: None if row.session.title else none),
         Column("Last used", _last, RIGHT, lambda row: row.session.last_ms, width=96,
                tip="Time of the newest entry",
@@ -104,10 +104,10 @@ def columns() -> tuple[Column[LibraryRow], ...]:
         _figure("Compactions", lambda row: full(row.session.compactions),
                 lambda row: row.session.compactions, "Compactions on all branches", 96,
                 shown_from=820),
-        _figure("Tokens", _sum(tokens_of), _known_or_least(tokens_of, lambda s: s.tokens),
+        _figure("Tokens", _sum(tokens_of), _by_tokens,
                 "What all its calls took, as the providers counted it", 92,
                 detail=_basis("Tokens", tokens_of)),
-        _figure("Cost", _sum(cost_of), _known_or_least(cost_of, lambda s: s.cost),
+        _figure("Cost", _sum(cost_of), _by_cost,
                 "What all its calls cost, as recorded", 92, detail=_basis("Cost", cost_of)),
         Column("Model", lambda row: row.model or NOT_RECORDED,
                sort_key=lambda row: row.model.casefold(), width=150, shown_from=1020,
@@ -117,13 +117,15 @@ def columns() -> tuple[Column[LibraryRow], ...]:
     )  # fmt: skip
 
 
-def _known_or_least(
-    of: Callable[[UsageSum], tuple[str, Known]], figure: Callable[[UsageSum], float]
-) -> Callable[[LibraryRow], float]:
-    """Sorts by a figure; what is not known comes after the smallest."""
+def _by_tokens(row: LibraryRow) -> float:
+    """Sorts by tokens; what is not known comes after the smallest."""
+    spent = row.spent
+    known = row.is_summed and (spent.calls or not spent.uncounted)
+    return float(spent.tokens) if known else -1.0
 
-    def key(row: LibraryRow) -> float:
-        unknown = of(row.spent)[1].provenance is Provenance.UNREADABLE
-        return -1.0 if unknown or not row.is_summed else figure(row.spent)
 
-    return key
+def _by_cost(row: LibraryRow) -> float:
+    """Sorts by cost; what is not known comes after the smallest."""
+    spent = row.spent
+    known = row.is_summed and (spent.calls > spent.unpriced or not spent.calls + spent.uncounted)
+    return spent.cost if known else -1.0

@@ -65,6 +65,9 @@ class ImportNotes:
 
 FILTER = "Agent sessions (*.jsonl *.json *.db *.md);;All files (*)"
 
+RECENT = 500
+"""Sessions in the list at the left; the window of all sessions has the others."""
+
 AS_IT_WAS = "As it was imported (*.jsonl)"
 AS_PI_3 = "pi session, version 3 (*.jsonl)"
 TRY_PI_3 = "Export as pi version 3"
@@ -100,7 +103,7 @@ class SessionsController(QObject):
         if self._state.bench is None:
             return
         key = self._state.document.key if self._state.document else 0
-        self._state.window.library.show_sessions(self._state.bench.sessions(), key)
+        self._state.window.library.show_sessions(self._state.bench.sessions(RECENT), key)
 
     # opening -------------------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from PySide6.QtCore import QPoint, Qt, Signal
@@ -47,8 +47,8 @@ _PUT_AWAY: Mapping[Place, tuple[str, str]] = {
 
 
 class LibraryPage(Dialog):
-    """Does not block the window behind it; what is done to sessions is asked for by signals that
-    have a list of ``LibraryRow``."""
+    """Does not block the window behind it, and can be used when ``building`` is done; what is done
+    to sessions is asked for by signals that have a list of ``LibraryRow``."""
 
     open_asked = Signal(int, int)
     """(session key, entry index or -1)"""
@@ -80,20 +80,30 @@ class LibraryPage(Dialog):
         super().__init__("All sessions", parent, is_modal=False)
         self.setWindowFlag(Qt.WindowType.WindowMaximizeButtonHint)
         self._is_empty = True
+
+    def building(self) -> Iterator[None]:
+        """Make its parts, in steps between which the window behind it answers."""
         self.notice = NoticeStrip(self)
         self.filters = FilterBar(self)
+        yield
         self.table = LibraryTable(self)
+        yield
         self.hits = HitsPanel(self)
         self.hits.opened.connect(self.open_asked)
         self.hits.closed.connect(self._hide_hits)
+        yield
         self.totals = TotalsStrip(self)
+        yield
         self._make_empty_states()
+        yield
         self._make_actions()
+        yield
+        self._lay_out_parts()
         self.table.row_activated.connect(lambda one: self.open_asked.emit(one.session.key, -1))
         self.table.choice_changed.connect(self._follow)
         self.table.menu_asked.connect(self._menu)
-        self._lay_out_parts()
         self._follow()
+        yield
         fit(self, 1180, 820)
         self.filters.line.setFocus()
 

@@ -28,6 +28,7 @@ from ui.shell.dialogs import ask_text, confirm, present
 from ui.widgets.figures import count
 from ui.widgets.loader import Loader
 from ui.widgets.notice import Notice
+from ui.widgets.steps import StepRunner
 
 REST_MS = 250
 """How long the sessions must not change before they are read again."""
@@ -55,6 +56,7 @@ class LibraryPageController(QObject):
         self._rows: Sequence[LibraryRow] = ()
         self._search = 0
         self._is_stale = True
+        self._steps = StepRunner(self)
         self._reader, self._filter, self._sums = Loader(self), Loader(self), Loader(self)
         self._reader.loaded.connect(self._take)
         self._reader.failed.connect(self._failed)
@@ -75,14 +77,23 @@ class LibraryPageController(QObject):
         """Show the window, with what was read before until it is read again."""
         if self._state.bench is None:
             return
-        if self.page is None:
-            self.page = self._make()
+        if self.page is not None:
+            self._present(self.page)
+        elif not self._steps.is_running:
+            page = LibraryPage(self._state.window)
+            self._steps.start(page.building(), lambda: self._built(page))
+
+    def _present(self, page: LibraryPage) -> None:
         if self._is_stale:
             self._read()
-        present(self.page)
+        present(page)
 
-    def _make(self) -> LibraryPage:
-        page = LibraryPage(self._state.window)
+    def _built(self, page: LibraryPage) -> None:
+        self.page = page
+        self._connect(page)
+        self._present(page)
+
+    def _connect(self, page: LibraryPage) -> None:
         arrangement = self._arrangement
         for signal, run in (
             (page.archive_asked, arrangement.archive),
@@ -108,7 +119,6 @@ class LibraryPageController(QObject):
         filters.forget_asked.connect(self._forget_saved)
         filters.show_saved(self._state.preferences.library_filters)
         page.show_undo(arrangement.last.words if arrangement.last is not None else "")
-        return page
 
     def _changed(self) -> None:
         self._is_stale = True

@@ -80,14 +80,18 @@ class LibraryTable(Table):
         """Select the sessions with these keys; ``current`` becomes the current row, or else the
         one at ``at``."""
         selection, last = QItemSelection(), len(self.rows.columns) - 1
-        if keys or current:
-            for place in range(self.rows.rowCount()):
-                row = self.rows.at(place)
-                assert row is not None
-                if row.session.key in keys:
-                    selection.select(self.rows.index(place, 0), self.rows.index(place, last))
-                if row.session.key == current:
-                    at = place
+        begin = -1
+        for place in range(self.rows.rowCount() + 1 if keys or current else 0):
+            row = self.rows.at(place)
+            key = row.session.key if row is not None else 0
+            if key and key == current:
+                at = place
+            # Neighbours are one range: a range for each row would take seconds.
+            if key in keys:
+                begin = place if begin < 0 else begin
+            elif begin >= 0:
+                selection.select(self.rows.index(begin, 0), self.rows.index(place - 1, last))
+                begin = -1
         flags, model = QItemSelectionModel.SelectionFlag, self.selectionModel()
         if self.rows.rowCount():
             at = min(max(at, 0), self.rows.rowCount() - 1)

@@ -233,7 +233,7 @@ async def test_a_session_is_renamed_labelled_and_removed(house: House) -> None:
     """Each by its dialog; the file that it came from stays."""
     live = await house.start(sample_path())
     live.session.actions["rename"].trigger()
-    dialog = await live.dialog()
+    await live.dialog()
     live.keys("Ctrl+A")
     live.type("Found it\n")
     await live.until(lambda: live.document.title == "Found it", "the name")
