@@ -303,8 +303,12 @@ class SessionsController(QObject):
         document, bench = self._state.document, self._state.bench
         if key is None:
             key = document.key if document is not None else 0
-        row = next((row for row in bench.sessions() if row.key == key), None) if bench else None
-        if row is None:
+        if bench is None or not key:
+            return
+        try:
+            row = bench.store.session(key)
+        except StoreError as error:
+            self._state.notice("error", str(error), "Nothing was written.")
             return
         dialog = QFileDialog(self._state.window, "Export session")
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
-from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtCore import QPoint, QSize, Qt, Signal
 from PySide6.QtGui import QActionGroup, QKeyEvent
 from PySide6.QtWidgets import QButtonGroup, QFrame, QLineEdit, QMenu, QPushButton, QWidget
 
 from ui.library.filters import PLACES, SPANS, Filters, Place
-from ui.theme import S4, S8, bind_font, bind_icon, on_theme_changed, scaled, small_font
+from ui.theme import S4, S8, S12, bind_font, bind_icon, scaled, small_font
 from ui.widgets.figures import full
 from ui.widgets.flow import wrapping_row
 from ui.widgets.labels import LinkButton
@@ -42,6 +42,9 @@ class Chip(QPushButton):
             self.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
             bind_icon(self, "chevron-down", "dim")
 
+    def sizeHint(self) -> QSize:
+        return _as_high_as_chips(super().sizeHint())
+
     def show_value(self, value: str) -> None:
         """Name what is let through; empty for all."""
         plain = self.name.replace("&", "")
@@ -49,6 +52,18 @@ class Chip(QPushButton):
         self.setText(f"{self.name}: {words.replace('&', '&&')}" if value else self.name)
         self.setAccessibleName(f"{plain}: {value or 'all'}")
         self.setChecked(bool(value))
+
+
+class ClearLink(LinkButton):
+    """Stands in the line of chips."""
+
+    def sizeHint(self) -> QSize:
+        return _as_high_as_chips(super().sizeHint())
+
+
+def _as_high_as_chips(hint: QSize) -> QSize:
+    """Those with a sign and those without are of one height."""
+    return QSize(hint.width(), max(hint.height(), scaled(16) + S12))
 
 
 class ValueList(QFrame):
@@ -162,13 +177,6 @@ class FilterBar(QWidget):
         column.addLayout(row(self.line, *self.places.buttons(), spacing=S4, wide=self.line))
         column.addLayout(wrapping_row(*chips, across=S4))
         self.show_filters(self.filters)
-        on_theme_changed(self._even_out)
-        self._even_out()
-
-    def _even_out(self) -> None:
-        """Chips with a sign and those without are of one height."""
-        for part in (self.compacted, self.started, self.clear):
-            part.setMinimumHeight(self.agent.sizeHint().height())
 
     def _places(self) -> QButtonGroup:
         group = QButtonGroup(self)
@@ -196,7 +204,7 @@ class FilterBar(QWidget):
         self.started.clicked.connect(lambda on: self._take(started=on))
         self.saved = Chip("Sa&ved", "Filters that were saved", self)
         self.saved.clicked.connect(self._open_saved)
-        self.clear = LinkButton("Clea&r filters", self)
+        self.clear = ClearLink("Clea&r filters", self)
         self.clear.clicked.connect(self.clear_filters)
         bind_font(self.clear, small_font)
         return [
