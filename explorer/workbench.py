@@ -35,6 +35,7 @@ from explorer.services.session_forks import (
 from explorer.settings.prompt_templates import PromptTemplates, load_prompt, load_templates
 from explorer.store import SearchHit, Store
 from explorer.store.rows import ImportReport, IsCancelled, LoadedSession, OnProgress, SessionRow
+from explorer.store.sessions import Arranged
 
 
 def now_ms() -> int:
@@ -84,9 +85,10 @@ class Workbench:
 
     # the library ---------------------------------------------------------------------------------
 
-    def sessions(self) -> list[SessionRow]:
-        """All complete sessions, the latest changed first."""
-        return self.store.sessions()
+    def sessions(self, most: int | None = None) -> list[SessionRow]:
+        """All complete sessions but those put away, the latest changed first; ``most``: how many
+        at most."""
+        return self.store.sessions(most=most)
 
     async def import_file(
         self,
@@ -153,6 +155,14 @@ class Workbench:
         await asyncio.wrap_future(self.store.delete(key))
         await asyncio.to_thread(Transcripts(self.store.path, session_id).remove)
         await asyncio.to_thread(remove_outputs, self.store.path, session_id)
+        self.hub.publish(SessionsChanged())
+
+    async def arrange(
+        self, keys: Sequence[int], field: Arranged, value: float | str | None
+    ) -> None:
+        """Put sessions into the archive or the trash (milliseconds since 1970, None takes them out
+        again), or write a note on them. Raises StoreError."""
+        await asyncio.wrap_future(self.store.arrange(keys, field, value))
         self.hub.publish(SessionsChanged())
 
     async def search(self, query: str, key: int | None = None, limit: int = 200) -> list[SearchHit]:

@@ -40,12 +40,14 @@ from ui.copilot.controller import PromptTabController
 from ui.extensions.controller import (
     ExtensionsController,
 )
+from ui.library.arrangement import ArrangementController
 from ui.library.controller import (
     SessionsController,
 )
 from ui.library.discovery import DiscoveryController
 from ui.library.live import LiveController
 from ui.library.new_session import NewSessionController
+from ui.library.page_controller import LibraryPageController
 from ui.library.resume import ResumeController
 from ui.library.search import (
     SearchController,
@@ -115,8 +117,12 @@ class WindowSession(QObject):
         self.sessions = SessionsController(self.state)
         self.new_session = NewSessionController(self.state, self.sessions)
         self.resume = ResumeController(self.state)
+        self.arrangement = ArrangementController(self.state, self.sessions.open_now)
         self.live = LiveController(self.state)
         self.discovery = DiscoveryController(self.state, self.sessions, self.live)
+        self.library_page = LibraryPageController(
+            self.state, self.sessions, self.arrangement, self.discovery
+        )
         self.search = SearchController(self.state, self.sessions)
         self.navigation = NavigationController(self.state)
         self.agent = AgentController(self.state)

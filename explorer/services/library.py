@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from explorer.formats import adapter_of
-from explorer.session.usage_sums import NOTHING, UsageSum
+from explorer.session.usage_sums import NOTHING, UsageSum, total_of
 from explorer.store import SessionRow, Store
 from explorer.store.totals import Total
 
@@ -25,14 +25,13 @@ class LibraryRow:
     """The model that answered most of its calls; empty where none is recorded."""
     spent: UsageSum
     """What its replies and summaries took, as far as it is summed up."""
+    text: str = field(repr=False, compare=False)
+    """What free text is looked for in: title, folder, agent, model, note, id; in lower case."""
 
     @property
-    def text(self) -> str:
-        """What free text is looked for in: title, folder, agent, model, note, id."""
-        row = self.session
-        return "\n".join(
-            (row.title, row.cwd, self.agent, self.model, row.note, row.session_id, row.path)
-        ).casefold()
+    def is_summed(self) -> bool:
+        """Whether ``spent`` is of all its entries: they are summed up in the background."""
+        return self.session.branches > 0 or not self.session.entries
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +52,8 @@ class LibraryFilter:
     started: bool = False
     """With the sub-agents that other sessions started."""
 
-    def takes(self, row: LibraryRow) -> bool:
-        """Whether a session is shown."""
+    def takes(self, row: LibraryRow, words: Sequence[str]) -> bool:
+        """Whether a session is shown; ``words``: those of the filter, in lower case."""
         session = row.session
         place = "trash" if session.trashed_ms else "archive" if session.archived_ms else "library"
         return (
@@ -65,7 +64,7 @@ class LibraryFilter:
             and (not self.models or row.model in self.models)
             and session.last_ms >= self.since_ms
             and (not self.compacted or session.compactions > 0)
-            and (not self.words or all(one in row.text for one in self.words.casefold().split()))
+            and all(one in row.text for one in words)
         )
 
 
@@ -93,48 +92,56 @@ class Library:
 
     def filtered(self, by: LibraryFilter) -> list[LibraryRow]:
         """The sessions that a filter lets through, the last used first."""
-        return [row for row in self.rows if by.takes(row)]
+        words = by.words.casefold().split()
+        return [row for row in self.rows if by.takes(row, words)]
 
     def sums(self, rows: Iterable[LibraryRow]) -> LibrarySums:
         """What some sessions came to."""
-        days: dict[int, UsageSum] = defaultdict(lambda: NOTHING)
-        projects: dict[str, UsageSum] = defaultdict(lambda: NOTHING)
-        models: dict[str, UsageSum] = defaultdict(lambda: NOTHING)
+        days: dict[int, list[UsageSum]] = defaultdict(list)
+        projects: dict[str, list[UsageSum]] = defaultdict(list)
+        models: dict[str, list[UsageSum]] = defaultdict(list)
         sessions = entries = compactions = 0
-        spent = NOTHING
         for row in rows:
             sessions += 1
             entries += row.session.entries
             compactions += row.session.compactions
-            spent += row.spent
-            projects[row.project] += row.spent
+            projects[row.project].append(row.spent)
             for one in self.totals.get(row.session.key, ()):
-                days[one.day] += one.spent
-                models[one.model] += one.spent
+                days[one.day].append(one.spent)
+                models[one.model].append(one.spent)
+        by_project = {name: total_of(parts) for name, parts in projects.items()}
         return LibrarySums(
-            sessions, entries, compactions, spent, dict(days), dict(projects), dict(models)
+            sessions,
+            entries,
+            compactions,
+            total_of(by_project.values()),
+            {day: total_of(parts) for day, parts in days.items()},
+            by_project,
+            {model: total_of(parts) for model, parts in models.items()},
         )
 
 
-def read_library(store: Store) -> Library:
-    """All sessions as they are now. Blocks; meant for a worker thread. Raises StoreError."""
+def read_library(store: Store, most: int | None = None) -> Library:
+    """All sessions as they are now, or the ``most`` that were used last. Blocks; meant for a worker
+    thread. Raises StoreError."""
+    sessions = store.sessions(all_places=True, most=most)
     totals: dict[int, list[Total]] = defaultdict(list)
-    for one in store.totals():
+    for one in store.totals(None if most is None else [row.key for row in sessions]):
         totals[one.key].append(one)
-    rows = [
-        _row(session, totals.get(session.key, ())) for session in store.sessions(all_places=True)
-    ]
-    return Library(tuple(rows), totals)
+    return Library(tuple(_row(one, totals.get(one.key, ())) for one in sessions), totals)
 
 
 def _row(session: SessionRow, totals: Sequence[Total]) -> LibraryRow:
-    spent, calls = NOTHING, dict[str, int]()
+    calls = dict[str, int]()
     for one in totals:
-        spent += one.spent
         calls[one.model] = calls.get(one.model, 0) + one.spent.calls + one.spent.uncounted
     model = max(calls, key=lambda name: calls[name]) if calls else ""
     agent, project = adapter_of(session.format).title, project_name(session.cwd)
-    return LibraryRow(session, agent, project, model, spent)
+    words = (
+        session.title, session.cwd, agent, model, session.note, session.session_id, session.path,
+    )  # fmt: skip
+    spent = totals[0].spent if len(totals) == 1 else total_of(one.spent for one in totals)
+    return LibraryRow(session, agent, project, model, spent, "\n".join(words).casefold())
 
 
 def project_name(cwd: str) -> str:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from explorer.formats import adapter_of
 from explorer.session.records import SessionHeader
+from explorer.store.rows import SessionRow
 
 _TERMINALS: Mapping[str, tuple[str, ...]] = {
     "x-terminal-emulator": ("-e",),
@@ -50,6 +51,17 @@ def resume_command(header: SessionHeader) -> ResumeCommand | None:
     adapter = adapter_of(header.format)
     arguments = tuple(adapter.resume(header))
     return ResumeCommand(adapter.title, arguments, header.cwd) if arguments else None
+
+
+def resume_command_of(row: SessionRow) -> ResumeCommand | None:
+    """``resume_command`` of a session as the library lists it."""
+    return resume_command(
+        SessionHeader(
+            row.session_id, row.format, row.version, row.cwd, row.started_ms, row.parent_session,
+            "", relation=row.relation, parent_call=row.parent_call,
+            agent_version=row.agent_version,
+        )
+    )  # fmt: skip
 
 
 def terminal_command(

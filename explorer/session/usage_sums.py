@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
+from operator import attrgetter
 
 from explorer.session.entries import TokenUsage
 from explorer.session.kinds import TURN_START_KINDS, Kind, selector
@@ -51,8 +52,15 @@ class UsageSum:
 
 
 _FIGURES = tuple(field.name for field in fields(UsageSum))
+_figures_of = attrgetter(*_FIGURES)
 NOTHING = UsageSum()
 UNCOUNTED = UsageSum(uncounted=1)
+
+
+def total_of(parts: Iterable[UsageSum]) -> UsageSum:
+    """The sum of many; several times as quick as adding one after the other."""
+    columns = list(zip(*map(_figures_of, parts), strict=True))
+    return UsageSum(*map(sum, columns)) if columns else NOTHING
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,11 +35,19 @@ def now_ms() -> float:
 _SHOWN = " AND s.archived_ms IS NULL AND s.trashed_ms IS NULL"
 
 
-def session_rows(db: sqlite3.Connection, all_places: bool) -> list[SessionRow]:
-    """All sessions that are complete, the last used first; ``all_places``: those in the archive and
-    in the trash too."""
+def session_rows(
+    db: sqlite3.Connection, all_places: bool, most: int | None = None
+) -> list[SessionRow]:
+    """The sessions that are complete, the last used first; ``all_places``: those in the archive and
+    in the trash too; ``most``: how many at most."""
     shown = "" if all_places else _SHOWN
-    rows = db.execute(f"{_SELECT}{shown} ORDER BY s.changed_ms DESC, s.key DESC").fetchall()
+    order = " ORDER BY s.changed_ms DESC, s.key DESC"
+    first = ""
+    if most is not None:
+        # Only keys are sorted, not whole rows of all sessions.
+        first = f" AND s.key IN (SELECT s.key FROM sessions s WHERE s.complete = 1{shown}{order}"
+        first += f" LIMIT {int(most)})"
+    rows = db.execute(f"{_SELECT}{shown}{first}{order}").fetchall()
     return [_row(one) for one in rows]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from array import array
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
@@ -128,11 +128,11 @@ class Store:
 
     # sessions --------------------------------------------------------------------------------
 
-    def sessions(self, *, all_places: bool = False) -> list[SessionRow]:
+    def sessions(self, *, all_places: bool = False, most: int | None = None) -> list[SessionRow]:
         """All sessions, the last changed first. ``all_places``: with those in the archive and in
-        the trash."""
+        the trash; ``most``: how many at most."""
         with self._readers.read() as db:
-            return session_rows(db, all_places)
+            return session_rows(db, all_places, most)
 
     def source_files(self) -> list[SourceFile]:
         """The files that sessions came from, as they were when they were last read."""
@@ -275,10 +275,11 @@ class Store:
                     found[call] = index_of(row[0])
         return found
 
-    def totals(self) -> list[Total]:
-        """What all sessions took, by session, day and model, as far as it is summed up."""
+    def totals(self, keys: Collection[int] | None = None) -> list[Total]:
+        """What some sessions (None: all) took, by session, day and model, as far as it is summed
+        up."""
         with self._readers.read() as db:
-            return totals(db)
+            return totals(db, keys)
 
     def set_leaf(self, key: int, index: int) -> Future[None]:
         """Store the leaf of a session, -1 for none; refused out of range."""

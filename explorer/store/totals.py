@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from explorer.formats.registry import usage_in
@@ -128,10 +128,11 @@ def _branches(readers: Readers, key: int, entries: int) -> int:
     return len(SessionTree(columns).leaves())
 
 
-def totals(db: sqlite3.Connection) -> list[Total]:
-    """Of all sessions, as far as they are summed up."""
+def totals(db: sqlite3.Connection, keys: Collection[int] | None = None) -> list[Total]:
+    """Of some sessions (None: of all), as far as they are summed up."""
+    some = "" if keys is None else f" WHERE t.session IN ({', '.join(str(int(k)) for k in keys)})"
     rows = db.execute(
         f"SELECT t.session, t.day, t.model, {', '.join('t.' + one for one in _FIGURES.split(', '))}"
-        " FROM totals t JOIN sessions s ON s.key = t.session AND s.complete = 1"
+        f" FROM totals t JOIN sessions s ON s.key = t.session AND s.complete = 1{some}"
     ).fetchall()
     return [Total(key, day, model, UsageSum(*figures)) for key, day, model, *figures in rows]

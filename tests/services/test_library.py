@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from explorer.services.changes import Change, SessionsChanged
 from explorer.services.library import Library, LibraryFilter, read_library
+from explorer.services.resume_command import resume_command_of
 from explorer.workbench import Workbench
 from tests.store.conftest import eventually
 from tests.store.test_totals import day, day_number, reply
@@ -75,3 +78,37 @@ def test_what_is_put_away_is_found_where_it_was_put(bench: Workbench, tmp_path: 
     assert [row.key for row in bench.sessions()] == keys[2:]
     store.arrange(keys[:1], "trashed_ms", None).result()
     assert sorted(row.key for row in bench.sessions()) == sorted([keys[0], keys[2]])
+
+
+def test_the_sessions_used_last_can_be_read_first(bench: Workbench, tmp_path: Path) -> None:
+    keys = [imported(bench, tmp_path / f"{name}.jsonl", "/w", "m", [1.0]) for name in "abcd"]
+    library(bench, 4)
+    bench.store.arrange(keys[3:], "trashed_ms", 5.0).result()
+    first = read_library(bench.store, most=2)
+    assert [row.session.key for row in first.rows] == [keys[3], keys[2]]
+    assert [row.spent.cost for row in first.rows] == [1.0, 1.0]
+    assert [row.key for row in bench.sessions(2)] == [keys[2], keys[1]], "without the trash"
+    assert len(read_library(bench.store).rows) == 4
+
+
+async def arranged(bench: Workbench, key: int) -> list[Change]:
+    changes: list[Change] = []
+    stop = bench.subscribe(changes.append)
+    await bench.arrange([key], "note", "look here")
+    stop()
+    return changes
+
+
+def test_what_arranges_sessions_says_so(bench: Workbench, tmp_path: Path) -> None:
+    key = imported(bench, tmp_path / "a.jsonl", "/w", "m", [1.0])
+    assert asyncio.run(arranged(bench, key)) == [SessionsChanged()]
+    assert bench.sessions()[0].note == "look here"
+
+
+def test_a_listed_session_tells_how_its_agent_goes_on_with_it(
+    bench: Workbench, tmp_path: Path
+) -> None:
+    imported(bench, tmp_path / "a.jsonl", "/w", "m", [1.0])
+    command = resume_command_of(bench.sessions()[0])
+    assert command is not None and command.line() == "cd /w && pi --session a"
+    assert resume_command_of(replace(bench.sessions()[0], relation="subagent")) is None

@@ -1,4 +1,4 @@
-"""Opening, importing, exporting and removing sessions."""
+"""Opening, importing and exporting sessions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from explorer.services.document import Document
 from explorer.store.rows import ImportCancelled, ImportReport, StoreError
 from explorer.store.salvage import salvage
 from ui.app_state import BREATH_S, AppState
-from ui.shell.dialogs import ask_text, choose_files, confirm, open_once
+from ui.shell.dialogs import ask_text, choose_files, open_once
 from ui.widgets.figures import count
 from ui.widgets.notice import Notice
 
@@ -64,6 +64,9 @@ class ImportNotes:
 
 FILTER = "Agent sessions (*.jsonl *.json *.db *.md);;All files (*)"
 
+RECENT = 500
+"""Sessions in the list at the left; the window of all sessions has the others."""
+
 AS_IT_WAS = "As it was imported (*.jsonl)"
 AS_PI_3 = "pi session, version 3 (*.jsonl)"
 TRY_PI_3 = "Export as pi version 3"
@@ -91,7 +94,6 @@ class SessionsController(QObject):
         library.open_requested.connect(self.open)
         library.import_requested.connect(self.choose_files)
         library.export_requested.connect(self.choose_export)
-        library.remove_requested.connect(self.ask_remove)
         state.window.files_dropped.connect(self.import_files)
 
     def refresh(self) -> None:
@@ -99,7 +101,7 @@ class SessionsController(QObject):
         if self._state.bench is None:
             return
         key = self._state.document.key if self._state.document else 0
-        sessions = self._state.bench.sessions()
+        sessions = self._state.bench.sessions(RECENT)
         # What another session started stands one step away from it, on its map.
         own = [row for row in sessions if row.relation in ("", "fork") or row.key == key]
         self._state.window.library.show_sessions(own, key)
@@ -201,13 +203,31 @@ class SessionsController(QObject):
         async with self._imports:
             for path in files:
                 report = await self._import_one(path, notes)
-                last = report or last
+                if report is not None:
+                    last = report
+                    if bench.store.session(report.key).trashed_ms:
+                        # Who imports a file again wants its session back.
+                        await bench.arrange([report.key], "trashed_ms", None)
         if last is not None:
             await self.open_now(last.key)
         if (notice := notes.notice()) is not None:
             self._state.window.notices.show_notice(notice)
 
-    async def _import_one(self, path: Path, notes: ImportNotes) -> ImportReport | None:
+    async def import_again(self, files: Sequence[tuple[Path, str]]) -> Notice:
+        """Bring sessions up to date with their files, each with the session's id; how it went."""
+        notes, added, read = ImportNotes(), 0, 0
+        async with self._imports:
+            for path, session_id in files:
+                report = await self._import_one(path, notes, session_id)
+                if report is not None:
+                    read, added = read + 1, added + report.added
+        found = count(added, "new entry", "new entries") if added else "nothing new"
+        done = f"{count(read, 'session')} imported again: {found}."
+        return notes.notice() or Notice("done", done)
+
+    async def _import_one(
+        self, path: Path, notes: ImportNotes, session_id: str = ""
+    ) -> ImportReport | None:
         loop = asyncio.get_running_loop()
         task = self._state.window.progress.begin(f"Importing {path.name}")
 
@@ -216,7 +236,9 @@ class SessionsController(QObject):
 
         assert self._state.bench is not None
         try:
-            report = await self._state.bench.import_file(path, progress, lambda: task.cancelled)
+            report = await self._state.bench.import_file(
+                path, progress, lambda: task.cancelled, session_id
+            )
         except (ImportCancelled, ReadCancelled):
             self._state.say(f"Import of {path.name} cancelled; nothing of it was kept.")
             return None
@@ -264,15 +286,19 @@ class SessionsController(QObject):
 
         ask_text(self._state.window, "Rename", "Name of this session", document.title, rename)
 
-    # exporting and removing ----------------------------------------------------------------------
+    # exporting -----------------------------------------------------------------------------------
 
     def choose_export(self, key: int | None = None) -> None:
         """Ask for a file and a format."""
         document, bench = self._state.document, self._state.bench
         if key is None:
             key = document.key if document is not None else 0
-        row = next((row for row in bench.sessions() if row.key == key), None) if bench else None
-        if row is None:
+        if bench is None or not key:
+            return
+        try:
+            row = bench.store.session(key)
+        except StoreError as error:
+            self._state.notice("error", str(error), "Nothing was written.")
             return
         dialog = QFileDialog(self._state.window, "Export session")
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
@@ -324,28 +350,3 @@ class SessionsController(QObject):
             )  # fmt: skip
             return
         self._state.say(f"{report.entries:,} entries written to {path}")
-
-    def ask_remove(self, key: int) -> None:
-        bench = self._state.bench
-        if bench is None:
-            return
-        row = next((row for row in bench.sessions() if row.key == key), None)
-        if row is None:
-            return
-        confirm(
-            self._state.window,
-            "Remove session",
-            f"Remove “{row.title or 'Untitled session'}” from the library?",
-            "Compactions, branches and labels that were made here go with it. "
-            "The file that it was imported from is not touched.",
-            "Remove",
-            lambda: self._state.tasks.start("Removing", self._remove(key)),
-        )
-
-    async def _remove(self, key: int) -> None:
-        bench = self._state.bench
-        if bench is None:
-            return
-        if self._state.document is not None and self._state.document.key == key:
-            self._state.show(None)
-        await bench.remove(key)

@@ -32,6 +32,7 @@ from PySide6.QtWidgets import (
 from explorer.store import SessionRow
 from ui import theme
 from ui.audit.known import NOT_RECORDED
+from ui.widgets.labels import LinkButton
 from ui.widgets.panels import column_in
 
 AnyIndex = QModelIndex | QPersistentModelIndex
@@ -182,7 +183,8 @@ class LibraryPane(QWidget):
     import_requested = Signal()
     find_requested = Signal()
     export_requested = Signal(int)
-    remove_requested = Signal(int)
+    trash_requested = Signal(int)
+    all_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -219,6 +221,13 @@ class LibraryPane(QWidget):
         self.find_button = QPushButton("Find…", self)
         self.find_button.setToolTip("Look for the sessions of your agents on this computer")
         self.find_button.clicked.connect(self.find_requested)
+        self.all_button = LinkButton("All sessions…", self)
+        self.all_button.setToolTip("All stored sessions: filters, sums, archive and trash")
+        self.all_button.clicked.connect(self.all_requested)
+        every = QHBoxLayout()
+        every.setContentsMargins(theme.S12, theme.S4, theme.S16, 0)
+        every.addWidget(self.all_button)
+        every.addStretch(1)
         buttons = QHBoxLayout()
         buttons.setContentsMargins(theme.S16, theme.S8, theme.S16, theme.S12)
         buttons.setSpacing(theme.S8)
@@ -229,6 +238,7 @@ class LibraryPane(QWidget):
         layout.addWidget(title)
         layout.addWidget(self.nothing, 1)
         layout.addWidget(self.list, 1)
+        layout.addLayout(every)
         layout.addLayout(buttons)
         self.show_sessions((), 0)
 
@@ -264,7 +274,5 @@ class LibraryPane(QWidget):
         menu.addAction("Open").triggered.connect(lambda: self.open_requested.emit(key))
         menu.addAction("Export…").triggered.connect(lambda: self.export_requested.emit(key))
         menu.addSeparator()
-        menu.addAction("Remove from the library…").triggered.connect(
-            lambda: self.remove_requested.emit(key)
-        )
+        menu.addAction("Move to trash").triggered.connect(lambda: self.trash_requested.emit(key))
         menu.popup(self.list.viewport().mapToGlobal(at))

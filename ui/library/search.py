@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from bisect import bisect_left
 
 from PySide6.QtCore import QObject
@@ -68,9 +69,18 @@ class SearchController(QObject):
             return
         if everywhere:
             self._take([])
-            titles = {row.key: row.title or "Untitled session" for row in state.bench.sessions()}
+            rows = await asyncio.to_thread(state.bench.store.sessions, all_places=True)
+            titles = {
+                row.key: row.title or "Untitled session" for row in rows if not row.trashed_ms
+            }
+            if number != self._number:
+                return
             self._bar.show_results(
-                [SearchResult(h.key, h.index, titles.get(h.key, ""), h.snippet) for h in hits]
+                [
+                    SearchResult(hit.key, hit.index, titles[hit.key], hit.snippet)
+                    for hit in hits
+                    if hit.key in titles
+                ]
             )
         else:
             self._take(sorted(hit.index for hit in hits), jump)

@@ -32,7 +32,7 @@ Standard = QKeySequence.StandardKey
 REPEAT_MS = 120
 SCALES = (100, 110, 125, 150, 175, 200)
 NEEDS_DATABASE = (
-    *("new", "import", "find", "sample", "watch_run", "search"),
+    *("new", "import", "find", "all_sessions", "sample", "watch_run", "search"),
     *compaction.NEEDS_DATABASE,
     *agent.NEEDS_DATABASE,
 )
@@ -92,6 +92,7 @@ class WindowActions(QObject):
             window.welcome.other,
             window.library.import_button,
             window.library.find_button,
+            window.library.all_button,
             window.header.search,
         ):
             control.setEnabled(has_database)
@@ -165,6 +166,9 @@ class WindowActions(QObject):
             (ActionSpec("find", "&Find on this computer…",
                         "Look for the sessions of coding agents in their usual places", "Sess&ion"),
              self._session.discovery.find),
+            (ActionSpec("all_sessions", "&All sessions…",
+                        "See, filter, sum up and put away all stored sessions", "Sess&ion",
+                        ("Ctrl+Shift+O",)), self._session.library_page.open),
             (ActionSpec("sample", "Open the &bundled session", "Open the session that comes along",
                         "Sess&ion"), self._session.open_sample),
             (ActionSpec("export", "&Export…", "Write the session to a file", "Sess&ion",

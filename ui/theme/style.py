@@ -239,6 +239,11 @@ QHeaderView::section {
   font-size: ${small_pt}pt;
 }
 QHeaderView::section:first { padding-left: 12px; }
+QHeaderView::up-arrow, QHeaderView::down-arrow {
+  width: 9px; height: 9px; subcontrol-origin: padding; subcontrol-position: top center;
+}
+QHeaderView::up-arrow { image: url("$icons/chevron-up.svg"); }
+QHeaderView::down-arrow { image: url("$icons/chevron-down.svg"); }
 
 QMenuBar { background: $panel; color: $ink; border-bottom: 1px solid $line; }
 QMenuBar::item { padding: 4px 9px; background: transparent; }

@@ -10,7 +10,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, Signal
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QItemSelectionModel,
+    QModelIndex,
+    QPersistentModelIndex,
+    Qt,
+    Signal,
+)
 from PySide6.QtGui import (
     QAction,
     QColor,
@@ -198,12 +205,14 @@ class TableModel(QAbstractTableModel, Generic[Row]):
         """Sort by a column; -1 gives back the order in which the rows came."""
         self.layoutAboutToBeChanged.emit()
         before = self.persistentIndexList()
-        items = [self._rows[self._place(each.row())] for each in before]
+        places = [self._place(each.row()) for each in before]
         self.sorted_by = (column, order)
         self._arrange()
+        # Looked up, not searched for: of a selection there are as many indices as rows.
+        shown_at = {place: at for at, place in enumerate(self._order or ())} if places else {}
         after = [
-            self.index(self.row_of(item), old.column())
-            for item, old in zip(items, before, strict=True)
+            self.index(shown_at.get(place, place), old.column())
+            for place, old in zip(places, before, strict=True)
         ]
         self.changePersistentIndexList(before, after)
         self.layoutChanged.emit()
@@ -222,9 +231,9 @@ class TableModel(QAbstractTableModel, Generic[Row]):
             row = self.at(index.row())
             if row is None or not self._is_choosable(row):
                 return Qt.ItemFlag.NoItemFlags
+        flags = super().flags(index)
         has_box = self.has_ticks and index.column() == 0
-        box = Qt.ItemFlag.ItemIsUserCheckable if has_box else Qt.ItemFlag.NoItemFlags
-        return super().flags(index) | box
+        return flags | Qt.ItemFlag.ItemIsUserCheckable if has_box else flags
 
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole, /
@@ -285,6 +294,8 @@ class Table(QTableView):
         header = self.horizontalHeader()
         header.setAccessibleName("Columns")
         header.setHighlightSections(False)
+        # With the table's selection it would ask for the flags of every cell at each paint.
+        header.setSelectionModel(QItemSelectionModel(model, header))
         header.sectionClicked.connect(self.sort_by)
         model.modelReset.connect(self._columns_changed)
         self._arranged: Sequence[Column[Any]] = ()

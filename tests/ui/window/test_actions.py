@@ -9,7 +9,7 @@ from ui.shell.command_palette import CommandPalette, ShortcutsPage, key_sections
 from ui.widgets.dialogs import help_html
 
 WITHOUT_A_SESSION = {
-    "less_motion",
+    "all_sessions", "less_motion",
     "new", "import", "find", "sample", "watch_run", "quit", "search",
     "theme_system", "theme_light", "theme_dark",
     "larger", "tall", "focus_library", "palette", "keys", "extensions", "settings",

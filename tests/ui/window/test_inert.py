@@ -18,6 +18,7 @@ from tests.ui.window.house import House
 from tests.ui.window.inert import Listener, Watch, has_image, paint
 from tests.ui.window.running import RunningWindow
 from ui.conversation.view.boxes import DocumentBox
+from ui.library.page import LibraryPage
 from ui.main_window import TABS
 from ui.map.pane import Shown
 from ui.models.dialog import ModelsDialog
@@ -34,7 +35,7 @@ SHOWN = {
     "start", "entry", "context", "compaction", "audit", "prompt", "map, tip", "raw",
     "context, tip of a row", "compaction, tip of a row", "audit, tip of a row",
     "check_mend, tip of a row", "compare_branches", "compare_summaries", "fidelity", "request",
-    "server", "notice", "question",
+    "server", "notice", "question", "trash",
 }  # fmt: skip
 """Where hostile words must have been seen for the test to say anything."""
 
@@ -151,6 +152,35 @@ async def every_dialog(live: RunningWindow, watch: Watch) -> None:
         await live.settle()
 
 
+async def all_sessions(live: RunningWindow, watch: Watch) -> None:
+    """The table of all sessions, hits in it, the way into the trash, and the question there."""
+    live.session.actions["all_sessions"].trigger()
+    page = await live.dialog(LibraryPage)
+    await live.until(lambda: page.table.rows.rowCount(), "the sessions")
+    watch.look("all_sessions", page)
+    live.type(f"{MARK}\n", to=page.filters.line)
+    await live.until(page.hits.isVisible, "the hits")
+    page.filters.project.click()
+    await live.settle()
+    watch.look("hits", *other_windows(live))
+    if (popup := QApplication.activePopupWidget()) is not None:
+        popup.close()
+    page.filters.clear_filters()
+    await live.until(lambda: page.table.rows.rowCount(), "the sessions")
+    page.table.selectAll()
+    page.delete_asked.emit(page.table.chosen)
+    question = await live.dialog(QMessageBox)
+    watch.look("question", question)
+    question.reject()
+    page.trash_action.trigger()
+    await live.until(page.notice.isVisible, "the trash")
+    watch.look("trash", page)
+    live.press_button("Undo", page.notice)
+    await live.until(lambda: live.has_document, "the session")
+    page.close()
+    await live.back()
+
+
 async def a_server(live: RunningWindow, watch: Watch, server: ChatServer, texts: list[str]) -> None:
     """A server whose models have hostile names is found, and added."""
     server.pages["/v1/models"] = {"data": [{"id": text, "owned_by": text} for text in texts]}
@@ -212,10 +242,6 @@ async def test_hostile_texts_are_shown_and_do_nothing(
     live.press_button("Details", window.notices)
     await live.settle()
     watch.look("notice", window.notices)
-    live.session.sessions.ask_remove(live.document.key)
-    question = await live.dialog(QMessageBox)
-    watch.look("question", question)
-    question.reject()
-    await live.back()
+    await all_sessions(live, watch)
     assert went == []
     assert watch.seen >= SHOWN

@@ -233,7 +233,7 @@ async def test_a_session_is_renamed_labelled_and_removed(house: House) -> None:
     """Each by its dialog; the file that it came from stays."""
     live = await house.start(sample_path())
     live.session.actions["rename"].trigger()
-    dialog = await live.dialog()
+    await live.dialog()
     live.keys("Ctrl+A")
     live.type("Found it\n")
     await live.until(lambda: live.document.title == "Found it", "the name")
@@ -242,17 +242,15 @@ async def test_a_session_is_renamed_labelled_and_removed(house: House) -> None:
     assert "Found it" in session_titles(live)
     live.click_entry(260)
     live.keys("F6", "Ctrl+B")
-    dialog = await live.dialog()
+    await live.dialog()
     live.type("look here\n")
     await live.until(lambda: live.document.tree.labels().get(260) == "look here", "the label")
     await live.back()
     assert live.window.entry.header.label.text() == "look here"
     key = live.document.key
-    live.session.sessions.ask_remove(key)
-    dialog = await live.dialog()
-    live.press_button("Remove", dialog)
+    live.window.library.trash_requested.emit(key)
     await live.until(lambda: not live.has_document, "the removal")
-    await live.back()
+    await live.idle()
     assert session_titles(live) == []
     assert sample_path().exists()
     assert live.window.welcome.isVisible()

@@ -1,0 +1,319 @@
+"""The filters over the library: a line for words, the places, and a chip for each filter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+
+from PySide6.QtCore import QPoint, QSize, Qt, Signal
+from PySide6.QtGui import QActionGroup, QKeyEvent
+from PySide6.QtWidgets import QButtonGroup, QFrame, QLineEdit, QMenu, QPushButton, QWidget
+
+from ui.library.filters import PLACES, SPANS, Filters, Place
+from ui.theme import S4, S8, S12, bind_font, bind_icon, scaled, small_font
+from ui.widgets.figures import full
+from ui.widgets.flow import wrapping_row
+from ui.widgets.labels import LinkButton
+from ui.widgets.panels import column_in, row
+from ui.widgets.table import RIGHT, Column, Table, TableModel
+
+PLACE_TITLES: Mapping[Place, str] = {
+    "library": "&Library",
+    "archive": "Arc&hive",
+    "trash": "&Trash",
+}
+FEW = 10
+"""Values up to which a list of them needs no line to find one."""
+NO_NAME = "not recorded"
+
+
+class Chip(QPushButton):
+    """A filter. Checked: it lets only some sessions through."""
+
+    def __init__(self, name: str, tip: str, parent: QWidget, opens: bool = True) -> None:
+        """``opens``: it opens a list, else a press turns it on and off."""
+        super().__init__(name, parent)
+        self.name = name
+        self.setCheckable(True)
+        self.setAutoDefault(False)
+        self.setToolTip(tip)
+        bind_font(self, small_font)
+        if opens:
+            self.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
+            bind_icon(self, "chevron-down", "dim")
+
+    def sizeHint(self) -> QSize:
+        return _as_high_as_chips(super().sizeHint())
+
+    def show_value(self, value: str) -> None:
+        """Name what is let through; empty for all."""
+        plain = self.name.replace("&", "")
+        words = value if len(value) <= 24 else f"{value[:23]}…"
+        self.setText(f"{self.name}: {words.replace('&', '&&')}" if value else self.name)
+        self.setAccessibleName(f"{plain}: {value or 'all'}")
+        self.setChecked(bool(value))
+
+
+class ClearLink(LinkButton):
+    """Stands in the line of chips."""
+
+    def sizeHint(self) -> QSize:
+        return _as_high_as_chips(super().sizeHint())
+
+
+def _as_high_as_chips(hint: QSize) -> QSize:
+    """Those with a sign and those without are of one height."""
+    return QSize(hint.width(), max(hint.height(), scaled(16) + S12))
+
+
+class ValueList(QFrame):
+    """The values of a filter with boxes to tick, over the window until a press beside it."""
+
+    changed = Signal(object)
+    """The ticked values, a frozenset."""
+
+    def __init__(self, name: str, parent: QWidget) -> None:
+        """``name``: of the filter, for screen readers."""
+        super().__init__(parent, Qt.WindowType.Popup)
+        self.setProperty("card", True)
+        self._counts: Mapping[str, int] = {}
+        self.line = QLineEdit(self)
+        self.line.setPlaceholderText("Find")
+        self.line.setAccessibleName(f"Find in {name}")
+        self.line.textChanged.connect(lambda _text: self._fill())
+        self.table = Table(
+            TableModel(
+                [
+                    Column("", lambda value: value or NO_NAME, stretch=True),
+                    Column("", lambda value: full(self._counts[value]), RIGHT),
+                ],
+                has_ticks=True,
+            ),
+            name,
+            self,
+        )
+        self.table.setFrameShape(QFrame.Shape.NoFrame)
+        self.table.horizontalHeader().hide()
+        self.table.rows.row_ticked.connect(lambda _row: self._tell())
+        self.table.row_activated.connect(self._only)
+        self.clear = LinkButton("Show &all", self)
+        self.clear.clicked.connect(self._show_all)
+        column = column_in(self, S4, (S8, S8, S8, S8))
+        column.addWidget(self.line)
+        column.addWidget(self.table)
+        column.addWidget(self.clear)
+
+    def open_below(self, chip: QWidget, counts: Mapping[str, int], chosen: frozenset[str]) -> None:
+        """Offer values with the sessions that have each, the most frequent first."""
+        self._counts = {**dict.fromkeys(chosen, 0), **counts}
+        self.table.rows.ticked = set(chosen)
+        self.line.clear()
+        self.line.setVisible(len(self._counts) > FEW)
+        self.table.restyle()
+        self._fill()
+        shown = min(FEW, max(1, len(self._counts)))
+        self.table.setFixedHeight(shown * self.table.row_height() + S4)
+        self.setFixedWidth(scaled(280))
+        self.adjustSize()
+        self.move(chip.mapToGlobal(QPoint(0, chip.height() + S4)))
+        self.show()
+        (self.table if self.line.isHidden() else self.line).setFocus()
+
+    def _fill(self) -> None:
+        words = self.line.text().casefold()
+        found = [one for one in self._counts if words in (one or NO_NAME).casefold()]
+        self.table.show_rows(sorted(found, key=lambda one: (-self._counts[one], one.casefold())))
+        self.clear.setEnabled(bool(self.table.rows.ticked))
+
+    def _tell(self) -> None:
+        self.clear.setEnabled(bool(self.table.rows.ticked))
+        self.changed.emit(frozenset(self.table.rows.ticked))
+
+    def _only(self, value: str) -> None:
+        """Let one value through, and nothing else."""
+        self.table.rows.ticked = {value}
+        self._tell()
+        self.hide()
+
+    def _show_all(self) -> None:
+        self.table.rows.tick(list(self.table.rows.ticked), on=False)
+        self._tell()
+        self.hide()
+
+    def keyPressEvent(self, event: QKeyEvent, /) -> None:
+        if event.key() == Qt.Key.Key_Escape:
+            self.hide()
+        elif event.key() == Qt.Key.Key_Down and self.line.hasFocus():
+            self.table.setFocus()
+        else:
+            super().keyPressEvent(event)
+
+
+class FilterBar(QWidget):
+    """Emits the filters whenever a person changes one."""
+
+    changed = Signal(object)
+    """``Filters``"""
+    search_asked = Signal(str)
+    """Return in the line: look for its words in the entries' texts."""
+    save_asked = Signal()
+    saved_chosen = Signal(str)
+    forget_asked = Signal(str)
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.filters = Filters()
+        self._counts: Mapping[str, Mapping[str, int]] = {}
+        self._saved: list[str] = []
+        self.line = QLineEdit(self)
+        self.line.setPlaceholderText("Filter by title, folder, note… Enter searches all entries")
+        self.line.setAccessibleName("Filter the sessions; Enter searches the text of all entries")
+        self.line.setClearButtonEnabled(True)
+        self.line.textChanged.connect(lambda text: self._take(words=" ".join(text.split())))
+        self.line.returnPressed.connect(lambda: self.search_asked.emit(self.filters.words))
+        self.places = self._places()
+        chips = self._chips()
+        column = column_in(self, S8)
+        column.addLayout(row(self.line, *self.places.buttons(), spacing=S4, wide=self.line))
+        column.addLayout(wrapping_row(*chips, across=S4))
+        self.show_filters(self.filters)
+
+    def _places(self) -> QButtonGroup:
+        group = QButtonGroup(self)
+        for at, place in enumerate(PLACES):
+            button = QPushButton(PLACE_TITLES[place], self)
+            button.setCheckable(True)
+            button.setAutoDefault(False)
+            group.addButton(button, at)
+        group.idClicked.connect(lambda at: self._take(place=PLACES[at]))
+        return group
+
+    def _chips(self) -> list[QWidget]:
+        self.agent = self._value_chip("&Agent", "agents", "Only sessions of these agents")
+        self.project = self._value_chip("&Project", "projects", "Only sessions in these folders")
+        self.model = self._value_chip(
+            "&Model", "models", "Only sessions that these models answered"
+        )
+        self.since = Chip("&Since", "Only sessions that were used lately", self)
+        self.since.clicked.connect(self._open_spans)
+        self.compacted = Chip("&Compacted", "Only sessions with a compaction", self, opens=False)
+        self.compacted.clicked.connect(lambda on: self._take(compacted=on))
+        self.started = Chip(
+            "S&ub-agents", "With the sub-agents that other sessions started", self, opens=False
+        )
+        self.started.clicked.connect(lambda on: self._take(started=on))
+        self.saved = Chip("Sa&ved", "Filters that were saved", self)
+        self.saved.clicked.connect(self._open_saved)
+        self.clear = ClearLink("Clea&r filters", self)
+        self.clear.clicked.connect(self.clear_filters)
+        bind_font(self.clear, small_font)
+        return [
+            self.agent, self.project, self.model, self.since, self.compacted, self.started,
+            self.saved, self.clear,
+        ]  # fmt: skip
+
+    def _value_chip(self, name: str, field: str, tip: str) -> Chip:
+        chip = Chip(name, tip, self)
+        values = ValueList(name.replace("&", ""), self)
+        values.changed.connect(lambda chosen: self._take(**{field: chosen}))
+        chip.clicked.connect(lambda: self._open(chip, values, self._counts.get(field, {}), field))
+        return chip
+
+    # what is shown -------------------------------------------------------------------------------
+
+    def show_values(self, counts: Mapping[str, Mapping[str, int]]) -> None:
+        """The values that ``agents``, ``projects`` and ``models`` can have, each with the sessions
+        that have it."""
+        self._counts = counts
+
+    def show_saved(self, names: Iterable[str]) -> None:
+        """The names of the filters that were saved."""
+        self._saved = sorted(names, key=str.casefold)
+
+    def show_filters(self, filters: Filters) -> None:
+        """Show filters, which no signal reports."""
+        self.filters = filters
+        if " ".join(self.line.text().split()) != filters.words:
+            self.line.blockSignals(True)
+            self.line.setText(filters.words)
+            self.line.blockSignals(False)
+        self.places.button(PLACES.index(filters.place)).setChecked(True)
+        for chip, chosen in (
+            (self.agent, filters.agents), (self.project, filters.projects),
+            (self.model, filters.models),
+        ):  # fmt: skip
+            names = [one or NO_NAME for one in sorted(chosen, key=str.casefold)]
+            chip.show_value(", ".join(names[:2]) if len(names) < 3 else f"{len(names)} chosen")
+        self.since.show_value(SPANS[filters.days] if filters.days else "")
+        self.compacted.setChecked(filters.compacted)
+        self.started.setChecked(filters.started)
+        self.saved.setChecked(False)
+        self.clear.setVisible(filters.is_narrowed)
+
+    def focus_line(self) -> None:
+        """Put the keyboard into the line."""
+        self.line.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.line.selectAll()
+
+    def clear_filters(self) -> None:
+        """Let all sessions of the place through."""
+        if self.clear.hasFocus():
+            self.line.setFocus()
+        self.choose(Filters(place=self.filters.place))
+
+    def choose(self, filters: Filters) -> None:
+        """Show filters, and report them."""
+        self.show_filters(filters)
+        self.changed.emit(filters)
+
+    def _take(self, **values: object) -> None:
+        self.choose(replace(self.filters, **values))  # type: ignore[arg-type]
+
+    # lists below chips ---------------------------------------------------------------------------
+
+    def _open(self, chip: Chip, values: ValueList, counts: Mapping[str, int], field: str) -> None:
+        self.show_filters(self.filters)  # the press has checked the chip
+        values.open_below(chip, counts, getattr(self.filters, field))
+
+    def _open_spans(self) -> None:
+        menu = self._menu_below(self.since)
+        group = QActionGroup(menu)
+        for days, words in SPANS.items():
+            action = menu.addAction(words[:1].upper() + words[1:])
+            action.setCheckable(True)
+            action.setChecked(days == self.filters.days)
+            group.addAction(action)
+            action.triggered.connect(self._taking(days))
+        self._pop(menu, self.since)
+
+    def _taking(self, days: int) -> Callable[[], None]:
+        return lambda: self._take(days=days)
+
+    def _open_saved(self) -> None:
+        menu = self._menu_below(self.saved)
+        for name in self._saved:
+            menu.addAction(name.replace("&", "&&")).triggered.connect(
+                lambda _checked=False, one=name: self.saved_chosen.emit(one)
+            )
+        if self._saved:
+            menu.addSeparator()
+        save = menu.addAction("&Save these filters…")
+        save.setEnabled(self.filters != Filters())
+        save.triggered.connect(self.save_asked)
+        if self._saved:
+            forget = menu.addMenu("&Forget")
+            for name in self._saved:
+                forget.addAction(name.replace("&", "&&")).triggered.connect(
+                    lambda _checked=False, one=name: self.forget_asked.emit(one)
+                )
+        self._pop(menu, self.saved)
+
+    def _menu_below(self, chip: Chip) -> QMenu:
+        self.show_filters(self.filters)
+        menu = QMenu(chip)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        return menu
+
+    @staticmethod
+    def _pop(menu: QMenu, chip: Chip) -> None:
+        menu.popup(chip.mapToGlobal(QPoint(0, chip.height() + S4)))

@@ -1,0 +1,113 @@
+"""Entries of all sessions whose text holds what was looked for, with the line that matched."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from PySide6.QtCore import QRectF, Qt, Signal
+from PySide6.QtGui import QPainter
+from PySide6.QtWidgets import (
+    QLabel,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QWidget,
+)
+
+from explorer.store import SearchHit
+from ui.theme import S4, S16, bind_font, small_font, theme, ui_font
+from ui.widgets.figures import count
+from ui.widgets.labels import LinkButton
+from ui.widgets.panels import column_in, row
+from ui.widgets.table import RIGHT, ROW, Column, Index, Table, TableModel
+
+_TEXT = 2
+"""The number of the column with the matched line."""
+_BLANK = {ord(sign): " " for sign in "\n\r\t\v\f"}
+
+
+class FoundEntry(NamedTuple):
+    """A hit, and the title of its session."""
+
+    hit: SearchHit
+    session: str
+
+    @property
+    def line(self) -> str:
+        """The matched line; its marks are where those of the hit are."""
+        return self.hit.snippet.translate(_BLANK)
+
+
+class LineDelegate(QStyledItemDelegate):
+    """A line with a ground and a rule below what matched."""
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        now, found = theme(), index.data(ROW)
+        chosen = bool(option.state & QStyle.StateFlag.State_Selected)
+        rect = QRectF(option.rect)
+        painter.save()
+        if chosen:
+            painter.fillRect(rect, now.sel)
+        painter.setFont(option.font)
+        metrics = painter.fontMetrics()
+        inner = rect.adjusted(S4, 0, -S4, 0)
+        shown = metrics.elidedText(found.line, Qt.TextElideMode.ElideRight, int(inner.width()))
+        top = inner.center().y() - metrics.height() / 2
+        for start, end in found.hit.marks:
+            left = metrics.horizontalAdvance(shown[:start])
+            wide = metrics.horizontalAdvance(shown[:end]) - left
+            if wide > 0:
+                place = QRectF(inner.left() + left, top, wide, metrics.height())
+                painter.fillRect(place, now.card if chosen else now.sel)
+                painter.fillRect(QRectF(place.left(), place.bottom(), wide, 1), now.accent)
+        painter.setPen(now.ink)
+        painter.drawText(inner, int(Qt.AlignmentFlag.AlignVCenter), shown)
+        painter.restore()
+
+
+class HitsPanel(QWidget):
+    """Hidden until something was looked for."""
+
+    opened = Signal(int, int)
+    """(session key, entry index) of a hit."""
+    closed = Signal()
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.title = QLabel("", self)
+        bind_font(self.title, lambda: ui_font(0, bold=True))
+        self.close_link = LinkButton("Hide hits", self)
+        bind_font(self.close_link, small_font)
+        self.close_link.clicked.connect(self.closed)
+        columns: list[Column[FoundEntry]] = [
+            Column("Session", lambda one: one.session, width=220,
+                   detail=lambda one: one.session),
+            Column("Entry", lambda one: f"#{one.hit.index}", RIGHT, width=72),
+            Column("Matched line", lambda one: one.line, stretch=True,
+                   detail=lambda one: one.hit.snippet),
+        ]  # fmt: skip
+        self.table = Table(TableModel(columns, self), "Entries found", self)
+        self.table.setItemDelegateForColumn(_TEXT, LineDelegate(self.table))
+        self.table.row_activated.connect(lambda one: self.opened.emit(one.hit.key, one.hit.index))
+        self.table.restyle()
+        head = row(self.title, 1, self.close_link)
+        head.setContentsMargins(S16, S4, S16, 0)
+        column = column_in(self, S4)
+        column.addLayout(head)
+        column.addWidget(self.table, 1)
+        self.hide()
+
+    def show_hits(self, words: str, hits: Sequence[FoundEntry], cut: bool) -> None:
+        """Show what was found; ``cut``: there may be more."""
+        sessions = len({one.hit.key for one in hits})
+        more = "at least " if cut else ""
+        found = (
+            f"{more}{count(len(hits), 'entry', 'entries')} in {count(sessions, 'session')}"
+            if hits
+            else "No entry of these sessions"
+        )
+        self.title.setText(f"{found[:1].upper()}{found[1:]} with “{words}”")
+        self.table.show_rows(hits)
+        self.table.setVisible(bool(hits))
+        self.show()

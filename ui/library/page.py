@@ -1,0 +1,340 @@
+"""The window of all stored sessions: filters, the table, what can be done, and the totals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
+from PySide6.QtWidgets import QLabel, QMenu, QPushButton, QSplitter, QStackedWidget, QWidget
+
+from explorer.services.library import LibraryRow, LibrarySums
+from ui.actions import Keys, sequences_of, shown_keys
+from ui.library.filter_bar import FilterBar
+from ui.library.filters import Filters, Place
+from ui.library.hits import HitsPanel
+from ui.library.table import LibraryTable
+from ui.library.totals import TotalsStrip
+from ui.theme import S4, S8, S12, S16, set_tone
+from ui.widgets.dialogs import Dialog, fit
+from ui.widgets.figures import count
+from ui.widgets.flow import wrapping_row
+from ui.widgets.notice import NoticeStrip
+from ui.widgets.panels import (
+    EmptyState,
+    column_in,
+    column_of,
+    push_button,
+    stacked,
+)
+
+Standard = QKeySequence.StandardKey
+
+
+_PUT_AWAY: Mapping[Place, tuple[str, str]] = {
+    "library": ("Every session is put away", "They are in the archive or in the trash."),
+    "archive": (
+        "The archive is empty",
+        "Select sessions in the library and press Ctrl+E: they wait here, out of the list.",
+    ),
+    "trash": (
+        "The trash is empty",
+        "What you move to the trash waits here until you put it back or delete it for good.",
+    ),
+}
+"""By place: what it says without a session."""
+
+
+class LibraryPage(Dialog):
+    """Does not block the window behind it, and can be used when ``building`` is done; what is done
+    to sessions is asked for by signals that have a list of ``LibraryRow``."""
+
+    open_asked = Signal(int, int)
+    """(session key, entry index or -1)"""
+    archive_asked = Signal(list)
+    trash_asked = Signal(list)
+    put_back_asked = Signal(list)
+    delete_asked = Signal(list)
+    note_asked = Signal(list)
+    copy_ids_asked = Signal(list)
+    copy_commands_asked = Signal(list)
+    show_files_asked = Signal(list)
+    import_again_asked = Signal(list)
+    undo_asked = Signal()
+    import_asked = Signal()
+    find_asked = Signal()
+
+    open_action: QAction
+    archive_action: QAction
+    trash_action: QAction
+    put_back_action: QAction
+    delete_action: QAction
+    note_action: QAction
+    ids_action: QAction
+    commands_action: QAction
+    folder_action: QAction
+    import_action: QAction
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__("All sessions", parent, is_modal=False)
+        self.setWindowFlag(Qt.WindowType.WindowMaximizeButtonHint)
+        self._is_empty = True
+
+    def building(self) -> Iterator[None]:
+        """Make its parts, in steps between which the window behind it answers."""
+        self.notice = NoticeStrip(self)
+        self.filters = FilterBar(self)
+        yield
+        self.table = LibraryTable(self)
+        yield
+        self.hits = HitsPanel(self)
+        self.hits.opened.connect(self.open_asked)
+        self.hits.closed.connect(self._hide_hits)
+        yield
+        self.totals = TotalsStrip(self)
+        yield
+        self._make_empty_states()
+        yield
+        self._make_actions()
+        yield
+        self._lay_out_parts()
+        self.table.row_activated.connect(lambda one: self.open_asked.emit(one.session.key, -1))
+        self.table.choice_changed.connect(self._follow)
+        self.table.menu_asked.connect(self._menu)
+        self._follow()
+        yield
+        fit(self, 1180, 820)
+        self.filters.line.setFocus()
+
+    # parts ---------------------------------------------------------------------------------------
+
+    def _make_empty_states(self) -> None:
+        self.reading = QLabel("Reading the sessions…", self)
+        self.reading.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        set_tone(self.reading, "dim")
+        self.nothing = EmptyState(
+            "session", "No session yet",
+            "Import a session file, drop one on the window, or look for those of the agents on "
+            "this computer.",
+            "&Import…", self, "&Find on this computer…",
+        )  # fmt: skip
+        self.nothing.pressed.connect(self.import_asked)
+        self.nothing.other_pressed.connect(self.find_asked)
+        self.no_match = EmptyState("filter", "", "", "Clear filters", self, "Search all entries")
+        self.no_match.pressed.connect(self.filters.clear_filters)
+        self.no_match.other_pressed.connect(
+            lambda: self.filters.search_asked.emit(self.filters.filters.words)
+        )
+        self.put_away = EmptyState("session", "", "", parent=self)
+        self.stack = QStackedWidget(self)
+        for page in (self.reading, self.table, self.nothing, self.no_match, self.put_away):
+            self.stack.addWidget(page)
+
+    def _make_actions(self) -> None:
+        for name, text, tip, signal, keys in (
+            ("archive", "Arch&ive", "Put the sessions away, out of the list",
+             self.archive_asked, ("Ctrl+E",)),
+            ("trash", "Move to trash", "Put the sessions into the trash; the agents' files stay",
+             self.trash_asked, (Standard.Delete,)),
+            ("put_back", "Put &back", "Put the sessions back into the library",
+             self.put_back_asked, ("Ctrl+E",)),
+            ("delete", "&Delete for good…",
+             "Take the sessions out of the database; the agents' files stay",
+             self.delete_asked, ()),
+            ("note", "&Note…", "Write a note on the sessions", self.note_asked, ("F2",)),
+            ("ids", "Copy i&d", "Copy the sessions' ids", self.copy_ids_asked, ()),
+            ("commands", "Copy the command to res&ume",
+             "Copy the command by which the agent goes on", self.copy_commands_asked, ()),
+            ("folder", "Show in &folder", "Show the folder of the session's file",
+             self.show_files_asked, ()),
+            ("import", "Import a&gain", "Take in what the file has now",
+             self.import_again_asked, ()),
+        ):  # fmt: skip
+            action = self._action(text, tip, self._with_chosen(signal), keys)
+            setattr(self, f"{name}_action", action)
+        self.open_action = self._action("&Open", "Open the session", self._open)
+        context = Qt.ShortcutContext.WidgetWithChildrenShortcut
+        for action in (
+            self.archive_action,
+            self.trash_action,
+            self.put_back_action,
+            self.note_action,
+        ):
+            # In the line above, Delete and the others are keys of the text.
+            self.removeAction(action)
+            action.setShortcutContext(context)
+            self.table.addAction(action)
+        self.undo_action = self._action(
+            "&Undo", "Take back what was done last", self.undo_asked.emit
+        )
+        for text, sequences, run in (
+            ("Filter", ("Ctrl+F",), self.filters.focus_line),
+            ("Sessions", ("F6",), self._focus_table),
+        ):
+            self._action(text, "", run, sequences)
+
+    def _with_chosen(self, signal: Any) -> Callable[[], None]:
+        """Emits a signal with the chosen rows."""
+        return lambda: signal.emit(self.table.chosen)
+
+    def _action(self, text: str, tip: str, run: Callable[[], object], keys: Keys = ()) -> QAction:
+        action = QAction(text, self)
+        action.setShortcuts(sequences_of(keys))
+        shown = shown_keys(action)
+        action.setToolTip(f"{tip} ({shown})" if shown else tip)
+        action.triggered.connect(lambda _checked=False: run())
+        self.addAction(action)
+        return action
+
+    def _button(self, action: QAction) -> QPushButton:
+        button = push_button(action.text(), self, action.toolTip())
+        button.clicked.connect(action.trigger)
+
+        def follow() -> None:
+            button.setEnabled(action.isEnabled())
+            button.setVisible(action.isVisible())
+
+        action.changed.connect(follow)
+        return button
+
+    def _lay_out_parts(self) -> None:
+        self.chosen = QLabel(self)
+        set_tone(self.chosen, "dim")
+        self.more = push_button("Mor&e", self, "More to do with the selected sessions")
+        self.more.clicked.connect(
+            lambda: self._menu(self.more.mapToGlobal(QPoint(0, 0)), above=True)
+        )
+        actions = (
+            self.open_action,
+            self.archive_action,
+            self.put_back_action,
+            self.trash_action,
+            self.delete_action,
+            self.note_action,
+        )
+        bar = wrapping_row(
+            *map(self._button, actions), self.more, self.chosen, margins=(S16, 0, S16, 0)
+        )
+        upper = QWidget(self)
+        column = column_in(upper, S8)
+        column.addWidget(self.stack, 1)
+        column.addLayout(bar)
+        self.parts: QSplitter = stacked(upper, self.hits, (3, 2), self)
+        top = column_of(self.filters, spacing=0, margins=(S16, S12, S16, S8))
+        foot = column_of(self.totals, spacing=0)
+        self.lay_out(column_of(self.notice, top, spacing=0), self.parts, foot)
+        foot.setContentsMargins(0, S8, 0, S12)
+
+    # what is shown -------------------------------------------------------------------------------
+
+    def show_sessions(self, rows: Sequence[LibraryRow], is_empty: bool) -> None:
+        """Show the sessions that the filters let through. ``is_empty``: there are none at all."""
+        self._is_empty = is_empty
+        had_focus = self.table.hasFocus()
+        self.table.show_sessions(rows)
+        if rows:
+            self.stack.setCurrentWidget(self.table)
+        elif is_empty:
+            self.stack.setCurrentWidget(self.nothing)
+        else:
+            self.stack.setCurrentWidget(self._empty_page(self.filters.filters))
+        if had_focus and not rows:
+            self.filters.line.setFocus()
+        self._follow()
+
+    def _empty_page(self, filters: Filters) -> EmptyState:
+        """What says why there is no row, and what to do next."""
+        if filters.is_narrowed:
+            self.no_match.other.setVisible(bool(filters.words))
+            self.no_match.set_words(
+                "No session passes these filters",
+                "Clear them, or look for the words in the text of all entries."
+                if filters.words
+                else "Clear them, or choose others above.",
+            )
+            return self.no_match
+        self.put_away.set_words(*_PUT_AWAY[filters.place])
+        return self.put_away
+
+    def show_sums(self, sums: LibrarySums | None) -> None:
+        """Show what the filtered sessions came to; None: it is being added up."""
+        self.totals.show_sums(sums)
+
+    def show_undo(self, words: str) -> None:
+        """What Ctrl+Z would take back; empty for nothing."""
+        self.undo_action.setEnabled(bool(words))
+        self.undo_action.setText(f"&Undo: {words}" if words else "&Undo")
+
+    def _follow(self) -> None:
+        """What can be done with the chosen rows."""
+        rows, place = self.table.chosen, self.filters.filters.place
+        some = bool(rows)
+        self.open_action.setEnabled(len(rows) == 1)
+        self.archive_action.setVisible(place == "library")
+        self.put_back_action.setVisible(place != "library")
+        self.trash_action.setVisible(place != "trash")
+        self.delete_action.setVisible(place == "trash")
+        for action in (
+            self.archive_action,
+            self.put_back_action,
+            self.trash_action,
+            self.delete_action,
+            self.note_action,
+            self.ids_action,
+            self.commands_action,
+        ):
+            action.setEnabled(some)
+        has_files = any(one.session.path for one in rows)
+        self.folder_action.setEnabled(has_files)
+        self.import_action.setEnabled(has_files)
+        self.more.setEnabled(some)
+        all_of = count(self.table.rows.rowCount(), "session")
+        self.chosen.setText(f"{len(rows):,} of {all_of} selected" if some else "Nothing selected")
+        self.chosen.setMinimumHeight(self.more.sizeHint().height())
+
+    # what is done --------------------------------------------------------------------------------
+
+    def _open(self) -> None:
+        rows = self.table.chosen
+        if len(rows) == 1:
+            self.open_asked.emit(rows[0].session.key, -1)
+
+    def _focus_table(self) -> None:
+        if self.stack.currentWidget() is self.table:
+            self.table.setFocus()
+
+    def _hide_hits(self) -> None:
+        had_focus = self.hits.isAncestorOf(self.focusWidget())
+        self.hits.hide()
+        if had_focus:
+            self.filters.line.setFocus()
+
+    def _menu(self, at: QPoint, above: bool = False) -> None:
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        groups = (
+            (self.open_action,),
+            (self.archive_action, self.put_back_action, self.trash_action, self.delete_action),
+            (self.note_action, self.ids_action, self.commands_action),
+            (self.folder_action, self.import_action),
+            (self.undo_action,),
+        )
+        for number, group in enumerate(groups):
+            if number:
+                menu.addSeparator()
+            for action in group:
+                menu.addAction(action)
+        if above:
+            at -= QPoint(0, menu.sizeHint().height() + S4)
+        menu.popup(at)
+
+    def keyPressEvent(self, event: QKeyEvent, /) -> None:
+        if event.matches(Standard.Undo):
+            self.undo_action.trigger()
+        elif event.key() == Qt.Key.Key_Escape and self.hits.isVisible():
+            self._hide_hits()
+        elif event.key() == Qt.Key.Key_Escape and self.notice.isVisible():
+            self.notice.dismiss()
+        else:
+            super().keyPressEvent(event)

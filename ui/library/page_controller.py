@@ -1,0 +1,375 @@
+"""The window of all sessions: reads the library in threads, filters it, and does what is asked."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QTimer
+from PySide6.QtGui import QGuiApplication
+
+from explorer.services.changes import SessionsChanged
+from explorer.services.library import Library, LibraryRow, read_library
+from explorer.services.resume_command import resume_command_of
+from explorer.store import Store
+from explorer.store.rows import StoreError
+from ui.app_state import AppState
+from ui.audit.report import show_folder
+from ui.library.arrangement import ArrangementController, Step, named
+from ui.library.controller import SessionsController
+from ui.library.discovery import DiscoveryController
+from ui.library.filters import filters_from
+from ui.library.hits import FoundEntry
+from ui.library.page import LibraryPage
+from ui.shell.dialogs import ask_text, confirm, present
+from ui.widgets.figures import count
+from ui.widgets.loader import Loader
+from ui.widgets.notice import Notice
+from ui.widgets.steps import StepRunner
+
+REST_MS = 250
+"""How long the sessions must not change before they are read again."""
+FIRST_ROWS = 200
+"""Sessions that are shown while the others are being read for the first time."""
+MOST_HITS = 500
+"""Entries that a search finds at most."""
+
+
+_Values = Mapping[str, Mapping[str, int]]
+"""By filter and value: the sessions that have it."""
+
+
+class LibraryPageController(QObject):
+    """Owns the window."""
+
+    def __init__(
+        self,
+        state: AppState,
+        sessions: SessionsController,
+        arrangement: ArrangementController,
+        discovery: DiscoveryController,
+    ) -> None:
+        super().__init__(state)
+        self._state, self._sessions, self._arrangement = state, sessions, arrangement
+        self._discovery = discovery
+        self.page: LibraryPage | None = None
+        self.library: Library | None = None
+        """As it was read last, or its first rows while all are read for the first time."""
+        self._rows: Sequence[LibraryRow] = ()
+        self._search = 0
+        self._is_stale = True
+        self._steps = StepRunner(self)
+        self._reader, self._filter, self._sums = Loader(self), Loader(self), Loader(self)
+        self._reader.loaded.connect(self._take)
+        self._reader.failed.connect(self._failed)
+        self._filter.loaded.connect(self._show_rows)
+        self._sums.loaded.connect(self._show_sums)
+        self._rest = QTimer(self)
+        self._rest.setSingleShot(True)
+        self._rest.setInterval(REST_MS)
+        self._rest.timeout.connect(self._read)
+        state.bus.on(SessionsChanged, lambda _change: self._changed())
+        state.window.library.all_requested.connect(self.open)
+        arrangement.done.connect(self._arranged)
+        arrangement.undone.connect(self._unarranged)
+
+    # opening and reading -------------------------------------------------------------------------
+
+    def open(self) -> None:
+        """Show the window, with what was read before until it is read again."""
+        if self._state.bench is None:
+            return
+        if self.page is not None:
+            self._present(self.page)
+        elif not self._steps.is_running:
+            page = LibraryPage(self._state.window)
+            self._steps.start(page.building(), lambda: self._built(page))
+
+    def _present(self, page: LibraryPage) -> None:
+        if self._is_stale:
+            self._read()
+        present(page)
+
+    def _built(self, page: LibraryPage) -> None:
+        self.page = page
+        self._connect(page)
+        self._present(page)
+
+    def _connect(self, page: LibraryPage) -> None:
+        arrangement = self._arrangement
+        for signal, run in (
+            (page.archive_asked, arrangement.archive),
+            (page.trash_asked, arrangement.move_to_trash),
+            (page.put_back_asked, arrangement.put_back),
+        ):
+            signal.connect(lambda rows, run=run: run([one.session for one in rows]))
+        page.open_asked.connect(self._open_session)
+        page.note_asked.connect(self._ask_note)
+        page.delete_asked.connect(self._ask_delete)
+        page.copy_ids_asked.connect(self._copy_ids)
+        page.copy_commands_asked.connect(self._copy_commands)
+        page.show_files_asked.connect(self._show_files)
+        page.import_again_asked.connect(self._import_again)
+        page.undo_asked.connect(arrangement.undo)
+        page.import_asked.connect(self._sessions.choose_files)
+        page.find_asked.connect(self._discovery.find)
+        filters = page.filters
+        filters.changed.connect(lambda _filters: self._apply())
+        filters.search_asked.connect(self._search_entries)
+        filters.save_asked.connect(self._ask_save)
+        filters.saved_chosen.connect(self._use_saved)
+        filters.forget_asked.connect(self._forget_saved)
+        filters.show_saved(self._state.preferences.library_filters)
+        page.show_undo(arrangement.last.words if arrangement.last is not None else "")
+
+    def _changed(self) -> None:
+        self._is_stale = True
+        if self.page is not None and self.page.isVisible():
+            self._rest.start()
+
+    def _read(self) -> None:
+        bench = self._state.bench
+        if bench is None:
+            return
+        self._is_stale = False
+        most = FIRST_ROWS if self.library is None else None
+        self._reader.load(lambda: _read(bench.store, most))
+
+    def _take(self, found: tuple[Library, _Values, bool]) -> None:
+        self.library, values, is_whole = found
+        if self.page is not None:
+            self.page.filters.show_values(values)
+            self._apply(sums=is_whole)
+        if not is_whole:
+            self._read()
+
+    def _failed(self, reason: str) -> None:
+        self._is_stale = True
+        if self.page is not None:
+            self.page.notice.show_notice(
+                Notice("error", f"The sessions cannot be read. {reason}", "Nothing was changed.")
+            )
+
+    # filtering -----------------------------------------------------------------------------------
+
+    def _apply(self, sums: bool = True) -> None:
+        """Filter what was read. ``sums``: whether it is all there is."""
+        page, library = self.page, self.library
+        if page is None or library is None:
+            return
+        rule = page.filters.filters.rule(time.time() * 1000)
+        self._filter.load(lambda: (library.filtered(rule), not library.rows, library, sums))
+
+    def _show_rows(self, found: tuple[list[LibraryRow], bool, Library, bool]) -> None:
+        rows, is_empty, library, sums = found
+        if self.page is None:
+            return
+        self._rows = rows
+        self.page.show_sessions(rows, is_empty)
+        if sums:
+            self._sums.load(lambda: library.sums(rows))
+        else:
+            self._sums.forget()
+            self.page.show_sums(None)
+
+    def _show_sums(self, sums: object) -> None:
+        if self.page is not None:
+            self.page.show_sums(sums)  # type: ignore[arg-type]
+
+    def _search_entries(self, words: str) -> None:
+        if self.page is None:
+            return
+        self._search += 1
+        if not words:
+            self.page.hits.hide()
+            return
+        self._state.tasks.start("Searching", self._find(words, self._search))
+
+    async def _find(self, words: str, number: int) -> None:
+        bench, page, library = self._state.bench, self.page, self.library
+        if bench is None or page is None or library is None:
+            return
+        try:
+            hits = await bench.search(words, None, MOST_HITS)
+        except StoreError as error:
+            page.notice.show_notice(Notice("error", str(error), "Nothing was changed."))
+            return
+        if number != self._search:
+            return
+        # The words are looked for in the entries, the other filters hold for their sessions.
+        rule = replace(page.filters.filters, words="").rule(time.time() * 1000)
+        titles = {
+            row.session.key: row.session.title or "Untitled session"
+            for row in library.filtered(rule)
+        }
+        found = [FoundEntry(hit, titles[hit.key]) for hit in hits if hit.key in titles]
+        page.hits.show_hits(words, found, cut=len(hits) >= MOST_HITS)
+        if found:
+            page.hits.table.setFocus()
+
+    # saved filters -------------------------------------------------------------------------------
+
+    def _ask_save(self) -> None:
+        assert self.page is not None
+        filters = self.page.filters.filters
+
+        def save(name: str) -> None:
+            if name:
+                self._save({**self._state.preferences.library_filters, name: filters.to_json()})
+
+        ask_text(self.page, "Save filters", "Name of these filters", "", save)
+
+    def _save(self, saved: dict[str, object]) -> None:
+        self._state.preferences.library_filters = saved
+        if self.page is not None:
+            self.page.filters.show_saved(saved)
+
+    def _use_saved(self, name: str) -> None:
+        if self.page is None:
+            return
+        try:
+            filters = filters_from(self._state.preferences.library_filters.get(name))
+        except ValueError as error:
+            self.page.notice.show_notice(
+                Notice("error", f"“{name}” cannot be used: {error}.", "No filter was changed.")
+            )
+            return
+        self.page.filters.choose(filters)
+
+    def _forget_saved(self, name: str) -> None:
+        saved = self._state.preferences.library_filters
+        self._save({one: value for one, value in saved.items() if one != name})
+
+    # what is done with sessions ------------------------------------------------------------------
+
+    def _open_session(self, key: int, entry: int) -> None:
+        assert self.page is not None
+        self.page.hide()
+        present(self._state.window)
+        self._sessions.open(key, entry)
+
+    def _arranged(self, step: Step) -> None:
+        """Offer to take it back where the person looks."""
+        shown = self.page is not None and self.page.isVisible()
+        strip = self.page.notice if shown and self.page is not None else self._state.window.notices
+        safe = "The files of the agents were not touched." if step.field == "trashed_ms" else ""
+        strip.show_notice(
+            Notice("done", f"{step.words}.", safe, action="&Undo",
+                   on_action=self._arrangement.undo)
+        )  # fmt: skip
+        self._follow_undo()
+
+    def _unarranged(self, step: Step) -> None:
+        for strip in (self._state.window.notices, *([self.page.notice] if self.page else [])):
+            if strip.notice is not None and strip.notice.what == f"{step.words}.":
+                strip.dismiss()
+        self._state.say("Taken back.")
+        self._follow_undo()
+
+    def _follow_undo(self) -> None:
+        if self.page is not None:
+            last = self._arrangement.last
+            self.page.show_undo(last.words if last is not None else "")
+
+    def _ask_note(self, rows: Sequence[LibraryRow]) -> None:
+        sessions = [one.session for one in rows]
+        notes = {one.note for one in sessions}
+        ask_text(
+            self.page or self._state.window, "Note", f"Note on {named(sessions)}",
+            notes.pop() if len(notes) == 1 else "",
+            lambda note: self._arrangement.write_note(sessions, note),
+        )  # fmt: skip
+
+    def _ask_delete(self, rows: Sequence[LibraryRow]) -> None:
+        sessions = [one.session for one in rows]
+        confirm(
+            self.page or self._state.window,
+            "Delete for good",
+            f"Delete {named(sessions)} for good?",
+            "Compactions, branches and labels that were made here go with it, and this cannot be "
+            "undone. The files that the agents wrote are not touched.",
+            "Delete",
+            lambda: self._state.tasks.start(
+                "Deleting", self._delete([one.key for one in sessions])
+            ),
+        )
+
+    async def _delete(self, keys: Sequence[int]) -> None:
+        bench = self._state.bench
+        if bench is None:
+            return
+        for done, key in enumerate(keys):
+            try:
+                if self._state.document is not None and self._state.document.key == key:
+                    self._state.show(None)
+                await bench.remove(key)
+            except (StoreError, OSError) as error:
+                strip = self.page.notice if self.page is not None else self._state.window.notices
+                strip.show_notice(Notice(
+                    "error", str(error), f"{count(done, 'session')} deleted; the others stay."
+                ))  # fmt: skip
+                return
+        self._state.say(f"{count(len(keys), 'session')} deleted.")
+
+    def _copy_ids(self, rows: Sequence[LibraryRow]) -> None:
+        self._copy([one.session.session_id for one in rows], "id")
+
+    def _copy_commands(self, rows: Sequence[LibraryRow]) -> None:
+        commands = [resume_command_of(one.session) for one in rows]
+        is_windows = sys.platform == "win32"
+        lines = [one.line(is_windows) for one in commands if one is not None]
+        self._copy(lines, "command")
+
+    def _copy(self, lines: Sequence[str], what: str) -> None:
+        assert self.page is not None
+        if not lines:
+            self.page.notice.show_notice(
+                Notice("info", f"There is no {what} to copy.",
+                       "The agents of these sessions have no command that goes on with one.")
+            )  # fmt: skip
+            return
+        QGuiApplication.clipboard().setText("\n".join(lines))
+        words = f"{count(len(lines), what)} copied."
+        self.page.notice.show_notice(Notice("done", words))
+
+    def _show_files(self, rows: Sequence[LibraryRow]) -> None:
+        assert self.page is not None
+        files = [Path(one.session.path) for one in rows if one.session.path]
+        there = {file.parent: file for file in files if file.parent.is_dir()}
+        for file in there.values():
+            show_folder(file)
+        if not there:
+            self.page.notice.show_notice(
+                Notice("error", f"{files[0].parent} is not there.",
+                       "The session itself is in the library.")
+            )  # fmt: skip
+
+    def _import_again(self, rows: Sequence[LibraryRow]) -> None:
+        files = [(Path(one.session.path), one.session.session_id)
+                 for one in rows if one.session.path]  # fmt: skip
+        self._state.tasks.start("Importing again", self._import(files))
+
+    async def _import(self, files: Sequence[tuple[Path, str]]) -> None:
+        notice = await self._sessions.import_again(files)
+        if self.page is not None:
+            self.page.notice.show_notice(notice)
+
+
+def _read(store: Store, most: int | None) -> tuple[Library, _Values, bool]:
+    """Called in a thread. The sessions, the values to filter by, and whether it is all of them."""
+    library = read_library(store, most)
+    return library, _values(library.rows), most is None or len(library.rows) < most
+
+
+def _values(rows: Sequence[LibraryRow]) -> _Values:
+    """The values of the filters with the sessions that have each."""
+    by: Mapping[str, Callable[[LibraryRow], str]] = {
+        "agents": lambda row: row.agent,
+        "projects": lambda row: row.project,
+        "models": lambda row: row.model,
+    }
+    return {name: Counter(map(of, rows)) for name, of in by.items()}
