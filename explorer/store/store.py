@@ -218,6 +218,13 @@ class Store:
         """
         return session_lines(self._readers, key, self.session(key).entries)
 
+    def source_size(self, key: int) -> int:
+        """Bytes of the files that a session came from, as they were read last; -1 of one that was
+        made here. Raises StoreError."""
+        with self._readers.read() as db:
+            row = db.execute("SELECT size FROM sources WHERE session = ?", (key,)).fetchone()
+        return int(row[0]) if row is not None else -1
+
     def is_of_file(self, key: int, index: int) -> bool:
         """Whether an entry came with the session's file; False for one made here, or copied by a
         fork. Raises StoreError."""
