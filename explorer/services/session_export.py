@@ -13,7 +13,7 @@ from typing import Literal
 
 from explorer import private_files
 from explorer.formats import ExportError, ExportReport, LeafMark, adapter_of, export_session
-from explorer.formats.original_lines import NotOneFile, original_file
+from explorer.formats.original_lines import original_file
 from explorer.formats.pi.header import VERSION
 from explorer.formats.registry import pi_lines
 from explorer.installed import version
@@ -27,6 +27,7 @@ from explorer.services.transcript import (
 )
 from explorer.session.tree import SessionTree
 from explorer.settings import paths
+from explorer.store.rows import SourceFile
 
 ExportForm = Literal["original", "pi-v3", "markdown", "html"]
 FORMS: tuple[ExportForm, ...] = ("original", "pi-v3", "markdown", "html")
@@ -98,13 +99,35 @@ def original_problem(opened: OpenedSession) -> str:
 
 
 def _original(opened: OpenedSession) -> bytes:
-    store, key = opened.store, opened.key
+    """The file that a session was imported from: itself, where it is as it was, or put together
+    again. Raises ExportError, StoreError."""
+    store, key, header = opened.store, opened.key, opened.header
+    source = store.source_file(key)
     try:
-        return original_file(opened.header.raw, store.lines(key), store.source_size(key))
-    except NotOneFile as error:
-        agent = adapter_of(opened.header.format).title
+        if source is None or store.has_additions(key):
+            raise ValueError("entries were added here, which no other program could read")
+        # A session that another one started may lie in that one's file.
+        if header.relation in ("", "fork") and (found := _unchanged(source)) is not None:
+            return found
+        return original_file(header.raw, store.lines(key), source.size)
+    except ValueError as error:
+        agent = adapter_of(header.format).title
         reason = f"The session cannot be written as {agent} wrote it: {error}"
         raise ExportError(f"{reason}; export it as pi-v3, markdown or html") from error
+
+
+def _unchanged(source: SourceFile) -> bytes | None:
+    """A file of lines that is as it was when it was read; None for any other, or none."""
+    path = Path(source.path)
+    if path.suffix.lower() != ".jsonl":
+        return None
+    try:
+        stamp = path.stat()
+        data = path.read_bytes()
+    except OSError:
+        return None  # It has gone: what is stored may still be all of it.
+    is_same = (stamp.st_size, stamp.st_mtime_ns) == (source.size, source.mtime_ns)
+    return data if is_same and len(data) == source.size else None
 
 
 def _write_original(opened: OpenedSession, path: Path) -> ExportReport:

@@ -55,7 +55,7 @@ FOLDED_LINES = 20
 """Calls and results that are longer than either are folded."""
 _PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp", "image/bmp"})
 """Types of pictures that hold nothing but a picture."""
-_BASE64 = re.compile(r"[A-Za-z0-9+/\s]+={0,2}\s*")
+_BASE64 = re.compile(r"[A-Za-z0-9+/]+={0,2}")
 _CERTAINTIES: dict[Certainty, str] = {
     "exact": "recorded by its agent",
     "inferred": "worked out from what its agent recorded around it",
@@ -275,10 +275,10 @@ def _long(text: str, kind: Literal["call", "result"]) -> Part:
 
 
 def _picture(block: ImageBlock) -> Part:
-    size = len(block.data) * 3 // 4
-    words = f"about {size:,} bytes" if block.data else "only its name was recorded"
-    is_safe = block.mime.lower() in _PICTURES and _BASE64.fullmatch(block.data)
     data = "".join(block.data.split())
+    size = len(data) * 3 // 4 - data[-2:].count("=")
+    words = f"{size:,} bytes" if data else "only its name was recorded"
+    is_safe = block.mime.lower() in _PICTURES and _BASE64.fullmatch(data)
     source = f"data:{block.mime.lower()};base64,{data}" if is_safe else ""
     return Part("picture", title=block.mime, words=words, source=source)
 

@@ -25,7 +25,7 @@ from explorer.store.drafts import (
     read_drafts,
     update_draft,
 )
-from explorer.store.entry_rows import index_of
+from explorer.store.entry_rows import index_of, text_out
 from explorer.store.imports import FileStamp, NewImport, Update, find_known
 from explorer.store.maintenance import MaintenanceThread
 from explorer.store.migrations import migrate
@@ -38,6 +38,7 @@ from explorer.store.rows import (
     LoadedSession,
     OnProgress,
     SessionRow,
+    SourceFile,
 )
 from explorer.store.schema import row_id
 from explorer.store.search import SearchHit, SearchState, search
@@ -218,12 +219,22 @@ class Store:
         """
         return session_lines(self._readers, key, self.session(key).entries)
 
-    def source_size(self, key: int) -> int:
-        """Bytes of the files that a session came from, as they were read last; -1 of one that was
-        made here. Raises StoreError."""
+    def source_file(self, key: int) -> SourceFile | None:
+        """The file that a session came from; None of one that was made here. Raises StoreError."""
         with self._readers.read() as db:
-            row = db.execute("SELECT size FROM sources WHERE session = ?", (key,)).fetchone()
-        return int(row[0]) if row is not None else -1
+            row = db.execute(
+                "SELECT path, size, mtime_ns FROM sources WHERE session = ?", (key,)
+            ).fetchone()
+        return SourceFile(text_out(row[0]), row[1], row[2]) if row is not None else None
+
+    def has_additions(self, key: int) -> bool:
+        """Whether a session has entries that came from no file. Raises StoreError."""
+        with self._readers.read() as db:
+            row = db.execute(
+                "SELECT 1 FROM entries WHERE id BETWEEN ? AND ? AND line = 0 LIMIT 1",
+                (row_id(key, 0), row_id(key + 1, 0) - 1),
+            ).fetchone()
+        return row is not None
 
     def is_of_file(self, key: int, index: int) -> bool:
         """Whether an entry came with the session's file; False for one made here, or copied by a
