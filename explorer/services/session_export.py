@@ -12,7 +12,15 @@ from pathlib import Path
 from typing import Literal
 
 from explorer import private_files
-from explorer.formats import ExportError, ExportReport, LeafMark, adapter_of, export_session
+from explorer.formats import (
+    ExportError,
+    ExportReport,
+    FormatError,
+    LeafMark,
+    adapter_of,
+    export_session,
+    open_source,
+)
 from explorer.formats.original_lines import original_file
 from explorer.formats.pi.header import VERSION
 from explorer.formats.registry import pi_lines
@@ -106,8 +114,7 @@ def _original(opened: OpenedSession) -> bytes:
     try:
         if source is None or store.has_additions(key):
             raise ValueError("entries were added here, which no other program could read")
-        # A session that another one started may lie in that one's file.
-        if header.relation in ("", "fork") and (found := _unchanged(source)) is not None:
+        if (found := _unchanged(source, header.session_id)) is not None:
             return found
         return original_file(header.raw, store.lines(key), source.size)
     except ValueError as error:
@@ -116,18 +123,21 @@ def _original(opened: OpenedSession) -> bytes:
         raise ExportError(f"{reason}; export it as pi-v3, markdown or html") from error
 
 
-def _unchanged(source: SourceFile) -> bytes | None:
-    """A file of lines that is as it was when it was read; None for any other, or none."""
+def _unchanged(source: SourceFile, session_id: str) -> bytes | None:
+    """A file of lines that is as it was when it was read; None for any other, or none, and for the
+    file of a session that started this one."""
     path = Path(source.path)
     if path.suffix.lower() != ".jsonl":
         return None
     try:
         stamp = path.stat()
+        is_same = (stamp.st_size, stamp.st_mtime_ns) == (source.size, source.mtime_ns)
+        if not is_same or open_source(path).header.session_id != session_id:
+            return None
         data = path.read_bytes()
-    except OSError:
+    except (OSError, FormatError):
         return None  # It has gone: what is stored may still be all of it.
-    is_same = (stamp.st_size, stamp.st_mtime_ns) == (source.size, source.mtime_ns)
-    return data if is_same and len(data) == source.size else None
+    return data if len(data) == source.size else None
 
 
 def _write_original(opened: OpenedSession, path: Path) -> ExportReport:
