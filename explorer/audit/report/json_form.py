@@ -45,7 +45,9 @@ def document(report: Report) -> Json:
         "rules": report.rules,
         "rules_known": report.rules_known,
         "cost": {
-            "usd": round(spending.total.cost, 6), "replies": _spent(spending.replies),
+            "usd": round(spending.total.cost, 6),
+            "usd_by_list": round(spending.total.listed_cost, 6),
+            "replies": _spent(spending.replies),
             "summaries": _spent(spending.summaries), **_known(report.cost),
         },
         "whole_path": report.is_whole,
@@ -76,6 +78,7 @@ def _clean(value: Any) -> Any:
 def _spent(spent: UsageSum) -> Json:
     return {
         "usd": round(spent.cost, 6), "calls": spent.calls, "unpriced": spent.unpriced,
+        "by_list": spent.listed, "usd_by_list": round(spent.listed_cost, 6),
         "uncounted": spent.uncounted, "input": spent.input, "output": spent.output,
         "cache_read": spent.cache_read, "cache_write": spent.cache_write,
     }  # fmt: skip

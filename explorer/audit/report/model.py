@@ -297,11 +297,12 @@ def cost_words(report: Report) -> tuple[str, str]:
     """What the path cost, and how that is known."""
     total = report.spending.total
     known = f"{report.cost.provenance}: {report.cost.basis}"
-    if not total.cost:
+    if not total.whole_cost:
         return "not reported", known
-    summaries = report.spending.summaries.cost
+    summaries = report.spending.summaries.whole_cost
     part = f" ${summaries:,.4f} of it by summaries." if summaries else ""
-    return f"${total.cost:,.4f}", f"{known}{part}"
+    mark = "≈" if total.listed else ""
+    return f"{mark}${total.whole_cost:,.4f}", f"{known}{part}"
 
 
 def verdict_words(report: Report) -> str:
