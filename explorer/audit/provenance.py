@@ -179,13 +179,18 @@ def time_known(time_ms: float) -> Known:
     return Known(Provenance.UNREADABLE, "The entry has no time that can be read.")
 
 
-_PRUNING = int(Flag.PRUNING)
+_PRUNING, _RECORDED = int(Flag.PRUNING), int(Flag.RECORDED)
 
 
 def content_known(tree: SessionTree, entry: int) -> Known:
     """What an entry says: whole in the file, or replaced there by its own agent."""
-    pruned = tree.columns.flags[entry] & _PRUNING
-    if pruned and tree.columns.kind[entry] == Kind.TOOL_RESULT:
+    flags = tree.columns.flags[entry]
+    if flags & _PRUNING and tree.columns.kind[entry] == Kind.TOOL_RESULT:
+        if flags & _RECORDED:
+            return Known(
+                Provenance.EXACT,
+                "Its own agent sends a note in the place of the result: the text is in its record.",
+            )
         return Known(
             Provenance.UNREADABLE,
             "Its own agent put a note in the place of the result: the text is not in the file.",

@@ -14,6 +14,7 @@ from explorer.commands.output import local_time, print_json, print_table
 from explorer.commands.targets import Target, session_named, target, workbench
 from explorer.formats import ExportError, FormatError
 from explorer.formats.pi.export import shape_note
+from explorer.formats.registry import ADAPTERS
 from explorer.services.session_export import FORMS, changed_form, form_of_file
 from explorer.services.session_forks import Forked
 from explorer.session.kinds import Kind
@@ -26,7 +27,14 @@ def add_arguments(parser: argparse.ArgumentParser, command: str) -> None:
     """Add the arguments of one of this module's commands."""
     match command:
         case "import":
-            parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
+            agents = ", ".join(adapter.title for adapter in ADAPTERS.values())
+            parser.add_argument(
+                "files",
+                nargs="+",
+                type=Path,
+                metavar="FILE",
+                help=f"a session of {agents}: the file that the agent writes, whichever it is",
+            )
         case "salvage":
             parser.add_argument("damaged", type=Path, metavar="DATABASE")
             parser.add_argument("output", type=Path)

@@ -202,7 +202,7 @@ def _own_parts(entry: Entry) -> Iterator[Part]:
         case ToolResultMessage() as body:
             yield Part("note", title=body.tool, words="failed" if body.is_error else "returned")
             if body.is_pruned:
-                yield Part("note", words="Its agent put a note in the place of the result")
+                yield Part("note", words="Its agent sends a note in the place of the result")
         case ShellMessage() as body:
             yield _long(body.command, "call")
             yield _long(body.output, "result")

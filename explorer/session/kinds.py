@@ -66,6 +66,8 @@ class Flag(IntFlag):
     """An entry that pins others, or pins them no longer."""
     INHERITED = 65536
     """An entry that its file repeats from the session that it was forked from: it counts there."""
+    RECORDED = 131072
+    """With ``PRUNING`` of a tool result: its record holds the text that its agent sends no more."""
 
 
 MESSAGE_KINDS = frozenset(

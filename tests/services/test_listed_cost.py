@@ -16,11 +16,7 @@ from explorer.services.audit_report import make_report
 from explorer.services.document import Document
 from explorer.services.library import read_library
 from explorer.session.branch_difference import compare_branches
-from explorer.session.usage_sums import UsageSum
 from explorer.workbench import Workbench
-from ui.conversation.usage_label import label_of, tip_of
-from ui.conversation.view.calls import CallStates
-from ui.conversation.view.item_reader import read_item
 
 IN, OUT = 1_000, 200
 PRO = "gemini-2.5-pro"
@@ -70,25 +66,6 @@ def test_the_sums_tell_what_is_recorded_from_what_is_worked_out(
         "Worked out from the tokens and the model's listed prices for 2 of 3 calls, "
         "without 1 that have neither."
     )
-
-
-def test_a_label_marks_what_is_worked_out(bench: Workbench, tmp_path: Path) -> None:
-    document = opened(bench, tmp_path, [PRO, PRO])
-    session = document.spending.session()
-    assert label_of(session.total)[0].startswith("≈$0.0065")
-    tip = tip_of(session, session, session, UsageSum())
-    assert "2 calls, ≈$0.0065" in tip
-    assert "Cost: inferred. Worked out from the tokens and the model's listed prices." in tip
-    assert "without a known price" not in tip
-    both = session.total + UsageSum(input=1, cost=1.0, calls=1)
-    assert label_of(both)[0].startswith("≈$1.01")
-    assert "for 2 of 3 calls, recorded for 1." in spending_known(both).basis
-
-
-def test_an_entry_marks_what_is_worked_out(bench: Workbench, tmp_path: Path) -> None:
-    document = opened(bench, tmp_path, [PRO, "gemini-of-nobody"])
-    shown = [read_item(document, at, (), CallStates()).listed_cost for at in (1, 3)]
-    assert shown == [pytest.approx(PRO_COST), 0]
 
 
 def test_a_report_says_both(bench: Workbench, tmp_path: Path) -> None:

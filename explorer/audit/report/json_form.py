@@ -52,7 +52,7 @@ def document(report: Report) -> Json:
         },
         "whole_path": report.is_whole,
         "survival": {
-            "lowest": round(report.survival, 4),
+            "lowest": round(report.survival, 4) if _is_measured(report) else None,
             "at": worst.entry.id if worst is not None else None,
             "is": "Of the things found in what a compaction summarized, the share that the model "
             "still sees after it, word for word or in the summary; of several compactions the "
@@ -73,6 +73,11 @@ def _clean(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: _clean(each) for key, each in value.items()}
     return [_clean(each) for each in value] if isinstance(value, list) else value
+
+
+def _is_measured(report: Report) -> bool:
+    """Whether a share is known: not where no summary of which it would be one can be read."""
+    return report.worst is not None or all(one.fidelity.is_readable for one in report.compactions)
 
 
 def _spent(spent: UsageSum) -> Json:
@@ -107,8 +112,10 @@ def _compaction(part: CompactionPart) -> Json:
         "told": _known(part.known),
         "kept_from": _entry(part.kept_from) if part.kept_from is not None else None,
         "summary": part.summary,
+        "readable": fidelity.is_readable,
         "survival": {
-            "share": round(fidelity.survival, 4), "things": part.things, "survived": part.survived,
+            "share": round(fidelity.survival, 4) if fidelity.is_readable else None,
+            "things": part.things, "survived": part.survived,
         },
         **_fidelity(fidelity),
         "groups": [
