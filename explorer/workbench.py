@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from random import Random, SystemRandom
 
@@ -13,18 +12,15 @@ from explorer.extensions.manager import Extensions
 from explorer.formats import (
     ExportReport,
     LeafMark,
-    adapter_of,
-    export_session,
     new_id,
 )
-from explorer.formats.pi.export import AsFormat
-from explorer.formats.pi.header import VERSION
 from explorer.formats.pi.new_header import new_header
-from explorer.formats.registry import adapter_for, pi_lines
+from explorer.formats.registry import adapter_for
 from explorer.models.client import ModelClient
 from explorer.services.changes import Change, ChangeHub, Listener, PromptsChanged, SessionsChanged
 from explorer.services.document import Document
 from explorer.services.related_sessions import RelatedSessions, related_sessions
+from explorer.services.session_export import ExportForm, original_problem, write_session
 from explorer.services.session_files import Transcripts, remove_outputs
 from explorer.services.session_forks import (
     Forked,
@@ -198,36 +194,27 @@ class Workbench:
         self,
         key: int,
         path: Path,
-        as_format: AsFormat = "original",
+        form: ExportForm = "original",
         progress: Callable[[int], None] | None = None,
         leaf: int | None = None,
+        *,
+        whole: bool = False,
     ) -> ExportReport:
-        """Write a session to a file, whole or not at all. ``leaf``: where an agent that reads it
-        shall go on, by default at the session's leaf. Raises ExportError, OSError."""
+        """Write a session to a file, whole or not at all; see ``write_session``. ``leaf``: where an
+        agent that reads it shall go on, by default at the session's leaf; a transcript is that of
+        the path to it, or with ``whole`` of all branches. Raises ExportError, OSError."""
         document = await self.open(key)
         at = document.leaf if leaf is None else leaf
-        return await asyncio.to_thread(self._export, document, path, as_format, progress, at)
-
-    def _export(
-        self,
-        document: Document,
-        path: Path,
-        as_format: AsFormat,
-        progress: Callable[[int], None] | None,
-        leaf: int,
-    ) -> ExportReport:
-        ids = document.tree.columns.ids
-        leaf_id = ids[leaf] if leaf >= 0 else ""
+        leaf_id = document.tree.columns.ids[at] if at >= 0 else ""
         mark = LeafMark(leaf_id, new_id(document.tree, self._random), self._clock_ms())
-        lines, header = self.store.lines(document.key), document.header
-        if not adapter_of(header.format).writes:
-            lines = pi_lines(header.format, lines)
-            header = replace(header, format="pi", version=VERSION, raw="")
-        try:
-            return export_session(lines, header, path, as_format, leaf=mark, progress=progress)
-        except OSError as error:
-            # It may name the temporary file beside the one that the person named.
-            raise OSError(error.errno, error.strerror, str(path)) from error
+        return await asyncio.to_thread(
+            write_session, document, path, form, mark, progress, whole=whole
+        )
+
+    async def original_problem(self, key: int) -> str:
+        """Why a session cannot be written as it was imported; empty where it can be. Raises
+        StoreError."""
+        return await asyncio.to_thread(original_problem, await self.open(key))
 
     # forks ---------------------------------------------------------------------------------------
 

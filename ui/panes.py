@@ -57,7 +57,7 @@ def _library(window: MainWindow) -> None:
     window.welcome = EmptyState(
         "session",
         "Open a session to see its tree",
-        "Import a session file of a coding agent, drop one here, or look at the bundled one.",
+        "Import a session of one of your agents, drop its file, or look at the bundled one.",
         "Open the bundled session",
         window,
         "Watch a scripted run",

@@ -160,6 +160,8 @@ class Fidelity:
     tokens_after: int = 0
     """Tokens of the summary."""
     counts: Mapping[Fate, int] = field(default_factory=dict)
+    is_readable: bool = True
+    """False: the summary's text cannot be read, and nothing is counted."""
 
     @property
     def ratio(self) -> float:

@@ -157,7 +157,12 @@ class Ledger:
         if verdict in (LedgerVerdict.PINNED, LedgerVerdict.OMITTED):
             return Known(Provenance.EXACT, "An entry of the log says so.")
         if verdict == LedgerVerdict.PRUNED:
-            return content_known(self.tree, self.entries[row])
+            if self.tree.columns.flags[self.entries[row]] & _PRUNED_IN_FILE:
+                return content_known(self.tree, self.entries[row])
+            return Known(
+                Provenance.EXACT,
+                "A later entry puts a note in its place: the text is in its own record.",
+            )
         if run is None or not run.since or verdict == LedgerVerdict.NEVER_SENT:
             return Known(Provenance.EXACT, "The place on the path tells it.")
         by = self.generations.all[run.since - 1]

@@ -89,6 +89,8 @@ class _Look:
             self._in_a_row, self._grew, self._summarized_and_kept, self._notes,
         )  # fmt: skip
         for each in self.found.all:
+            if each.provenance is Provenance.UNREADABLE:
+                continue  # What it kept is not known, so neither is what it lost.
             for look in looks:
                 loss = look(each)
                 if loss is not None:
@@ -281,7 +283,7 @@ class _Look:
             "much more than it was to keep.",
             "Rules that count what is sent.",
             (Repair.RULES,),
-            Known(Provenance.INFERRED, "By the rules of the agent that made it."),
+            Known(Provenance.INFERRED, f"By the rules of {self.found.profile.title}."),
             tokens=tokens,
         )  # fmt: skip
 

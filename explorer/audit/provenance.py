@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from explorer.session.kinds import Flag, Kind
 from explorer.session.tree import SessionTree
+from explorer.session.usage_sums import UsageSum
 
 
 class Provenance(StrEnum):
@@ -133,13 +134,25 @@ def tokens_known(calls: int, uncounted: int) -> Known:
     return _sum_known(calls, uncounted, "tokens")
 
 
-def cost_known(calls: int, unpriced: int, by_price_list: bool = False) -> Known:
-    """A sum of money over calls: ``unpriced`` of them have no recorded cost."""
-    if by_price_list:
-        return Known(
-            Provenance.INFERRED, "Worked out from the tokens and the model's listed prices."
-        )
-    return _sum_known(calls, unpriced, "cost")
+def cost_known(calls: int, unpriced: int, by_price_list: int = 0) -> Known:
+    """A sum of money over calls: ``unpriced`` of them have no recorded cost, and of those the cost
+    of ``by_price_list`` is worked out."""
+    if not by_price_list:
+        return _sum_known(calls, unpriced, "cost")
+    parts = ["Worked out from the tokens and the model's listed prices"]
+    if calls > by_price_list:
+        parts[0] += f" for {by_price_list:,} of {calls:,} calls"
+    if calls > unpriced:
+        parts.append(f"recorded for {calls - unpriced:,}")
+    if unpriced > by_price_list:
+        parts.append(f"without {unpriced - by_price_list:,} that have neither")
+    return Known(Provenance.INFERRED, f"{', '.join(parts)}.")
+
+
+def spending_known(spent: UsageSum) -> Known:
+    """What a sum of calls cost, what is worked out by listed prices with it."""
+    calls, unpriced = spent.calls + spent.uncounted, spent.unpriced + spent.uncounted
+    return cost_known(calls, unpriced, spent.listed)
 
 
 def _sum_known(calls: int, silent: int, what: str) -> Known:
@@ -166,13 +179,18 @@ def time_known(time_ms: float) -> Known:
     return Known(Provenance.UNREADABLE, "The entry has no time that can be read.")
 
 
-_PRUNING = int(Flag.PRUNING)
+_PRUNING, _RECORDED = int(Flag.PRUNING), int(Flag.RECORDED)
 
 
 def content_known(tree: SessionTree, entry: int) -> Known:
     """What an entry says: whole in the file, or replaced there by its own agent."""
-    pruned = tree.columns.flags[entry] & _PRUNING
-    if pruned and tree.columns.kind[entry] == Kind.TOOL_RESULT:
+    flags = tree.columns.flags[entry]
+    if flags & _PRUNING and tree.columns.kind[entry] == Kind.TOOL_RESULT:
+        if flags & _RECORDED:
+            return Known(
+                Provenance.EXACT,
+                "Its own agent sends a note in the place of the result: the text is in its record.",
+            )
         return Known(
             Provenance.UNREADABLE,
             "Its own agent put a note in the place of the result: the text is not in the file.",

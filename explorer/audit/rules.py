@@ -5,6 +5,7 @@ from __future__ import annotations
 from explorer.audit.branch_audit import BranchAudit
 from explorer.audit.generations import Boundary, Generation, PathState, StateRun
 from explorer.audit.ledger import Ledger, LedgerVerdict
+from explorer.audit.provenance import content_known
 from explorer.compaction.profile import Settings
 from explorer.compaction.reasons import count_text, tokens_text
 from explorer.session.kinds import Kind
@@ -190,7 +191,7 @@ def broken_words(boundary: Boundary) -> str:
 def _pruned(ledger: Ledger, entry: int) -> str:
     result = ledger.view.pruned.get(entry)
     if result is None:
-        return "Its own agent put a note in its place: the file has only the note."
+        return content_known(ledger.tree, entry).basis
     reason = ledger.tree.columns.prunes[result.by].reason
     why = f" The reason: {reason}" if reason else ""
     return (

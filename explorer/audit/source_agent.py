@@ -35,6 +35,8 @@ class SourceAgent(NamedTuple):
 
     profile: Profile
     known: Known
+    is_own: bool = True
+    """False: no profile has the agent's rules, and this one stands for them."""
 
 
 def source_agent(tree: SessionTree, format_name: str) -> SourceAgent:
@@ -44,7 +46,7 @@ def source_agent(tree: SessionTree, format_name: str) -> SourceAgent:
             "Inferred: the rules of the agent that wrote the file are in no profile; "
             f"{BASES['explorer'].title} stands for them."
         )
-        return SourceAgent(BASES["explorer"], Known(Provenance.INFERRED, basis))
+        return SourceAgent(BASES["explorer"], Known(Provenance.INFERRED, basis), is_own=False)
     if format_name != "pi":
         profile = BASES[_PROFILES[format_name]]
         basis = f"The file is written as only {profile.title} writes it, or lies in its folder."

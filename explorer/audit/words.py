@@ -113,8 +113,14 @@ def headline(fidelity: Fidelity) -> str:
     return f"At most {percent(fidelity.survival)} of {count_text(total, 'thing')} {verb}"
 
 
+UNREADABLE_SUMMARY = "Its text cannot be read, so what it keeps is not known."
+"""Of a compaction whose summary is encrypted or was not recorded."""
+
+
 def size_words(fidelity: Fidelity) -> str:
     """How large the summary is against what it took the place of."""
+    if not fidelity.is_readable:
+        return UNREADABLE_SUMMARY
     if not fidelity.tokens_before:
         return ""
     times = fidelity.tokens_before / fidelity.tokens_after if fidelity.tokens_after else 0.0

@@ -14,6 +14,8 @@ from explorer.commands.output import print_json, print_table
 from explorer.commands.targets import Target, session_named, target, workbench
 from explorer.formats import ExportError, FormatError
 from explorer.formats.pi.export import shape_note
+from explorer.formats.registry import ADAPTERS
+from explorer.services.session_export import FORMS, changed_form, form_of_file
 from explorer.services.session_forks import Forked
 from explorer.session.kinds import Kind
 from explorer.session.visible_text import visible_line
@@ -25,7 +27,14 @@ def add_arguments(parser: argparse.ArgumentParser, command: str) -> None:
     """Add the arguments of one of this module's commands."""
     match command:
         case "import":
-            parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
+            agents = ", ".join(adapter.title for adapter in ADAPTERS.values())
+            parser.add_argument(
+                "files",
+                nargs="+",
+                type=Path,
+                metavar="FILE",
+                help=f"a session of {agents}: the file that the agent writes, whichever it is",
+            )
         case "salvage":
             parser.add_argument("damaged", type=Path, metavar="DATABASE")
             parser.add_argument("output", type=Path)
@@ -42,7 +51,17 @@ def add_arguments(parser: argparse.ArgumentParser, command: str) -> None:
                 parser, "where an agent shall go on: an entry id, its unique start, or #index"
             )
             parser.add_argument("output", type=Path)
-            parser.add_argument("--format", choices=("original", "pi-v3"), default="original")
+            parser.add_argument(
+                "--format",
+                choices=FORMS,
+                help="original: as it was imported; pi-v3: a session of pi; markdown and html: a "
+                "transcript to be read (default: by the file's name)",
+            )
+            parser.add_argument(
+                "--whole",
+                action="store_true",
+                help="a transcript of all branches, not only of the path",
+            )
         case "fork":
             add_session(
                 parser, "the entry that the fork goes on from: an id, its unique start, or #index"
@@ -178,14 +197,18 @@ def _salvage(arguments: argparse.Namespace) -> None:
 def _export(arguments: argparse.Namespace) -> None:
     with target(arguments) as chosen:
         key, output = chosen.document.key, arguments.output
+        form = arguments.format or form_of_file(output)
         try:
-            report = asyncio.run(chosen.bench.export(key, output, arguments.format, leaf=chosen.at))
+            report = asyncio.run(
+                chosen.bench.export(key, output, form, leaf=chosen.at, whole=arguments.whole)
+            )
         except ExportError as error:
             raise CommandFailed(f"{output}: {error}") from error
     if arguments.json:
         print_json(
             {
                 "file": str(output),
+                "format": form,
                 "entries": report.entries,
                 "left_out": report.left_out,
                 "unknown_types": report.unknown_types,
@@ -211,7 +234,8 @@ def _fork(arguments: argparse.Namespace) -> None:
             )
         forked = _forked(arguments, chosen)
         if arguments.output is not None:
-            asyncio.run(chosen.bench.export(forked.key, arguments.output))
+            form = changed_form(chosen.bench.open_blocking(forked.key))
+            asyncio.run(chosen.bench.export(forked.key, arguments.output, form))
         _print_fork(arguments, chosen, forked)
 
 

@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Print the sessions. Raises UsageError, CommandFailed."""
     since_ms = _moment(arguments.since)
     with workbench(arguments.database) as bench:
-        library = read_library(bench.store)
+        library = read_library(bench.store, prices=bench.client.info)
     rows = library.filtered(_filter(arguments, library, since_ms))
     if arguments.json:
         print_json([_values(row) for row in rows])
@@ -115,6 +115,7 @@ def _values(row: LibraryRow) -> dict[str, Any]:
         "compactions": session.compactions,
         "tokens": _tokens(spent) if counted else None,
         "cost": _cost(spent) if counted else None,
+        "cost_by_listed_prices": spent.listed > 0 if counted else None,
         "calls_without_tokens": spent.uncounted if counted else None,
         "calls_without_cost": spent.unpriced + spent.uncounted if counted else None,
         "counted": counted,
@@ -129,8 +130,13 @@ def _tokens(spent: UsageSum) -> int | None:
 
 
 def _cost(spent: UsageSum) -> float | None:
-    """Dollars; None where no call's cost is recorded."""
-    return spent.cost if spent.calls > spent.unpriced else None
+    """Dollars; None where no call's cost is recorded or can be worked out by listed prices."""
+    return spent.whole_cost if spent.listed or spent.calls > spent.unpriced else None
+
+
+def _mark(spent: UsageSum) -> str:
+    """Before a cost: worked out by listed prices, or without what some calls did not record."""
+    return "≈" if spent.listed else "≥" if spent.unpriced else ""
 
 
 def _cells(row: LibraryRow) -> tuple[Any, ...]:
@@ -142,7 +148,7 @@ def _cells(row: LibraryRow) -> tuple[Any, ...]:
         figures: tuple[Any, ...] = (
             session.branches,
             NOT_RECORDED if tokens is None else f"{least}{tokens:,}",
-            NOT_RECORDED if cost is None else f"{least or '≥' * (spent.unpriced > 0)}${cost:,.2f}",
+            NOT_RECORDED if cost is None else f"{least or _mark(spent)}${cost:,.2f}",
         )
     else:
         figures = (NOT_COUNTED, NOT_COUNTED, NOT_COUNTED)

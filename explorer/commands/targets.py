@@ -17,10 +17,10 @@ from typing import NamedTuple
 from explorer.commands.errors import CommandFailed, UsageError
 from explorer.compaction.profile import BASES, Profile
 from explorer.formats import ExportError, FormatError
-from explorer.formats.pi.export import AsFormat
 from explorer.models.client import ModelClient, ModelClientConfig
 from explorer.services.changes import Change, ExtensionsActed
 from explorer.services.document import Document
+from explorer.services.session_export import changed_form
 from explorer.session.visible_text import visible_line
 from explorer.settings import paths
 from explorer.settings.effective import Values, effective, profile_named
@@ -208,8 +208,7 @@ def check_output(arguments: argparse.Namespace) -> None:
 
 async def export_result(arguments: argparse.Namespace, chosen: Target, done: str) -> None:
     """Write the session where --output says; ``done`` is what had been stored before that."""
-    # Files of version 1 hold one chain without ids: no place for what was added.
-    form: AsFormat = "pi-v3" if chosen.document.header.version == 1 else "original"
+    form = changed_form(chosen.document)
     try:
         await chosen.bench.export(chosen.document.key, arguments.output, form)
     except (OSError, ExportError) as error:

@@ -15,7 +15,7 @@ import orjson
 from explorer import private_files
 from explorer.audit.ledger import ledger_at
 from explorer.audit.overview import Overview, overview
-from explorer.audit.provenance import Known, cost_known
+from explorer.audit.provenance import spending_known
 from explorer.audit.recorded_compaction import compactions_on_path
 from explorer.audit.report import Report, document, html, markdown
 from explorer.audit.report.builder import Gathering
@@ -98,7 +98,7 @@ def make_report(
         if profile is None
         else "They were chosen for this report.",
         spending=spending,
-        cost=_cost(spending),
+        cost=spending_known(spending.total),
         compactions=_each_compaction(chosen, part, progress, cancelled),
         is_whole=compaction is None,
         losses=gathering.losses(overview_of_path.losses_at(compaction)),
@@ -149,11 +149,6 @@ def _facts(opened: OpenedSession, leaf: int, found: Overview) -> SessionFacts:
         begun_ms=min(times, default=0.0),
         ended_ms=max(times, default=0.0),
     )
-
-
-def _cost(spending: PartUsage) -> Known:
-    total = spending.total
-    return cost_known(total.calls + total.uncounted, total.unpriced + total.uncounted)
 
 
 @cache

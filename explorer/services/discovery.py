@@ -18,7 +18,7 @@ from explorer.formats.registry import ADAPTERS, HEAD_BYTES
 from explorer.services.library import project_name
 from explorer.session.records import FormatName
 from explorer.store import Store
-from explorer.store.sessions import SourceFile
+from explorer.store.rows import SourceFile
 
 State = Literal["new", "changed", "stored"]
 """``changed``: it is stored, and its file was written to since. ``stored``: and was not."""

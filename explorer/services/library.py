@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from explorer.formats import adapter_of
+from explorer.models.catalogue import cost_of
+from explorer.models.events import Usage
+from explorer.models.price_list import Prices, listed_model
 from explorer.session.usage_sums import NOTHING, UsageSum, total_of
 from explorer.store import SessionRow, Store
 from explorer.store.totals import Total
@@ -121,14 +124,32 @@ class Library:
         )
 
 
-def read_library(store: Store, most: int | None = None) -> Library:
+def read_library(store: Store, most: int | None = None, prices: Prices | None = None) -> Library:
     """All sessions as they are now, or the ``most`` that were used last. Blocks; meant for a worker
-    thread. Raises StoreError."""
+    thread. ``prices``: what is known of a model; with it the cost that an agent did not record is
+    worked out. Raises StoreError."""
     sessions = store.sessions(all_places=True, most=most)
+    foreign = {one.key for one in sessions if not adapter_of(one.format).writes}
     totals: dict[int, list[Total]] = defaultdict(list)
     for one in store.totals(None if most is None else [row.key for row in sessions]):
+        if prices is not None and one.key in foreign:
+            one = _with_listed_cost(one, prices)
         totals[one.key].append(one)
     return Library(tuple(_row(one, totals.get(one.key, ())) for one in sessions), totals)
+
+
+def _with_listed_cost(total: Total, prices: Prices) -> Total:
+    """A sum with the cost of its calls by listed prices, where none of them has a recorded one.
+    The dearer prices of long prompts are left out: the sum does not say how long each was."""
+    spent = total.spent
+    if not spent.calls or spent.unpriced < spent.calls or not spent.output:
+        return total
+    info = listed_model(total.model, prices)
+    if info is None:
+        return total
+    counted = Usage(spent.input, spent.output, spent.cache_read, spent.cache_write)
+    cost = cost_of(counted, replace(info, tiers=())).total
+    return replace(total, spent=replace(spent, listed=spent.calls, listed_cost=cost))
 
 
 def _row(session: SessionRow, totals: Sequence[Total]) -> LibraryRow:

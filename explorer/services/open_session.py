@@ -15,6 +15,7 @@ from explorer.compaction.templates import Templates
 from explorer.extensions.manager import Extensions
 from explorer.formats import adapter_of
 from explorer.models.client import ModelClient
+from explorer.models.price_list import ListedCost, listed_cost, no_listed_cost
 from explorer.services.changes import ChangeHub, CountsChanged, EntriesChanged
 from explorer.services.counting_process import ProcessCounter
 from explorer.services.session_usage import SessionUsage
@@ -57,8 +58,13 @@ class OpenedSession:
         self.store = store
         self.client = client
         writer = self.writer  # not the session itself, which a cycle would keep after its end
+        self.listed_cost: ListedCost = no_listed_cost
+        """What a reply cost by listed prices, where its agent, whose files are only read, recorded
+        no cost."""
+        if not adapter_of(self.header.format).writes:
+            self.listed_cost = partial(listed_cost, prices=client.info)
         self.spending = SessionUsage(
-            store, self.key, lambda: writer.tree, self.payloads, client.info
+            store, self.key, lambda: writer.tree, self.payloads, client.info, self.listed_cost
         )
         """What its replies and its drafts took; ``follow`` it before it is asked."""
         self.weights: array[int] | None = None

@@ -10,6 +10,7 @@ from typing import Any
 
 from explorer.models.catalogue import cost_of
 from explorer.models.client import ModelInfo, Usage
+from explorer.models.price_list import ListedCost, no_listed_cost
 from explorer.session.payloads import Payloads
 from explorer.session.tree import SessionTree
 from explorer.session.usage_sums import (
@@ -39,12 +40,15 @@ class SessionUsage:
         tree: Callable[[], SessionTree],
         payloads: Payloads,
         info: Callable[[str], ModelInfo],
+        listed_cost: ListedCost = no_listed_cost,
     ) -> None:
+        """``listed_cost``: of a reply whose cost is not recorded."""
         self._store = store
         self._key = key
         self._tree = tree
         self._payloads = payloads
         self._info = info
+        self._listed_cost = listed_cost
         self._ledger = UsageLedger()
         self._lock = asyncio.Lock()
         self._taking = threading.Lock()
@@ -67,7 +71,7 @@ class SessionUsage:
         with self._taking:
             wanted = self._ledger.wanted(tree, upto)
             totals = [tree.columns.usage[at] for at in wanted]
-            self._ledger.take(tree, self._read(wanted, totals) if wanted else {}, upto)
+            self._ledger.take(tree, self._read(tree, wanted, totals) if wanted else {}, upto)
 
     def forget(self) -> None:
         """Entries say something else now: all sums are made anew when they are next followed."""
@@ -101,9 +105,16 @@ class SessionUsage:
         were used or not. At the prices that are known now."""
         return self._drafts
 
-    def _read(self, entries: list[int], totals: list[int]) -> dict[int, UsageSum]:
+    def _read(
+        self, tree: SessionTree, entries: list[int], totals: list[int]
+    ) -> dict[int, UsageSum]:
+        models, model = tree.columns.models, tree.columns.model
         usages = self._payloads.usages(list(zip(entries, totals, strict=True)))
-        return {at: usage_sum(usage) for at, usage in usages if usage is not None}
+        return {
+            at: usage_sum(usage, self._listed_cost(usage, models[model[at]]))
+            for at, usage in usages
+            if usage is not None
+        }
 
     def _read_drafts(self) -> UsageSum:
         total = NOTHING

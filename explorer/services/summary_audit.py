@@ -76,7 +76,8 @@ class Auditor:
         cancelled: IsCancelled = _never,
         progress: OnProgress = _say_nothing,
     ) -> Audited:
-        """The audit of a compaction of the session."""
+        """The audit of a compaction of the session; of one whose text cannot be read nothing is
+        counted."""
         if entry in self._found:
             return self._found[entry]
         session = self._session
@@ -84,11 +85,15 @@ class Auditor:
         # What is pinned is repeated after the summary, word for word.
         kept = (*sorted(session.context(entry).again), *made.kept)
         summary = _summary_of(session, entry)
-        self._scan((*made.earlier, *made.summarized, *kept), cancelled, progress)
-        result = self._fidelity(
-            summary, made.summarized, kept, made.earlier, made.changed, made.stated_changed,
-            cancelled,
-        )  # fmt: skip
+        certainty = session.tree.columns.compactions[entry].certainty
+        if certainty == "unreadable" and not summary.strip():
+            result = Fidelity(tokens_before=_tokens(session, made.summarized), is_readable=False)
+        else:
+            self._scan((*made.earlier, *made.summarized, *kept), cancelled, progress)
+            result = self._fidelity(
+                summary, made.summarized, kept, made.earlier, made.changed, made.stated_changed,
+                cancelled,
+            )  # fmt: skip
         above = session.tree.columns.parent[entry]
         audited = Audited(f"compaction #{entry}", entry, summary, result, above, frozenset(kept))
         self._found[entry] = audited

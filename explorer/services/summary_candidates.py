@@ -48,7 +48,7 @@ def draft_candidate(
         draft_cost(document, draft),
         draft.elapsed_ms,
         settings,
-        None if audited is None else audited.fidelity,
+        audited.fidelity if audited is not None and audited.fidelity.is_readable else None,
         frozenset() if audited is None else audited.kept,
     )
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
 from explorer.session.columns import OP_KINDS
-from explorer.session.entries import Entry
+from explorer.session.entries import Entry, TokenUsage
 from explorer.session.kinds import CONTEXT_KINDS, TURN_START_KINDS, Flag, Kind, selector
 from explorer.session.payloads import Payloads
 from explorer.session.text import call_title
@@ -132,11 +132,17 @@ class BranchDifference:
 
 
 def compare_branches(
-    tree: SessionTree, payloads: Payloads, left: int, right: int
+    tree: SessionTree,
+    payloads: Payloads,
+    left: int,
+    right: int,
+    listed_cost: Callable[[TokenUsage | None, str], float] = lambda _usage, _model: 0.0,
 ) -> BranchDifference:
-    """Compare the branches that end in two entries. Raises what the payloads raise."""
+    """Compare the branches that end in two entries. ``listed_cost``: what a call of a model cost
+    by listed prices, where no cost is recorded. Raises what the payloads raise."""
     ancestor = tree.common_ancestor(left, right)
-    one, other = _side(tree, payloads, left, ancestor), _side(tree, payloads, right, ancestor)
+    one = _side(tree, payloads, left, ancestor, listed_cost)
+    other = _side(tree, payloads, right, ancestor, listed_cost)
     mine, theirs = word_differences(one.answer, other.answer)
     return BranchDifference(ancestor, one, other, mine, theirs)
 
@@ -149,7 +155,13 @@ def _same(message: BranchMessage | None, other: BranchMessage | None) -> bool:
     )  # fmt: skip
 
 
-def _side(tree: SessionTree, payloads: Payloads, leaf: int, ancestor: int) -> Side:
+def _side(
+    tree: SessionTree,
+    payloads: Payloads,
+    leaf: int,
+    ancestor: int,
+    listed_cost: Callable[[TokenUsage | None, str], float],
+) -> Side:
     path = tree.path(leaf)
     part = path[path.position(ancestor) + 1 :] if ancestor >= 0 else path
     entries = part.select(tree.columns.kind, _SHOWN)
@@ -161,7 +173,8 @@ def _side(tree: SessionTree, payloads: Payloads, leaf: int, ancestor: int) -> Si
         if message.kind in TURN_START_KINDS and waiting:
             turns.append(_turn(tree, waiting))
             waiting = []
-        waiting.append((message, _spent(entry)))
+        model = tree.columns.models[tree.columns.model[at]]
+        waiting.append((message, _spent(entry, listed_cost(entry.usage, model))))
         if message.kind is Kind.ASSISTANT and (text := entry.text.strip()):
             answer, answer_entry = text, at
     if waiting:
@@ -206,9 +219,9 @@ def _message(tree: SessionTree, at: int, entry: Entry) -> BranchMessage:
     )
 
 
-def _spent(entry: Entry) -> UsageSum:
+def _spent(entry: Entry, listed_cost: float = 0.0) -> UsageSum:
     """What a reply took, as its provider counted it."""
-    return usage_sum(entry.usage) if entry.kind is Kind.ASSISTANT else NOTHING
+    return usage_sum(entry.usage, listed_cost) if entry.kind is Kind.ASSISTANT else NOTHING
 
 
 def _files(tree: SessionTree, part: Path) -> dict[str, tuple[str, ...]]:
@@ -257,10 +270,14 @@ def duration(elapsed_ms: float) -> str:
 def _money(side: Side) -> str:
     """What a branch cost, as far as that is known."""
     spent = side.spent
-    if not spent.calls or spent.unpriced == spent.calls:
+    silent = spent.unpriced - spent.listed
+    if not spent.calls or silent == spent.calls:
         return "not recorded"
-    known = f"${spent.cost:.4f}" if spent.cost >= 0.01 else f"${spent.cost:.6f}"
-    return f"at least {known}" if spent.unpriced or spent.uncounted else known
+    cost = spent.whole_cost
+    known = f"${cost:.4f}" if cost >= 0.01 else f"${cost:.6f}"
+    if spent.listed:
+        known = f"{known} by listed prices"
+    return f"at least {known}" if silent or spent.uncounted else known
 
 
 def _usage(side: Side) -> str:

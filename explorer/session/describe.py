@@ -182,7 +182,7 @@ def _tool_result(facts: Facts, body: ToolResultMessage) -> Facts:
     else:
         flags |= result_flags(text, has_image=has_image)
     if body.is_pruned:
-        flags |= Flag.PRUNING
+        flags |= Flag.PRUNING | (Flag.RECORDED if body.is_recorded else 0)
     return facts._replace(
         flags=int(flags), preview=_first_text(body.content), call_id=body.call_id, tool=body.tool,
         error=error,

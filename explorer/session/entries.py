@@ -145,9 +145,11 @@ class ToolResultMessage:
     content: Content
     is_error: bool = False
     is_pruned: bool = False
-    """Its own agent replaced its text in the file (A13)."""
+    """Its own agent replaced its text, in the file or in what it sends (A13)."""
     details: Any = None
     """What the tool recorded beside the text; a JSON value."""
+    is_recorded: bool = False
+    """Of one that was pruned: the record holds the text still, and ``content`` what is sent."""
 
 
 @dataclass(frozen=True, slots=True)

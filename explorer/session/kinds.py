@@ -68,6 +68,8 @@ class Flag(IntFlag):
     """A message in the user's place that nobody typed."""
     INHERITED = 65536
     """An entry that its file repeats from the session that it was forked from: it counts there."""
+    RECORDED = 131072
+    """With ``PRUNING`` of a tool result: its record holds the text that its agent sends no more."""
 
 
 MESSAGE_KINDS = frozenset(

@@ -1,7 +1,8 @@
 """Tokens and money: what a reply, a turn, a branch and a whole session took.
 
 Only what a provider counted is summed up, and what it cost is taken as it was recorded, in
-imported sessions too. Calls without a provider's report are counted apart, and so is what
+imported sessions too; what is worked out for calls without a recorded cost is summed apart. Calls
+without a provider's report are counted apart, and so is what
 compactions and branch summaries took.
 """
 
@@ -35,6 +36,16 @@ class UsageSum:
     none."""
     uncounted: int = 0
     """Calls without a provider's report; none of the figures includes them."""
+    listed: int = 0
+    """Of the unpriced ones: calls whose cost is worked out by listed prices."""
+    listed_cost: float = 0.0
+    """What those cost by listed prices, in dollars; not in ``cost``."""
+
+    @property
+    def whole_cost(self) -> float:
+        """Recorded and worked out together: to be shown with the mark of what is worked out where
+        ``listed`` is not 0."""
+        return self.cost + self.listed_cost
 
     @property
     def tokens(self) -> int:
@@ -53,6 +64,7 @@ class UsageSum:
 
 _FIGURES = tuple(field.name for field in fields(UsageSum))
 _figures_of = attrgetter(*_FIGURES)
+_MONEY = ("cost", "listed_cost")
 NOTHING = UsageSum()
 UNCOUNTED = UsageSum(uncounted=1)
 
@@ -77,15 +89,19 @@ class PartUsage:
         return self.replies + self.summaries
 
 
-def usage_sum(usage: TokenUsage | None) -> UsageSum:
-    """What one call took; ``UNCOUNTED`` where nothing was reported."""
+def usage_sum(usage: TokenUsage | None, listed_cost: float = 0.0) -> UsageSum:
+    """What one call took; ``UNCOUNTED`` where nothing was reported. ``listed_cost``: by listed
+    prices, where no cost is recorded; 0 where that is not known either."""
     if usage is None or usage.context <= 0:
         return UNCOUNTED
     parts = (usage.input, usage.output, usage.cache_read, usage.cache_write)
     if not any(parts):
         # Only a sum was reported: it is all that is known, and most of every prompt is input.
         parts = (usage.context, 0, 0, 0)
-    return UsageSum(*parts, cost=usage.cost, calls=1, unpriced=0 if usage.cost else 1)
+    if usage.cost:
+        return UsageSum(*parts, cost=usage.cost, calls=1)
+    listed = 1 if listed_cost else 0
+    return UsageSum(*parts, calls=1, unpriced=1, listed=listed, listed_cost=listed_cost)
 
 
 class UsageLedger:
@@ -177,7 +193,7 @@ class _Sums:
     def add(self, at: int, spent: UsageSum) -> None:
         for name, sums in zip(_FIGURES, self._sums, strict=True):
             value = getattr(spent, name)
-            if name == "cost":
+            if name in _MONEY:
                 value = round(value * _PARTS_OF_A_DOLLAR)
             # Beyond what fits it is damage, and stays at the end of the scale.
             sums.append(min(sums[-1] + value, _MOST))
@@ -191,7 +207,8 @@ class _Sums:
         figures = dict(
             zip(_FIGURES, (sums[last] - sums[first] for sums in self._sums), strict=True)
         )
-        return UsageSum(**figures | {"cost": figures["cost"] / _PARTS_OF_A_DOLLAR})  # type: ignore[arg-type]
+        money = {name: figures[name] / _PARTS_OF_A_DOLLAR for name in _MONEY}
+        return UsageSum(**figures | money)  # type: ignore[arg-type]
 
 
 _MOST = 2**63 - 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from explorer.session.records import FormatName, Problem, Relation, SessionHeader
 from explorer.session.tree import SessionTree
@@ -70,6 +70,23 @@ class SessionRow:
     trashed_ms: float = 0.0
     """0 of one that is not in the trash."""
     note: str = ""
+
+
+class SourceFile(NamedTuple):
+    """The file that a session came from, as it was when it was read last."""
+
+    path: str
+    size: int
+    """Bytes; of all files together where it is read from several."""
+    mtime_ns: int
+    """Of the newest of them; nanoseconds since 1970."""
+    key: int
+    session_id: str
+
+    @property
+    def modified_ms(self) -> float:
+        """Milliseconds since 1970."""
+        return self.mtime_ns / 1e6
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,13 +9,13 @@ from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from explorer.session.kinds import Kind
 from explorer.session.records import SessionHeader
 from explorer.session.text import legible
 from explorer.store.entry_rows import Batch, from_json_column, shown, text_in, text_out, to_json
-from explorer.store.rows import SessionRow, StoreError
+from explorer.store.rows import SessionRow, SourceFile, StoreError
 from explorer.store.schema import row_id
 
 _SELECT = (
@@ -103,18 +103,6 @@ def _row(found: tuple[Any, ...]) -> SessionRow:
     )
 
 
-class SourceFile(NamedTuple):
-    """The file of a stored session, as it was when it was last read."""
-
-    key: int
-    session_id: str
-    path: str
-    size: int
-    """Bytes, of all files that the session is read from together."""
-    modified_ms: float
-    """Of the newest of them; milliseconds since 1970."""
-
-
 def source_files(db: sqlite3.Connection) -> list[SourceFile]:
     """The files of all sessions that came from one, those in the archive and trash too."""
     rows = db.execute(
@@ -122,7 +110,7 @@ def source_files(db: sqlite3.Connection) -> list[SourceFile]:
         " JOIN sessions s ON s.key = o.session WHERE s.complete = 1"
     )
     return [
-        SourceFile(key, text_out(session_id), text_out(path), size, mtime_ns / 1e6)
+        SourceFile(text_out(path), size, mtime_ns, key, text_out(session_id))
         for key, session_id, path, size, mtime_ns in rows
     ]
 

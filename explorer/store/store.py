@@ -25,7 +25,7 @@ from explorer.store.drafts import (
     read_drafts,
     update_draft,
 )
-from explorer.store.entry_rows import index_of
+from explorer.store.entry_rows import index_of, text_out
 from explorer.store.imports import FileStamp, NewImport, Update, find_known
 from explorer.store.maintenance import MaintenanceThread
 from explorer.store.migrations import migrate
@@ -38,12 +38,12 @@ from explorer.store.rows import (
     LoadedSession,
     OnProgress,
     SessionRow,
+    SourceFile,
 )
 from explorer.store.schema import row_id
 from explorer.store.search import SearchHit, SearchState, search
 from explorer.store.sessions import (
     Arranged,
-    SourceFile,
     arrange_sessions,
     create_session,
     hide_session,
@@ -224,6 +224,27 @@ class Store:
         come last. Raises StoreError.
         """
         return session_lines(self._readers, key, self.session(key).entries)
+
+    def source_file(self, key: int) -> SourceFile | None:
+        """The file that a session came from; None of one that was made here. Raises StoreError."""
+        with self._readers.read() as db:
+            row = db.execute(
+                "SELECT o.path, o.size, o.mtime_ns, s.session_id FROM sources o"
+                " JOIN sessions s ON s.key = o.session WHERE o.session = ?",
+                (key,),
+            ).fetchone()
+        if row is None:
+            return None
+        return SourceFile(text_out(row[0]), row[1], row[2], key, text_out(row[3]))
+
+    def has_additions(self, key: int) -> bool:
+        """Whether a session has entries that came from no file. Raises StoreError."""
+        with self._readers.read() as db:
+            row = db.execute(
+                "SELECT 1 FROM entries WHERE id BETWEEN ? AND ? AND line = 0 LIMIT 1",
+                (row_id(key, 0), row_id(key + 1, 0) - 1),
+            ).fetchone()
+        return row is not None
 
     def is_of_file(self, key: int, index: int) -> bool:
         """Whether an entry came with the session's file; False for one made here, or copied by a

@@ -79,6 +79,18 @@ def test_a_prune_of_this_program_is_nobody_elses() -> None:
     assert told(result_of("bash"), lambda session: session.add(prune))[0] == "pi"
 
 
+@pytest.mark.parametrize("format_name", ["opencode", "copilot-cli", "codex", "claude-code"])
+def test_an_agent_whose_rules_are_in_no_profile_has_others_stand_for_them(
+    format_name: str,
+) -> None:
+    session = Session()
+    session.user()
+    found = source_agent(session.tree, format_name)
+    assert (found.is_own, found.profile.name) == (False, "explorer")
+    assert "are in no profile" in found.known.basis
+    assert source_agent(session.tree, "copilot-chat").is_own
+
+
 def test_an_empty_session_is_judged_too() -> None:
     assert source_agent(SessionTree(), "pi").profile.name == "pi"
 

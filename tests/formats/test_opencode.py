@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from explorer.audit.provenance import Provenance, content_known
 from explorer.formats.opencode.adapter import OPENCODE
 from explorer.formats.registry import read_record, usage_in
 from explorer.session.context import context_at
@@ -155,6 +156,8 @@ def test_results_that_were_pruned_or_stopped_say_what_the_model_gets(opened: Ope
     assert first.content == (TextBlock("[Old tool result content cleared]"),) and first.is_pruned
     assert reading.records[1].facts.flags & Flag.PRUNING
     assert "output of c1" in reading.records[1].raw, "the file has it still"
+    known = content_known(reading.tree, 1)
+    assert known.provenance is Provenance.EXACT and "the text is in its record" in known.basis
     assert (second.content, second.is_error) == ((TextBlock("half"),), True)
     assert third.content == (TextBlock("output of c3"), ImageBlock("image/png", "QUJD"))
     assert reading.replies[0].calls[3].malformed == '{"comm'

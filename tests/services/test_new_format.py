@@ -70,19 +70,22 @@ class Parley:
 
     def _entries(self, lines: list[str]) -> Iterator[ReadEntry | Aside]:
         record: list[str] = []
+        first = 2
         for number, line in enumerate(lines[1:], 2):
             if not line.startswith("["):
                 yield Aside(number, line.encode(), "a remark")
                 continue
             if record and json.loads(record[0])[0] != json.loads(line)[0]:
-                yield self._entry(record, number)
+                yield self._entry(record, first)
                 record = []
+            if not record:
+                first = number
             record.append(line)
-        yield self._entry(record, len(lines) + 1)
+        yield self._entry(record, first)
 
-    def _entry(self, record: list[str], end: int) -> ReadEntry:
+    def _entry(self, record: list[str], first: int) -> ReadEntry:
         text = "\n".join(record)
-        return ReadEntry(self.read(text), text, end - len(record))
+        return ReadEntry(self.read(text), text, first)
 
     def read(self, record: str | bytes) -> Entry:
         text = record if isinstance(record, str) else record.decode()

@@ -72,6 +72,10 @@ class MemoryDocument:
         self.payloads.append(json.dumps(entry, ensure_ascii=False), facts.preview)
         return index
 
+    def listed_cost(self, usage: TokenUsage | None, model: str) -> float:
+        """Its agent records what its calls cost."""
+        return 0.0
+
     def made_here(self, index: int) -> bool:
         """As of a file that another agent wrote."""
         return index in self.own

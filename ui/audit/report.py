@@ -72,7 +72,7 @@ class ReportController(QObject):
         dialog.filterSelected.connect(lambda name: dialog.setDefaultSuffix(FILTERS[name]))
         dialog.setDefaultSuffix("html")
         dialog.setDirectory(self._folder)
-        dialog.selectFile(f"{Path(file_name(document.title)).stem}-audit.html")
+        dialog.selectFile(f"{file_name(document.title)}-audit.html")
 
         def save(name: str) -> None:
             path = Path(name)

@@ -309,6 +309,8 @@ class AuditTab(QWidget):
         self.rules.clear()
         is_sure = agent_rules.known.provenance is Provenance.EXACT
         whose = "its own agent" if is_sure else "its own agent, inferred"
+        if not agent_rules.is_own:
+            whose = "in place of its own agent's"
         self.rules.addItem(f"{agent_rules.profile.title} ({whose})", "")
         self.rules.setItemData(0, agent_rules.known.basis, Qt.ItemDataRole.ToolTipRole)
         self.rules.setToolTip(f"{self._rules_tip}\n{agent_rules.known.basis}")

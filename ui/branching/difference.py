@@ -68,7 +68,7 @@ class Branch:
 BARS: dict[str, Callable[[Side], float]] = {
     "Messages": lambda side: side.messages,
     "Adds to the context": lambda side: side.tokens,
-    "Cost": lambda side: side.spent.cost,
+    "Cost": lambda side: side.spent.whole_cost,
     "Time": lambda side: side.elapsed_ms,
 }
 """Figures that are drawn as bars beside each other as well."""
@@ -320,9 +320,10 @@ class DifferenceController(QObject):
         if document is None:
             return
         if self.window is None:
-            tree, payloads = document.tree, document.payloads
+            tree, payloads, cost = document.tree, document.payloads, document.listed_cost
             self.window = DifferenceWindow(
-                lambda one, other: compare_branches(tree, payloads, one, other), self._state.window
+                lambda one, other: compare_branches(tree, payloads, one, other, cost),
+                self._state.window,
             )
             self.window.entry_requested.connect(self._state.window.map.select)
             self.window.go_requested.connect(self._navigation.go_to)

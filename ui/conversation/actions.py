@@ -7,9 +7,10 @@ from pathlib import Path
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QMenu
 
-from explorer.formats.pi.export import AsFormat
+from explorer.formats import adapter_of
 from explorer.models.request import THINKING_LEVELS, as_level
 from explorer.services.document import Document
+from explorer.services.session_export import form_of_file
 from ui.actions import ActionSpec, MenuEntry
 from ui.app_state import AppState
 from ui.conversation.slash_commands import CommandOffer, CommandsPage, SlashCommand
@@ -219,8 +220,10 @@ class Commands:
             path = root / path
         if path.exists():
             raise ValueError(f"{path} is there already; nothing was written.")
-        version = self._document.header.version
-        form: AsFormat = "pi-v3" if version == 1 else "original"
+        form = form_of_file(path)
+        header = self._document.header
+        if form == "original" and header.version == 1 and adapter_of(header.format).writes:
+            form = "pi-v3"
         self._state.tasks.start("Exporting", sessions.export_now(key, path, form))
 
     def _fork(self, _text: str) -> None:

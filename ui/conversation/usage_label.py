@@ -6,13 +6,13 @@ import asyncio
 
 from PySide6.QtCore import QObject, QTimer
 
-from explorer.audit.provenance import Provenance, cost_known, tokens_known
+from explorer.audit.provenance import Provenance, spending_known, tokens_known
 from explorer.services.changes import DraftChanged, EntriesAppended, LeafMoved
 from explorer.services.document import Document
 from explorer.session.usage_sums import PartUsage, UsageSum
 from explorer.store.rows import StoreError
 from ui.app_state import AppState
-from ui.audit.known import NOT_RECORDED, marked, reason
+from ui.audit.known import MARK, NOT_RECORDED, marked, reason
 from ui.conversation.view.item_reader import cost_words
 from ui.widgets.figures import count, full, short
 
@@ -86,13 +86,13 @@ def label_of(whole: UsageSum) -> tuple[str, str]:
     if not calls:
         return "0 tokens", "0"
     counted = tokens_known(calls, whole.uncounted)
-    priced = cost_known(calls, whole.unpriced + whole.uncounted)
+    priced = spending_known(whole)
     if not whole.calls:
         return f"tokens {NOT_RECORDED}", NOT_RECORDED
     tokens = marked(short(whole.tokens), counted)
-    if not whole.cost:
+    if not whole.whole_cost:
         return f"{tokens} tokens", tokens
-    cost = marked(cost_words(whole.cost), priced)
+    cost = marked(cost_words(whole.whole_cost), priced)
     return f"{cost} · {tokens} tokens", cost
 
 
@@ -114,14 +114,15 @@ def tip_of(session: PartUsage, branch: PartUsage, turn: PartUsage, drafts: Usage
             f"Read from a cache: {full(whole.cache_read)}, written to one: "
             f"{full(whole.cache_write)} of the session's tokens"
         )
-    if whole.unpriced:
-        lines.append(f"{count(whole.unpriced, 'call')} without a known price: not in the cost")
+    if whole.unpriced > whole.listed:
+        unknown = count(whole.unpriced - whole.listed, "call")
+        lines.append(f"{unknown} without a known price: not in the cost")
     if whole.uncounted:
         lines.append(f"{count(whole.uncounted, 'call')} reported no tokens: in none of the figures")
     calls = whole.calls + whole.uncounted
     known = {
         "Tokens": tokens_known(calls, whole.uncounted),
-        "Cost": cost_known(calls, whole.unpriced + whole.uncounted),
+        "Cost": spending_known(whole),
     }
     lines += [
         reason(of, one) for of, one in known.items() if one.provenance is not Provenance.EXACT
@@ -132,6 +133,8 @@ def tip_of(session: PartUsage, branch: PartUsage, turn: PartUsage, drafts: Usage
 def _words(spent: UsageSum) -> str:
     if not spent.calls:
         return "nothing that was counted"
-    cost = cost_words(spent.cost)
+    cost = cost_words(spent.whole_cost)
+    if spent.listed:
+        cost = f"{MARK}{cost}"
     tokens = f"{full(spent.tokens)} tokens in {count(spent.calls, 'call')}"
     return f"{tokens}, {cost}" if cost else tokens

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 
-from explorer.audit.provenance import Known, Provenance, cost_known, tokens_known
+from explorer.audit.provenance import Known, Provenance, spending_known, tokens_known
 from explorer.services.library import LibraryRow
 from explorer.session.usage_sums import UsageSum
 from ui.audit.known import NOT_RECORDED, marked, reason, spoken
@@ -34,8 +34,8 @@ def cost_of(spent: UsageSum) -> tuple[str, Known]:
     calls = spent.calls + spent.uncounted
     if not calls:
         return "$0", _NO_CALLS
-    known = cost_known(calls, spent.unpriced + spent.uncounted)
-    return marked(cost_words(spent.cost) or "$0", known), known
+    known = spending_known(spent)
+    return marked(cost_words(spent.whole_cost) or "$0", known), known
 
 
 def title_of(row: LibraryRow) -> str:
@@ -108,7 +108,7 @@ def columns() -> tuple[Column[LibraryRow], ...]:
                 "What all its calls took, as the providers counted it", 92,
                 detail=_basis("Tokens", tokens_of)),
         _figure("Cost", _sum(cost_of), _by_cost,
-                "What all its calls cost, as recorded", 92, detail=_basis("Cost", cost_of)),
+                "What all its calls cost, as recorded, else by listed prices", 92, detail=_basis("Cost", cost_of)),
         Column("Model", lambda row: row.model or NOT_RECORDED,
                sort_key=lambda row: row.model.casefold(), width=150, shown_from=1020,
                tip="The model that answered most of its calls",
@@ -127,5 +127,5 @@ def _by_tokens(row: LibraryRow) -> float:
 def _by_cost(row: LibraryRow) -> float:
     """Sorts by cost; what is not known comes after the smallest."""
     spent = row.spent
-    known = row.is_summed and (spent.calls > spent.unpriced or not spent.calls + spent.uncounted)
-    return spent.cost if known else -1.0
+    priced = spent.listed or spent.calls > spent.unpriced or not spent.calls + spent.uncounted
+    return spent.whole_cost if row.is_summed and priced else -1.0

@@ -7,15 +7,17 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QFileDialog
 
-from explorer.formats import ExportError, FormatError, ReadCancelled
-from explorer.formats.pi.export import AsFormat, shape_note
+from explorer.formats import ExportError, FormatError, ReadCancelled, adapter_of
+from explorer.formats.pi.export import shape_note
 from explorer.services.counting_process import ProcessCounter
 from explorer.services.document import Document
-from explorer.store.rows import ImportCancelled, ImportReport, StoreError
+from explorer.services.session_export import ExportForm
+from explorer.store.rows import ImportCancelled, ImportReport, SessionRow, StoreError
 from explorer.store.salvage import salvage
 from ui.app_state import BREATH_S, AppState
 from ui.shell.dialogs import ask_text, choose_files, open_once
@@ -69,16 +71,39 @@ RECENT = 500
 
 AS_IT_WAS = "As it was imported (*.jsonl)"
 AS_PI_3 = "pi session, version 3 (*.jsonl)"
+AS_PAGE = "Transcript of the active path, HTML (*.html)"
+AS_WHOLE_PAGE = "Transcript of all branches, HTML (*.html)"
+AS_MARKDOWN = "Transcript of the active path, Markdown (*.md)"
+AS_WHOLE_MARKDOWN = "Transcript of all branches, Markdown (*.md)"
 TRY_PI_3 = "Export as pi version 3"
+
+
+class Export(NamedTuple):
+    """What a choice of the export dialog writes."""
+
+    form: ExportForm
+    suffix: str
+    whole: bool = False
+    """A transcript of all branches."""
+
+
+EXPORTS = {
+    AS_IT_WAS: Export("original", "jsonl"),
+    AS_PI_3: Export("pi-v3", "jsonl"),
+    AS_PAGE: Export("html", "html"),
+    AS_WHOLE_PAGE: Export("html", "html", True),
+    AS_MARKDOWN: Export("markdown", "md"),
+    AS_WHOLE_MARKDOWN: Export("markdown", "md", True),
+}
 
 FIRST_PAINT_S = 0.02
 """How long the map has for its first rows before anything else is done with a session."""
 
 
 def file_name(title: str) -> str:
-    """A name for a session's file that every system takes."""
+    """A name for a session's file, without its suffix, that every system takes."""
     words = "-".join(re.findall(r"\w+", title.lower()))[:60].strip("-")
-    return f"{words or 'session'}.jsonl"
+    return words or "session"
 
 
 class SessionsController(QObject):
@@ -300,29 +325,57 @@ class SessionsController(QObject):
         except StoreError as error:
             self._state.notice("error", str(error), "Nothing was written.")
             return
+        if adapter_of(row.format).writes:
+            # A file of version 1 has no place for what was done since.
+            self._ask_file(row, list(EXPORTS), AS_PI_3 if row.version == 1 else AS_IT_WAS)
+        else:
+            self._state.tasks.start("Exporting", self._choose_foreign(row))
+
+    async def _choose_foreign(self, row: SessionRow) -> None:
+        """Ask for the file of a session whose format is only read: it can be written as it was
+        where its records are the lines of one file."""
+        assert self._state.bench is not None
+        try:
+            problem = await self._state.bench.original_problem(row.key)
+        except StoreError as error:
+            self._state.notice("error", str(error), "Nothing was written.")
+            return
+        filters = [one for one in EXPORTS if not problem or one != AS_IT_WAS]
+        self._ask_file(row, filters, filters[0])
+
+    def _ask_file(self, row: SessionRow, filters: Sequence[str], first: str) -> None:
         dialog = QFileDialog(self._state.window, "Export session")
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setNameFilters([AS_IT_WAS, AS_PI_3])
-        # A file of version 1 has no place for what was done since.
-        dialog.selectNameFilter(AS_PI_3 if row.version == 1 else AS_IT_WAS)
-        dialog.setDefaultSuffix("jsonl")
-        dialog.setDirectory(self._exports)
-        dialog.selectFile(file_name(row.title))
-        chosen = row.key
+        dialog.setNameFilters(filters)
+        name = file_name(row.title)
 
-        def save(name: str) -> None:
-            form: AsFormat = "pi-v3" if dialog.selectedNameFilter() == AS_PI_3 else "original"
-            self._exports = str(Path(name).parent)
-            self._state.tasks.start("Exporting", self.export_now(chosen, Path(name), form))
+        def follow(chosen: str) -> None:
+            suffix = EXPORTS[chosen].suffix
+            dialog.setDefaultSuffix(suffix)
+            dialog.selectFile(f"{name}.{suffix}")
+
+        dialog.filterSelected.connect(follow)
+        dialog.selectNameFilter(first)
+        dialog.setDirectory(self._exports)
+        follow(first)
+
+        def save(file: str) -> None:
+            chosen = EXPORTS[dialog.selectedNameFilter()]
+            self._exports = str(Path(file).parent)
+            self._state.tasks.start(
+                "Exporting", self.export_now(row.key, Path(file), chosen.form, whole=chosen.whole)
+            )
 
         dialog.fileSelected.connect(save)
         open_once(dialog)
 
-    async def export_now(self, key: int, path: Path, form: AsFormat) -> None:
+    async def export_now(
+        self, key: int, path: Path, form: ExportForm, *, whole: bool = False
+    ) -> None:
         if self._state.bench is None:
             return
         try:
-            report = await self._state.bench.export(key, path, form)
+            report = await self._state.bench.export(key, path, form, whole=whole)
         except ExportError as error:
             self._state.notice(
                 "error", f"{error}.", f"{path} was not written.",

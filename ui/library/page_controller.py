@@ -15,8 +15,8 @@ from PySide6.QtGui import QGuiApplication
 from explorer.services.changes import SessionsChanged
 from explorer.services.library import Library, LibraryRow, read_library
 from explorer.services.resume_command import resume_command_of
-from explorer.store import Store
 from explorer.store.rows import StoreError
+from explorer.workbench import Workbench
 from ui.app_state import AppState
 from ui.audit.report import show_folder
 from ui.library.arrangement import ArrangementController, Step, named
@@ -137,7 +137,7 @@ class LibraryPageController(QObject):
             return
         self._is_stale = False
         most = FIRST_ROWS if self.library is None else None
-        self._reader.load(lambda: _read(bench.store, most))
+        self._reader.load(lambda: _read(bench, most))
 
     def _take(self, found: tuple[Library, _Values, bool]) -> None:
         self.library, values, is_whole = found
@@ -359,9 +359,9 @@ class LibraryPageController(QObject):
             self.page.notice.show_notice(notice)
 
 
-def _read(store: Store, most: int | None) -> tuple[Library, _Values, bool]:
+def _read(bench: Workbench, most: int | None) -> tuple[Library, _Values, bool]:
     """Called in a thread. The sessions, the values to filter by, and whether it is all of them."""
-    library = read_library(store, most)
+    library = read_library(bench.store, most, bench.client.info)
     return library, _values(library.rows), most is None or len(library.rows) < most
 
 

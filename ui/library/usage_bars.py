@@ -68,7 +68,7 @@ CHARTS = tuple(
     Chart(f"{name} by {by}", by, words, value)
     for name, words, value in (
         ("Tokens", _tokens, lambda spent: float(spent.tokens)),
-        ("Cost", _cost, lambda spent: spent.cost),
+        ("Cost", _cost, lambda spent: spent.whole_cost),
     )
     for by in ("day", "project", "model")
 )

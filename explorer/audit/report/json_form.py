@@ -45,12 +45,14 @@ def document(report: Report) -> Json:
         "rules": report.rules,
         "rules_known": report.rules_known,
         "cost": {
-            "usd": round(spending.total.cost, 6), "replies": _spent(spending.replies),
+            "usd": round(spending.total.cost, 6),
+            "usd_by_list": round(spending.total.listed_cost, 6),
+            "replies": _spent(spending.replies),
             "summaries": _spent(spending.summaries), **_known(report.cost),
         },
         "whole_path": report.is_whole,
         "survival": {
-            "lowest": round(report.survival, 4),
+            "lowest": round(report.survival, 4) if _is_measured(report) else None,
             "at": worst.entry.id if worst is not None else None,
             "is": "Of the things found in what a compaction summarized, the share that the model "
             "still sees after it, word for word or in the summary; of several compactions the "
@@ -73,9 +75,15 @@ def _clean(value: Any) -> Any:
     return [_clean(each) for each in value] if isinstance(value, list) else value
 
 
+def _is_measured(report: Report) -> bool:
+    """Whether a share is known: not where no summary of which it would be one can be read."""
+    return report.worst is not None or all(one.fidelity.is_readable for one in report.compactions)
+
+
 def _spent(spent: UsageSum) -> Json:
     return {
         "usd": round(spent.cost, 6), "calls": spent.calls, "unpriced": spent.unpriced,
+        "by_list": spent.listed, "usd_by_list": round(spent.listed_cost, 6),
         "uncounted": spent.uncounted, "input": spent.input, "output": spent.output,
         "cache_read": spent.cache_read, "cache_write": spent.cache_write,
     }  # fmt: skip
@@ -104,8 +112,10 @@ def _compaction(part: CompactionPart) -> Json:
         "told": _known(part.known),
         "kept_from": _entry(part.kept_from) if part.kept_from is not None else None,
         "summary": part.summary,
+        "readable": fidelity.is_readable,
         "survival": {
-            "share": round(fidelity.survival, 4), "things": part.things, "survived": part.survived,
+            "share": round(fidelity.survival, 4) if fidelity.is_readable else None,
+            "things": part.things, "survived": part.survived,
         },
         **_fidelity(fidelity),
         "groups": [

@@ -297,19 +297,23 @@ def cost_words(report: Report) -> tuple[str, str]:
     """What the path cost, and how that is known."""
     total = report.spending.total
     known = f"{report.cost.provenance}: {report.cost.basis}"
-    if not total.cost:
+    if not total.whole_cost:
         return "not reported", known
-    summaries = report.spending.summaries.cost
+    summaries = report.spending.summaries.whole_cost
     part = f" ${summaries:,.4f} of it by summaries." if summaries else ""
-    return f"${total.cost:,.4f}", f"{known}{part}"
+    mark = "≈" if total.listed else ""
+    return f"{mark}${total.whole_cost:,.4f}", f"{known}{part}"
 
 
 def verdict_words(report: Report) -> str:
     """The report in a sentence."""
     worst, entries = report.worst, {e for loss in report.losses if loss.loss.severity == 2
                                     for e in loss.loss.entries}  # fmt: skip
+    unreadable = [part.name for part in report.compactions if not part.fidelity.is_readable]
     if not report.compactions:
         sentence = "Nothing was compacted on this path: the model sees every message word for word."
+    elif worst is None and unreadable:
+        sentence = ""
     elif worst is None:
         sentence = "Nothing that could be lost was summarized."
     else:
@@ -318,6 +322,10 @@ def verdict_words(report: Report) -> str:
             f"At most {percent(worst.fidelity.survival)} of {count_text(worst.things, 'thing')} "
             f"{'survives' if worst.things == 1 else 'survive'} {which}."
         )
+    if unreadable:
+        whose = "Its text" if report.is_one else f"The text of {', '.join(unreadable)}"
+        what = "it keeps" if len(unreadable) == 1 else "they keep"
+        sentence = f"{sentence} {whose} cannot be read, so what {what} is not known.".strip()
     if entries:
         is_are = "is" if len(entries) == 1 else "are"
         sentence += f" {count_text(len(entries), 'entry')} {is_are} neither kept nor summarized."

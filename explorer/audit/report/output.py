@@ -39,7 +39,7 @@ def html(report: Report, templates: Mapping[str, str]) -> str:
     environment = _environment(templates, _readable, autoescape=True)
     sheet = templates["style.css"]
     page = environment.get_template("report.html.j2")
-    return page.render(report=report, sheet=Markup(sheet), policy=_policy(sheet)) + "\n"
+    return page.render(report=report, sheet=Markup(sheet), policy=policy(sheet)) + "\n"
 
 
 def markdown(report: Report, templates: Mapping[str, str]) -> str:
@@ -48,15 +48,16 @@ def markdown(report: Report, templates: Mapping[str, str]) -> str:
     return environment.get_template("report.md.j2").render(report=report) + "\n"
 
 
-def _policy(sheet: str) -> str:
-    """What a browser may do with the page: apply this style sheet, and nothing else.
+def policy(sheet: str, images: str = "'none'") -> str:
+    """What a browser may do with the page: apply this style sheet, show what ``images`` names, and
+    nothing else.
 
     The sheet is named by its hash, so that no style of another hand applies; shapes have classes,
     as attributes with style would need a weaker policy.
     """
     digest = b64encode(sha256(sheet.encode()).digest()).decode()
     return (
-        f"default-src 'none'; style-src 'sha256-{digest}'; img-src 'none'; base-uri 'none'; "
+        f"default-src 'none'; style-src 'sha256-{digest}'; img-src {images}; base-uri 'none'; "
         "form-action 'none'"
     )
 

@@ -332,8 +332,9 @@ def _result(part: Json) -> ToolResultMessage:
     is_pruned = bool(object_field(state, "time").get("compacted"))
     content: Content = text_content(PRUNED) if is_pruned else (TextBlock(text), *_attached(state))
     return ToolResultMessage(
-        _call_id(part), text_field(part, "tool"), content, is_error, is_pruned, metadata
-    )
+        _call_id(part), text_field(part, "tool"), content, is_error, is_pruned, metadata,
+        is_recorded=is_pruned and bool(text),
+    )  # fmt: skip
 
 
 def _attached(state: Json) -> Iterator[Block]:

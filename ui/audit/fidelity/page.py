@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 
 from explorer.audit.findings import Finding, SummaryPlace
 from explorer.audit.severity import SeverityGroup, grouped
+from explorer.audit.words import UNREADABLE_SUMMARY
 from explorer.facts.fact import FactKind
 from explorer.services.summary_audit import Audited
 from ui.audit.fidelity.charts import (
@@ -385,7 +386,11 @@ class FidelityPage(QWidget):
         self._places.setCurrentIndex(1)
 
     def show_audit(self, shown: ShownAudit) -> None:
-        """Show an audit."""
+        """Show an audit; of a summary that cannot be read, that it cannot."""
+        if not shown.audited.fidelity.is_readable:
+            self.shown = None
+            self.tell(f"This is {shown.audited.name}. {UNREADABLE_SUMMARY}")
+            return
         self._need_body()
         self.shown = shown
         fidelity = shown.audited.fidelity
@@ -410,7 +415,9 @@ class FidelityPage(QWidget):
         self._places.setCurrentIndex(2)
 
     def _show_time(self, shown: ShownAudit) -> None:
-        self.over_generations.show_points([_generation(one) for one in shown.generations])
+        self.over_generations.show_points(
+            [_generation(one) for one in shown.generations if one.fidelity.is_readable]
+        )
         bands = shown.audited.fidelity.recency
         self.by_recency.show_points(
             [

@@ -36,7 +36,7 @@ from explorer.session.entries import (
 )
 from explorer.session.kinds import Flag, Kind
 from explorer.session.text import summary_line
-from ui.audit.known import NOT_RECORDED, reason
+from ui.audit.known import NOT_RECORDED, marked, reason
 from ui.conversation.view.calls import CallAnswer, CallStates, call_parts
 from ui.conversation.view.parts import (
     AGENT,
@@ -83,20 +83,26 @@ def _token_words(usage: TokenUsage | None) -> list[str]:
     return parts or ([f"{short(usage.context)} tokens"] if usage.context > 0 else [])
 
 
-def _cost(usage: TokenUsage | None) -> tuple[str, Known | None]:
+def _cost(usage: TokenUsage | None, listed: float) -> tuple[str, Known | None]:
     """The cost of a call, and how it is known; None where it is recorded that there is none."""
     if usage is not None and usage.cost:
         return cost_words(usage.cost), cost_known(1, 0)
+    if listed:
+        known = cost_known(1, 1, by_price_list=1)
+        return marked(cost_words(listed), known), known
     return "", cost_known(1, 1) if usage is None or usage.costs is None else None
 
 
-def footer(message: AssistantMessage, time_ms: float, made_here: bool) -> Footer:
-    """When a reply was made, by which model, and what it took.
+def footer(
+    message: AssistantMessage, time_ms: float, made_here: bool, listed_cost: float = 0.0
+) -> Footer:
+    """When a reply was made, by which model, and what it took. ``listed_cost``: in dollars, by
+    listed prices, where no cost is recorded; 0 where that is not known either.
 
     ``made_here``: this program recorded it; what it does not say was not there to be recorded.
     """
     moment, tokens = clock(time_ms), _token_words(message.usage)
-    cost, cost_is = _cost(message.usage)
+    cost, cost_is = _cost(message.usage, listed_cost)
     words = [part for part in (moment, message.model, *tokens, cost) if part]
     if made_here:
         return Footer(" · ".join(words))
@@ -201,6 +207,8 @@ class ItemRead:
     states: CallStates = field(default_factory=CallStates)
     made_here: bool = False
     """Recorded by this program: its figures are exact, and what lacks was never there."""
+    listed_cost: float = 0.0
+    """Of a reply whose cost is not recorded, by listed prices, in dollars; 0: not known either."""
 
 
 Opened = Callable[[str], bool]
@@ -281,7 +289,7 @@ def _reply(item: ItemRead, entry: Entry, body: AssistantMessage, is_open: Opened
     asked = {call.id for call in body.calls}
     for answer in (answer for answer in item.answers if answer.call_id not in asked):
         found += call_parts(f"r{answer.entry}", None, answer, item.states, is_open)
-    figures = footer(body, item.time_ms, item.made_here)
+    figures = footer(body, item.time_ms, item.made_here, item.listed_cost)
     return found + _reply_end(item.flags, body.error, figures, has_text or not item.answers)
 
 
@@ -383,11 +391,13 @@ def read_item(
             answer = replace(answer, tool=columns.tools[columns.tool[at]])
         answers.append(replace(answer, took_s=took, took_known=elapsed_known(made_here)))
     data = loaded.get(entry)
+    listed = 0.0
     if kind is Kind.ASSISTANT and data is not None:
         answers = _named(data, answers)
+        listed = document.listed_cost(data.usage, columns.models[columns.model[entry]])
     return ItemRead(
         entry, kind, columns.flags[entry], data, lines.get(entry, ""), columns.time[entry],
-        tuple(answers), _sizes(document, entry, kind), states, made_here,
+        tuple(answers), _sizes(document, entry, kind), states, made_here, listed,
     )  # fmt: skip
 
 

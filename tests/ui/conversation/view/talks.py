@@ -14,7 +14,7 @@ from PySide6.QtGui import QColor, QImage, QLinearGradient, QPainter
 from explorer.compaction.profile import Profile
 from explorer.formats.pi.entries import read_entry
 from explorer.session.describe import describe
-from explorer.session.entries import Entry
+from explorer.session.entries import Entry, TokenUsage
 from explorer.session.tree import SessionTree
 
 START_MS = 1_772_440_000_000
@@ -247,6 +247,10 @@ class Opened:
                 entry["id"], parent, describe(read_entry(entry)), len(json.dumps(entry)) // 4
             )
             self.leaf = at
+
+    def listed_cost(self, usage: TokenUsage | None, model: str) -> float:
+        """Its agent records what its calls cost."""
+        return 0.0
 
     def made_here(self, index: int) -> bool:
         return self.is_own

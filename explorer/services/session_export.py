@@ -1,0 +1,224 @@
+"""A session written to a file: in its agent's form, in pi's, or as a transcript to be read.
+
+Blocks: all of it is meant for a worker thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+from explorer import private_files
+from explorer.formats import (
+    ExportError,
+    ExportReport,
+    FormatError,
+    LeafMark,
+    adapter_of,
+    export_session,
+    open_source,
+)
+from explorer.formats.original_lines import original_file
+from explorer.formats.pi.header import VERSION
+from explorer.formats.registry import pi_lines
+from explorer.installed import version
+from explorer.services.open_session import OpenedSession
+from explorer.services.transcript import (
+    Numbered,
+    Stretch,
+    TranscriptForm,
+    TranscriptHead,
+    transcript,
+)
+from explorer.session.tree import SessionTree
+from explorer.settings import paths
+from explorer.store.rows import SourceFile
+
+ExportForm = Literal["original", "pi-v3", "markdown", "html"]
+FORMS: tuple[ExportForm, ...] = ("original", "pi-v3", "markdown", "html")
+_SUFFIXES: dict[str, ExportForm] = {
+    ".md": "markdown", ".markdown": "markdown", ".html": "html", ".htm": "html",
+}  # fmt: skip
+_AT_ONCE = 256
+"""Entries read in one go."""
+
+OnEntries = Callable[[int], None]
+"""Called in the worker with the entries that are written."""
+
+
+def form_of_file(path: Path) -> ExportForm:
+    """The form that a file's suffix names."""
+    return _SUFFIXES.get(path.suffix.lower(), "original")
+
+
+def changed_form(opened: OpenedSession) -> ExportForm:
+    """The form of a session to which something was added here: its own where that has a place for
+    it, else pi's. A file of version 1 holds one chain without ids."""
+    is_own = adapter_of(opened.header.format).writes and opened.header.version != 1
+    return "original" if is_own else "pi-v3"
+
+
+def write_session(
+    opened: OpenedSession,
+    path: Path,
+    form: ExportForm,
+    mark: LeafMark,
+    progress: OnEntries | None = None,
+    *,
+    whole: bool = False,
+) -> ExportReport:
+    """Write a session, whole or not at all. ``mark``: where an agent that reads the file shall go
+    on; a transcript is that of the path to it, or with ``whole`` of all branches.
+
+    Raises ExportError, StoreError, OSError.
+    """
+    try:
+        if form == "markdown" or form == "html":
+            leaf = opened.tree.index_of(mark.leaf_id) if mark.leaf_id else -1
+            return _write_transcript(opened, path, form, leaf, progress, whole=whole)
+        lines, header = opened.store.lines(opened.key), opened.header
+        if not adapter_of(header.format).writes:
+            if form == "original":
+                return _write_original(opened, path)
+            lines = pi_lines(header.format, lines)
+            header = replace(header, format="pi", version=VERSION, raw="")
+        return export_session(lines, header, path, form, leaf=mark, progress=progress)
+    except OSError as error:
+        # It may name the temporary file beside the one that the person named.
+        raise OSError(error.errno, error.strerror, str(path)) from error
+
+
+# in the agent's form ------------------------------------------------------------------------------
+
+
+def original_problem(opened: OpenedSession) -> str:
+    """Why a session cannot be written as it was imported; empty where it can be. Reads all of a
+    session of a format that is only read. Raises StoreError."""
+    if adapter_of(opened.header.format).writes:
+        return ""
+    try:
+        _original(opened)
+    except ExportError as error:
+        return str(error)
+    return ""
+
+
+def _original(opened: OpenedSession) -> bytes:
+    """The file that a session was imported from: itself, where it is as it was, or put together
+    again. Raises ExportError, StoreError."""
+    store, key, header = opened.store, opened.key, opened.header
+    source = store.source_file(key)
+    try:
+        if source is None or store.has_additions(key):
+            raise ValueError("entries were added here, which no other program could read")
+        if (found := _unchanged(source, header.session_id)) is not None:
+            return found
+        return original_file(header.raw, store.lines(key), source.size)
+    except ValueError as error:
+        agent = adapter_of(header.format).title
+        reason = f"The session cannot be written as {agent} wrote it: {error}"
+        raise ExportError(f"{reason}; export it as pi-v3, markdown or html") from error
+
+
+def _unchanged(source: SourceFile, session_id: str) -> bytes | None:
+    """A file of lines that is as it was when it was read; None for any other, or none, and for the
+    file of a session that started this one."""
+    path = Path(source.path)
+    if path.suffix.lower() != ".jsonl":
+        return None
+    try:
+        stamp = path.stat()
+        is_same = (stamp.st_size, stamp.st_mtime_ns) == (source.size, source.mtime_ns)
+        if not is_same or open_source(path).header.session_id != session_id:
+            return None
+        data = path.read_bytes()
+    except (OSError, FormatError):
+        return None  # It has gone: what is stored may still be all of it.
+    return data if len(data) == source.size else None
+
+
+def _write_original(opened: OpenedSession, path: Path) -> ExportReport:
+    private_files.write(path, _original(opened), keeps_mode=True)
+    return ExportReport(str(path), entries=len(opened.tree))
+
+
+# as a transcript ----------------------------------------------------------------------------------
+
+
+def _write_transcript(
+    opened: OpenedSession,
+    path: Path,
+    form: TranscriptForm,
+    leaf: int,
+    progress: OnEntries | None,
+    *,
+    whole: bool,
+) -> ExportReport:
+    tree = opened.tree
+    on_path = tree.path(leaf).indices() if leaf >= 0 else []
+    lists = [("The active path", on_path)]
+    if whole:
+        lists += _branches(tree, on_path)
+    report = ExportReport(str(path))
+
+    def read(entries: Sequence[int]) -> Iterator[Numbered]:
+        for at in range(0, len(entries), _AT_ONCE):
+            part = entries[at : at + _AT_ONCE]
+            yield from map(Numbered, part, opened.payloads.entries(part))
+            report.entries += len(part)
+            if progress is not None:
+                progress(report.entries)
+
+    stretches = (Stretch(title, read(entries)) for title, entries in lists)
+    head = _head(opened, [at for _, entries in lists for at in entries], whole=whole)
+    with private_files.replacement(path, keeps_mode=True) as file:
+        for piece in transcript(form, head, stretches, _templates()):
+            file.write(piece.encode("utf-8"))
+        file.write(b"\n")
+    return report
+
+
+def _branches(tree: SessionTree, on_path: Sequence[int]) -> Iterator[tuple[str, list[int]]]:
+    """Of every other leaf, in their order: what no branch before it has."""
+    shown = bytearray(len(tree))
+    for at in on_path:
+        shown[at] = 1
+    for leaf in tree.leaves():
+        part: list[int] = []
+        at = leaf
+        while at >= 0 and not shown[at]:
+            shown[at] = 1
+            part.append(at)
+            at = tree.columns.parent[at]
+        if part:
+            origin = f"A branch that leaves at #{at}" if at >= 0 else "A branch from the start"
+            yield origin, part[::-1]
+
+
+def _head(opened: OpenedSession, entries: Sequence[int], *, whole: bool) -> TranscriptHead:
+    header, adapter = opened.header, adapter_of(opened.header.format)
+    times = [time for at in entries if (time := opened.tree.columns.time[at]) > 0]
+    return TranscriptHead(
+        title=opened.title,
+        agent=f"{adapter.title} {header.agent_version}".strip(),
+        session_id=header.session_id,
+        folder=header.cwd,
+        scope="All branches" if whole else "The active path",
+        entries=len(entries),
+        entries_in_all=len(opened.tree),
+        begun_ms=min(times, default=0.0),
+        ended_ms=max(times, default=0.0),
+        unknown=tuple(adapter.unknown),
+        asides=len(opened.store.asides(opened.key)),
+        program=f"Session Explorer {version()}",
+    )
+
+
+@cache
+def _templates() -> dict[str, str]:
+    """The templates of transcripts by file name, and the style sheet of the report."""
+    found = {file.name: file.read_text("utf-8") for file in paths.resource("transcript").iterdir()}
+    return found | {"style.css": paths.resource("report", "style.css").read_text("utf-8")}

@@ -1,0 +1,74 @@
+"""Sessions of agents whose files are only read, in the window: exports, costs, rules, summaries."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtWidgets import QFileDialog
+
+from tests.services.test_listed_cost import PRO, lines_of
+from tests.services.test_unreadable_compaction import SENTENCE, rollout
+from tests.ui.window.house import House
+from ui.library.controller import (
+    AS_IT_WAS,
+    AS_MARKDOWN,
+    AS_PAGE,
+    AS_PI_3,
+    AS_WHOLE_MARKDOWN,
+    AS_WHOLE_PAGE,
+)
+
+TRANSCRIPTS = [AS_PAGE, AS_WHOLE_PAGE, AS_MARKDOWN, AS_WHOLE_MARKDOWN]
+
+
+async def test_a_file_of_lines_can_be_exported_as_it_was(house: House, tmp_path: Path) -> None:
+    source = rollout(tmp_path)
+    live = await house.start(session=source)
+    live.keys("Ctrl+S")
+    dialog = await live.dialog(QFileDialog)
+    assert dialog.nameFilters() == [AS_IT_WAS, AS_PI_3, *TRANSCRIPTS]
+    target = tmp_path / "copy.jsonl"
+    dialog.fileSelected.emit(str(target))
+    dialog.reject()
+    await live.until(target.exists, "the file")
+    await live.idle()
+    assert target.read_bytes() == source.read_bytes()
+
+
+async def test_what_is_no_file_of_lines_is_offered_in_other_forms(
+    house: House, tmp_path: Path
+) -> None:
+    source = tmp_path / "session.json"
+    source.write_text(lines_of([PRO, PRO]), "utf-8")
+    live = await house.start(session=source)
+    live.keys("Ctrl+S")
+    dialog = await live.dialog(QFileDialog)
+    assert dialog.nameFilters() == [AS_PI_3, *TRANSCRIPTS]
+    dialog.selectNameFilter(AS_WHOLE_PAGE)
+    dialog.filterSelected.emit(AS_WHOLE_PAGE)
+    assert Path(dialog.selectedFiles()[0]).suffix == ".html"
+    target = tmp_path / "page.html"
+    dialog.fileSelected.emit(str(target))
+    dialog.reject()
+    await live.until(target.exists, "the page")
+    await live.idle()
+    assert "All branches: 4 of 4 entries" in target.read_text("utf-8")
+
+
+async def test_the_status_bar_marks_a_cost_that_is_worked_out(house: House, tmp_path: Path) -> None:
+    source = tmp_path / "session.json"
+    source.write_text(lines_of([PRO, PRO]), "utf-8")
+    live = await house.start(session=source)
+    await live.until(lambda: "≈$0.0065" in live.window.spent.text(), "the cost")
+    assert "listed prices" in live.window.spent.toolTip()
+
+
+async def test_a_summary_that_cannot_be_read_is_not_counted(house: House, tmp_path: Path) -> None:
+    live = await house.start(session=rollout(tmp_path))
+    live.keys("Ctrl+Alt+L")
+    page = live.session.fidelity.page
+    await live.until(lambda: SENTENCE in page.waiting.words.text(), "the sentence")
+    assert page.shown is None
+    rules = live.window.audit.rules
+    assert rules.currentText().endswith("(in place of its own agent's)")
+    assert "are in no profile" in rules.toolTip()
