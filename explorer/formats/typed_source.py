@@ -11,7 +11,7 @@ from explorer.formats.adapter import IsCancelled, Progress
 from explorer.formats.annotation import annotated
 from explorer.formats.errors import ReadCancelled
 from explorer.session.assembly import Assembler, Placement
-from explorer.session.describe import describe
+from explorer.session.describe import Facts, describe
 from explorer.session.entries import Entry
 from explorer.session.kinds import Flag
 from explorer.session.records import (
@@ -24,6 +24,7 @@ from explorer.session.records import (
 )
 from explorer.tokens.estimate import estimate_entry
 
+_INHERITED = int(Flag.INHERITED)
 BATCH = 1_000
 """Entries, and lines that are none, that are handed on together."""
 _FAULTS = {
@@ -51,6 +52,21 @@ class ReadEntry(NamedTuple):
     """The file repeats it from the session that it was forked from."""
 
 
+class DescribedEntry(NamedTuple):
+    """An entry whose facts the adapter has already; else as ``ReadEntry``."""
+
+    entry_id: str
+    parent_id: str
+    """Empty for a root."""
+    record: str
+    """With the line of ours that notes what other records say, where there is one."""
+    line: int
+    done: int
+    facts: Facts
+    estimate: int
+    inherited: bool
+
+
 class Leaf(NamedTuple):
     """Where the agent stands; without it, at the last entry of the file."""
 
@@ -62,12 +78,15 @@ def entry_record(
     entry: Entry, record: str, line: int = 0, parent: int = -1, flags: int = 0
 ) -> EntryRecord:
     """An entry with its record, as the store takes it. ``line``: 0 for an entry made here."""
-    facts = describe(entry)
+    facts = _flagged(describe(entry), record, flags)
+    return EntryRecord(entry.id, parent, line, record, facts, estimate_entry(entry))
+
+
+def _flagged(facts: Facts, record: str, flags: int) -> Facts:
+    """The facts with flags that follow from the record, and with others."""
     if len(record) > LARGE_UNITS:
         flags |= Flag.LARGE
-    if flags:
-        facts = facts._replace(flags=facts.flags | flags)
-    return EntryRecord(entry.id, parent, line, record, facts, estimate_entry(entry))
+    return facts._replace(flags=facts.flags | flags) if flags else facts
 
 
 def placed_records(
@@ -79,7 +98,8 @@ def placed_records(
         if fault:
             reason = _FAULTS[fault].format(parent=parent_id[:80])
             report.problems.append(Problem(record.line, reason))
-        yield record._replace(parent=parent)
+        entry_id, _, line, raw, facts, estimate = record
+        yield EntryRecord(entry_id, parent, line, raw, facts, estimate)
 
 
 class TypedSource:
@@ -90,7 +110,7 @@ class TypedSource:
         self,
         path: str | os.PathLike[str],
         header: SessionHeader,
-        read: Iterable[ReadEntry | Aside | Problem | Leaf],
+        read: Iterable[ReadEntry | DescribedEntry | Aside | Problem | Leaf],
         progress: Progress | None = None,
         cancelled: IsCancelled | None = None,
         files: Sequence[str] = (),
@@ -119,7 +139,7 @@ class TypedSource:
         for one in self._read:
             gathered += 1
             match one:
-                case ReadEntry():
+                case ReadEntry() | DescribedEntry():
                     self._take(one, assembler, batch)
                 case Aside():
                     self.report.asides.append(one)
@@ -141,25 +161,32 @@ class TypedSource:
 
     def _take(
         self,
-        one: ReadEntry,
+        one: ReadEntry | DescribedEntry,
         assembler: Assembler[tuple[EntryRecord, str]],
         batch: list[EntryRecord],
     ) -> None:
-        entry = one.entry
-        if entry.id in assembler:
-            reason = f"the id {entry.id[:80]!r} exists already; the first one counts"
+        is_read = isinstance(one, ReadEntry)
+        entry_id = one.entry.id if is_read else one.entry_id
+        if entry_id in assembler:
+            reason = f"the id {entry_id[:80]!r} exists already; the first one counts"
             self.report.asides.append(
                 Aside(one.line, one.record.encode("utf-8", "surrogatepass"), reason)
             )
             self.report.problems.append(Problem(one.line, f"{reason}; the line was kept aside"))
             return
-        self._last_id = entry.id
-        self.report.bytes_done = max(self.report.bytes_done, one.done)
-        parent_id = entry.parent_id or ""
-        flags = int(Flag.INHERITED) if one.inherited else 0
-        text = annotated(one.record, entry, one.noted) if one.noted else one.record
-        record = entry_record(entry, text, one.line, flags=flags)
-        placements = assembler.place(entry.id, parent_id, (record, parent_id))
+        self._last_id = entry_id
+        if one.done > self.report.bytes_done:
+            self.report.bytes_done = one.done
+        flags = _INHERITED if one.inherited else 0
+        if is_read:
+            parent_id = one.entry.parent_id or ""
+            text = annotated(one.record, one.entry, one.noted) if one.noted else one.record
+            record = entry_record(one.entry, text, one.line, flags=flags)
+        else:
+            parent_id, text = one.parent_id, one.record
+            facts = _flagged(one.facts, text, flags)
+            record = EntryRecord(entry_id, -1, one.line, text, facts, one.estimate)
+        placements = assembler.place(entry_id, parent_id, (record, parent_id))
         batch += placed_records(placements, self.report)
 
     def _tell(self, done: int) -> None:

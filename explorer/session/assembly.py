@@ -68,6 +68,11 @@ class Assembler(Generic[Item]):
         if entry_id in self:
             raise ValueError(f"entry id {entry_id!r} exists already")
         self._seen += 1
+        if not self._pending and (not parent_id or parent_id in self.placed):
+            # Nothing waits, so nothing can have waited for this one.
+            parent = self.placed.get(parent_id, -1)
+            self.placed[entry_id] = len(self.placed)
+            return [Placement(item, parent, "")]
         pending = _Pending(self._seen, entry_id, parent_id, item)
         if not parent_id or parent_id in self.placed:
             return self._release(pending, "")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from explorer.formats.adapter import IsCancelled, Progress
+from explorer.formats.annotation import note_of
 from explorer.formats.anthropic_content import text_field
 from explorer.formats.claude_code import neighbours
 from explorer.formats.claude_code.fields import PART, mapping_field, message_of, texts_of
@@ -20,6 +20,7 @@ from explorer.formats.claude_code.survey import (
     BAD,
     BLANK,
     COMPACTION,
+    RESULT,
     REASONS,
     ROOT,
     Survey,
@@ -28,7 +29,7 @@ from explorer.formats.claude_code.survey import (
 )
 from explorer.formats.errors import FormatError
 from explorer.formats.jsonl import BadLine, parse
-from explorer.formats.typed_source import Leaf, ReadEntry, TypedSource
+from explorer.formats.typed_source import DescribedEntry, Leaf, ReadEntry, TypedSource
 from explorer.session.edit_entries import PRUNE_TYPE
 from explorer.session.entries import (
     Body,
@@ -54,7 +55,7 @@ def open_session(
 
     Raises FormatError when it is no session, OSError when it cannot be read, ReadCancelled.
     """
-    survey = Surveyor().read(path, cancelled)
+    survey = Surveyor(session_id).read(path, cancelled)
     own_id = own_session_id(path, survey.session_id, survey.agent_id)
     thread = "" if session_id in ("", own_id) else session_id
     if thread and thread not in survey.threads:
@@ -142,6 +143,11 @@ def _prompting_call(path: Path, survey: Survey, thread: str) -> str:
     return ""
 
 
+@lru_cache(maxsize=256)
+def _tool_note(tool: str) -> str:
+    return note_of({"tool": tool})
+
+
 @dataclass(slots=True)
 class _Reading:
     """The second pass: records to entries."""
@@ -152,7 +158,8 @@ class _Reading:
     order: Sequence[int]
     cancelled: IsCancelled | None
     copied: frozenset[str] = frozenset()
-    pending: dict[int, list[tuple[bytes, dict[str, Any]]]] = field(default_factory=dict)
+    pending: dict[int, list[bytes]] = field(default_factory=dict)
+    """Lines of units that are not complete yet."""
 
     def mark_copied(self, header: SessionHeader) -> SessionHeader:
         """The header of a fork, whose repeated records are remembered; else as it is."""
@@ -169,7 +176,7 @@ class _Reading:
             return header
         return replace(header, parent_session=name, relation="fork")
 
-    def items(self) -> Iterator[ReadEntry | Aside | Problem | Leaf]:
+    def items(self) -> Iterator[ReadEntry | DescribedEntry | Aside | Problem | Leaf]:
         """Everything in the file, in its order."""
         survey = self.survey
         chosen = set(self.order)
@@ -184,38 +191,73 @@ class _Reading:
                 if not self.thread:
                     yield Aside(number, line, REASONS[unit])
             elif unit in chosen:
-                yield from self._add(unit, number, line, done)
+                if len(line) != survey.lengths[number - 1]:
+                    # The file is being changed: what was described may be another record.
+                    survey.described.pop(unit, None)
+                if unit in self.pending:
+                    self.pending[unit].append(line)
+                else:
+                    self.pending[unit] = [line]
+                if number < survey.last_lines[unit]:
+                    continue
+                if unit in survey.described:
+                    yield self._described(unit, done)
+                else:
+                    yield from self._read(unit, done)
             elif not self.thread:
                 agent = survey.threads[unit][:80]
                 yield Aside(number, line, f"belongs to the agent {agent}")
         for unit in list(self.pending):
-            yield from self._entries(unit, self.survey.first_lines[unit], 0)
+            yield from self._read(unit, 0)
         yield from self._problems()
         leaf = leaf_unit(survey, self.order)
         if leaf != ROOT:
             yield Leaf(survey.last_id(leaf))
 
-    def _add(self, unit: int, number: int, line: bytes, done: int) -> Iterator[ReadEntry | Aside]:
+    def _described(self, unit: int, done: int) -> DescribedEntry:
+        """The entry of a unit that the first pass described."""
         survey = self.survey
-        try:
-            value = orjson.loads(line)
-        except orjson.JSONDecodeError:
+        facts, estimate, is_copy = survey.described.pop(unit)
+        lines = self.pending.pop(unit)
+        record = b"\n".join(lines).decode()
+        above = survey.parents[unit]
+        if survey.kinds[unit] == RESULT and (tool := survey.tools.get(facts.call_id, "")):
+            facts = facts._replace(tool=tool)
+            record = f"{record}\n{_tool_note(tool)}"
+        identity = survey.ids[unit]
+        return DescribedEntry(
+            identity,
+            survey.last_id(above) if above != ROOT else "",
+            record,
+            survey.first_lines[unit],
+            done,
+            facts,
+            estimate,
+            is_copy or identity in self.copied,
+        )
+
+    def _read(self, unit: int, done: int) -> Iterator[ReadEntry | Aside]:
+        """The entries of a unit, from its lines."""
+        survey = self.survey
+        lines: list[bytes] = []
+        values: list[dict[str, Any]] = []
+        number = survey.first_lines[unit]
+        for line in self.pending.pop(unit):
             try:
-                value = parse(line)
+                values.append(parse(line))
+                lines.append(line)
             except BadLine:
                 # It was sound in the first pass: the file is being changed.
                 yield Aside(number, line, REASONS[BAD])
-                return
-        lines = self.pending.setdefault(unit, [])
-        lines.append((line, value))
-        if number >= survey.last_lines[unit]:
-            yield from self._entries(unit, survey.first_lines[unit], done)
+        if values:
+            yield from self._entries(unit, lines, values, done)
 
-    def _entries(self, unit: int, number: int, done: int) -> Iterator[ReadEntry]:
+    def _entries(
+        self, unit: int, lines: Sequence[bytes], values: Sequence[dict[str, Any]], done: int
+    ) -> Iterator[ReadEntry]:
         survey = self.survey
-        lines = self.pending.pop(unit)
-        values = [value for _, value in lines]
-        record = "\n".join([line.decode() for line, _ in lines])
+        number = survey.first_lines[unit]
+        record = "\n".join([line.decode() for line in lines])
         above = survey.parents[unit]
         parent = survey.last_id(above) if above != ROOT else None
         inherited = survey.ids[unit] in self.copied or "forkedFrom" in values[0]

@@ -1,16 +1,17 @@
 """A first pass over a session file of Claude Code: which of its lines make up which entry.
 
-Nothing of the content is kept, so that memory follows the number of records and not their size.
+Of the content only what the columns hold is kept, so that memory follows the number of records and
+not their size. That an entry is described here saves the second pass from parsing its lines.
 """
 
 from __future__ import annotations
 
 from array import array
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from explorer.formats.adapter import IsCancelled
 from explorer.formats.anthropic_content import text_field
@@ -23,11 +24,14 @@ from explorer.formats.claude_code.fields import (
     results_in,
     texts_of,
 )
-from explorer.formats.claude_code.records import is_known
+from explorer.formats.claude_code.records import body_of, is_known, placed_entry
 from explorer.formats.errors import ReadCancelled
 from explorer.formats.jsonl import BYTE_ORDER_MARK, BadLine, is_blank, line_groups, parse
+from explorer.session.describe import Facts, describe
+from explorer.session.entries import CompactionSummary, CustomData
 from explorer.session.json_values import time_ms
 from explorer.session.records import Problem, remark
+from explorer.tokens.estimate import estimate_entry
 
 BLANK, PROGRESS, HOUSEKEEPING_LINE, REPEATED, BAD, FOREIGN = -1, -2, -3, -4, -5, -6
 """What a line is that belongs to no unit."""
@@ -42,6 +46,15 @@ ROOT, LATER = -1, -2
 """A parent: there is none; or its record has not come yet."""
 REPLY, PROMPT, RESULT, COMPACTION, SHELL, NOTE = range(6)
 """What a unit is. PROMPT: a user's message that is not marked as the program's."""
+
+
+class Described(NamedTuple):
+    """What an entry's own lines say, as the columns hold it."""
+
+    facts: Facts
+    estimate: int
+    is_copy: bool
+    """Its first record names the session that it was copied from."""
 
 
 @dataclass(slots=True)
@@ -101,6 +114,11 @@ class Survey:
     incomplete: set[int] = field(default_factory=set)
     """Replies whose usage was recorded while they came in."""
 
+    lengths: array[int] = field(default_factory=lambda: array("I"))
+    """Bytes of every line: where the second pass finds another length, the file was changed."""
+    described: dict[int, Described] = field(default_factory=dict)
+    """By unit: entries that need no record of another to be understood, but for a result's tool."""
+
     def last_id(self, unit: int) -> str:
         """The id of the last entry of a unit."""
         parts = self.parts.get(unit, 1)
@@ -127,8 +145,12 @@ def numbered_lines(path: Path, cancelled: IsCancelled | None) -> Iterator[tuple[
 class Surveyor:
     """Goes through the records of a file once, in order."""
 
-    def __init__(self) -> None:
+    def __init__(self, thread: str | None = None) -> None:
+        """``thread``: the conversation whose entries are described; None for none."""
         self.survey = Survey()
+        self._thread_described = thread
+        self._open: dict[str, tuple[int, list[dict[str, Any]]]] = {}
+        """Of each conversation the last reply, to which further records may belong."""
         self._replies: dict[tuple[str, str], int] = {}
         self._summaries: dict[str, str] = {}
         self._sides: dict[str, str] = {}
@@ -141,9 +163,10 @@ class Surveyor:
 
     def read(self, path: Path, cancelled: IsCancelled | None = None) -> Survey:
         """The survey of a file. Raises OSError, FormatError, ReadCancelled."""
-        lines = self.survey.lines
+        lines, lengths = self.survey.lines, self.survey.lengths
         for number, line, _ in numbered_lines(path, cancelled):
             lines.append(BLANK if is_blank(line) else self._line(number, line))
+            lengths.append(len(line))
         return self._conclude()
 
     def _line(self, number: int, line: bytes) -> int:
@@ -162,7 +185,7 @@ class Surveyor:
                 return self._note(number, value, kind)
             # A message that lost its id is a message nevertheless.
             identity = f"line-{number}"
-        return self._node(number, identity, value)
+        return self._node(number, identity, kind, value)
 
     def _note(self, number: int, value: dict[str, Any], kind: str) -> int:
         """A record that is no node."""
@@ -179,14 +202,13 @@ class Surveyor:
         self._unknown[kind].append(number)
         return FOREIGN
 
-    def _node(self, number: int, identity: str, value: dict[str, Any]) -> int:
+    def _node(self, number: int, identity: str, kind: str, value: dict[str, Any]) -> int:
         survey = self.survey
         if identity in survey.unit_of:
             self._repeated.append(number)
             return REPEATED
         self._header(value)
         thread = self._thread(identity, value)
-        kind = text_field(value, "type")
         if kind == "progress":
             self._main_nodes += not thread
             survey.unit_of[identity] = self._parent(number, thread, value)
@@ -199,23 +221,59 @@ class Surveyor:
         unit = self._joined(thread, value)
         if unit is None:
             unit = self._begin(number, identity, thread, value)
+            if thread == self._thread_described or not self._main_nodes:
+                self._describe_new(unit, thread, value)
         else:
             survey.last_lines[unit] = number
+            self._describe_more(unit, thread, value)
         survey.unit_of[identity] = unit
         self._last[thread] = unit
         if kind == "assistant":
             self._reply(unit, value)
         return unit
 
+    def _describe_new(self, unit: int, thread: str, value: dict[str, Any]) -> None:
+        """Describe a unit that has only this record, or keep it until its reply is complete."""
+        if self._thread_described is None:
+            return
+        kind = self.survey.kinds[unit]
+        if kind == REPLY:
+            before = self._open.get(thread)
+            self._open[thread] = unit, [value]
+            if before is not None:
+                self._describe(*before)
+        elif kind in (RESULT, PROMPT, NOTE) and unit not in self.survey.parts:
+            self._describe(unit, [value])
+
+    def _describe_more(self, unit: int, thread: str, value: dict[str, Any]) -> None:
+        opened = self._open.get(thread)
+        if opened is not None and opened[0] == unit:
+            opened[1].append(value)
+        else:
+            # It seemed complete, as another reply had begun: the second pass reads all of it.
+            self.survey.described.pop(unit, None)
+
+    def _describe(self, unit: int, values: Sequence[dict[str, Any]]) -> None:
+        body = body_of(values)
+        if isinstance(body, CompactionSummary | CustomData):
+            return  # Other records say more of them.
+        entry = placed_entry(values, body, "", None)
+        self.survey.described[unit] = Described(
+            describe(entry), estimate_entry(entry), "forkedFrom" in values[0]
+        )
+
     def _header(self, value: Mapping[str, Any]) -> None:
         survey = self.survey
         survey.session_id = text_field(value, "sessionId") or survey.session_id
         survey.version = text_field(value, "version") or survey.version
-        survey.cwd = survey.cwd or text_field(value, "cwd")
-        survey.agent_id = survey.agent_id or text_field(value, "agentId")
+        if not survey.cwd:
+            survey.cwd = text_field(value, "cwd")
+        if not survey.agent_id:
+            survey.agent_id = text_field(value, "agentId")
         if not survey.unit_of:
             survey.first_stamp = text_field(value, "timestamp")
-        survey.time_ms = survey.time_ms or time_ms(value.get("timestamp"))
+        if not survey.time_ms:
+            survey.time_ms = time_ms(value.get("timestamp"))
         if "forkedFrom" in value:
             origin = text_field(mapping_field(value, "forkedFrom"), "sessionId")
             survey.forked_from = survey.forked_from or origin
@@ -342,6 +400,8 @@ class Surveyor:
 
     def _conclude(self) -> Survey:
         survey = self.survey
+        for unit, values in self._open.values():
+            self._describe(unit, values)
         if not self._main_nodes:
             survey.threads = [""] * len(survey.threads)
         for unit, above, last in self._later:
