@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
 from explorer.formats.adapter import IsCancelled, Progress
 from explorer.formats.annotation import annotated
 from explorer.formats.errors import ReadCancelled
+from explorer.formats.growth import EMPTY, GrowingReader, Prefix, stamp_of
 from explorer.session.assembly import Assembler, Placement
 from explorer.session.describe import Facts, describe
 from explorer.session.entries import Entry
@@ -102,20 +104,47 @@ def placed_records(
         yield EntryRecord(entry_id, parent, line, raw, facts, estimate)
 
 
+Read = ReadEntry | DescribedEntry | Aside | Problem | Leaf
+
+
+@dataclass(slots=True)
+class _Progress:
+    """How far a reading has come."""
+
+    assembler: Assembler[tuple[EntryRecord, str]] = field(default_factory=Assembler)
+    last_id: str = ""
+    leaf_id: str | None = None
+    problems: list[Problem] = field(default_factory=list)
+
+    def copy(self) -> _Progress:
+        return _Progress(self.assembler.copy(), self.last_id, self.leaf_id, list(self.problems))
+
+
+class _Stopped(NamedTuple):
+    """Where a reading stopped, to go on from there."""
+
+    reader: GrowingReader[Read]
+    progress: _Progress
+    prefix: Prefix
+    asides: list[int]
+    """Lines that were put aside because the file ended there."""
+
+
 class TypedSource:
-    """A ``SessionSource`` over what an adapter reads. Lines that are no entry are put aside by the
+    """A ``GrowingSource`` over what an adapter reads. Lines that are no entry are put aside by the
     adapter, which yields them as ``Aside``, and what a person should know as ``Problem``."""
 
     def __init__(
         self,
         path: str | os.PathLike[str],
         header: SessionHeader,
-        read: Iterable[ReadEntry | DescribedEntry | Aside | Problem | Leaf],
+        read: Iterable[Read] | GrowingReader[Read],
         progress: Progress | None = None,
         cancelled: IsCancelled | None = None,
         files: Sequence[str] = (),
     ) -> None:
-        """``files``: all that it is read from, where that is not the file at ``path`` alone."""
+        """``files``: all that it is read from, where that is not the file at ``path`` alone, and it
+        cannot be followed."""
         self.path = str(path)
         self.files = files or (self.path,)
         self.header = header
@@ -124,7 +153,34 @@ class TypedSource:
         self._read = read
         self._progress = progress
         self._cancelled = cancelled
-        self._last_id = ""
+        self._at = _Progress()
+        self._prefix: Prefix | None = None
+        self._stopped: _Stopped | None = None
+        self.earlier: list[str] = []
+        """See ``GrowingSource``."""
+
+    def follow(self) -> None:
+        """See ``GrowingSource``."""
+        self._prefix = self._prefix or EMPTY
+
+    def grown(self) -> TypedSource | None:
+        """See ``GrowingSource``. Raises OSError."""
+        stopped = self._stopped
+        if stopped is None:
+            return None
+        reader, at = stopped.reader, stopped.progress
+        # What waited for its parent was given as a root: only the whole file puts that right.
+        if at.assembler.holding or stopped.prefix.grown_to(reader.path, stopped.prefix.size) is None:
+            return None
+        source = TypedSource(self.path, self.header, reader, self._progress, self._cancelled)
+        source._at = at
+        source._prefix = stopped.prefix
+        source.report.problems = list(at.problems)
+        source.report.withdrawn = stopped.asides
+        for entry_id in reader.known_ids():
+            at.assembler.placed[entry_id] = len(at.assembler.placed)
+        source.earlier = list(at.assembler.placed)
+        return source
 
     def batches(self) -> Iterator[Sequence[EntryRecord]]:
         """Entries in index order, each after its parent; to be read once.
@@ -132,39 +188,60 @@ class TypedSource:
         Raises ReadCancelled when ``cancelled`` answers true, OSError when the file cannot be read
         on. The report is complete when the iteration has ended.
         """
-        assembler: Assembler[tuple[EntryRecord, str]] = Assembler()
+        at, read = self._at, self._read
+        if isinstance(read, Iterable):
+            yield from self._batches(read)
+        else:
+            before = stamp_of(read.path) if self._prefix is not None else None
+            yield from self._batches(read.more())
+            if before is not None:
+                self._stop(read, before)
+            yield from self._batches(read.end(), final=False)
+        batch = list(placed_records(at.assembler.finish(), self.report))
+        self._tell(self.report.bytes_total)
+        if batch:
+            yield batch
+        placed, leaf_id = at.assembler.placed, at.leaf_id
+        last = placed.get(at.last_id, -1)
+        self.report.leaf = last if leaf_id is None else placed.get(leaf_id, last if leaf_id else -1)
+
+    def _stop(self, reader: GrowingReader[Read], before: tuple[int, int]) -> None:
+        """Remember how far it was read, unless the file was written to meanwhile: then nobody knows
+        what the bytes are that were read."""
+        assert self._prefix is not None
+        prefix = self._prefix.grown_to(reader.path, reader.offset)
+        if prefix is None or stamp_of(reader.path) != before:
+            return
+        at = self._at.copy()
+        at.problems = list(self.report.problems)
+        self._stopped = _Stopped(reader.copy(), at, prefix, [])
+
+    def _batches(self, read: Iterable[Read], final: bool = True) -> Iterator[list[EntryRecord]]:
+        """``final``: nothing that comes later changes what is read."""
         batch: list[EntryRecord] = []
-        leaf_id: str | None = None
         gathered = 0
-        for one in self._read:
+        for one in read:
             gathered += 1
             match one:
                 case ReadEntry() | DescribedEntry():
-                    self._take(one, assembler, batch)
+                    self._take(one, batch)
                 case Aside():
                     self.report.asides.append(one)
+                    if not final and self._stopped is not None:
+                        self._stopped.asides.append(one.line)
                 case Problem():
                     self.report.problems.append(one)
                 case Leaf():
-                    leaf_id = one.entry_id
+                    self._at.leaf_id = one.entry_id
             if gathered >= BATCH:
                 self._tell(self.report.bytes_done)
                 yield batch
                 batch, gathered = [], 0
-        batch += placed_records(assembler.finish(), self.report)
-        self._tell(self.report.bytes_total)
         if batch:
             yield batch
-        placed = assembler.placed
-        last = placed.get(self._last_id, -1)
-        self.report.leaf = last if leaf_id is None else placed.get(leaf_id, last if leaf_id else -1)
 
-    def _take(
-        self,
-        one: ReadEntry | DescribedEntry,
-        assembler: Assembler[tuple[EntryRecord, str]],
-        batch: list[EntryRecord],
-    ) -> None:
+    def _take(self, one: ReadEntry | DescribedEntry, batch: list[EntryRecord]) -> None:
+        assembler = self._at.assembler
         is_read = isinstance(one, ReadEntry)
         entry_id = one.entry.id if is_read else one.entry_id
         if entry_id in assembler:
@@ -174,7 +251,7 @@ class TypedSource:
             )
             self.report.problems.append(Problem(one.line, f"{reason}; the line was kept aside"))
             return
-        self._last_id = entry_id
+        self._at.last_id = entry_id
         if one.done > self.report.bytes_done:
             self.report.bytes_done = one.done
         flags = _INHERITED if one.inherited else 0

@@ -56,6 +56,15 @@ class Assembler(Generic[Item]):
         """Whether any entry waits for its parent; while one does, use ``place`` for all."""
         return bool(self._pending)
 
+    def copy(self) -> Assembler[Item]:
+        """One that goes on from here by itself."""
+        other: Assembler[Item] = Assembler(self._ids_ahead)
+        other.placed = self.placed.copy()
+        other._ahead, other._seen = self._ahead, self._seen
+        other._waiting = {name: list(waiting) for name, waiting in self._waiting.items()}
+        other._pending = self._pending.copy()
+        return other
+
     def __contains__(self, entry_id: str) -> bool:
         return entry_id in self.placed or entry_id in self._pending
 
