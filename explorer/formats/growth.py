@@ -66,15 +66,23 @@ class RawLine(NamedTuple):
 
 def lines_from(path: Path, start: int) -> Iterator[RawLine]:
     """The lines of a file from a byte on. Raises OSError, FormatError."""
+    for group in groups_from(path, start):
+        yield from group
+
+
+def groups_from(path: Path, start: int) -> Iterator[list[RawLine]]:
+    """``lines_from`` in groups of about 1 MB; a last line without its end is one by itself."""
     with path.open("rb") as file:
         file.seek(start)
         at = start
         for lines, done in line_groups(file):
             last = start + done
+            group: list[RawLine] = []
             for raw in lines:
                 end = at + len(raw)
-                yield RawLine(raw, at, end < last)
+                group.append(RawLine(raw, at, end < last))
                 at = end + 1
+            yield group
 
 
 def stamp_of(path: Path) -> tuple[int, int]:
