@@ -27,12 +27,15 @@ class Prefix(NamedTuple):
     """Bytes."""
     checksum: int
 
-    def grown_to(self, path: Path, size: int) -> Prefix | None:
-        """A longer beginning of a file that still begins with this one; None where it does not.
-        Raises OSError."""
+    def begins(self, path: Path) -> bool:
+        """Whether a file still begins with it. Raises OSError."""
         with path.open("rb", buffering=0) as file:
-            if _checksum(file.read, self.size, 0) != self.checksum:
-                return None
+            return _checksum(file.read, self.size, 0) == self.checksum
+
+    def extended(self, path: Path, size: int) -> Prefix:
+        """A longer one, of a file that begins with it. Raises OSError."""
+        with path.open("rb", buffering=0) as file:
+            file.seek(self.size)
             return Prefix(size, _checksum(file.read, size - self.size, self.checksum))
 
 
@@ -102,6 +105,10 @@ class GrowingReader(Protocol[Read]):
     def offset(self) -> int:
         """How many bytes were taken for good: whole lines."""
 
+    @property
+    def began(self) -> tuple[int, int]:
+        """The file as it was before ``more`` read from it; see ``stamp_of``."""
+
     def more(self) -> Iterator[Read]:
         """What follows from the whole lines that came since, and nothing to come will change.
         Raises OSError, FormatError."""
@@ -112,8 +119,10 @@ class GrowingReader(Protocol[Read]):
     def end(self) -> Iterator[Read]:
         """What else follows if the file ends here; no further call is possible then."""
 
-    def known_ids(self) -> Iterator[str]:
-        """Of a reader whose ``end`` gives everything: the ids of what it need not give again."""
+    def known_ids(self) -> list[str] | None:
+        """Of a copy whose ``end`` gives what the first one's gave: the ids of what it leaves out,
+        because nothing that came since changes it. None where it cannot go on. Asked before
+        ``more``."""
 
 
 @runtime_checkable

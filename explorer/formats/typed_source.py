@@ -170,14 +170,17 @@ class TypedSource:
             return None
         reader, at = stopped.reader, stopped.progress
         # What waited for its parent was given as a root: only the whole file puts that right.
-        if at.assembler.holding or stopped.prefix.grown_to(reader.path, stopped.prefix.size) is None:
+        if at.assembler.holding or not stopped.prefix.begins(reader.path):
+            return None
+        known = reader.known_ids()
+        if known is None:
             return None
         source = TypedSource(self.path, self.header, reader, self._progress, self._cancelled)
         source._at = at
         source._prefix = stopped.prefix
         source.report.problems = list(at.problems)
         source.report.withdrawn = stopped.asides
-        for entry_id in reader.known_ids():
+        for entry_id in known:
             at.assembler.placed[entry_id] = len(at.assembler.placed)
         source.earlier = list(at.assembler.placed)
         return source
@@ -192,10 +195,9 @@ class TypedSource:
         if isinstance(read, Iterable):
             yield from self._batches(read)
         else:
-            before = stamp_of(read.path) if self._prefix is not None else None
             yield from self._batches(read.more())
-            if before is not None:
-                self._stop(read, before)
+            if self._prefix is not None:
+                self._stop(read, self._prefix)
             yield from self._batches(read.end(), final=False)
         batch = list(placed_records(at.assembler.finish(), self.report))
         self._tell(self.report.bytes_total)
@@ -205,12 +207,11 @@ class TypedSource:
         last = placed.get(at.last_id, -1)
         self.report.leaf = last if leaf_id is None else placed.get(leaf_id, last if leaf_id else -1)
 
-    def _stop(self, reader: GrowingReader[Read], before: tuple[int, int]) -> None:
+    def _stop(self, reader: GrowingReader[Read], prefix: Prefix) -> None:
         """Remember how far it was read, unless the file was written to meanwhile: then nobody knows
         what the bytes are that were read."""
-        assert self._prefix is not None
-        prefix = self._prefix.grown_to(reader.path, reader.offset)
-        if prefix is None or stamp_of(reader.path) != before:
+        prefix = prefix.extended(reader.path, reader.offset)
+        if stamp_of(reader.path) != reader.began:
             return
         at = self._at.copy()
         at.problems = list(self.report.problems)

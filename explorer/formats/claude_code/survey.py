@@ -9,7 +9,8 @@ from __future__ import annotations
 from array import array
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,6 +27,7 @@ from explorer.formats.claude_code.fields import (
 )
 from explorer.formats.claude_code.records import body_of, is_known, placed_entry
 from explorer.formats.errors import ReadCancelled
+from explorer.formats.growth import RawLine, groups_from
 from explorer.formats.jsonl import BYTE_ORDER_MARK, BadLine, is_blank, line_groups, parse
 from explorer.session.describe import Facts, describe
 from explorer.session.entries import CompactionSummary, CustomData
@@ -114,10 +116,27 @@ class Survey:
     incomplete: set[int] = field(default_factory=set)
     """Replies whose usage was recorded while they came in."""
 
+    starts: array[int] = field(default_factory=lambda: array("Q"))
+    """Where every line begins in the file, in bytes."""
     lengths: array[int] = field(default_factory=lambda: array("I"))
-    """Bytes of every line: where the second pass finds another length, the file was changed."""
+    """Bytes of every line, without its line feed."""
+    prunes: set[int] = field(default_factory=set)
+    """Units that say which results left the context."""
+    has_main: bool = True
+    """Whether any record is the session's own, and not that of an agent among them."""
     described: dict[int, Described] = field(default_factory=dict)
     """By unit: entries that need no record of another to be understood, but for a result's tool."""
+
+    def copy(self) -> Survey:
+        """One that goes on from here by itself, without what was described."""
+        other = copy(self)
+        for one in fields(self):
+            value = getattr(self, one.name)
+            if isinstance(value, dict | list | set | array):
+                setattr(other, one.name, copy(value))
+        other.boundaries = {unit: replace(one) for unit, one in self.boundaries.items()}
+        other.described = {}
+        return other
 
     def last_id(self, unit: int) -> str:
         """The id of the last entry of a unit."""
@@ -160,14 +179,48 @@ class Surveyor:
         self._unknown: dict[str, list[int]] = defaultdict(list)
         self._repeated: list[int] = []
         self._main_nodes = 0
+        self.offset = 0
+        """Bytes of the file that were read: whole lines."""
+        self._rest: RawLine | None = None
+        """The last line, where it may not be complete."""
 
     def read(self, path: Path, cancelled: IsCancelled | None = None) -> Survey:
         """The survey of a file. Raises OSError, FormatError, ReadCancelled."""
-        lines, lengths = self.survey.lines, self.survey.lengths
-        for number, line, _ in numbered_lines(path, cancelled):
-            lines.append(BLANK if is_blank(line) else self._line(number, line))
-            lengths.append(len(line))
-        return self._conclude()
+        self.read_on(path, cancelled)
+        return self.conclude()
+
+    def read_on(self, path: Path, cancelled: IsCancelled | None = None) -> None:
+        """Go through the whole lines that were not there before. Raises as ``read``."""
+        for group in groups_from(path, self.offset):
+            if cancelled is not None and cancelled():
+                raise ReadCancelled(f"{path}: reading stopped after {self.offset:,} bytes")
+            for one in group:
+                if not one.is_whole:
+                    self._rest = one
+                    return
+                self._take(one.raw, one.start)
+                self.offset = one.start + len(one.raw) + 1
+
+    def copy(self) -> Surveyor:
+        """One that goes on from here by itself."""
+        other = copy(self)
+        other.survey, other._rest = self.survey.copy(), None
+        other._replies, other._summaries = self._replies.copy(), self._summaries.copy()
+        other._sides, other._last = self._sides.copy(), self._last.copy()
+        other._later, other._tails = self._later.copy(), self._tails.copy()
+        other._repeated = self._repeated.copy()
+        other._open = {name: (unit, list(one)) for name, (unit, one) in self._open.items()}
+        other._unknown = defaultdict(list)
+        other._unknown.update((name, list(lines)) for name, lines in self._unknown.items())
+        return other
+
+    def _take(self, line: bytes, start: int) -> None:
+        survey, number = self.survey, len(self.survey.lines) + 1
+        if number == 1 and line.startswith(BYTE_ORDER_MARK):
+            line, start = line[len(BYTE_ORDER_MARK) :], len(BYTE_ORDER_MARK)
+        survey.lines.append(BLANK if is_blank(line) else self._line(number, line))
+        survey.starts.append(start)
+        survey.lengths.append(len(line))
 
     def _line(self, number: int, line: bytes) -> int:
         try:
@@ -321,6 +374,8 @@ class Surveyor:
             )
         if value.get("subtype") == "compact_boundary" and survey.kinds[unit] == COMPACTION:
             self._boundary(unit, number, value)
+        if value.get("subtype") == "microcompact_boundary":
+            survey.prunes.add(unit)
         return unit
 
     def _kind(self, unit: int, value: Mapping[str, Any]) -> int:
@@ -398,8 +453,12 @@ class Surveyor:
             if isinstance(block, dict) and block.get("type") == "tool_use":
                 self.survey.tools[text_field(block, "id")] = text_field(block, "name")
 
-    def _conclude(self) -> Survey:
+    def conclude(self) -> Survey:
+        """What follows if the file ends here; nothing more can be read then."""
+        if self._rest is not None:
+            self._take(self._rest.raw, self._rest.start)
         survey = self.survey
+        survey.has_main = bool(self._main_nodes)
         for unit, values in self._open.values():
             self._describe(unit, values)
         if not self._main_nodes:

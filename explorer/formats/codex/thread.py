@@ -12,7 +12,7 @@ from explorer.formats.codex.files import Base, Part, Plan, is_id, with_cuts_in_o
 from explorer.formats.codex.grouping import Grouper, Settings
 from explorer.formats.codex.lines import Line, part_of, text_at, type_name
 from explorer.formats.codex.placement import Placer
-from explorer.formats.growth import groups_from
+from explorer.formats.growth import groups_from, stamp_of
 from explorer.formats.jsonl import BYTE_ORDER_MARK, BadLine, is_blank, line_groups, parse
 from explorer.formats.typed_source import Leaf, ReadEntry
 from explorer.session.json_values import time_ms
@@ -87,6 +87,7 @@ class ThreadReader:
         self._newest: str | None = None
         self.path = plan.first.path
         self.offset = 0
+        self.began = (0, 0)
         """See ``GrowingReader``."""
         self._rest = b""
         """The last line of the file, where it may not be complete."""
@@ -109,6 +110,7 @@ class ThreadReader:
     def more(self) -> Iterator[Read]:
         """See ``GrowingReader``."""
         part = self._plan.first
+        self.began = stamp_of(self.path)
         if not self._has_begun:
             self._has_begun = True
             yield from self._plan_problems()
@@ -143,9 +145,9 @@ class ThreadReader:
         self._newest = self._placer.leaf
         yield from self._conclude()
 
-    def known_ids(self) -> Iterator[str]:
-        """See ``GrowingReader``: what was given is not given again."""
-        return iter(())
+    def known_ids(self) -> list[str]:
+        """See ``GrowingReader``: ``end`` gives only what waits."""
+        return []
 
     def _read(self, part: Part, raw: bytes) -> Iterator[Read]:
         """The next line of a file that others do not go on from."""

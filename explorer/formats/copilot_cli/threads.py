@@ -29,7 +29,7 @@ from explorer.formats.copilot_cli.events import (
     read_events,
     trigger_of,
 )
-from explorer.formats.growth import lines_from
+from explorer.formats.growth import lines_from, stamp_of
 from explorer.formats.json_fields import list_field, object_field, text_field
 from explorer.formats.jsonl import BYTE_ORDER_MARK, BadLine, is_blank, line_groups, parse
 from explorer.formats.typed_source import ReadEntry
@@ -177,6 +177,7 @@ class Thread:
         """``header_line``: the line that is the session's header."""
         self.path = path
         self.offset = 0
+        self.began = (0, 0)
         """See ``GrowingReader``."""
         self._number = 0
         self._rest: Line | None = None
@@ -198,6 +199,7 @@ class Thread:
     def more(self) -> Iterator[Read]:
         """Everything of the file that is this agent's. The session itself also puts aside what is
         nobody's, and the lines of its sub-agents. See ``GrowingReader``."""
+        self.began = stamp_of(self.path)
         # A name of plain letters is written in one way: a line without it need not be parsed.
         name = self._agent_id.encode() if re.fullmatch(r"[\w-]+", self._agent_id, re.A) else b""
         for raw, start, is_whole in lines_from(self.path, self.offset):
@@ -230,9 +232,9 @@ class Thread:
             yield from self._line(self._rest)
         yield from self._end()
 
-    def known_ids(self) -> Iterator[str]:
-        """See ``GrowingReader``: what was given is not given again."""
-        return iter(())
+    def known_ids(self) -> list[str]:
+        """See ``GrowingReader``: ``end`` gives only what waits."""
+        return []
 
     def _line(self, line: Line) -> Iterator[Read]:
         if line.number == self._header_line:
