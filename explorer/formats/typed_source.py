@@ -156,6 +156,7 @@ class TypedSource:
         self._at = _Progress()
         self._prefix: Prefix | None = None
         self._stopped: _Stopped | None = None
+        self._left_out: list[str] = []
         self.earlier: list[str] = []
         """See ``GrowingSource``."""
 
@@ -180,6 +181,7 @@ class TypedSource:
         source._prefix = stopped.prefix
         source.report.problems = list(at.problems)
         source.report.withdrawn = stopped.asides
+        source._left_out = known
         for entry_id in known:
             at.assembler.placed[entry_id] = len(at.assembler.placed)
         source.earlier = list(at.assembler.placed)
@@ -215,6 +217,8 @@ class TypedSource:
             return
         at = self._at.copy()
         at.problems = list(self.report.problems)
+        for entry_id in self._left_out:
+            del at.assembler.placed[entry_id]  # The next reading may give them again.
         self._stopped = _Stopped(reader.copy(), at, prefix, [])
 
     def _batches(self, read: Iterable[Read], final: bool = True) -> Iterator[list[EntryRecord]]:

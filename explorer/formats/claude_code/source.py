@@ -169,6 +169,8 @@ class _Reading:
     began: tuple[int, int]
     before: Survey | None = None
     """What the reading before this one knew."""
+    seen: int = 0
+    """How many whole lines that one had."""
     changed: set[int] = field(default_factory=set)
     """Of the units that it knew, those whose entries are to be given again."""
     copied: frozenset[str] = frozenset()
@@ -198,7 +200,8 @@ class _Reading:
     def copy(self) -> _Reading:
         """See ``GrowingReader``."""
         # What this one knows is what the other one compares with.
-        return replace(self, before=self.survey, pending={})
+        whole = len(self.surveyor.survey.lines)
+        return replace(self, before=self.survey, seen=whole, pending={})
 
     def known_ids(self) -> list[str] | None:
         """See ``GrowingReader``. Makes the survey of what came since."""
@@ -233,7 +236,7 @@ class _Reading:
     def _asides(self, whole: int, last: bool) -> Iterator[Aside]:
         """Of the whole lines, or of the last one, which is not complete."""
         survey, chosen = self.survey, set(self.order)
-        first = whole if last else len(self.before.lines) if self.before is not None else 0
+        first = whole if last else self.seen
         stop = len(survey.lines) if last else whole
         with self.path.open("rb", buffering=0) as file:
             for at in range(first, stop):
