@@ -19,6 +19,7 @@ from explorer.session.json_values import token_count
 
 # JSON objects are asked for as ``dict``: asking for any mapping takes ten times as long.
 
+
 def read_content(value: Any) -> Content:
     """The blocks of a message: a text, or a list of blocks. What is no block is carried."""
     if isinstance(value, str):

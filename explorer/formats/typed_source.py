@@ -247,8 +247,7 @@ class TypedSource:
 
     def _take(self, one: ReadEntry | DescribedEntry, batch: list[EntryRecord]) -> None:
         assembler = self._at.assembler
-        is_read = isinstance(one, ReadEntry)
-        entry_id = one.entry.id if is_read else one.entry_id
+        entry_id = one.entry.id if isinstance(one, ReadEntry) else one.entry_id
         if entry_id in assembler:
             reason = f"the id {entry_id[:80]!r} exists already; the first one counts"
             self.report.asides.append(
@@ -260,7 +259,7 @@ class TypedSource:
         if one.done > self.report.bytes_done:
             self.report.bytes_done = one.done
         flags = _INHERITED if one.inherited else 0
-        if is_read:
+        if isinstance(one, ReadEntry):
             parent_id = one.entry.parent_id or ""
             text = annotated(one.record, one.entry, one.noted) if one.noted else one.record
             record = entry_record(one.entry, text, one.line, flags=flags)

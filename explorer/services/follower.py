@@ -123,9 +123,7 @@ class _RelatedImport:
         while self._is_wanted and not self._stop.is_set():
             self._is_wanted = False
             try:
-                await self._bench.import_related(
-                    self._path, self._session_id, self._stop.is_set
-                )
+                await self._bench.import_related(self._path, self._session_id, self._stop.is_set)
             except (FormatError, OSError, StoreError) as error:
                 _log.info("what comes with %s is read at its next change: %s", self._path, error)
             except (ImportCancelled, ReadCancelled):

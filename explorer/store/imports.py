@@ -173,7 +173,7 @@ def store_asides(db: sqlite3.Connection, key: int, report: ReadReport) -> None:
 
 
 def withdraw_asides(db: sqlite3.Connection, key: int, lines: Sequence[int]) -> None:
-    """Take lines out of those that are no entries: the file went on, and they may be part of one."""
+    """Take lines out of those that are no entries: they may be part of one by now."""
     db.executemany(
         "DELETE FROM asides WHERE session = ? AND line = ?", [(key, line) for line in lines]
     )

@@ -67,9 +67,7 @@ def texts_of(content: Any) -> list[str]:
     return [
         one["text"]
         for one in content
-        if isinstance(one, dict)
-        and one.get("type") == "text"
-        and isinstance(one.get("text"), str)
+        if isinstance(one, dict) and one.get("type") == "text" and isinstance(one.get("text"), str)
     ]
 
 

@@ -95,9 +95,7 @@ def placed_entry(
     """The entry of some records that says ``body``."""
     first = values[0]
     recorded = first if len(values) == 1 else {"lines": list(values)}
-    return Entry(
-        kind_of(body), body, identity, parent, time_ms(first.get("timestamp")), recorded
-    )
+    return Entry(kind_of(body), body, identity, parent, time_ms(first.get("timestamp")), recorded)
 
 
 def body_of(values: Sequence[dict[str, Any]], part: int = 0) -> Body:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from io import FileIO
 from functools import lru_cache
+from io import FileIO
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +21,8 @@ from explorer.formats.claude_code.survey import (
     BAD,
     BLANK,
     COMPACTION,
-    RESULT,
     REASONS,
+    RESULT,
     ROOT,
     Survey,
     Surveyor,

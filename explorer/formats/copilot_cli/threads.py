@@ -7,8 +7,8 @@ agent wrote. Sub-agents write into the file of the session that started them.
 from __future__ import annotations
 
 import re
-from copy import copy
 from collections.abc import Iterator, Mapping
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
