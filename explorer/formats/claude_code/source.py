@@ -70,8 +70,9 @@ def open_session(
     ):
         raise FormatError(str(path), 1, "the file holds no record of a session")
     order = straighten(survey, thread)
-    header = _agent_header(path, survey, own_id, thread)
-    if not thread and not neighbours.is_agent_file(path):
+    if thread or neighbours.is_agent_file(path):
+        header = _agent_header(path, survey, own_id, thread)
+    else:
         header = _file_header(survey, own_id)
     reading = _Reading(path, next_surveyor, survey, thread, order, cancelled, began)
     if not header.relation and order:

@@ -18,6 +18,7 @@ from explorer.formats.adapter import IsCancelled
 from explorer.formats.anthropic_content import text_field
 from explorer.formats.claude_code.fields import (
     HOUSEKEEPING,
+    NODE_TYPES,
     SHELL_INPUT,
     SHELL_OUTPUT,
     mapping_field,
@@ -44,6 +45,7 @@ REASONS = {
     BAD: "cannot be read",
     FOREIGN: "of a type that is not known",
 }
+_PLAIN_TYPES = NODE_TYPES - {"system"}
 ROOT, LATER = -1, -2
 """A parent: there is none; or its record has not come yet."""
 REPLY, PROMPT, RESULT, COMPACTION, SHELL, NOTE = range(6)
@@ -266,7 +268,7 @@ class Surveyor:
             self._main_nodes += not thread
             survey.unit_of[identity] = self._parent(number, thread, value)
             return PROGRESS
-        if not is_known(value):
+        if kind not in _PLAIN_TYPES and not is_known(value):
             subtype = text_field(value, "subtype")
             name = f"{kind}/{subtype}" if kind == "system" else kind
             self._unknown[name].append(number)
@@ -317,8 +319,11 @@ class Surveyor:
 
     def _header(self, value: Mapping[str, Any]) -> None:
         survey = self.survey
-        survey.session_id = text_field(value, "sessionId") or survey.session_id
-        survey.version = text_field(value, "version") or survey.version
+        # Nearly every record repeats these.
+        if value.get("sessionId") != survey.session_id:
+            survey.session_id = text_field(value, "sessionId") or survey.session_id
+        if value.get("version") != survey.version:
+            survey.version = text_field(value, "version") or survey.version
         if not survey.cwd:
             survey.cwd = text_field(value, "cwd")
         if not survey.agent_id:
