@@ -40,5 +40,6 @@ class FollowedFile:
         return report
 
     def _remember(self, source: GrowingSource, report: ImportReport) -> None:
+        source.report.asides.clear()  # They are stored, and may be half of the file.
         if report.stamp is not None:
             self._last = source, report.stamp
