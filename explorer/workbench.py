@@ -19,6 +19,7 @@ from explorer.formats.registry import adapter_for
 from explorer.models.client import ModelClient
 from explorer.services.changes import Change, ChangeHub, Listener, PromptsChanged, SessionsChanged
 from explorer.services.document import Document
+from explorer.services.followed_file import FollowedFile
 from explorer.services.related_sessions import RelatedSessions, related_sessions
 from explorer.services.session_export import ExportForm, original_problem, write_session
 from explorer.services.session_files import Transcripts, remove_outputs
@@ -92,15 +93,20 @@ class Workbench:
         progress: OnProgress | None = None,
         cancelled: IsCancelled | None = None,
         session_id: str = "",
+        followed: FollowedFile | None = None,
     ) -> ImportReport:
         """Import a session and those that come with it, or update what came from the file.
         ``session_id``: which session of a file that holds several; see ``Adapter.open``.
+        ``followed``: of a file that is imported whenever it grows, without those that come with it.
 
         Raises FormatError, StoreError, OSError, or asyncio.CancelledError when cancelled.
         """
-        report = await asyncio.to_thread(
-            self.import_blocking, path, progress, cancelled, session_id
-        )
+        if followed is None:
+            report = await asyncio.to_thread(
+                self.import_blocking, path, progress, cancelled, session_id
+            )
+        else:
+            report = await asyncio.to_thread(followed.read, self.store, path, session_id)
         self.take_import(report)
         self.hub.publish(SessionsChanged())
         return report
@@ -125,10 +131,20 @@ class Workbench:
         adapter = adapter_for(path)
         source = adapter.open(path, cancelled=cancelled, session_id=session_id)
         report = self.store.import_session(source, progress=progress, cancelled=cancelled)
-        for one in () if alone else adapter.related(path, session_id):
+        if not alone:
+            self._import_related(path, session_id, cancelled)
+        return report
+
+    async def import_related(self, path: Path, session_id: str, cancelled: IsCancelled) -> None:
+        """Import the sessions that come with one. Raises as ``import_file``."""
+        await asyncio.to_thread(self._import_related, path, session_id, cancelled)
+        self.hub.publish(SessionsChanged())
+
+    def _import_related(self, path: Path, session_id: str, cancelled: IsCancelled | None) -> None:
+        adapter = adapter_for(path)
+        for one in adapter.related(path, session_id):
             other = adapter.open(one.path, cancelled=cancelled, session_id=one.session_id)
             self.store.import_session(other, cancelled=cancelled)
-        return report
 
     async def create(self, cwd: str | Path, name: str = "") -> Document:
         """Begin a session without entries in the folder ``cwd``, and open it.

@@ -7,7 +7,7 @@ record's end keeps what they said.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
 from typing import Any
 
@@ -23,10 +23,13 @@ _ON_ENTRY = ("id", "parent_id", "time_ms")
 def annotated(record: str, entry: Entry, names: Iterable[str]) -> str:
     """The record with these fields of the entry or of its body: texts, numbers, None, or the
     body's usage."""
-    note: dict[str, Any] = {"sessionExplorer": "note"}
-    for name in names:
-        note[name] = getattr(entry if name in _ON_ENTRY else entry.body, name)
-    return f"{record}\n{orjson.dumps(note).decode()}" if len(note) > 1 else record
+    note = {name: getattr(entry if name in _ON_ENTRY else entry.body, name) for name in names}
+    return f"{record}\n{note_of(note)}" if note else record
+
+
+def note_of(values: Mapping[str, Any]) -> str:
+    """The line of ours that keeps these fields."""
+    return orjson.dumps({"sessionExplorer": "note", **values}).decode()
 
 
 def split_annotation(record: str) -> tuple[str, str]:

@@ -17,6 +17,8 @@ from explorer.session.entries import (
 )
 from explorer.session.json_values import token_count
 
+# JSON objects are asked for as ``dict``: asking for any mapping takes ten times as long.
+
 
 def read_content(value: Any) -> Content:
     """The blocks of a message: a text, or a list of blocks. What is no block is carried."""
@@ -31,7 +33,7 @@ def read_block(value: Any) -> Block:
     """One block; of a kind that is not known, or without what its kind needs, it is carried."""
     if isinstance(value, str):
         return TextBlock(value)
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         return UnknownBlock("", value)
     kind = value.get("type")
     match kind:
@@ -50,7 +52,7 @@ def read_block(value: Any) -> Block:
 
 def _image(value: Mapping[str, Any]) -> Block:
     source = value.get("source")
-    if not isinstance(source, Mapping):
+    if not isinstance(source, dict):
         return UnknownBlock("image", dict(value))
     # A picture at an address has no data of its own.
     return ImageBlock(text_field(source, "media_type"), text_field(source, "data"))
@@ -58,15 +60,12 @@ def _image(value: Mapping[str, Any]) -> Block:
 
 def read_usage(value: Any) -> TokenUsage | None:
     """What a reply used, in tokens; None where nothing is recorded."""
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         return None
-    output, prompt, read, written = (
-        token_count(value.get(name))
-        for name in (
-            "output_tokens", "input_tokens", "cache_read_input_tokens",
-            "cache_creation_input_tokens",
-        )
-    )  # fmt: skip
+    output = token_count(value.get("output_tokens"))
+    prompt = token_count(value.get("input_tokens"))
+    read = token_count(value.get("cache_read_input_tokens"))
+    written = token_count(value.get("cache_creation_input_tokens"))
     return TokenUsage(prompt, output, read, written, prompt + output + read + written)
 
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
 from explorer.formats.adapter import IsCancelled, Progress
 from explorer.formats.annotation import annotated
 from explorer.formats.errors import ReadCancelled
+from explorer.formats.growth import EMPTY, GrowingReader, Prefix, stamp_of
 from explorer.session.assembly import Assembler, Placement
-from explorer.session.describe import describe
+from explorer.session.describe import Facts, describe
 from explorer.session.entries import Entry
 from explorer.session.kinds import Flag
 from explorer.session.records import (
@@ -24,6 +26,7 @@ from explorer.session.records import (
 )
 from explorer.tokens.estimate import estimate_entry
 
+_INHERITED = int(Flag.INHERITED)
 BATCH = 1_000
 """Entries, and lines that are none, that are handed on together."""
 _FAULTS = {
@@ -51,6 +54,21 @@ class ReadEntry(NamedTuple):
     """The file repeats it from the session that it was forked from."""
 
 
+class DescribedEntry(NamedTuple):
+    """An entry whose facts the adapter has already; else as ``ReadEntry``."""
+
+    entry_id: str
+    parent_id: str
+    """Empty for a root."""
+    record: str
+    """With the line of ours that notes what other records say, where there is one."""
+    line: int
+    done: int
+    facts: Facts
+    estimate: int
+    inherited: bool
+
+
 class Leaf(NamedTuple):
     """Where the agent stands; without it, at the last entry of the file."""
 
@@ -62,12 +80,15 @@ def entry_record(
     entry: Entry, record: str, line: int = 0, parent: int = -1, flags: int = 0
 ) -> EntryRecord:
     """An entry with its record, as the store takes it. ``line``: 0 for an entry made here."""
-    facts = describe(entry)
+    facts = _flagged(describe(entry), record, flags)
+    return EntryRecord(entry.id, parent, line, record, facts, estimate_entry(entry))
+
+
+def _flagged(facts: Facts, record: str, flags: int) -> Facts:
+    """The facts with flags that follow from the record, and with others."""
     if len(record) > LARGE_UNITS:
         flags |= Flag.LARGE
-    if flags:
-        facts = facts._replace(flags=facts.flags | flags)
-    return EntryRecord(entry.id, parent, line, record, facts, estimate_entry(entry))
+    return facts._replace(flags=facts.flags | flags) if flags else facts
 
 
 def placed_records(
@@ -79,23 +100,51 @@ def placed_records(
         if fault:
             reason = _FAULTS[fault].format(parent=parent_id[:80])
             report.problems.append(Problem(record.line, reason))
-        yield record._replace(parent=parent)
+        entry_id, _, line, raw, facts, estimate = record
+        yield EntryRecord(entry_id, parent, line, raw, facts, estimate)
+
+
+Read = ReadEntry | DescribedEntry | Aside | Problem | Leaf
+
+
+@dataclass(slots=True)
+class _Progress:
+    """How far a reading has come."""
+
+    assembler: Assembler[tuple[EntryRecord, str]] = field(default_factory=Assembler)
+    last_id: str = ""
+    leaf_id: str | None = None
+    problems: list[Problem] = field(default_factory=list)
+
+    def copy(self) -> _Progress:
+        return _Progress(self.assembler.copy(), self.last_id, self.leaf_id, list(self.problems))
+
+
+class _Stopped(NamedTuple):
+    """Where a reading stopped, to go on from there."""
+
+    reader: GrowingReader[Read]
+    progress: _Progress
+    prefix: Prefix
+    asides: list[int]
+    """Lines that were put aside because the file ended there."""
 
 
 class TypedSource:
-    """A ``SessionSource`` over what an adapter reads. Lines that are no entry are put aside by the
+    """A ``GrowingSource`` over what an adapter reads. Lines that are no entry are put aside by the
     adapter, which yields them as ``Aside``, and what a person should know as ``Problem``."""
 
     def __init__(
         self,
         path: str | os.PathLike[str],
         header: SessionHeader,
-        read: Iterable[ReadEntry | Aside | Problem | Leaf],
+        read: Iterable[Read] | GrowingReader[Read],
         progress: Progress | None = None,
         cancelled: IsCancelled | None = None,
         files: Sequence[str] = (),
     ) -> None:
-        """``files``: all that it is read from, where that is not the file at ``path`` alone."""
+        """``files``: all that it is read from, where that is not the file at ``path`` alone, and it
+        cannot be followed."""
         self.path = str(path)
         self.files = files or (self.path,)
         self.header = header
@@ -104,7 +153,39 @@ class TypedSource:
         self._read = read
         self._progress = progress
         self._cancelled = cancelled
-        self._last_id = ""
+        self._at = _Progress()
+        self._prefix: Prefix | None = None
+        self._stopped: _Stopped | None = None
+        self._left_out: list[str] = []
+        self.earlier: list[str] = []
+        """See ``GrowingSource``."""
+
+    def follow(self) -> None:
+        """See ``GrowingSource``."""
+        self._prefix = self._prefix or EMPTY
+
+    def grown(self) -> TypedSource | None:
+        """See ``GrowingSource``. Raises OSError."""
+        stopped = self._stopped
+        if stopped is None:
+            return None
+        reader, at = stopped.reader, stopped.progress
+        # What waited for its parent was given as a root: only the whole file puts that right.
+        if at.assembler.holding or not stopped.prefix.begins(reader.path):
+            return None
+        known = reader.known_ids()
+        if known is None:
+            return None
+        source = TypedSource(self.path, self.header, reader, self._progress, self._cancelled)
+        source._at = at
+        source._prefix = stopped.prefix
+        source.report.problems = list(at.problems)
+        source.report.withdrawn = stopped.asides
+        source._left_out = known
+        for entry_id in known:
+            at.assembler.placed[entry_id] = len(at.assembler.placed)
+        source.earlier = list(at.assembler.placed)
+        return source
 
     def batches(self) -> Iterator[Sequence[EntryRecord]]:
         """Entries in index order, each after its parent; to be read once.
@@ -112,54 +193,81 @@ class TypedSource:
         Raises ReadCancelled when ``cancelled`` answers true, OSError when the file cannot be read
         on. The report is complete when the iteration has ended.
         """
-        assembler: Assembler[tuple[EntryRecord, str]] = Assembler()
+        at, read = self._at, self._read
+        if isinstance(read, Iterable):
+            yield from self._batches(read)
+        else:
+            yield from self._batches(read.more())
+            if self._prefix is not None:
+                self._stop(read, self._prefix)
+            yield from self._batches(read.end(), final=False)
+        batch = list(placed_records(at.assembler.finish(), self.report))
+        self._tell(self.report.bytes_total)
+        if batch:
+            yield batch
+        placed, leaf_id = at.assembler.placed, at.leaf_id
+        last = placed.get(at.last_id, -1)
+        self.report.leaf = last if leaf_id is None else placed.get(leaf_id, last if leaf_id else -1)
+
+    def _stop(self, reader: GrowingReader[Read], prefix: Prefix) -> None:
+        """Remember how far it was read, unless the file was written to meanwhile: then nobody knows
+        what the bytes are that were read."""
+        prefix = prefix.extended(reader.path, reader.offset)
+        if stamp_of(reader.path) != reader.began:
+            return
+        at = self._at.copy()
+        at.problems = list(self.report.problems)
+        for entry_id in self._left_out:
+            del at.assembler.placed[entry_id]  # The next reading may give them again.
+        self._stopped = _Stopped(reader.copy(), at, prefix, [])
+
+    def _batches(self, read: Iterable[Read], final: bool = True) -> Iterator[list[EntryRecord]]:
+        """``final``: nothing that comes later changes what is read."""
         batch: list[EntryRecord] = []
-        leaf_id: str | None = None
         gathered = 0
-        for one in self._read:
+        for one in read:
             gathered += 1
             match one:
-                case ReadEntry():
-                    self._take(one, assembler, batch)
+                case ReadEntry() | DescribedEntry():
+                    self._take(one, batch)
                 case Aside():
                     self.report.asides.append(one)
+                    if not final and self._stopped is not None:
+                        self._stopped.asides.append(one.line)
                 case Problem():
                     self.report.problems.append(one)
                 case Leaf():
-                    leaf_id = one.entry_id
+                    self._at.leaf_id = one.entry_id
             if gathered >= BATCH:
                 self._tell(self.report.bytes_done)
                 yield batch
                 batch, gathered = [], 0
-        batch += placed_records(assembler.finish(), self.report)
-        self._tell(self.report.bytes_total)
         if batch:
             yield batch
-        placed = assembler.placed
-        last = placed.get(self._last_id, -1)
-        self.report.leaf = last if leaf_id is None else placed.get(leaf_id, last if leaf_id else -1)
 
-    def _take(
-        self,
-        one: ReadEntry,
-        assembler: Assembler[tuple[EntryRecord, str]],
-        batch: list[EntryRecord],
-    ) -> None:
-        entry = one.entry
-        if entry.id in assembler:
-            reason = f"the id {entry.id[:80]!r} exists already; the first one counts"
+    def _take(self, one: ReadEntry | DescribedEntry, batch: list[EntryRecord]) -> None:
+        assembler = self._at.assembler
+        entry_id = one.entry.id if isinstance(one, ReadEntry) else one.entry_id
+        if entry_id in assembler:
+            reason = f"the id {entry_id[:80]!r} exists already; the first one counts"
             self.report.asides.append(
                 Aside(one.line, one.record.encode("utf-8", "surrogatepass"), reason)
             )
             self.report.problems.append(Problem(one.line, f"{reason}; the line was kept aside"))
             return
-        self._last_id = entry.id
-        self.report.bytes_done = max(self.report.bytes_done, one.done)
-        parent_id = entry.parent_id or ""
-        flags = int(Flag.INHERITED) if one.inherited else 0
-        text = annotated(one.record, entry, one.noted) if one.noted else one.record
-        record = entry_record(entry, text, one.line, flags=flags)
-        placements = assembler.place(entry.id, parent_id, (record, parent_id))
+        self._at.last_id = entry_id
+        if one.done > self.report.bytes_done:
+            self.report.bytes_done = one.done
+        flags = _INHERITED if one.inherited else 0
+        if isinstance(one, ReadEntry):
+            parent_id = one.entry.parent_id or ""
+            text = annotated(one.record, one.entry, one.noted) if one.noted else one.record
+            record = entry_record(one.entry, text, one.line, flags=flags)
+        else:
+            parent_id, text = one.parent_id, one.record
+            facts = _flagged(one.facts, text, flags)
+            record = EntryRecord(entry_id, -1, one.line, text, facts, one.estimate)
+        placements = assembler.place(entry_id, parent_id, (record, parent_id))
         batch += placed_records(placements, self.report)
 
     def _tell(self, done: int) -> None:

@@ -11,7 +11,9 @@ from pathlib import Path
 from watchfiles import Change, watch
 
 from explorer.formats import FormatError
-from explorer.store.rows import ImportReport, StoreError
+from explorer.formats.errors import ReadCancelled
+from explorer.services.followed_file import FollowedFile
+from explorer.store.rows import ImportCancelled, ImportReport, StoreError
 from explorer.workbench import Workbench
 
 _log = logging.getLogger(__name__)
@@ -75,20 +77,58 @@ async def follow(
     read at its next change. Raises what the first import raises.
     """
     watched = FolderWatch([path.parent], lambda changed: _is_of(path, session_id, changed))
+    file, related = FollowedFile(), _RelatedImport(bench, path, session_id)
     try:
-        yield await bench.import_file(path, session_id=session_id)
+        report = await bench.import_file(path, session_id=session_id, followed=file)
+        related.start()
+        yield report
         while True:
             await watched.changed.wait()
             watched.changed.clear()
             try:
-                report = await bench.import_file(path, session_id=session_id)
+                report = await bench.import_file(path, session_id=session_id, followed=file)
             except (FormatError, OSError, StoreError) as error:
                 _log.info("%s is read at its next change: %s", path, error)
                 continue
+            related.start()
             if report.added or report.replaced:
                 yield report
     finally:
+        await related.close()
         await watched.close()
+
+
+class _RelatedImport:
+    """Imports the sessions that come with a followed one, beside it: they may be large, and what
+    its own agent writes shall not wait for them."""
+
+    def __init__(self, bench: Workbench, path: Path, session_id: str) -> None:
+        self._bench, self._path, self._session_id = bench, path, session_id
+        self._stop = threading.Event()
+        self._task: asyncio.Task[None] | None = None
+        self._is_wanted = False
+
+    def start(self) -> None:
+        """Import them, once more when that is under way."""
+        self._is_wanted = True
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._run())
+
+    async def close(self) -> None:
+        """Stop, and wait until it has stopped."""
+        self._stop.set()
+        if self._task is not None:
+            await self._task
+
+    async def _run(self) -> None:
+        while self._is_wanted and not self._stop.is_set():
+            self._is_wanted = False
+            try:
+                await self._bench.import_related(self._path, self._session_id, self._stop.is_set)
+            except (FormatError, OSError, StoreError) as error:
+                _log.info("what comes with %s is read at its next change: %s", self._path, error)
+            except (ImportCancelled, ReadCancelled):
+                return
 
 
 def _is_of(path: Path, session_id: str, changed: Path) -> bool:

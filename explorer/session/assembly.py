@@ -56,6 +56,15 @@ class Assembler(Generic[Item]):
         """Whether any entry waits for its parent; while one does, use ``place`` for all."""
         return bool(self._pending)
 
+    def copy(self) -> Assembler[Item]:
+        """One that goes on from here by itself."""
+        other: Assembler[Item] = Assembler(self._ids_ahead)
+        other.placed = self.placed.copy()
+        other._ahead, other._seen = self._ahead, self._seen
+        other._waiting = {name: list(waiting) for name, waiting in self._waiting.items()}
+        other._pending = self._pending.copy()
+        return other
+
     def __contains__(self, entry_id: str) -> bool:
         return entry_id in self.placed or entry_id in self._pending
 
@@ -68,6 +77,11 @@ class Assembler(Generic[Item]):
         if entry_id in self:
             raise ValueError(f"entry id {entry_id!r} exists already")
         self._seen += 1
+        if not self._pending and (not parent_id or parent_id in self.placed):
+            # Nothing waits, so nothing can have waited for this one.
+            parent = self.placed.get(parent_id, -1)
+            self.placed[entry_id] = len(self.placed)
+            return [Placement(item, parent, "")]
         pending = _Pending(self._seen, entry_id, parent_id, item)
         if not parent_id or parent_id in self.placed:
             return self._release(pending, "")

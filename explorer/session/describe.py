@@ -50,6 +50,14 @@ STOP_FLAGS = {
     "length": int(Flag.LENGTH_STOP),
 }
 
+# As plain numbers: what a flag of an enumeration takes is felt with every entry of a large file.
+_HAS_TEXT, _HAS_IMAGE, _HAS_THINKING = (
+    int(one) for one in (Flag.HAS_TEXT, Flag.HAS_IMAGE, Flag.HAS_THINKING)
+)
+_HAS_TOOL_CALL, _ERROR, _PRUNING = (
+    int(one) for one in (Flag.HAS_TOOL_CALL, Flag.ERROR, Flag.PRUNING)
+)
+
 
 class CompactionFacts(NamedTuple):
     """What decisions need of a compaction entry (A1)."""
@@ -112,12 +120,13 @@ class Facts(NamedTuple):
 def describe(entry: Entry) -> Facts:
     """The facts of an entry."""
     body = entry.body
+    # The two that most entries are: their facts are made at once, all others by replacing some.
+    if isinstance(body, AssistantMessage):
+        return _reply(entry, body)
+    if isinstance(body, ToolResultMessage):
+        return _tool_result(entry, body)
     facts = Facts(entry.kind, 0, entry.time_ms, -1, "", "", 0)
     match body:
-        case AssistantMessage():
-            return _reply(facts, body)
-        case ToolResultMessage():
-            return _tool_result(facts, body)
         case ShellMessage():
             return _shell(facts, body)
         case FilesMessage():
@@ -172,20 +181,20 @@ def _first_text(content: Content) -> str:
     return ""
 
 
-def _tool_result(facts: Facts, body: ToolResultMessage) -> Facts:
-    text, flags, error = text_of(body.content), int(Flag.HAS_TEXT), 0
+def _tool_result(entry: Entry, body: ToolResultMessage) -> Facts:
+    text, flags, error = text_of(body.content), _HAS_TEXT, 0
     if has_image := bool(images_of(body.content)):
-        flags |= Flag.HAS_IMAGE
+        flags |= _HAS_IMAGE
     if body.is_error:
-        flags |= Flag.ERROR
+        flags |= _ERROR
         error = error_mark(text)
     else:
         flags |= result_flags(text, has_image=has_image)
     if body.is_pruned:
-        flags |= Flag.PRUNING | (Flag.RECORDED if body.is_recorded else 0)
-    return facts._replace(
-        flags=int(flags), preview=_first_text(body.content), call_id=body.call_id, tool=body.tool,
-        error=error,
+        flags |= _PRUNING | (Flag.RECORDED if body.is_recorded else 0)
+    return Facts(
+        entry.kind, int(flags), entry.time_ms, -1, "", _first_text(body.content), 0,
+        call_id=body.call_id, tool=body.tool, error=error,
     )  # fmt: skip
 
 
@@ -200,33 +209,36 @@ def _shell(facts: Facts, body: ShellMessage) -> Facts:
     return facts._replace(flags=int(flags), preview=first_line(body.command))
 
 
-def _reply(facts: Facts, body: AssistantMessage) -> Facts:
+def _reply(entry: Entry, body: AssistantMessage) -> Facts:
     flags = STOP_FLAGS.get(body.stop_reason, 0)
     ops: list[FileOp] = []
     text = thinking = calls = ""
     for block in body.content:
         match block:
             case ToolCallBlock():
-                flags |= Flag.HAS_TOOL_CALL
+                flags |= _HAS_TOOL_CALL
                 if not text and len(calls) < PREVIEW_UNITS:
                     calls += (" · " if calls else "") + call_title(block.name, block.arguments)
                 ops += file_ops(block.name, block.arguments, block.id)
             case TextBlock():
                 text = text or first_line(block.text)
             case ThinkingBlock():
-                flags |= Flag.HAS_THINKING
+                flags |= _HAS_THINKING
                 thinking = thinking or block.text.lstrip()
             case ImageBlock():
-                flags |= Flag.HAS_IMAGE
+                flags |= _HAS_IMAGE
     if text:
-        flags |= Flag.HAS_TEXT
+        flags |= _HAS_TEXT
     preview = text or calls[:PREVIEW_UNITS] or first_line(thinking)
-    return facts._replace(
-        flags=int(flags),
-        usage=body.usage.context if body.usage is not None else -1,
-        model=f"{body.provider}/{body.model}" if body.model else "",
-        preview=preview or first_line(body.error or body.stop_reason),
-        ops=tuple(ops),
+    return Facts(
+        entry.kind,
+        flags,
+        entry.time_ms,
+        body.usage.context if body.usage is not None else -1,
+        f"{body.provider}/{body.model}" if body.model else "",
+        preview or first_line(body.error or body.stop_reason),
+        0,
+        tuple(ops),
     )
 
 

@@ -369,7 +369,7 @@ class Entry:
         cls, body: Body, entry_id: str = "", parent_id: str | None = None, time_ms: float = 0.0
     ) -> Entry:
         """A new entry; its kind follows from what it says."""
-        return cls(_kind_of(body), body, entry_id, parent_id, time_ms)
+        return cls(kind_of(body), body, entry_id, parent_id, time_ms)
 
     @property
     def content(self) -> Content:
@@ -418,7 +418,8 @@ _KINDS: dict[type[Body], Kind] = {
 }
 
 
-def _kind_of(body: Body) -> Kind:
+def kind_of(body: Body) -> Kind:
+    """The kind of an entry that says this."""
     if isinstance(body, ShellMessage):
         return Kind.BASH_EXECUTION if body.language == "bash" else Kind.PYTHON_EXECUTION
     if isinstance(body, NoteMessage) and not body.display:

@@ -64,11 +64,11 @@ class Flag(IntFlag):
     prunes (A13)."""
     PINNING = 32768
     """An entry that pins others, or pins them no longer."""
-    SYNTHETIC = 131072
-    """A message in the user's place that nobody typed."""
     INHERITED = 65536
     """An entry that its file repeats from the session that it was forked from: it counts there."""
-    RECORDED = 131072
+    SYNTHETIC = 131072
+    """A message in the user's place that nobody typed."""
+    RECORDED = 262144
     """With ``PRUNING`` of a tool result: its record holds the text that its agent sends no more."""
 
 

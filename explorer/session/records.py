@@ -87,6 +87,9 @@ class ReadReport:
     problems: list[Problem] = field(default_factory=list)
     bytes_done: int = 0
     bytes_total: int = 0
+    withdrawn: list[int] = field(default_factory=list)
+    """Of a source of what was added to a file: lines that an earlier one put aside and that may be
+    part of an entry now."""
     leaf: int | None = None
     """Index of the entry where the agent was, -1 before the first; None when the source does not
     say, which is the last index. In a file it is the last line, which is not the last index when

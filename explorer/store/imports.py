@@ -18,6 +18,7 @@ from pathlib import Path
 from sqlalchemy import Connection
 
 from explorer.formats.registry import adapter_of
+from explorer.session.columns import SessionColumns
 from explorer.session.records import Aside, EntryRecord, ReadReport, SessionSource
 from explorer.store.appends import Appender, insert_entries, insert_labels
 from explorer.store.database import Readers, driver
@@ -25,6 +26,7 @@ from explorer.store.entry_rows import Batch, BatchBuilder, index_of, text_in, te
 from explorer.store.other_programs import Claim
 from explorer.store.replacements import replace_entries
 from explorer.store.rows import (
+    FileStamp,
     ImportCancelled,
     ImportReport,
     IsCancelled,
@@ -39,7 +41,7 @@ from explorer.store.sessions import (
     session_row,
     take_title,
 )
-from explorer.store.stored_columns import load_columns, pack, store_columns
+from explorer.store.stored_columns import load_columns, pack, renew_columns, store_columns
 from explorer.store.writer import Writer
 
 _IN_FLIGHT = 4
@@ -152,8 +154,9 @@ class NewImport:
         report = self._source.report
         title = self._summary.name or self._source.header.title or self._summary.first_said
         return ImportReport(
-            key, title, True, count, asides=self._asides, problems=list(report.problems)
-        )
+            key, title, True, count, asides=self._asides, problems=list(report.problems),
+            stamp=self._stamp,
+        )  # fmt: skip
 
     def _give_up(self) -> None:
         """Let what was handed to the writer end; what it wrote is not shown, and the background
@@ -173,6 +176,13 @@ def store_asides(db: sqlite3.Connection, key: int, report: ReadReport) -> None:
     """Keep the lines that are not entries, in place of those kept before."""
     db.execute("DELETE FROM asides WHERE session = ?", (key,))
     insert_asides(db, key, report.asides)
+
+
+def withdraw_asides(db: sqlite3.Connection, key: int, lines: Sequence[int]) -> None:
+    """Take lines out of those that are no entries: they may be part of one by now."""
+    db.executemany(
+        "DELETE FROM asides WHERE session = ? AND line = ?", [(key, line) for line in lines]
+    )
 
 
 def insert_asides(db: sqlite3.Connection, key: int, asides: Sequence[Aside]) -> None:
@@ -238,15 +248,19 @@ class Update:
         appender: Appender,
         source: SessionSource,
         unindex: Callable[[int, int], None],
+        earlier: Sequence[str] | None = None,
     ) -> None:
         """``unindex`` takes the entries of a session (its key) from an index on out of the search
-        index; they go in again later."""
+        index; they go in again later. ``earlier``: of a source of what was added to the file, the
+        ids that came before; None of one that gives all of it."""
         self._writer = writer
         self._readers = readers
         self._appender = appender
         self._source = source
         self._ids: dict[str, int] = {}
-        self._names: list[str] = []
+        self._columns = SessionColumns()
+        self._earlier = earlier
+        self._names: list[str] = list(earlier or ())
         """Ids in the source's order, to name the parents of its records."""
         self._places = array("i")
         """The index here of every entry of the source."""
@@ -265,12 +279,15 @@ class Update:
         source raises."""
         key, path = known.key, self._readers.path
         if known.stamp == stamp and not known.moved:
-            return self._unchanged(key)
+            return self._unchanged(key, stamp)
         with self._readers.snapshot() as db:
             row, _ = session_row(db, key, path)
-            columns, _ = load_columns(db, key, row.entries, path)
-        self._ids = {name: at for at, name in enumerate(columns.ids)}
+            self._columns, _ = load_columns(db, key, row.entries, path)
+        self._ids = {name: at for at, name in enumerate(self._columns.ids)}
         counts = _Counts()
+        if self._earlier is not None:
+            self._places.extend(self._ids[name] for name in self._earlier)
+            counts.last_line, counts.kept = known.lines, len(self._earlier)
         for records in self._source.batches():
             if cancelled is not None and cancelled():
                 raise ImportCancelled(
@@ -283,7 +300,7 @@ class Update:
                 progress(self._source.report.bytes_done, self._source.report.bytes_total)
         return self._finish(known, stamp, counts)
 
-    def _unchanged(self, key: int) -> ImportReport:
+    def _unchanged(self, key: int, stamp: FileStamp) -> ImportReport:
         with self._readers.snapshot() as db:
             row, _ = session_row(db, key, self._readers.path)
             counts = db.execute(
@@ -292,7 +309,7 @@ class Update:
                 (key, row_id(key, 0), row_id(key, row.entries)),
             ).fetchone()
         return ImportReport(
-            key, row.title, False, 0, kept=counts[1], asides=counts[0], unchanged=True
+            key, row.title, False, 0, kept=counts[1], asides=counts[0], unchanged=True, stamp=stamp
         )
 
     def _take(self, key: int, records: Sequence[EntryRecord], counts: _Counts) -> None:
@@ -354,7 +371,11 @@ class Update:
         def job(connection: Connection) -> None:
             db = driver(connection)
             row, _ = session_row(db, key, path)
-            store_asides(db, key, source.report)
+            if self._earlier is None:
+                store_asides(db, key, source.report)
+            else:
+                withdraw_asides(db, key, source.report.withdrawn)
+                insert_asides(db, key, source.report.asides)
             store_source(db, key, source, stamp, counts.last_line, last)
             # Who has not moved the leaf since the last reading follows the file.
             leaf = last if row.leaf == known.last else row.leaf
@@ -362,12 +383,13 @@ class Update:
             if source.header.title:
                 take_title(db, key, source.header.title)
             if counts.added or counts.replaced:
-                columns, _ = load_columns(db, key, row.entries, path)
-                store_columns(db, key, pack(columns), row.entries)
+                renew_columns(db, key, self._columns, counts.replaced, row.entries)
+                store_columns(db, key, pack(self._columns), row.entries)
 
         self._writer.submit(job).result()
         with self._readers.read() as db:
             row, _ = session_row(db, key, path)
+            asides = db.execute("SELECT count(*) FROM asides WHERE session = ?", (key,)).fetchone()
         report = source.report
         return ImportReport(
             key,
@@ -378,8 +400,9 @@ class Update:
             differing=counts.differing,
             missing=missing,
             replaced=tuple(counts.replaced),
-            asides=len(report.asides),
+            asides=len(report.asides) if self._earlier is None else asides[0],
             problems=list(report.problems),
+            stamp=stamp,
         )
 
     def _missing(self, key: int) -> int:
@@ -397,20 +420,6 @@ def _set_lines(db: sqlite3.Connection, lines: list[tuple[int, int]]) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class FileStamp:
-    """What tells whether a file is as it was."""
-
-    size: int
-    mtime_ns: int
-
-    @classmethod
-    def of(cls, paths: Sequence[str]) -> FileStamp:
-        """Of all files that a session is read from. Raises OSError when one cannot be asked."""
-        found = [Path(path).stat() for path in paths]
-        return cls(sum(one.st_size for one in found), max(one.st_mtime_ns for one in found))
-
-
-@dataclass(frozen=True, slots=True)
 class ImportedSession:
     """A session that was imported before, with what is remembered of its file."""
 
@@ -420,6 +429,8 @@ class ImportedSession:
     """The file was at another place then, where there is none any more."""
     last: int
     """Index of the entry that was the file's leaf."""
+    lines: int
+    """Number of the last line that gave an entry."""
 
 
 def find_known(db: sqlite3.Connection, source: SessionSource) -> ImportedSession | None:
@@ -432,18 +443,18 @@ def find_known(db: sqlite3.Connection, source: SessionSource) -> ImportedSession
     """
     header = source.header
     rows = db.execute(
-        "SELECT o.session, o.size, o.mtime_ns, o.last, o.path, s.header, s.version"
+        "SELECT o.session, o.size, o.mtime_ns, o.last, o.path, s.header, s.version, o.lines"
         " FROM sources o JOIN sessions s ON s.key = o.session"
         " WHERE s.complete = 1 AND s.format = ? AND s.session_id = ? ORDER BY o.session DESC",
         (header.format, text_in(header.session_id)),
     ).fetchall()
     place = str(Path(source.path).absolute())
-    for key, size, mtime_ns, last, path, _, version in rows:
+    for key, size, mtime_ns, last, path, _, version, lines in rows:
         if _is_same(text_out(path), place) and (version < 2) == (header.version < 2):
-            return ImportedSession(key, FileStamp(size, mtime_ns), False, last)
-    for key, size, mtime_ns, last, path, raw, _ in rows:
+            return ImportedSession(key, FileStamp(size, mtime_ns), False, last, lines)
+    for key, size, mtime_ns, last, path, raw, _, lines in rows:
         if header.raw and text_out(raw) == header.raw and not Path(text_out(path)).exists():
-            return ImportedSession(key, FileStamp(size, mtime_ns), True, last)
+            return ImportedSession(key, FileStamp(size, mtime_ns), True, last, lines)
     return None
 
 

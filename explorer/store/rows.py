@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -103,6 +103,20 @@ class LoadedSession:
 
 
 @dataclass(frozen=True, slots=True)
+class FileStamp:
+    """What tells whether a file is as it was."""
+
+    size: int
+    mtime_ns: int
+
+    @classmethod
+    def of(cls, paths: Sequence[str]) -> FileStamp:
+        """Of all files that a session is read from. Raises OSError when one cannot be asked."""
+        found = [Path(path).stat() for path in paths]
+        return cls(sum(one.st_size for one in found), max(one.st_mtime_ns for one in found))
+
+
+@dataclass(frozen=True, slots=True)
 class ImportReport:
     """What an import did. Counts are of entries unless they say otherwise."""
 
@@ -125,6 +139,8 @@ class ImportReport:
     unchanged: bool = False
     """The file is the one imported before, so it was not read again."""
     problems: list[Problem] = field(default_factory=list)
+    stamp: FileStamp | None = None
+    """Of the file as it was read; None for what comes from no file."""
 
 
 OnProgress = Callable[[int, int], None]

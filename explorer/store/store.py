@@ -12,6 +12,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import SQLAlchemyError
 
+from explorer.formats.growth import GrowingSource
 from explorer.session.records import Aside, EntryRecord, SessionHeader, SessionSource
 from explorer.session.tree import SessionTree
 from explorer.store import database
@@ -26,13 +27,14 @@ from explorer.store.drafts import (
     update_draft,
 )
 from explorer.store.entry_rows import index_of, text_out
-from explorer.store.imports import FileStamp, NewImport, Update, find_known
+from explorer.store.imports import NewImport, Update, find_known
 from explorer.store.maintenance import MaintenanceThread
 from explorer.store.migrations import migrate
 from explorer.store.other_programs import Claim, ForeignCommits, Watch
 from explorer.store.payloads import StoredPayloads, asides, line_number, session_lines
 from explorer.store.rows import (
     DraftRow,
+    FileStamp,
     ImportReport,
     IsCancelled,
     LoadedSession,
@@ -164,16 +166,42 @@ class Store:
         so do those made here. Raises StoreError, ImportCancelled, OSError, and what the source
         raises.
         """
+        report = self._import(source, progress, cancelled, None)
+        assert report is not None
+        return report
+
+    def import_growth(
+        self,
+        source: GrowingSource,
+        since: FileStamp,
+        progress: OnProgress | None = None,
+        cancelled: IsCancelled | None = None,
+    ) -> ImportReport | None:
+        """Bring a session up to date with what was added to its file. ``since``: the file as it was
+        when that of the report before was read. None, and nothing is done, where the session here
+        is not as that import left it. Raises as ``import_session``."""
+        return self._import(source, progress, cancelled, (since, source.earlier))
+
+    def _import(
+        self,
+        source: SessionSource,
+        progress: OnProgress | None,
+        cancelled: IsCancelled | None,
+        growth: tuple[FileStamp, Sequence[str]] | None,
+    ) -> ImportReport | None:
         stamp = FileStamp.of(source.files)
         with self._background.paused():
             with self._readers.read() as db:
                 known = find_known(db, source)
+            if growth is not None and (known is None or known.stamp != growth[0]):
+                return None
             if known is None:
                 new = NewImport(self._writer, self.path, source, stamp)
                 return new.run(progress, cancelled)
             update = Update(
-                self._writer, self._readers, self._appender, source, self._background.unindex
-            )
+                self._writer, self._readers, self._appender, source, self._background.unindex,
+                growth[1] if growth is not None else None,
+            )  # fmt: skip
             return update.run(known, stamp, progress, cancelled)
 
     def create_session(self, header: SessionHeader) -> Future[int]:

@@ -35,6 +35,7 @@ __all__ = [
     "load_columns",
     "pack",
     "records_from",
+    "renew_columns",
     "store_columns",
 ]
 
@@ -196,6 +197,19 @@ def load_columns(
             path, f"session {key} has {len(columns)} readable entries where {count} were stored"
         )
     return columns, packed
+
+
+def renew_columns(
+    db: sqlite3.Connection, key: int, columns: SessionColumns, replaced: Sequence[int], count: int
+) -> None:
+    """Bring columns up to date with the rows of a session: entries that were replaced, and those
+    that came after them, up to ``count``."""
+    builder = ColumnBuilder(columns)
+    for index in sorted(set(replaced)):
+        if index < len(columns):
+            for row in entry_rows_from(db, key, index, index):
+                builder.replace(index, facts_of(row), row[7])
+    _fold(db, key, columns, count)
 
 
 def _fold(db: sqlite3.Connection, key: int, columns: SessionColumns, count: int) -> None:

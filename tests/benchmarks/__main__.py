@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from tests.benchmarks import (
+    agents,
     auditing,
     choosing,
     deciding,
@@ -32,6 +33,7 @@ from tests.benchmarks.report import Row, machine, table
 BENCHMARKS: dict[str, Callable[[Bench], list[Row]]] = {
     "start": starting.measure,
     "import": importing.measure,
+    "agents": agents.measure,
     "store": storing.measure,
     "open": opening.measure,
     "map": mapping.measure,

@@ -35,6 +35,7 @@ def test_a18_turns_start_at_what_a_person_or_an_extension_says() -> None:
 def test_kinds_fit_a_byte_and_flags_their_column() -> None:
     assert max(Kind) < 256
     assert sum(Flag) < 1 << 32
+    assert len(Flag.__members__) == len(set(Flag)) + 1, "no two flags are the same"
     assert len({int(flag) for flag in Flag}) == len(list(Flag))
 
 

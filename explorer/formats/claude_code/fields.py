@@ -49,13 +49,13 @@ SUBTYPES = frozenset({
 def message_of(value: Mapping[str, Any]) -> Mapping[str, Any]:
     """The message of a record; empty where it is no object."""
     message = value.get("message")
-    return message if isinstance(message, Mapping) else {}
+    return message if isinstance(message, dict) else {}
 
 
 def mapping_field(value: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     """A field that should be an object; empty where it is none."""
     found = value.get(name)
-    return found if isinstance(found, Mapping) else {}
+    return found if isinstance(found, dict) else {}
 
 
 def texts_of(content: Any) -> list[str]:
@@ -67,9 +67,7 @@ def texts_of(content: Any) -> list[str]:
     return [
         one["text"]
         for one in content
-        if isinstance(one, Mapping)
-        and one.get("type") == "text"
-        and isinstance(one.get("text"), str)
+        if isinstance(one, dict) and one.get("type") == "text" and isinstance(one.get("text"), str)
     ]
 
 
@@ -82,7 +80,7 @@ def results_in(content: Any) -> list[Mapping[str, Any]]:
     """The tool results of a message's content."""
     if not isinstance(content, list):
         return []
-    return [one for one in content if isinstance(one, Mapping) and one.get("type") == "tool_result"]
+    return [one for one in content if isinstance(one, dict) and one.get("type") == "tool_result"]
 
 
 def is_model_reply(value: Mapping[str, Any]) -> bool:

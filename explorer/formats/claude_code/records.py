@@ -34,6 +34,7 @@ from explorer.session.entries import (
     ToolResultMessage,
     Unknown,
     UserMessage,
+    kind_of,
     text_of,
 )
 from explorer.session.json_values import recorded_count, time_ms, token_count
@@ -94,9 +95,7 @@ def placed_entry(
     """The entry of some records that says ``body``."""
     first = values[0]
     recorded = first if len(values) == 1 else {"lines": list(values)}
-    return Entry(
-        Entry.of(body).kind, body, identity, parent, time_ms(first.get("timestamp")), recorded
-    )
+    return Entry(kind_of(body), body, identity, parent, time_ms(first.get("timestamp")), recorded)
 
 
 def body_of(values: Sequence[dict[str, Any]], part: int = 0) -> Body:
@@ -119,16 +118,18 @@ def _reply(values: Sequence[dict[str, Any]]) -> AssistantMessage:
     first, message = values[0], message_of(values[0])
     blocks: list[Block] = []
     stop_reason = ""
+    is_aborted = False
     for value in values:
         part = message_of(value)
         blocks += read_content(part.get("content"))
         stop_reason = text_field(part, "stop_reason") or stop_reason
+        is_aborted = is_aborted or value.get("isAbortedMidStream") is True
     if not is_model_reply(first):
         error = text_of(tuple(blocks)) if first.get("isApiErrorMessage") is True else ""
         return AssistantMessage(
             tuple(blocks), stop_reason="error", error=error or text_field(first, "error")
         )
-    if any(value.get("isAbortedMidStream") is True for value in values):
+    if is_aborted:
         stop_reason = "aborted"
     identity = text_field(message, "id")
     return AssistantMessage(
@@ -150,7 +151,10 @@ def reply_usage(values: Sequence[Mapping[str, Any]]) -> TokenUsage | None:
     messages = [message_of(value) for value in values]
     if not any(text_field(one, "stop_reason") for one in messages):
         return None
-    usages = [usage for one in messages if (usage := read_usage(one.get("usage"))) is not None]
+    counts = [one.get("usage") for one in messages]
+    # Each record of a reply repeats the usage, but for the first ones of some versions.
+    different = [one for at, one in enumerate(counts) if not at or one != counts[at - 1]]
+    usages = [usage for one in different if (usage := read_usage(one)) is not None]
     best = max(usages, key=lambda one: (one.output, one.context), default=None)
     return best if best is not None and best.context else None
 

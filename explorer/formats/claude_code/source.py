@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from io import FileIO
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from explorer.formats.adapter import IsCancelled, Progress
+from explorer.formats.annotation import note_of
 from explorer.formats.anthropic_content import text_field
 from explorer.formats.claude_code import neighbours
 from explorer.formats.claude_code.fields import PART, mapping_field, message_of, texts_of
@@ -21,14 +22,16 @@ from explorer.formats.claude_code.survey import (
     BLANK,
     COMPACTION,
     REASONS,
+    RESULT,
     ROOT,
     Survey,
     Surveyor,
     numbered_lines,
 )
-from explorer.formats.errors import FormatError
+from explorer.formats.errors import FormatError, ReadCancelled
+from explorer.formats.growth import stamp_of
 from explorer.formats.jsonl import BadLine, parse
-from explorer.formats.typed_source import Leaf, ReadEntry, TypedSource
+from explorer.formats.typed_source import DescribedEntry, Leaf, ReadEntry, TypedSource
 from explorer.session.edit_entries import PRUNE_TYPE
 from explorer.session.entries import (
     Body,
@@ -54,7 +57,10 @@ def open_session(
 
     Raises FormatError when it is no session, OSError when it cannot be read, ReadCancelled.
     """
-    survey = Surveyor().read(path, cancelled)
+    began = stamp_of(path)
+    surveyor = Surveyor(session_id)
+    surveyor.read_on(path, cancelled)
+    next_surveyor, survey = surveyor.copy(), surveyor.conclude()
     own_id = own_session_id(path, survey.session_id, survey.agent_id)
     thread = "" if session_id in ("", own_id) else session_id
     if thread and thread not in survey.threads:
@@ -64,13 +70,14 @@ def open_session(
     ):
         raise FormatError(str(path), 1, "the file holds no record of a session")
     order = straighten(survey, thread)
-    header = _agent_header(path, survey, own_id, thread)
-    if not thread and not neighbours.is_agent_file(path):
+    if thread or neighbours.is_agent_file(path):
+        header = _agent_header(path, survey, own_id, thread)
+    else:
         header = _file_header(survey, own_id)
-    reading = _Reading(path, survey, thread, order, cancelled)
+    reading = _Reading(path, next_surveyor, survey, thread, order, cancelled, began)
     if not header.relation and order:
         header = reading.mark_copied(header)
-    return TypedSource(path, header, reading.items(), progress, cancelled)
+    return TypedSource(path, header, reading, progress, cancelled)
 
 
 def own_session_id(path: Path, session_id: str, agent_id: str) -> str:
@@ -142,17 +149,34 @@ def _prompting_call(path: Path, survey: Survey, thread: str) -> str:
     return ""
 
 
+@lru_cache(maxsize=256)
+def _tool_note(tool: str) -> str:
+    return note_of({"tool": tool})
+
+
 @dataclass(slots=True)
 class _Reading:
-    """The second pass: records to entries."""
+    """The second pass: records to entries. A ``GrowingReader``: what a record tells of others may
+    change as long as the file grows, so that ``end`` gives all entries, but for those that an
+    earlier reading gave as they are now."""
 
     path: Path
+    surveyor: Surveyor
+    """As it was at the end of the last whole line: the next reading goes on with it."""
     survey: Survey
     thread: str
     order: Sequence[int]
     cancelled: IsCancelled | None
+    began: tuple[int, int]
+    before: Survey | None = None
+    """What the reading before this one knew."""
+    seen: int = 0
+    """How many whole lines that one had."""
+    changed: set[int] = field(default_factory=set)
+    """Of the units that it knew, those whose entries are to be given again."""
     copied: frozenset[str] = frozenset()
-    pending: dict[int, list[tuple[bytes, dict[str, Any]]]] = field(default_factory=dict)
+    pending: dict[int, list[bytes]] = field(default_factory=dict)
+    """Lines of units that are not complete yet."""
 
     def mark_copied(self, header: SessionHeader) -> SessionHeader:
         """The header of a fork, whose repeated records are remembered; else as it is."""
@@ -169,53 +193,149 @@ class _Reading:
             return header
         return replace(header, parent_session=name, relation="fork")
 
-    def items(self) -> Iterator[ReadEntry | Aside | Problem | Leaf]:
-        """Everything in the file, in its order."""
+    @property
+    def offset(self) -> int:
+        """See ``GrowingReader``."""
+        return self.surveyor.offset
+
+    def copy(self) -> _Reading:
+        """See ``GrowingReader``."""
+        # What this one knows is what the other one compares with.
+        whole = len(self.surveyor.survey.lines)
+        return replace(self, before=self.survey, seen=whole, pending={})
+
+    def known_ids(self) -> list[str] | None:
+        """See ``GrowingReader``. Makes the survey of what came since."""
+        before = self.before
+        assert before is not None
+        surveyor, self.began = self.surveyor, stamp_of(self.path)
+        surveyor.read_on(self.path, self.cancelled)
+        self.surveyor, self.survey = surveyor.copy(), surveyor.conclude()
+        survey, known = self.survey, len(before.ids)
+        for call, tool in survey.tools.items():
+            if call in before.result_units and before.tools.get(call) != tool:
+                return None  # Results that came before their calls: which ones, nobody noted.
+        if before.has_main != survey.has_main or survey.ids[:known] != before.ids:
+            return None
+        self.order = straighten(survey, self.thread)
+        lasts = zip(before.last_lines, survey.last_lines, strict=False)
+        self.changed = {unit for unit, (old, new) in enumerate(lasts) if old != new}
+        self.changed |= survey.prunes
+        self.changed.update(one for one in range(known) if survey.kinds[one] == COMPACTION)
+        return [
+            survey.ids[unit] + (f"#{part + 1}" if part else "")
+            for unit in self.order
+            if unit < known and unit not in self.changed
+            for part in range(survey.parts.get(unit, 1))
+        ]
+
+    def more(self) -> Iterator[Aside]:
+        """See ``GrowingReader``: the lines that are no entry."""
+        if not self.thread:
+            yield from self._asides(len(self.surveyor.survey.lines), False)
+
+    def _asides(self, whole: int, last: bool) -> Iterator[Aside]:
+        """Of the whole lines, or of the last one, which is not complete."""
+        survey, chosen = self.survey, set(self.order)
+        first = whole if last else self.seen
+        stop = len(survey.lines) if last else whole
+        with self.path.open("rb", buffering=0) as file:
+            for at in range(first, stop):
+                unit = survey.lines[at]
+                if unit == BLANK or unit in chosen:
+                    continue
+                if unit < 0:
+                    reason = REASONS[unit]
+                else:
+                    reason = f"belongs to the agent {survey.threads[unit][:80]}"
+                yield Aside(at + 1, self._line(file, at), reason)
+
+    def _line(self, file: FileIO, at: int) -> bytes:
+        file.seek(self.survey.starts[at])
+        return file.read(self.survey.lengths[at])
+
+    def end(self) -> Iterator[ReadEntry | DescribedEntry | Aside | Problem | Leaf]:
+        """See ``GrowingReader``."""
         survey = self.survey
-        chosen = set(self.order)
-        for number, line, done in numbered_lines(self.path, self.cancelled):
-            if number > len(survey.lines):
-                # It was appended since the first pass: the next reading takes it.
-                break
-            unit = survey.lines[number - 1]
-            if unit == BLANK:
-                continue
-            if unit < 0:
-                if not self.thread:
-                    yield Aside(number, line, REASONS[unit])
-            elif unit in chosen:
-                yield from self._add(unit, number, line, done)
-            elif not self.thread:
-                agent = survey.threads[unit][:80]
-                yield Aside(number, line, f"belongs to the agent {agent}")
-        for unit in list(self.pending):
-            yield from self._entries(unit, self.survey.first_lines[unit], 0)
+        if not self.thread:
+            yield from self._asides(len(self.surveyor.survey.lines), True)
+        yield from self._entries_in_order()
         yield from self._problems()
         leaf = leaf_unit(survey, self.order)
         if leaf != ROOT:
             yield Leaf(survey.last_id(leaf))
 
-    def _add(self, unit: int, number: int, line: bytes, done: int) -> Iterator[ReadEntry | Aside]:
+    def _entries_in_order(self) -> Iterator[ReadEntry | DescribedEntry | Aside]:
+        """The entries that are not known yet, where the last of their lines stands."""
         survey = self.survey
-        try:
-            value = orjson.loads(line)
-        except orjson.JSONDecodeError:
+        known = len(self.before.ids) if self.before is not None else 0
+        wanted = {unit for unit in self.order if unit >= known or unit in self.changed}
+        with self.path.open("rb", buffering=0) as file:
+            for at, unit in enumerate(survey.lines):
+                if unit not in wanted:
+                    continue
+                line = self._line(file, at)
+                if len(line) < survey.lengths[at] or b"\n" in line:
+                    # The file is being changed: what was described is another record.
+                    survey.described.pop(unit, None)
+                if unit in self.pending:
+                    self.pending[unit].append(line)
+                else:
+                    self.pending[unit] = [line]
+                if at + 1 < survey.last_lines[unit]:
+                    continue
+                if self.cancelled is not None and self.cancelled():
+                    raise ReadCancelled(f"{self.path}: reading stopped at line {at + 1:,}")
+                done = survey.starts[at] + survey.lengths[at]
+                if unit in survey.described:
+                    yield self._described(unit, done)
+                else:
+                    yield from self._read(unit, done)
+
+    def _described(self, unit: int, done: int) -> DescribedEntry:
+        """The entry of a unit that the first pass described."""
+        survey = self.survey
+        facts, estimate, is_copy = survey.described.pop(unit)
+        lines = self.pending.pop(unit)
+        record = b"\n".join(lines).decode()
+        above = survey.parents[unit]
+        if survey.kinds[unit] == RESULT and (tool := survey.tools.get(facts.call_id, "")):
+            facts = facts._replace(tool=tool)
+            record = f"{record}\n{_tool_note(tool)}"
+        identity = survey.ids[unit]
+        return DescribedEntry(
+            identity,
+            survey.last_id(above) if above != ROOT else "",
+            record,
+            survey.first_lines[unit],
+            done,
+            facts,
+            estimate,
+            is_copy or identity in self.copied,
+        )
+
+    def _read(self, unit: int, done: int) -> Iterator[ReadEntry | Aside]:
+        """The entries of a unit, from its lines."""
+        survey = self.survey
+        lines: list[bytes] = []
+        values: list[dict[str, Any]] = []
+        number = survey.first_lines[unit]
+        for line in self.pending.pop(unit):
             try:
-                value = parse(line)
+                values.append(parse(line))
+                lines.append(line)
             except BadLine:
                 # It was sound in the first pass: the file is being changed.
                 yield Aside(number, line, REASONS[BAD])
-                return
-        lines = self.pending.setdefault(unit, [])
-        lines.append((line, value))
-        if number >= survey.last_lines[unit]:
-            yield from self._entries(unit, survey.first_lines[unit], done)
+        if values:
+            yield from self._entries(unit, lines, values, done)
 
-    def _entries(self, unit: int, number: int, done: int) -> Iterator[ReadEntry]:
+    def _entries(
+        self, unit: int, lines: Sequence[bytes], values: Sequence[dict[str, Any]], done: int
+    ) -> Iterator[ReadEntry]:
         survey = self.survey
-        lines = self.pending.pop(unit)
-        values = [value for _, value in lines]
-        record = "\n".join([line.decode() for line, _ in lines])
+        number = survey.first_lines[unit]
+        record = "\n".join([line.decode() for line in lines])
         above = survey.parents[unit]
         parent = survey.last_id(above) if above != ROOT else None
         inherited = survey.ids[unit] in self.copied or "forkedFrom" in values[0]

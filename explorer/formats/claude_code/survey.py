@@ -1,21 +1,24 @@
 """A first pass over a session file of Claude Code: which of its lines make up which entry.
 
-Nothing of the content is kept, so that memory follows the number of records and not their size.
+Of the content only what the columns hold is kept, so that memory follows the number of records and
+not their size. That an entry is described here saves the second pass from parsing its lines.
 """
 
 from __future__ import annotations
 
 from array import array
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from explorer.formats.adapter import IsCancelled
 from explorer.formats.anthropic_content import text_field
 from explorer.formats.claude_code.fields import (
     HOUSEKEEPING,
+    NODE_TYPES,
     SHELL_INPUT,
     SHELL_OUTPUT,
     mapping_field,
@@ -23,11 +26,15 @@ from explorer.formats.claude_code.fields import (
     results_in,
     texts_of,
 )
-from explorer.formats.claude_code.records import is_known
+from explorer.formats.claude_code.records import body_of, is_known, placed_entry
 from explorer.formats.errors import ReadCancelled
+from explorer.formats.growth import RawLine, groups_from
 from explorer.formats.jsonl import BYTE_ORDER_MARK, BadLine, is_blank, line_groups, parse
+from explorer.session.describe import Facts, describe
+from explorer.session.entries import CompactionSummary, CustomData
 from explorer.session.json_values import time_ms
 from explorer.session.records import Problem, remark
+from explorer.tokens.estimate import estimate_entry
 
 BLANK, PROGRESS, HOUSEKEEPING_LINE, REPEATED, BAD, FOREIGN = -1, -2, -3, -4, -5, -6
 """What a line is that belongs to no unit."""
@@ -38,10 +45,20 @@ REASONS = {
     BAD: "cannot be read",
     FOREIGN: "of a type that is not known",
 }
+_PLAIN_TYPES = NODE_TYPES - {"system"}
 ROOT, LATER = -1, -2
 """A parent: there is none; or its record has not come yet."""
 REPLY, PROMPT, RESULT, COMPACTION, SHELL, NOTE = range(6)
 """What a unit is. PROMPT: a user's message that is not marked as the program's."""
+
+
+class Described(NamedTuple):
+    """What an entry's own lines say, as the columns hold it."""
+
+    facts: Facts
+    estimate: int
+    is_copy: bool
+    """Its first record names the session that it was copied from."""
 
 
 @dataclass(slots=True)
@@ -101,6 +118,28 @@ class Survey:
     incomplete: set[int] = field(default_factory=set)
     """Replies whose usage was recorded while they came in."""
 
+    starts: array[int] = field(default_factory=lambda: array("Q"))
+    """Where every line begins in the file, in bytes."""
+    lengths: array[int] = field(default_factory=lambda: array("I"))
+    """Bytes of every line, without its line feed."""
+    prunes: set[int] = field(default_factory=set)
+    """Units that say which results left the context."""
+    has_main: bool = True
+    """Whether any record is the session's own, and not that of an agent among them."""
+    described: dict[int, Described] = field(default_factory=dict)
+    """By unit: entries that need no record of another to be understood, but for a result's tool."""
+
+    def copy(self) -> Survey:
+        """One that goes on from here by itself, without what was described."""
+        other = copy(self)
+        for one in fields(self):
+            value = getattr(self, one.name)
+            if isinstance(value, dict | list | set | array):
+                setattr(other, one.name, copy(value))
+        other.boundaries = {unit: replace(one) for unit, one in self.boundaries.items()}
+        other.described = {}
+        return other
+
     def last_id(self, unit: int) -> str:
         """The id of the last entry of a unit."""
         parts = self.parts.get(unit, 1)
@@ -127,8 +166,12 @@ def numbered_lines(path: Path, cancelled: IsCancelled | None) -> Iterator[tuple[
 class Surveyor:
     """Goes through the records of a file once, in order."""
 
-    def __init__(self) -> None:
+    def __init__(self, thread: str | None = None) -> None:
+        """``thread``: the conversation whose entries are described; None for none."""
         self.survey = Survey()
+        self._thread_described = thread
+        self._open: dict[str, tuple[int, list[dict[str, Any]]]] = {}
+        """Of each conversation the last reply, to which further records may belong."""
         self._replies: dict[tuple[str, str], int] = {}
         self._summaries: dict[str, str] = {}
         self._sides: dict[str, str] = {}
@@ -138,13 +181,48 @@ class Surveyor:
         self._unknown: dict[str, list[int]] = defaultdict(list)
         self._repeated: list[int] = []
         self._main_nodes = 0
+        self.offset = 0
+        """Bytes of the file that were read: whole lines."""
+        self._rest: RawLine | None = None
+        """The last line, where it may not be complete."""
 
     def read(self, path: Path, cancelled: IsCancelled | None = None) -> Survey:
         """The survey of a file. Raises OSError, FormatError, ReadCancelled."""
-        lines = self.survey.lines
-        for number, line, _ in numbered_lines(path, cancelled):
-            lines.append(BLANK if is_blank(line) else self._line(number, line))
-        return self._conclude()
+        self.read_on(path, cancelled)
+        return self.conclude()
+
+    def read_on(self, path: Path, cancelled: IsCancelled | None = None) -> None:
+        """Go through the whole lines that were not there before. Raises as ``read``."""
+        for group in groups_from(path, self.offset):
+            if cancelled is not None and cancelled():
+                raise ReadCancelled(f"{path}: reading stopped after {self.offset:,} bytes")
+            for one in group:
+                if not one.is_whole:
+                    self._rest = one
+                    return
+                self._take(one.raw, one.start)
+                self.offset = one.start + len(one.raw) + 1
+
+    def copy(self) -> Surveyor:
+        """One that goes on from here by itself."""
+        other = copy(self)
+        other.survey, other._rest = self.survey.copy(), None
+        other._replies, other._summaries = self._replies.copy(), self._summaries.copy()
+        other._sides, other._last = self._sides.copy(), self._last.copy()
+        other._later, other._tails = self._later.copy(), self._tails.copy()
+        other._repeated = self._repeated.copy()
+        other._open = {name: (unit, list(one)) for name, (unit, one) in self._open.items()}
+        other._unknown = defaultdict(list)
+        other._unknown.update((name, list(lines)) for name, lines in self._unknown.items())
+        return other
+
+    def _take(self, line: bytes, start: int) -> None:
+        survey, number = self.survey, len(self.survey.lines) + 1
+        if number == 1 and line.startswith(BYTE_ORDER_MARK):
+            line, start = line[len(BYTE_ORDER_MARK) :], len(BYTE_ORDER_MARK)
+        survey.lines.append(BLANK if is_blank(line) else self._line(number, line))
+        survey.starts.append(start)
+        survey.lengths.append(len(line))
 
     def _line(self, number: int, line: bytes) -> int:
         try:
@@ -162,7 +240,7 @@ class Surveyor:
                 return self._note(number, value, kind)
             # A message that lost its id is a message nevertheless.
             identity = f"line-{number}"
-        return self._node(number, identity, value)
+        return self._node(number, identity, kind, value)
 
     def _note(self, number: int, value: dict[str, Any], kind: str) -> int:
         """A record that is no node."""
@@ -179,19 +257,18 @@ class Surveyor:
         self._unknown[kind].append(number)
         return FOREIGN
 
-    def _node(self, number: int, identity: str, value: dict[str, Any]) -> int:
+    def _node(self, number: int, identity: str, kind: str, value: dict[str, Any]) -> int:
         survey = self.survey
         if identity in survey.unit_of:
             self._repeated.append(number)
             return REPEATED
         self._header(value)
         thread = self._thread(identity, value)
-        kind = text_field(value, "type")
         if kind == "progress":
             self._main_nodes += not thread
             survey.unit_of[identity] = self._parent(number, thread, value)
             return PROGRESS
-        if not is_known(value):
+        if kind not in _PLAIN_TYPES and not is_known(value):
             subtype = text_field(value, "subtype")
             name = f"{kind}/{subtype}" if kind == "system" else kind
             self._unknown[name].append(number)
@@ -199,23 +276,62 @@ class Surveyor:
         unit = self._joined(thread, value)
         if unit is None:
             unit = self._begin(number, identity, thread, value)
+            if thread == self._thread_described or not self._main_nodes:
+                self._describe_new(unit, thread, value)
         else:
             survey.last_lines[unit] = number
+            self._describe_more(unit, thread, value)
         survey.unit_of[identity] = unit
         self._last[thread] = unit
         if kind == "assistant":
             self._reply(unit, value)
         return unit
 
+    def _describe_new(self, unit: int, thread: str, value: dict[str, Any]) -> None:
+        """Describe a unit that has only this record, or keep it until its reply is complete."""
+        if self._thread_described is None:
+            return
+        kind = self.survey.kinds[unit]
+        if kind == REPLY:
+            before = self._open.get(thread)
+            self._open[thread] = unit, [value]
+            if before is not None:
+                self._describe(*before)
+        elif kind in (RESULT, PROMPT, NOTE) and unit not in self.survey.parts:
+            self._describe(unit, [value])
+
+    def _describe_more(self, unit: int, thread: str, value: dict[str, Any]) -> None:
+        opened = self._open.get(thread)
+        if opened is not None and opened[0] == unit:
+            opened[1].append(value)
+        else:
+            # It seemed complete, as another reply had begun: the second pass reads all of it.
+            self.survey.described.pop(unit, None)
+
+    def _describe(self, unit: int, values: Sequence[dict[str, Any]]) -> None:
+        body = body_of(values)
+        if isinstance(body, CompactionSummary | CustomData):
+            return  # Other records say more of them.
+        entry = placed_entry(values, body, "", None)
+        self.survey.described[unit] = Described(
+            describe(entry), estimate_entry(entry), "forkedFrom" in values[0]
+        )
+
     def _header(self, value: Mapping[str, Any]) -> None:
         survey = self.survey
-        survey.session_id = text_field(value, "sessionId") or survey.session_id
-        survey.version = text_field(value, "version") or survey.version
-        survey.cwd = survey.cwd or text_field(value, "cwd")
-        survey.agent_id = survey.agent_id or text_field(value, "agentId")
+        # Nearly every record repeats these.
+        if value.get("sessionId") != survey.session_id:
+            survey.session_id = text_field(value, "sessionId") or survey.session_id
+        if value.get("version") != survey.version:
+            survey.version = text_field(value, "version") or survey.version
+        if not survey.cwd:
+            survey.cwd = text_field(value, "cwd")
+        if not survey.agent_id:
+            survey.agent_id = text_field(value, "agentId")
         if not survey.unit_of:
             survey.first_stamp = text_field(value, "timestamp")
-        survey.time_ms = survey.time_ms or time_ms(value.get("timestamp"))
+        if not survey.time_ms:
+            survey.time_ms = time_ms(value.get("timestamp"))
         if "forkedFrom" in value:
             origin = text_field(mapping_field(value, "forkedFrom"), "sessionId")
             survey.forked_from = survey.forked_from or origin
@@ -263,6 +379,8 @@ class Surveyor:
             )
         if value.get("subtype") == "compact_boundary" and survey.kinds[unit] == COMPACTION:
             self._boundary(unit, number, value)
+        if value.get("subtype") == "microcompact_boundary":
+            survey.prunes.add(unit)
         return unit
 
     def _kind(self, unit: int, value: Mapping[str, Any]) -> int:
@@ -340,8 +458,14 @@ class Surveyor:
             if isinstance(block, dict) and block.get("type") == "tool_use":
                 self.survey.tools[text_field(block, "id")] = text_field(block, "name")
 
-    def _conclude(self) -> Survey:
+    def conclude(self) -> Survey:
+        """What follows if the file ends here; nothing more can be read then."""
+        if self._rest is not None:
+            self._take(self._rest.raw, self._rest.start)
         survey = self.survey
+        survey.has_main = bool(self._main_nodes)
+        for unit, values in self._open.values():
+            self._describe(unit, values)
         if not self._main_nodes:
             survey.threads = [""] * len(survey.threads)
         for unit, above, last in self._later:

@@ -78,9 +78,11 @@ class CodexAdapter(ReadOnlyAdapter):
             known = found.path if found is not None and not found.is_compressed else None
             copy = Copy(header.session_id, known, time_ms(meta.value.get("timestamp")))
         files = [str(part.path) for part in plan.parts]
-        read = ThreadReader(plan, copy).read()
+        reader = ThreadReader(plan, copy)
         # One thread is one session, whichever of its files is asked for.
-        return TypedSource(plan.first.path, header, read, progress, cancelled, files)
+        if len(files) == 1 and not plan.first.cuts:
+            return TypedSource(plan.first.path, header, reader, progress, cancelled)
+        return TypedSource(plan.first.path, header, reader.read(), progress, cancelled, files)
 
     def related(self, path: Path, session_id: str = "") -> Sequence[Related]:
         """See ``Adapter``: the agents that the thread started."""

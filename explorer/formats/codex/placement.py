@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from copy import copy
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -64,6 +65,13 @@ class Placer:
         self._prompts: list[_Prompt] = []
         self._places: dict[int, _Place] = {}
         self._count = 0
+
+    def copy(self) -> Placer:
+        """One that goes on from here by itself."""
+        other = copy(self)
+        other._keys, other._inherited = list(self._keys), list(self._inherited)
+        other._prompts, other._places = list(self._prompts), dict(self._places)
+        return other
 
     def begin_lines(self, number: int, key: str, is_inherited: bool) -> None:
         """The lines from this number on are of a file of this key."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from copy import copy, deepcopy
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from explorer.formats.codex.files import Base, Part, Plan, is_id, with_cuts_in_o
 from explorer.formats.codex.grouping import Grouper, Settings
 from explorer.formats.codex.lines import Line, part_of, text_at, type_name
 from explorer.formats.codex.placement import Placer
+from explorer.formats.growth import groups_from, stamp_of
 from explorer.formats.jsonl import BYTE_ORDER_MARK, BadLine, is_blank, line_groups, parse
 from explorer.formats.typed_source import Leaf, ReadEntry
 from explorer.session.json_values import time_ms
@@ -68,7 +70,8 @@ def turns_of(path: Path) -> frozenset[str]:
 
 
 class ThreadReader:
-    """Reads the files of a plan in their order, once."""
+    """Reads the files of a plan in their order, once. Of a plan of one file it is a
+    ``GrowingReader``."""
 
     def __init__(self, plan: Plan, copy: Copy | None) -> None:
         """``copy``: of a thread of one file that begins with its parent's lines."""
@@ -82,13 +85,17 @@ class ThreadReader:
         self._done = 0
         self._unknown: dict[str, list[int]] = {}
         self._newest: str | None = None
+        self.path = plan.first.path
+        self.offset = 0
+        self.began = (0, 0)
+        """See ``GrowingReader``."""
+        self._rest = b""
+        """The last line of the file, where it may not be complete."""
+        self._has_begun = False
 
     def read(self) -> Iterator[Read]:
         """All entries, and the lines that are none. Raises OSError, FormatError."""
-        for reason in self._plan.problems:
-            yield Problem(1, reason)
-        if not self._plan.first.meta.line:
-            yield Problem(1, "no session_meta was found; the session's id is its file's name")
+        yield from self._plan_problems()
         keys: set[str] = set()
         for part in self._plan.parts:
             key = _key(part)
@@ -98,6 +105,70 @@ class ThreadReader:
             yield from self._file(part, key)
             if part is self._plan.last:
                 self._newest = self._placer.leaf
+        yield from self._conclude()
+
+    def more(self) -> Iterator[Read]:
+        """See ``GrowingReader``."""
+        part = self._plan.first
+        self.began = stamp_of(self.path)
+        if not self._has_begun:
+            self._has_begun = True
+            yield from self._plan_problems()
+            self._begin(part, _key(part))
+        for group in groups_from(self.path, self.offset):
+            for raw, _, is_whole in group:
+                if not is_whole:
+                    self._rest = raw
+                    return
+                self.offset += len(raw) + 1
+                yield from self._read(part, raw)
+            yield from self._ready(self.offset)
+
+    def copy(self) -> ThreadReader:
+        """See ``GrowingReader``."""
+        other = copy(self)
+        other._copy = copy(self._copy)
+        # What waits is little, and refers to itself.
+        other._grouper = deepcopy(self._grouper)
+        other._placer = self._placer.copy()
+        other._unknown = {name: list(lines) for name, lines in self._unknown.items()}
+        other._rest = b""
+        return other
+
+    def end(self) -> Iterator[Read]:
+        """See ``GrowingReader``."""
+        if self._rest:
+            yield from self._read(self._plan.first, self._rest)
+            yield from self._ready(self.offset)
+        self._grouper.finish_file()
+        yield from self._ready(self.offset)
+        self._newest = self._placer.leaf
+        yield from self._conclude()
+
+    def known_ids(self) -> list[str]:
+        """See ``GrowingReader``: ``end`` gives only what waits."""
+        return []
+
+    def _read(self, part: Part, raw: bytes) -> Iterator[Read]:
+        """The next line of a file that others do not go on from."""
+        self._number += 1
+        line = self._line(raw, self._number)
+        if isinstance(line, Line):
+            self._take(part, line)
+        elif line:
+            yield from self._put_aside(raw, line)
+
+    def _put_aside(self, raw: bytes, reason: str) -> Iterator[Read]:
+        yield Aside(self._number, raw, reason)
+        yield Problem(self._number, f"{reason}; the line was kept aside")
+
+    def _plan_problems(self) -> Iterator[Problem]:
+        for reason in self._plan.problems:
+            yield Problem(1, reason)
+        if not self._plan.first.meta.line:
+            yield Problem(1, "no session_meta was found; the session's id is its file's name")
+
+    def _conclude(self) -> Iterator[Read]:
         for name, lines in self._unknown.items():
             count = f"{len(lines):,} record{'s' if len(lines) > 1 else ''} of the type"
             verb = "are not known; they are" if len(lines) > 1 else "is not known; it is"
@@ -121,8 +192,7 @@ class ThreadReader:
                             break
                         self._take(part, line)
                     elif line:
-                        yield Aside(self._number, raw, line)
-                        yield Problem(self._number, f"{line}; the line was kept aside")
+                        yield from self._put_aside(raw, line)
                 yield from self._ready(self._done + at)
                 if part.is_foreign and not cuts:
                     break

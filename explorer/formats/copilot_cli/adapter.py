@@ -60,14 +60,14 @@ class CopilotCliAdapter(ReadOnlyAdapter):
         line, event, raw = _first_event(place)
         header = self._header(Path(path), event, raw)
         if session_id in ("", header.session_id):
-            thread = Thread("", line if event["type"] == "session.start" else 0)
-            return TypedSource(place, header, thread.read(place), progress, cancelled)
+            thread = Thread(Path(path), "", line if event["type"] == "session.start" else 0)
+            return TypedSource(place, header, thread, progress, cancelled)
         agent = find_agents(place).get(session_id)
         if agent is None:
             raise FormatError(place, 1, f"the file holds no session {session_id[:80]!r}")
-        thread = Thread(agent.agent_id, agent.line)
+        thread = Thread(Path(path), agent.agent_id, agent.line)
         sub_header = self._agent_header(header, agent)
-        return TypedSource(place, sub_header, thread.read(place), progress, cancelled)
+        return TypedSource(place, sub_header, thread, progress, cancelled)
 
     def related(self, path: Path, session_id: str = "") -> Sequence[Related]:
         """See ``Adapter``."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -28,6 +29,7 @@ from explorer.formats.copilot_cli.events import (
     read_events,
     trigger_of,
 )
+from explorer.formats.growth import lines_from, stamp_of
 from explorer.formats.json_fields import list_field, object_field, text_field
 from explorer.formats.jsonl import BYTE_ORDER_MARK, BadLine, is_blank, line_groups, parse
 from explorer.formats.typed_source import ReadEntry
@@ -171,8 +173,15 @@ class _Reply:
 class Thread:
     """Reads what one agent wrote; see ``read``."""
 
-    def __init__(self, agent_id: str = "", header_line: int = 0) -> None:
+    def __init__(self, path: Path, agent_id: str = "", header_line: int = 0) -> None:
         """``header_line``: the line that is the session's header."""
+        self.path = path
+        self.offset = 0
+        self.began = (0, 0)
+        """See ``GrowingReader``."""
+        self._number = 0
+        self._rest: Line | None = None
+        """The last line, where it may not be complete."""
         self._agent_id = agent_id
         self._header_line = header_line
         self._tip = ""
@@ -187,32 +196,66 @@ class Thread:
         self._compaction: tuple[Event, int] | None = None
         self._unknown: dict[str, tuple[int, int]] = {}
 
-    def read(self, path: str) -> Iterator[Read]:
+    def more(self) -> Iterator[Read]:
         """Everything of the file that is this agent's. The session itself also puts aside what is
-        nobody's, and the lines of its sub-agents. Raises OSError, FormatError."""
+        nobody's, and the lines of its sub-agents. See ``GrowingReader``."""
+        self.began = stamp_of(self.path)
         # A name of plain letters is written in one way: a line without it need not be parsed.
         name = self._agent_id.encode() if re.fullmatch(r"[\w-]+", self._agent_id, re.A) else b""
-        for line in file_lines(path):
-            if line.number == self._header_line or name not in line.raw:
-                continue
-            if is_blank(line.raw):
-                if not self._agent_id:
-                    yield Aside(line.number, line.raw, "a blank line")
-                continue
-            try:
-                value = parse(line.raw)
-            except BadLine as error:
-                yield from self._not_an_event(line, str(error))
-                continue
-            if not isinstance(value, dict) or not isinstance(value.get("type"), str):
-                yield from self._not_an_event(line, "not an event: it has no type")
-                continue
-            thread = thread_of(value)
-            if thread == self._agent_id:
-                yield from self._take(line, value)
-            elif not self._agent_id:
-                yield Aside(line.number, line.raw, f"of the sub-agent {thread[:80]}")
+        for raw, start, is_whole in lines_from(self.path, self.offset):
+            self._number += 1
+            text = raw.removeprefix(BYTE_ORDER_MARK) if self._number == 1 else raw
+            done = start + len(raw) + is_whole
+            line = Line(self._number, text, done)
+            if not is_whole:
+                self._number -= 1
+                self._rest = line
+                return
+            self.offset = done
+            if name in text:
+                yield from self._line(line)
+
+    def copy(self) -> Thread:
+        """See ``GrowingReader``."""
+        other = copy(self)
+        other._points, other._sent = self._points.copy(), self._sent.copy()
+        other._starts, other._tools = self._starts.copy(), self._tools.copy()
+        other._unknown = self._unknown.copy()
+        if (reply := self._reply) is not None:
+            other._reply = replace(reply, lines=list(reply.lines), events=list(reply.events))
+        other._rest = None
+        return other
+
+    def end(self) -> Iterator[Read]:
+        """See ``GrowingReader``."""
+        if self._rest is not None:
+            yield from self._line(self._rest)
         yield from self._end()
+
+    def known_ids(self) -> list[str]:
+        """See ``GrowingReader``: ``end`` gives only what waits."""
+        return []
+
+    def _line(self, line: Line) -> Iterator[Read]:
+        if line.number == self._header_line:
+            return
+        if is_blank(line.raw):
+            if not self._agent_id:
+                yield Aside(line.number, line.raw, "a blank line")
+            return
+        try:
+            value = parse(line.raw)
+        except BadLine as error:
+            yield from self._not_an_event(line, str(error))
+            return
+        if not isinstance(value, dict) or not isinstance(value.get("type"), str):
+            yield from self._not_an_event(line, "not an event: it has no type")
+            return
+        thread = thread_of(value)
+        if thread == self._agent_id:
+            yield from self._take(line, value)
+        elif not self._agent_id:
+            yield Aside(line.number, line.raw, f"of the sub-agent {thread[:80]}")
 
     def _not_an_event(self, line: Line, reason: str) -> Iterator[Read]:
         if not self._agent_id:
