@@ -214,9 +214,10 @@ class WindowSession(QObject):
             self.models.stop()
             self.window.map.shutdown()
             await self.discovery.close()
-            await self.live.close()
             self.state.show(None)
             await self.state.tasks.close()
+            # Behind the tasks that fill panes: one of them begins to follow the session's file.
+            await self.live.close()
             # Panes read payloads in threads of Qt's; the database closes behind the last of them.
             await asyncio.to_thread(QThreadPool.globalInstance().waitForDone, READERS_MS)
             await asyncio.to_thread(self.sessions.close)

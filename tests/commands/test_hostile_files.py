@@ -97,9 +97,9 @@ def test_a_fault_of_the_program_is_a_sentence_and_a_file(
 
     monkeypatch.setattr(library, "run", fails)
     with pytest.raises(KeyError):
-        cli.main(["list"])
+        cli.main(["search", "words"])
     monkeypatch.delenv(cli.DEBUG_VARIABLE)
-    assert cli.main(["list"]) == 1
+    assert cli.main(["search", "words"]) == 1
     place = paths.data_dir() / cli.FAULT_NAME
     [sentence] = capsys.readouterr().err.splitlines()
     assert "fault of the program (KeyError)" in sentence and str(place) in sentence

@@ -11,6 +11,7 @@ import pytest
 
 from explorer.formats.pi.export import dumps
 from explorer.store import DamagedError, Store, StoreError, salvage
+from tests.store.conftest import eventually
 from tests.store.sources import FileSource, chain, message, write_file
 
 
@@ -131,6 +132,7 @@ def test_a_sound_database_is_saved_whole_with_drafts_settings_and_what_is_in_its
     with Store.open(database) as store:
         store.append(key, [(dumps(message(9001, "e9000", "in the log")), "e9000")]).result()
         store.set_leaf(key, 3).result()
+        eventually(lambda: store.search_state().complete, "nothing is written in the background")
         wal = Path(f"{database}-wal")
         assert wal.stat().st_size > 0
         log = digest(wal)

@@ -25,6 +25,8 @@ class LiveController(QObject):
         super().__init__(state)
         self._state = state
         self._task: asyncio.Task[None] | None = None
+        self._ending: set[asyncio.Task[None]] = set()
+        """Cancelled, and not yet done with letting their files go."""
         state.fillers.append(self._follow)
         state.document_changed.connect(self.stop)
         state.bus.on_shown(EntriesAppended, self._appended)
@@ -39,19 +41,20 @@ class LiveController(QObject):
 
     def stop(self) -> None:
         """Follow no session."""
-        if self._task is not None:
-            self._task.cancel()
-            self._task = None
+        task, self._task = self._task, None
+        if task is not None and not task.done():
+            self._ending.add(task)
+            task.add_done_callback(self._ending.discard)
+            task.cancel()
 
     async def close(self) -> None:
         """Follow no session, and wait until the files are let go."""
-        task = self._task
         self.stop()
-        if task is not None:
-            with contextlib.suppress(asyncio.CancelledError):
-                await task
+        if self._ending:
+            await asyncio.wait(set(self._ending))
 
     def _follow(self) -> None:
+        self.stop()
         document = self._state.document
         if document is not None and document.row.path:
             self._task = asyncio.ensure_future(self._followed(document))

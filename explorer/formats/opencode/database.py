@@ -17,6 +17,7 @@ from typing import Any
 
 import orjson
 
+from explorer import private_files
 from explorer.formats.anthropic_content import text_field
 from explorer.formats.errors import FormatError
 from explorer.formats.opencode.event_log import EventLog, read_event
@@ -92,7 +93,8 @@ def _connect(path: Path, folder: Path) -> sqlite3.Connection:
 def _copied(path: Path, folder: Path) -> sqlite3.Connection:
     copy = folder / "copy.db"
     for one, name in ((path, copy), (log_of(path), log_of(copy))):
-        shutil.copyfile(one, name)
+        with one.open("rb") as source, private_files.create(name) as target:
+            shutil.copyfileobj(source, target)
     return _checked(copy.as_uri())
 
 
