@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from tests.commands.processes import start
+from tests.formats.files import write_session
 from tests.store.conftest import eventually
-from tests.ui.window.test_related import write_session
 
 
 class Following:

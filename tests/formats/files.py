@@ -102,3 +102,18 @@ def in_file_order(source: FileSource, records: Sequence[EntryRecord]) -> list[Li
     lines: list[Line] = [(record.line, record.raw) for record in records]
     lines += [(aside.line, aside.raw) for aside in source.report.asides]
     return sorted(lines, key=lambda line: line[0])
+
+
+def write_session(path: Path, session_id: str, texts: list[str], **header: Any) -> Path:
+    """A pi session of messages by turns."""
+    lines: list[dict[str, Any]] = [
+        {"type": "session", "version": 3, "id": session_id, "timestamp": MORNING, "cwd": "/w"}
+        | header
+    ]
+    for at, text in enumerate(texts):
+        lines.append({
+            "type": "message", "id": f"{at:08x}", "parentId": f"{at - 1:08x}" if at else None,
+            "timestamp": MORNING, "message": {"role": "user", "content": text, "timestamp": 0},
+        })  # fmt: skip
+    path.write_text("\n".join(map(json.dumps, lines)) + "\n", "utf-8")
+    return path

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from explorer.formats import registry
+from tests.formats.files import write_session
 from tests.services.test_growing_entries import ANSWER, FIRST, GREW, write
 from tests.services.test_new_format import Parley
 from tests.ui.window.house import House
-from tests.ui.window.test_related import write_session
 
 
 def append(path: Path, text: str) -> None:

@@ -2,36 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import stat
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 from PySide6.QtGui import QGuiApplication
 
+from tests.formats.files import write_session
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow
 from tests.ui.window.steps import open_sample
 from ui.shell.command_palette import CommandPalette
-
-MORNING = "2026-01-05T09:00:00.000Z"
-
-
-def write_session(path: Path, session_id: str, texts: list[str], **header: Any) -> Path:
-    """A pi session of messages by turns."""
-    lines: list[dict[str, Any]] = [
-        {"type": "session", "version": 3, "id": session_id, "timestamp": MORNING, "cwd": "/w"}
-        | header
-    ]
-    for at, text in enumerate(texts):
-        lines.append({
-            "type": "message", "id": f"{at:08x}", "parentId": f"{at - 1:08x}" if at else None,
-            "timestamp": MORNING, "message": {"role": "user", "content": text, "timestamp": 0},
-        })  # fmt: skip
-    path.write_text("\n".join(map(json.dumps, lines)) + "\n", "utf-8")
-    return path
 
 
 async def test_the_command_to_resume_is_copied(house: House) -> None:
