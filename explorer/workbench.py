@@ -9,11 +9,7 @@ from pathlib import Path
 from random import Random, SystemRandom
 
 from explorer.extensions.manager import Extensions
-from explorer.formats import (
-    ExportReport,
-    LeafMark,
-    new_id,
-)
+from explorer.formats import ExportReport, FormatError, LeafMark, new_id
 from explorer.formats.pi.new_header import new_header
 from explorer.formats.registry import adapter_for
 from explorer.models.client import ModelClient
@@ -29,6 +25,7 @@ from explorer.services.session_forks import (
     plan_fork,
     store_fork,
 )
+from explorer.session.records import Problem
 from explorer.settings.prompt_templates import PromptTemplates, load_prompt, load_templates
 from explorer.store import SearchHit, Store
 from explorer.store.rows import ImportReport, IsCancelled, LoadedSession, OnProgress, SessionRow
@@ -132,19 +129,28 @@ class Workbench:
         source = adapter.open(path, cancelled=cancelled, session_id=session_id)
         report = self.store.import_session(source, progress=progress, cancelled=cancelled)
         if not alone:
-            self._import_related(path, session_id, cancelled)
+            report.problems.extend(self._import_related(path, session_id, cancelled))
         return report
 
     async def import_related(self, path: Path, session_id: str, cancelled: IsCancelled) -> None:
-        """Import the sessions that come with one. Raises as ``import_file``."""
+        """Import the sessions that come with one, as far as they can be read. Raises FormatError,
+        OSError, StoreError, ImportCancelled."""
         await asyncio.to_thread(self._import_related, path, session_id, cancelled)
         self.hub.publish(SessionsChanged())
 
-    def _import_related(self, path: Path, session_id: str, cancelled: IsCancelled | None) -> None:
-        adapter = adapter_for(path)
+    def _import_related(
+        self, path: Path, session_id: str, cancelled: IsCancelled | None
+    ) -> list[Problem]:
+        """What could not be imported of it: the session itself is here whatever comes with it."""
+        adapter, problems = adapter_for(path), list[Problem]()
         for one in adapter.related(path, session_id):
-            other = adapter.open(one.path, cancelled=cancelled, session_id=one.session_id)
-            self.store.import_session(other, cancelled=cancelled)
+            try:
+                other = adapter.open(one.path, cancelled=cancelled, session_id=one.session_id)
+                self.store.import_session(other, cancelled=cancelled)
+            except (FormatError, OSError) as error:
+                reason = str(error) if isinstance(error, FormatError) else error.strerror or error
+                problems.append(Problem(0, f"{one.path} was not imported with it: {reason}"))
+        return problems
 
     async def create(self, cwd: str | Path, name: str = "") -> Document:
         """Begin a session without entries in the folder ``cwd``, and open it.

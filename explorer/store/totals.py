@@ -13,7 +13,7 @@ from explorer.session.kinds import Flag, Kind
 from explorer.session.tree import SessionTree
 from explorer.session.usage_sums import NOTHING, UsageSum, usage_sum
 from explorer.store.database import Readers, driver
-from explorer.store.entry_rows import shown, text_out
+from explorer.store.entry_rows import index_of, shown, text_out
 from explorer.store.payloads import format_of
 from explorer.store.schema import row_id
 from explorer.store.stored_columns import load_columns
@@ -87,7 +87,7 @@ def add_totals(db: sqlite3.Connection, key: int, sums: Sums) -> None:
 
 
 def totals_of(db: sqlite3.Connection, key: int, indices: Sequence[int]) -> Sums:
-    """What those of some entries took that are summed up already."""
+    """What those of some entries, ascending, took that are summed up already."""
     row = db.execute("SELECT coalesce(summed, 0) FROM sessions WHERE key = ?", (key,)).fetchone()
     summed = row[0] if row is not None else 0
     return _sums(db, key, [index for index in indices if index < summed])
@@ -103,17 +103,19 @@ def _figures(spent: UsageSum) -> tuple[float, ...]:
 def _sums(db: sqlite3.Connection, key: int, indices: Sequence[int]) -> Sums:
     sums: dict[tuple[int, str], UsageSum] = defaultdict(lambda: NOTHING)
     format_name = format_of(db, key)
+    if not indices:
+        return sums
     marks = ", ".join("?" * len(_CALLS))
-    for index in indices:
-        row = db.execute(
-            "SELECT e.time_ms, e.model, e.kind, e.usage, p.raw FROM entries e"
-            " JOIN payloads p ON p.id = e.id"
-            f" WHERE e.id = ? AND e.kind IN ({marks}) AND e.flags & ? = 0",
-            (row_id(key, index), *_CALLS, int(Flag.INHERITED)),
-        ).fetchone()
-        if row is None:
+    rows = db.execute(
+        "SELECT e.id, e.time_ms, e.model, e.kind, e.usage, p.raw FROM entries e"
+        " JOIN payloads p ON p.id = e.id"
+        f" WHERE e.id BETWEEN ? AND ? AND e.kind IN ({marks}) AND e.flags & ? = 0 ORDER BY e.id",
+        (row_id(key, indices[0]), row_id(key, indices[-1]), *_CALLS, int(Flag.INHERITED)),
+    )
+    wanted = indices if isinstance(indices, range) else frozenset(indices)
+    for identifier, time_ms, model, kind, context, raw in rows:
+        if index_of(identifier) not in wanted:
             continue
-        time_ms, model, kind, context, raw = row
         usage = None
         if kind != Kind.ASSISTANT or context > 0:
             usage = usage_in(format_name, text_out(raw), context)

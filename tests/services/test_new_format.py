@@ -16,7 +16,7 @@ from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import PROFILES, Settings
 from explorer.facts.fact import FactKind
 from explorer.formats import registry
-from explorer.formats.adapter import FoundSession, IsCancelled, Progress
+from explorer.formats.adapter import FoundSession, IsCancelled, Progress, Related
 from explorer.formats.errors import FormatError
 from explorer.formats.typed_source import ReadEntry, TypedSource
 from explorer.models.catalogue import EXTRACTIVE
@@ -218,3 +218,22 @@ def test_its_compaction_is_audited(document: Document) -> None:
     assert part.entry.index == index
     paths = {one.fact.text for one in part.fidelity.findings if one.fact.kind is FactKind.PATH}
     assert "src/harbour/berth_0.py" in paths
+
+
+class WithCrew(Parley):
+    """Parley whose sessions bring others along."""
+
+    def related(self, path: Path, session_id: str = "") -> list[Related]:  # type: ignore[override]
+        return [Related(path.with_name(name), "") for name in ("cook.parley", "gone.parley")]
+
+
+def test_what_comes_with_a_session_and_cannot_be_read_is_named(
+    bench: Workbench, parley: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(registry.ADAPTERS, "parley", WithCrew())
+    parley.with_name("cook.parley").write_text(talk(2).replace("harbour", "galley", 1), "utf-8")
+    report = bench.import_blocking(parley)
+    assert (report.created, report.added) == (True, 50)
+    (problem,) = report.problems
+    assert "gone.parley was not imported with it: No such file" in problem.reason
+    assert len(bench.sessions()) == 2

@@ -14,7 +14,7 @@ from explorer.settings.live import SettingsChanged
 from ui.app_state import AppState
 from ui.compaction.automatic import ASK, ASK_FIRST, CHOICE, AutomaticController
 from ui.settings.dialog import SettingsDialog
-from ui.settings.key_standing import SettingsSurroundings
+from ui.settings.key_status import SettingsSurroundings
 
 BY_SESSION = {"compaction.enabled": CHOICE, ASK_FIRST: ASK}
 """Settings that a session chooses for itself below the message box, and how it keeps that."""

@@ -21,14 +21,14 @@ from explorer.settings.files import SettingsLevel
 from explorer.settings.keys import GROUPS, KEYS, SettingKey
 from explorer.settings.live import LiveSettings, SettingsError, project_file
 from ui.settings.fields import ALLOW, PatternsField, field_for
-from ui.settings.key_standing import (
+from ui.settings.key_status import (
     SOURCE_WORDS,
     Ask,
+    KeyStatus,
     SettingsSurroundings,
-    Standing,
     file_problem_text,
+    key_status,
     matches,
-    standing,
 )
 from ui.theme import S4, S8, S12, S16, bind_font, mono_font, set_tone, small_font, ui_font
 from ui.widgets.dialogs import Dialog, fit
@@ -37,7 +37,7 @@ from ui.widgets.panels import column_in, column_of, row
 
 
 class SettingRow(QWidget):
-    """Shows a standing; says what the person does with it."""
+    """Shows a status; says what the person does with it."""
 
     chosen = Signal(str, object)
     """Name of the setting, and its value at the level shown."""
@@ -95,12 +95,12 @@ class SettingRow(QWidget):
         column.addWidget(Hairline(parent=self))
         column.addSpacing(S4)
 
-    def show_standing(self, now: Standing, level: SettingsLevel) -> None:
+    def show_status(self, now: KeyStatus, level: SettingsLevel) -> None:
         """Show how the setting stands, seen from a level."""
         self.badge.setText(now.badge)
         self.badge.setToolTip("Where the value that holds comes from")
         self.badge.setAccessibleName(f"{self.key.title} comes from: {now.badge}")
-        self.field.show_standing(now)
+        self.field.show_status(now)
         words = SOURCE_WORDS[level].lower()
         self.reset.setVisible(now.here and not now.blocked)
         self.reset.setToolTip(f"Take it out of the {words} settings")
@@ -236,7 +236,7 @@ class SettingsDialog(Dialog):
         if around.project is None and self.in_project.isChecked():
             self.everywhere.setChecked(True)
         for name, shown in self.rows.items():
-            shown.show_standing(standing(self._live, KEYS[name], self.level, around), self.level)
+            shown.show_status(key_status(self._live, KEYS[name], self.level, around), self.level)
         of_files = [p for p in self._live.problems(around.project) if p.key not in KEYS]
         self.problems.setText("\n".join(file_problem_text(problem) for problem in of_files))
         self.problems.setVisible(bool(of_files))

@@ -24,7 +24,7 @@ from explorer.agent.allow_patterns import (
 from explorer.settings.keys import MODEL, SettingKey
 from explorer.settings.kinds import ChoiceKind, Names, OnOff, Percent, RatioOrTokens, Whole, parsed
 from explorer.settings.live import PROFILE_KEY
-from ui.settings.key_standing import SettingsSurroundings, Standing
+from ui.settings.key_status import KeyStatus, SettingsSurroundings
 from ui.theme import S4, S8, bind_font, mono_font, scaled
 from ui.widgets.choice import ChoiceBox
 from ui.widgets.labels import Caption, ElidedLabel, LinkButton
@@ -57,7 +57,7 @@ class Field(QWidget):
             self._line.addWidget(Caption(unit, self))
         self.setFocusProxy(control)
 
-    def show_standing(self, now: Standing) -> None:
+    def show_status(self, now: KeyStatus) -> None:
         """Show what holds, without a signal."""
         self.setEnabled(not now.blocked)
 
@@ -71,11 +71,11 @@ class SwitchField(Field):
         self.box.clicked.connect(lambda: self.chosen.emit(self.box.isChecked()))
         self._place(self.box)
 
-    def show_standing(self, now: Standing) -> None:
+    def show_status(self, now: KeyStatus) -> None:
         value = now.here_value if now.here else now.value
         self.box.setChecked(bool(value))
         self.box.setText("On" if value else "Off")
-        super().show_standing(now)
+        super().show_status(now)
 
 
 class ChoiceField(Field):
@@ -93,9 +93,9 @@ class ChoiceField(Field):
         self.box.activated.connect(lambda at: self.chosen.emit(self.box.itemData(at)))
         self._place(self.box)
 
-    def show_standing(self, now: Standing) -> None:
+    def show_status(self, now: KeyStatus) -> None:
         self.box.setCurrentIndex(self.box.findData(now.here_value if now.here else now.value))
-        super().show_standing(now)
+        super().show_status(now)
 
 
 class _Box(QLineEdit):
@@ -125,7 +125,7 @@ class TextField(Field):
         super().__init__(key, parent)
         self._pick = pick
         self.box = _Box(self)
-        self._now: Standing | None = None
+        self._now: KeyStatus | None = None
         numeric = isinstance(key.kind, Whole | Percent | RatioOrTokens)
         if numeric:
             self.box.setFixedWidth(scaled(150))
@@ -143,13 +143,13 @@ class TextField(Field):
         if numeric:
             self._line.addStretch(1)
 
-    def show_standing(self, now: Standing) -> None:
+    def show_status(self, now: KeyStatus) -> None:
         was, self._now = self._now, now
         typing = self.box.hasFocus() and self.box.isModified()
         if not typing or was is None or was.here_value != now.here_value:
             self._undo()
         self.box.setPlaceholderText(_placeholder(now))
-        super().show_standing(now)
+        super().show_status(now)
 
     def _undo(self) -> None:
         now = self._now
@@ -248,7 +248,7 @@ def _plain_number(text: str) -> str:
     return "".join(text.replace("_", "").replace(",", "").replace("\u202f", "").split())
 
 
-def _placeholder(now: Standing) -> str:
+def _placeholder(now: KeyStatus) -> str:
     return as_typed(now.value) or now.key.unset
 
 
@@ -285,7 +285,7 @@ class PatternsField(Field):
         self._line.addWidget(whole)
         self.setFocusProxy(self.box)
 
-    def show_standing(self, now: Standing) -> None:
+    def show_status(self, now: KeyStatus) -> None:
         value = now.here_value if now.here else now.value
         self._patterns = list(value) if isinstance(value, list) else []
         for line in self._lines:
@@ -296,7 +296,7 @@ class PatternsField(Field):
         for at, line in enumerate(self._lines):
             self._column.insertWidget(at, line)
         self._none.setVisible(not self._patterns)
-        super().show_standing(now)
+        super().show_status(now)
 
     def _line_of(self, pattern: str, is_here: bool) -> QWidget:
         line = QWidget(self)

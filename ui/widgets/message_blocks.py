@@ -350,7 +350,7 @@ def _result_with_call(body: ToolResultMessage, related: Mapping[int, Entry]) -> 
 
 
 def _note(body: NoteMessage) -> list[Block]:
-    facts = [NamedValue("Extension", body.name or "unnamed")]
+    facts = [NamedValue("Name", body.name or "unnamed")]
     if not body.display:
         facts.append(NamedValue("Shown", "to the model only"))
     out: list[Block] = [FactsBlock(tuple(facts)), *_content(body.content)]

@@ -20,7 +20,7 @@ from explorer.formats.codex.entry import (
     repeated_users,
     replacement,
 )
-from explorer.formats.codex.grouping import Unit
+from explorer.formats.codex.entry_groups import Unit
 from explorer.formats.typed_source import ReadEntry
 from explorer.session.edits import repeated_tokens
 from explorer.session.entries import (

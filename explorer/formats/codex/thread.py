@@ -8,8 +8,8 @@ from copy import copy, deepcopy
 from dataclasses import replace
 from pathlib import Path
 
+from explorer.formats.codex.entry_groups import Grouper, Settings
 from explorer.formats.codex.files import Base, Part, Plan, is_id, with_cuts_in_order
-from explorer.formats.codex.grouping import Grouper, Settings
 from explorer.formats.codex.lines import Line, part_of, text_at, type_name
 from explorer.formats.codex.placement import Placer
 from explorer.formats.growth import groups_from, stamp_of

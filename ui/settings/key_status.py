@@ -45,7 +45,7 @@ Ask = Callable[[], SettingsSurroundings]
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class KeyStatus:
     """One setting at this moment, seen from one level."""
 
     key: SettingKey
@@ -64,16 +64,16 @@ class Standing:
     """Why it cannot be set at the level shown; empty when it can."""
 
 
-def standing(
+def key_status(
     live: LiveSettings, key: SettingKey, level: SettingsLevel, around: SettingsSurroundings
-) -> Standing:
+) -> KeyStatus:
     """How one setting stands."""
     found = live.explain(key.name, around.project, around.chosen)
     sets = [Set(found.value, found.source), *found.overridden]
     here = next((one for one in sets if one.source == level), None)
     value = profile_default(key, around.own) if found.source == "profile" else found.value
     problems = [one for one in live.problems(around.project) if one.key == key.name]
-    return Standing(
+    return KeyStatus(
         key,
         value,
         found.source,
