@@ -105,7 +105,8 @@ class Workbench:
         else:
             report = await asyncio.to_thread(followed.read, self.store, path, session_id)
         self.take_import(report)
-        self.hub.publish(SessionsChanged())
+        if not (followed is not None and report.unchanged):
+            self.hub.publish(SessionsChanged())
         return report
 
     def take_import(self, report: ImportReport) -> None:

@@ -30,7 +30,7 @@ class RelatedSessions:
 
 def related_sessions(store: Store, key: int) -> RelatedSessions:
     """The sessions one step away from a stored one. Raises StoreError."""
-    rows = [row for row in store.sessions(all_places=True) if row.key == key or not row.trashed_ms]
+    rows = [row for row in store.family(key) if row.key == key or not row.trashed_ms]
     this = next((row for row in rows if row.key == key), None)
     if this is None:
         return RelatedSessions()

@@ -51,6 +51,24 @@ def session_rows(
     return [_row(one) for one in rows]
 
 
+_FAMILY = (
+    " AND (s.key = ?1 OR s.session_id = ?2 OR o.path = ?2 OR instr(?2, '_' || s.session_id) > 0"
+    " OR s.parent_session = ?3 OR s.parent_session = ?4 OR instr(s.parent_session, '_' || ?3) > 0)"
+)
+
+
+def family_rows(db: sqlite3.Connection, key: int) -> list[SessionRow]:
+    """A session with those that may be its parent or name it as theirs, by id or file, wherever
+    they were put. Few rows are made of many: a library may hold tens of thousands."""
+    this = db.execute(f"{_SELECT} AND s.key = ?", (key,)).fetchone()
+    if this is None:
+        return []
+    row = _row(this)
+    # What is empty names nothing.
+    names = (text_in(one or "\0") for one in (row.parent_session, row.session_id, row.path))
+    return [_row(one) for one in db.execute(f"{_SELECT}{_FAMILY}", (key, *names)).fetchall()]
+
+
 def session_row(db: sqlite3.Connection, key: int, path: Path) -> tuple[SessionRow, SessionHeader]:
     """One session with its header. Raises StoreError when there is none of that key."""
     found = db.execute(f"{_SELECT} AND s.key = ?", (key,)).fetchone()

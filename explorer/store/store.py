@@ -48,6 +48,7 @@ from explorer.store.sessions import (
     Arranged,
     arrange_sessions,
     create_session,
+    family_rows,
     hide_session,
     session_row,
     session_rows,
@@ -135,6 +136,12 @@ class Store:
         the trash; ``most``: how many at most."""
         with self._readers.read() as db:
             return session_rows(db, all_places, most)
+
+    def family(self, key: int) -> list[SessionRow]:
+        """A session with those that may be its parent or name it as theirs; see
+        ``related_sessions``. Raises StoreError."""
+        with self._readers.read() as db:
+            return family_rows(db, key)
 
     def source_files(self) -> list[SourceFile]:
         """The files that sessions came from, as they were when they were last read."""

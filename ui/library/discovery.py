@@ -94,7 +94,7 @@ class DiscoveryController(QObject):
 
     def _show_offer(self) -> None:
         bench = self._state.bench
-        is_open = self._state.live.get(FIND) is None and bench is not None and not bench.sessions()
+        is_open = self._state.live.get(FIND) is None and bench is not None and not bench.sessions(1)
         self._state.window.welcome.set_offer(OFFER if is_open else "", CONSENT if is_open else "")
 
     def agree(self) -> None:

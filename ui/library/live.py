@@ -90,7 +90,7 @@ class LiveController(QObject):
         sizes = f"It recorded {short(recorded)} tokens before. " if recorded > 0 else ""
         self._state.notice(
             "info",
-            f"{document.format_title.removesuffix(' session')} has just compacted this session: "
+            f"{document.format_title.removesuffix(' session')} has compacted this session: "
             f"{count(len(dropped), 'entry', 'entries')} left its context "
             f"(≈ {short(sum(columns.estimate[entry] for entry in dropped))} tokens).",
             f"{sizes}What it wrote in their place is #{at}.",
