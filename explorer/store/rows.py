@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from explorer.session.payloads import Payloads
 from explorer.session.records import FormatName, Problem, Relation, SessionHeader
 from explorer.session.tree import SessionTree
-
-if TYPE_CHECKING:
-    from explorer.store.payloads import StoredPayloads
 
 
 class StoreError(Exception):
@@ -95,7 +93,7 @@ class LoadedSession:
 
     key: int
     tree: SessionTree
-    payloads: StoredPayloads
+    payloads: Payloads
     leaf: int
     """Index of the leaf, -1 before any entry."""
     header: SessionHeader

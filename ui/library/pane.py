@@ -194,18 +194,7 @@ class LibraryPane(QWidget):
         theme.bind_font(title, lambda: theme.ui_font(1, bold=True))
         self.model = LibraryModel()
         self.delegate = LibraryDelegate(self)
-        self.list = QListView(self)
-        self.list.setModel(self.model)
-        self.list.setItemDelegate(self.delegate)
-        self.list.setFrameShape(QListView.Shape.NoFrame)
-        self.list.setProperty("surface", "panel")
-        self.list.viewport().setAutoFillBackground(False)
-        self.list.setAccessibleName("Sessions")
-        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.list.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        self.list.customContextMenuRequested.connect(self._menu)
-        self.list.clicked.connect(self._open)
-        self.list.activated.connect(self._open)
+        self.list = self._make_list()
         self.nothing = QLabel(
             "No session yet. Import a file, drop one on the window, or let it find those of your "
             "agents on this computer.",
@@ -241,6 +230,21 @@ class LibraryPane(QWidget):
         layout.addLayout(every)
         layout.addLayout(buttons)
         self.show_sessions((), 0)
+
+    def _make_list(self) -> QListView:
+        made = QListView(self)
+        made.setModel(self.model)
+        made.setItemDelegate(self.delegate)
+        made.setFrameShape(QListView.Shape.NoFrame)
+        made.setProperty("surface", "panel")
+        made.viewport().setAutoFillBackground(False)
+        made.setAccessibleName("Sessions")
+        made.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        made.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        made.customContextMenuRequested.connect(self._menu)
+        made.clicked.connect(self._open)
+        made.activated.connect(self._open)
+        return made
 
     def show_sessions(self, sessions: Sequence[SessionRow], open_key: int) -> None:
         self.model.set_sessions(sessions)
