@@ -99,7 +99,7 @@ def runs(
             for name in one.functions
         ):
             # The tables look at most of a package at once.
-            starts = (named, (f"{mirror}test_recorded", f"{mirror}test_played"), mirror, "")
+            starts = (named, f"{mirror}test_recorded", mirror, "")
             rank = next(at for at, start in enumerate(starts) if one.test.startswith(start))
             ranked.append((rank, one.seconds, one.test))
         elif one.test.partition("::")[0] in near:
