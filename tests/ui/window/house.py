@@ -84,9 +84,16 @@ class House:
 
     def _watch(self) -> Callable[[], None]:
         hooks = sys.excepthook, sys.unraisablehook, threading.excepthook
-        sys.excepthook = self._exception
-        sys.unraisablehook = lambda it: self.problems.append(f"{it.err_msg}: {it.exc_value!r}")
-        threading.excepthook = lambda it: self.problems.append(
+        # A thread of Qt's pool keeps the hooks of its first task for good: they hold the list
+        # alone, or every window of a run would live on with them.
+        problems = self.problems
+
+        def hook(kind: type[BaseException], error: BaseException, at: TracebackType | None) -> None:
+            problems.append("".join(traceback.format_exception(kind, error, at)))
+
+        sys.excepthook = hook
+        sys.unraisablehook = lambda it: problems.append(f"{it.err_msg}: {it.exc_value!r}")
+        threading.excepthook = lambda it: problems.append(
             "".join(traceback.format_exception(it.exc_type, it.exc_value, it.exc_traceback))
         )
         earlier = qInstallMessageHandler(self._message)
@@ -96,11 +103,6 @@ class House:
             qInstallMessageHandler(earlier)
 
         return undo
-
-    def _exception(
-        self, kind: type[BaseException], error: BaseException, at: TracebackType | None
-    ) -> None:
-        self.problems.append("".join(traceback.format_exception(kind, error, at)))
 
     def _message(self, kind: QtMsgType, _context: QMessageLogContext, text: str) -> None:
         is_grave = kind not in (QtMsgType.QtDebugMsg, QtMsgType.QtInfoMsg)
