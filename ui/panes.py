@@ -36,9 +36,13 @@ from ui.widgets.panels import EmptyState, column_in
 
 
 async def furnish(window: MainWindow) -> None:
-    """Make every pane and put it in its place; the window answers between two of them."""
+    """Make every pane in its place; the window answers between two of them.
+
+    From the outside in, and not shown before all are there: a widget that changes its parent is
+    styled anew, with everything in it.
+    """
     makers: tuple[Callable[[MainWindow], None], ...] = (
-        _bars, _library, _map, _inspector, *(partial(_tab, name) for name in TABS), _agent,
+        _frame, _library, _map, _inspector, *(partial(_tab, name) for name in TABS), _agent,
         _status, _lay_out,
     )  # fmt: skip
     for make in makers:
@@ -46,27 +50,44 @@ async def furnish(window: MainWindow) -> None:
         await asyncio.sleep(0)
 
 
-def _bars(window: MainWindow) -> None:
-    window.header = Header([(p.name, p.title) for p in PROFILES.values()], window)
-    window.notices = NoticeStrip(window)
+def _frame(window: MainWindow) -> None:
+    centre = QWidget(window)
+    window.header = Header([(p.name, p.title) for p in PROFILES.values()], centre)
+    window.notices = NoticeStrip(centre)
     window.notices.hide()
+    across, down = Qt.Orientation.Horizontal, Qt.Orientation.Vertical
+    window.whole = _splitter(centre, across)
+    window.left = _splitter(window.whole, down)
+    window.upper = _splitter(window.left, across)
+    layout = column_in(centre, 0)
+    for widget in (window.header, Hairline(parent=centre), window.notices):
+        layout.addWidget(widget)
+    layout.addWidget(window.whole, 1)
+
+
+def _splitter(parent: QWidget, way: Qt.Orientation) -> QSplitter:
+    """A splitter, which takes the panes that are made in it in their order."""
+    splitter = CalmSplitter(way, parent)
+    splitter.setChildrenCollapsible(False)
+    splitter.setHandleWidth(1)
+    return splitter
 
 
 def _library(window: MainWindow) -> None:
-    window.library = LibraryPane(window)
+    window.library = LibraryPane(window.upper)
+    window.middle = QStackedWidget(window.upper)
     window.welcome = EmptyState(
         "session",
         "Open a session to see its tree",
         "Import a session of one of your agents, drop its file, or look at the bundled one.",
         "Open the bundled session",
-        window,
+        window.middle,
         "Watch a scripted run",
     )
 
 
 def _map(window: MainWindow) -> None:
-    window.map = MapPane(window)
-    window.middle = QStackedWidget(window)
+    window.map = MapPane(window.middle)
     window.middle.addWidget(window.welcome)
     window.middle.addWidget(window.map)
     window.middle.currentChanged.connect(lambda at: _only_current_counts(window.middle, at))
@@ -82,7 +103,7 @@ def _only_current_counts(pages: QStackedWidget, current: int) -> None:
             page.setSizePolicy(policy, policy)
 
 
-INSPECTOR_TABS: dict[str, Callable[[MainWindow], QWidget]] = {
+INSPECTOR_TABS: dict[str, Callable[[QWidget], QWidget]] = {
     "entry": EntryPane,
     "context": ContextPane,
     "compaction": CompactionPanel,
@@ -96,21 +117,21 @@ HIDDEN_TABS = ("prompt",)
 
 
 def _inspector(window: MainWindow) -> None:
-    window.inspector = QTabWidget(window)
+    window.inspector = QTabWidget(window.whole)
     window.inspector.setDocumentMode(True)
     window.inspector.setAccessibleName("Inspector")
     window.inspector.tabBar().setAccessibleName("Tabs of the inspector")
 
 
 def _tab(name: str, window: MainWindow) -> None:
-    pane = INSPECTOR_TABS[name](window)
+    pane = INSPECTOR_TABS[name](window.inspector)
     setattr(window, name, pane)
     at = window.inspector.addTab(pane, name.title())
     window.inspector.setTabVisible(at, name not in HIDDEN_TABS)
 
 
 def _agent(window: MainWindow) -> None:
-    window.agent = AgentPane(window)
+    window.agent = AgentPane(window.left)
 
 
 def _status(window: MainWindow) -> None:
@@ -131,19 +152,15 @@ def _status(window: MainWindow) -> None:
 
 
 def _lay_out(window: MainWindow) -> None:
-    across, down = Qt.Orientation.Horizontal, Qt.Orientation.Vertical
-    window.upper = _splitter(window, across, window.library, window.middle, grows=1)
-    window.left = _splitter(window, down, window.upper, window.agent, grows=0)
-    window.whole = _splitter(window, across, window.left, window.inspector, grows=0)
+    window.upper.setStretchFactor(1, 1)
+    window.left.setStretchFactor(0, 1)
+    window.whole.setStretchFactor(0, 1)
     middle = 1440 - LIBRARY - INSPECTOR
     window.upper.setSizes([LIBRARY, middle])
     window.left.setSizes([840 - AGENT, AGENT])
     window.whole.setSizes([LIBRARY + middle, INSPECTOR])
-    centre = QWidget(window)
-    layout = column_in(centre, 0)
-    for widget in (window.header, Hairline(parent=window), window.notices):
-        layout.addWidget(widget)
-    layout.addWidget(window.whole, 1)
+    centre = window.whole.parentWidget()
+    assert centre is not None
     window.setCentralWidget(centre)
     window.restore()
     window.room = room = NarrowLayout(
@@ -164,15 +181,3 @@ def show_sessions(window: MainWindow) -> None:
     """Put the keyboard on the list of sessions, and the list into sight."""
     window.room.show_library()
     window.library.list.setFocus()
-
-
-def _splitter(
-    window: MainWindow, way: Qt.Orientation, first: QWidget, second: QWidget, *, grows: int
-) -> QSplitter:
-    splitter = CalmSplitter(way, window)
-    splitter.addWidget(first)
-    splitter.addWidget(second)
-    splitter.setStretchFactor(grows, 1)
-    splitter.setChildrenCollapsible(False)
-    splitter.setHandleWidth(1)
-    return splitter
