@@ -20,16 +20,22 @@ NOT_COUNTED = "not counted yet"
 
 
 def add_arguments(parser: argparse.ArgumentParser, _command: str) -> None:
-    """Add the filters; each may be given several times, and lets any of its values through."""
+    """Add the filters."""
+    add_filters(parser)
+    add_common(parser)
+
+
+def add_filters(parser: argparse._ActionsContainer) -> None:
+    """Filters of stored sessions; each may be given several times, and lets any of its values
+    through."""
     add_filter(parser, "agent", 'of this agent, such as "Claude Code" or claude-code')
     add_filter(parser, "project", "whose folder has this name")
     add_filter(parser, "model", "in which this model answered most, by its name or a part of it")
     parser.add_argument("--since", metavar="DATE", help="used on this day (2026-01-31) or later")
     parser.add_argument("--compacted", action="store_true", help="only those with a compaction")
-    add_common(parser)
 
 
-def add_filter(parser: argparse.ArgumentParser, name: str, which: str) -> None:
+def add_filter(parser: argparse._ActionsContainer, name: str, which: str) -> None:
     """Add a filter of sessions."""
     parser.add_argument(
         f"--{name}", action="append", default=[], metavar=name[0].upper(), help=f"only {which}"
@@ -38,10 +44,9 @@ def add_filter(parser: argparse.ArgumentParser, name: str, which: str) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Print the sessions. Raises UsageError, CommandFailed."""
-    since_ms = _moment(arguments.since)
     with workbench(arguments.database) as bench:
         library = read_library(bench.store, prices=bench.client.info)
-    rows = library.filtered(_filter(arguments, library, since_ms))
+    rows = filtered(arguments, library)
     if arguments.json:
         print_json([_values(row) for row in rows])
     elif not library.rows:
@@ -57,18 +62,20 @@ def run(arguments: argparse.Namespace) -> None:
         print_table(heads, [_cells(row) for row in rows], right=(0, 4, 5, 6, 7, 8))
 
 
-def _filter(arguments: argparse.Namespace, library: Library, since_ms: float) -> LibraryFilter:
+def filtered(arguments: argparse.Namespace, library: Library) -> list[LibraryRow]:
+    """The sessions that the filters let through. Raises UsageError."""
     formats = agents_named(arguments.agent)
     rows = library.rows
-    return LibraryFilter(
+    rule = LibraryFilter(
         frozenset(row.agent for row in rows if row.session.format in formats)
         or frozenset(arguments.agent),
         _named(arguments.project, rows, lambda row: row.project, str.__eq__),
         _named(arguments.model, rows, lambda row: row.model, str.__contains__),
-        since_ms,
+        _moment(arguments.since),
         arguments.compacted,
         started=True,
     )
+    return library.filtered(rule)
 
 
 def _named(
