@@ -16,7 +16,7 @@ from explorer.audit.words import percent
 from explorer.commands.errors import INTERRUPTED, CommandFailed, CommandStopped, UsageError
 from explorer.commands.options import check_positive
 from explorer.commands.output import ProgressLine, print_table
-from explorer.commands.session_list import add_filters, filtered
+from explorer.commands.session_list import FILTERS, add_filters, filtered
 from explorer.commands.targets import workbench
 from explorer.compaction.profile import Profile
 from explorer.compaction.reasons import count_text
@@ -71,7 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def check(arguments: argparse.Namespace) -> None:
     """Raise UsageError, CommandFailed for what does not go together, before any work."""
     alone = ("session", "at", "compaction", "output")
-    several = ("out", "processes", "limit", "agent", "project", "model", "since", "compacted")
+    several = ("out", "processes", "limit", *FILTERS)
     if not arguments.all:
         if given := [name for name in several if getattr(arguments, name)]:
             raise UsageError(f"--{given[0]} goes with --all")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from explorer.commands.errors import UsageError
 from explorer.commands.options import add_common
@@ -14,6 +14,8 @@ from explorer.commands.targets import workbench
 from explorer.services.discovery import agents_named
 from explorer.services.library import Library, LibraryFilter, LibraryRow, read_library
 from explorer.session.usage_sums import UsageSum
+
+Named = TypeVar("Named")
 
 NOT_RECORDED = "not recorded"
 NOT_COUNTED = "not counted yet"
@@ -31,6 +33,7 @@ def add_filters(parser: argparse._ActionsContainer) -> None:
     add_filter(parser, "agent", 'of this agent, such as "Claude Code" or claude-code')
     add_filter(parser, "project", "whose folder has this name")
     add_filter(parser, "model", "in which this model answered most, by its name or a part of it")
+    add_filter(parser, "label", "with this label")
     parser.add_argument("--since", metavar="DATE", help="used on this day (2026-01-31) or later")
     parser.add_argument("--compacted", action="store_true", help="only those with a compaction")
 
@@ -40,6 +43,10 @@ def add_filter(parser: argparse._ActionsContainer, name: str, which: str) -> Non
     parser.add_argument(
         f"--{name}", action="append", default=[], metavar=name[0].upper(), help=f"only {which}"
     )
+
+
+FILTERS = ("agent", "project", "model", "label", "since", "compacted")
+"""What ``add_filters`` adds."""
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -66,6 +73,7 @@ def filtered(arguments: argparse.Namespace, library: Library) -> list[LibraryRow
     """The sessions that the filters let through. Raises UsageError."""
     formats = agents_named(arguments.agent)
     rows = library.rows
+    labels = [label for row in rows for label in row.session.labels]
     rule = LibraryFilter(
         frozenset(row.agent for row in rows if row.session.format in formats)
         or frozenset(arguments.agent),
@@ -74,14 +82,15 @@ def filtered(arguments: argparse.Namespace, library: Library) -> list[LibraryRow
         _moment(arguments.since),
         arguments.compacted,
         started=True,
+        labels=_named(arguments.label, labels, str, str.__eq__),
     )
     return library.filtered(rule)
 
 
 def _named(
     words: Sequence[str],
-    rows: Sequence[LibraryRow],
-    name_of: Callable[[LibraryRow], str],
+    rows: Sequence[Named],
+    name_of: Callable[[Named], str],
     fits: Callable[[str, str], bool],
 ) -> frozenset[str]:
     """The names of those that fit a word in any case; the words where none does, so that no
@@ -126,6 +135,7 @@ def _values(row: LibraryRow) -> dict[str, Any]:
         "calls_without_tokens": spent.uncounted if counted else None,
         "calls_without_cost": spent.unpriced + spent.uncounted if counted else None,
         "counted": counted,
+        "labels": list(session.labels),
         "updated_ms": session.last_ms,
         "file": session.path,
     }
@@ -163,5 +173,5 @@ def _cells(row: LibraryRow) -> tuple[Any, ...]:
     return (
         session.key, local_time(session.last_ms), row.agent, row.model or NOT_RECORDED,
         session.entries, branches, session.compactions, shown_tokens, shown_cost,
-        session.cwd, session.title,
+        session.cwd, " ".join([session.title, *(f"[{label}]" for label in session.labels)]),
     )  # fmt: skip

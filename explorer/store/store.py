@@ -154,7 +154,7 @@ class Store:
         self, keys: Sequence[int], field: Arranged, value: float | str | None
     ) -> Future[None]:
         """Put sessions into the archive or the trash (milliseconds since 1970, None takes them out
-        again), or write a note on them."""
+        again), or write a note on them, or their labels, one a line."""
         return self._writer.submit(lambda c: arrange_sessions(driver(c), keys, field, value))
 
     def session(self, key: int) -> SessionRow:
