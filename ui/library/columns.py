@@ -147,7 +147,7 @@ def columns() -> tuple[Column[LibraryRow], ...]:
                 "What all its calls cost, as recorded, else by listed prices", 104,
                 detail=_basis("Cost", cost_of)),
         Column("Model", lambda row: row.model or NOT_RECORDED,
-               sort_key=lambda row: row.model.casefold(), width=150, shown_from=1020,
+               sort_key=lambda row: row.model.casefold(), width=150, shown_from=1120,
                tip="The model that answered most of its calls",
                detail=lambda row: row.model or None,
                colour=lambda row: None if row.model else none),

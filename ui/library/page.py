@@ -327,8 +327,8 @@ class LibraryPage(Dialog):
                 menu.addSeparator()
             for action in group:
                 menu.addAction(action)
-            if self.note_action in group:
-                self._add_labels(menu)
+                if action is self.note_action:
+                    self._add_labels(menu)
         if above:
             at -= QPoint(0, menu.sizeHint().height() + S4)
         menu.popup(at)
