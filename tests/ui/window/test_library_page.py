@@ -148,7 +148,8 @@ async def test_several_go_to_the_trash_at_once_and_come_back(house: House, tmp_p
     live.keys("Ctrl+Z", to=page)
     await shows(live, page, 3)
     await live.until(lambda: live.has_document, "the session that was shown")
-    assert live.document.key == shown and not page.notice.isVisible()
+    await live.until(lambda: not page.notice.isVisible(), "the notice goes")
+    assert live.document.key == shown
     assert [one.read_bytes() for one in files] == bytes_before
 
 
