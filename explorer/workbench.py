@@ -180,7 +180,7 @@ class Workbench:
         self, keys: Sequence[int], field: Arranged, value: float | str | None
     ) -> None:
         """Put sessions into the archive or the trash (milliseconds since 1970, None takes them out
-        again), or write a note on them. Raises StoreError."""
+        again), or write a note on them, or their labels, one a line. Raises StoreError."""
         await asyncio.wrap_future(self.store.arrange(keys, field, value))
         self.hub.publish(SessionsChanged())
 

@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import get_args
 
@@ -14,10 +15,12 @@ from explorer.audit.loss import Severity
 from explorer.audit.report import CHECKS, Failure, Report, failures
 from explorer.audit.report.model import cost_words, refs_words, verdict_words
 from explorer.audit.words import SEVERITY_TITLES, UPPER_BOUND, kind_title, percent
+from explorer.commands import audit_all
 from explorer.commands.errors import CommandFailed, UsageError
 from explorer.commands.options import add_session
 from explorer.commands.output import print_table, write_progress
 from explorer.commands.targets import entry_named, named_profile, target
+from explorer.compaction.profile import Profile
 from explorer.compaction.reasons import count_text
 from explorer.facts.fact import FactKind
 from explorer.services.audit_report import (
@@ -56,16 +59,17 @@ class AuditFailed(CommandFailed):
 
 def add_arguments(parser: argparse.ArgumentParser, _command: str) -> None:
     """Add the command's arguments."""
-    parser.epilog = _EPILOG
+    parser.epilog = f"{_EPILOG}\n{audit_all.HELP}"
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    add_session(parser)
+    add_session(parser, is_needed=False)
     parser.add_argument("--compaction", metavar="ENTRY", help="one compaction of the path only")
     parser.add_argument(
         "--profile", metavar="NAME", help="rules to judge by (default: those of its own agent)"
     )
     parser.add_argument(
-        "--format", choices=("html", "md", "json"), help="print or write the whole report"
-    )
+        "--format", choices=(*get_args(ReportForm), *audit_all.FORMS),
+        help="print or write the whole report; with --all: what to write to its folder",
+    )  # fmt: skip
     parser.add_argument(
         "--output", type=Path, metavar="FILE", help="write it there; the suffix tells the format"
     )
@@ -78,14 +82,26 @@ def add_arguments(parser: argparse.ArgumentParser, _command: str) -> None:
     )  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print one JSON document")
     parser.add_argument("--database", type=Path, metavar="FILE", help="use this database")
+    audit_all.add_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the command. Raises UsageError, CommandFailed, AuditFailed."""
+    audit_all.check(arguments)
     checks = _checks(arguments)
+    profile = named_profile(arguments.profile) if arguments.profile else None
+    if arguments.all:
+        if found := audit_all.run(arguments, profile, checks):
+            raise AuditFailed("; ".join(found))
+        return
+    _audit_one(arguments, profile, checks)
+
+
+def _audit_one(
+    arguments: argparse.Namespace, profile: Profile | None, checks: Sequence[str]
+) -> None:
     form = _form(arguments)
     _check_output(arguments.output)
-    profile = named_profile(arguments.profile) if arguments.profile else None
     with target(arguments) as chosen:
         compaction = None
         if arguments.compaction is not None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+INTERRUPTED = 130
+"""Exit status after Ctrl+C."""
+
 
 class UsageError(Exception):
     """The command line asks for something that does not exist (exit status 2)."""

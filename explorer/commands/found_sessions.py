@@ -8,9 +8,9 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
 from typing import Any
 
-from explorer.commands.errors import CommandFailed, CommandStopped, UsageError
+from explorer.commands.errors import INTERRUPTED, CommandFailed, CommandStopped, UsageError
 from explorer.commands.options import add_common
-from explorer.commands.output import local_time, print_json, print_table, write_progress
+from explorer.commands.output import ProgressLine, local_time, print_json, print_table
 from explorer.commands.session_list import NOT_RECORDED, add_filter
 from explorer.commands.targets import workbench
 from explorer.formats.registry import ADAPTERS
@@ -19,8 +19,6 @@ from explorer.services.found_import import FoundImport, ImportOutcome, ImportSta
 from explorer.session.visible_text import visible_line
 from explorer.settings.user_settings import live_settings
 
-INTERRUPTED = 130
-"""Exit status after Ctrl+C."""
 _LOOK_S = 0.2
 """How often the import is looked at; Ctrl+C is noticed in between."""
 
@@ -104,8 +102,14 @@ def _size_words(size: int) -> str:
 def _import(arguments: argparse.Namespace, places: Places) -> None:
     with workbench(arguments.database) as bench:
         found = scan(bench.store, places)
-        line = _ProgressLine()
-        work = FoundImport(bench, found.sessions, line.show)
+        line = ProgressLine()
+
+        def show(state: ImportState) -> None:
+            line.show(state.sessions_done, state.sessions,
+                      f"{state.sessions_done:,} of {state.sessions:,} sessions, "
+                      f"{_size_words(state.bytes_done)} of {_size_words(state.size)}")  # fmt: skip
+
+        work = FoundImport(bench, found.sessions, show)
         outcome, interrupted = _run_interruptibly(work)
         line.end()
     _print_outcome(outcome, found, arguments.json)
@@ -133,32 +137,6 @@ def _run_interruptibly(work: FoundImport) -> tuple[ImportOutcome, bool]:
                 interrupted = True
                 work.cancel()
     return outcome.result(), interrupted
-
-
-class _ProgressLine:
-    """Says on standard error how far it is: on one line of a terminal, else a line for each tenth
-    of the sessions."""
-
-    def __init__(self) -> None:
-        self._is_terminal = sys.stderr.isatty()
-        self._tenth = 0
-
-    def show(self, state: ImportState) -> None:
-        """See ``FoundImport``."""
-        words = (
-            f"{state.sessions_done:,} of {state.sessions:,} sessions, "
-            f"{_size_words(state.bytes_done)} of {_size_words(state.size)}"
-        )
-        if self._is_terminal:
-            write_progress(words)
-        elif (tenth := 10 * state.sessions_done // max(1, state.sessions)) > self._tenth:
-            self._tenth = tenth
-            print(words, file=sys.stderr)
-
-    def end(self) -> None:
-        """Take the line away."""
-        if self._is_terminal:
-            write_progress("")
 
 
 def _print_outcome(outcome: ImportOutcome, found: Scan, as_json: bool) -> None:

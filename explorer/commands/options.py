@@ -15,12 +15,16 @@ def add_common(parser: argparse.ArgumentParser) -> None:
 
 
 def add_session(
-    parser: argparse.ArgumentParser, at: str = "an entry id, its unique start, or #index"
+    parser: argparse.ArgumentParser,
+    at: str = "an entry id, its unique start, or #index",
+    *,
+    is_needed: bool = True,
 ) -> None:
     """A session, and an entry of it; ``at``: what the entry is named by."""
     parser.add_argument(
-        "session", help="number from `list`, start of a session id, or path to a session file"
-    )
+        "session", nargs=None if is_needed else "?",
+        help="number from `list`, start of a session id, or path to a session file",
+    )  # fmt: skip
     parser.add_argument("--at", metavar="ENTRY", help=f"{at} (default: the leaf)")
 
 

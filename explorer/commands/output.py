@@ -47,6 +47,28 @@ def write_progress(text: str) -> None:
     stream.flush()
 
 
+class ProgressLine:
+    """Says on standard error how far something is: on one line of a terminal, else a line for each
+    tenth of it."""
+
+    def __init__(self) -> None:
+        self._is_terminal = sys.stderr.isatty()
+        self._tenth = 0
+
+    def show(self, done: int, total: int, words: str) -> None:
+        """``words``: the same for people."""
+        if self._is_terminal:
+            write_progress(words)
+        elif (tenth := 10 * done // max(1, total)) > self._tenth:
+            self._tenth = tenth
+            print(words, file=sys.stderr)
+
+    def end(self) -> None:
+        """Take the line away."""
+        if self._is_terminal:
+            write_progress("")
+
+
 def print_json(value: Any) -> None:
     """One JSON document on standard output, in ASCII where that takes nothing else. What a terminal
     would obey is escaped."""

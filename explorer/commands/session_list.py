@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from explorer.commands.errors import UsageError
 from explorer.commands.options import add_common
@@ -15,33 +15,45 @@ from explorer.services.discovery import agents_named
 from explorer.services.library import Library, LibraryFilter, LibraryRow, read_library
 from explorer.session.usage_sums import UsageSum
 
+Named = TypeVar("Named")
+
 NOT_RECORDED = "not recorded"
 NOT_COUNTED = "not counted yet"
 
 
 def add_arguments(parser: argparse.ArgumentParser, _command: str) -> None:
-    """Add the filters; each may be given several times, and lets any of its values through."""
-    add_filter(parser, "agent", 'of this agent, such as "Claude Code" or claude-code')
-    add_filter(parser, "project", "whose folder has this name")
-    add_filter(parser, "model", "in which this model answered most, by its name or a part of it")
-    parser.add_argument("--since", metavar="DATE", help="used on this day (2026-01-31) or later")
-    parser.add_argument("--compacted", action="store_true", help="only those with a compaction")
+    """Add the filters."""
+    add_filters(parser)
     add_common(parser)
 
 
-def add_filter(parser: argparse.ArgumentParser, name: str, which: str) -> None:
+def add_filters(parser: argparse._ActionsContainer) -> None:
+    """Filters of stored sessions; each may be given several times, and lets any of its values
+    through."""
+    add_filter(parser, "agent", 'of this agent, such as "Claude Code" or claude-code')
+    add_filter(parser, "project", "whose folder has this name")
+    add_filter(parser, "model", "in which this model answered most, by its name or a part of it")
+    add_filter(parser, "label", "with this label")
+    parser.add_argument("--since", metavar="DATE", help="used on this day (2026-01-31) or later")
+    parser.add_argument("--compacted", action="store_true", help="only those with a compaction")
+
+
+def add_filter(parser: argparse._ActionsContainer, name: str, which: str) -> None:
     """Add a filter of sessions."""
     parser.add_argument(
         f"--{name}", action="append", default=[], metavar=name[0].upper(), help=f"only {which}"
     )
 
 
+FILTERS = ("agent", "project", "model", "label", "since", "compacted")
+"""What ``add_filters`` adds."""
+
+
 def run(arguments: argparse.Namespace) -> None:
     """Print the sessions. Raises UsageError, CommandFailed."""
-    since_ms = _moment(arguments.since)
     with workbench(arguments.database) as bench:
         library = read_library(bench.store, prices=bench.client.info)
-    rows = library.filtered(_filter(arguments, library, since_ms))
+    rows = filtered(arguments, library)
     if arguments.json:
         print_json([_values(row) for row in rows])
     elif not library.rows:
@@ -57,24 +69,28 @@ def run(arguments: argparse.Namespace) -> None:
         print_table(heads, [_cells(row) for row in rows], right=(0, 4, 5, 6, 7, 8))
 
 
-def _filter(arguments: argparse.Namespace, library: Library, since_ms: float) -> LibraryFilter:
+def filtered(arguments: argparse.Namespace, library: Library) -> list[LibraryRow]:
+    """The sessions that the filters let through. Raises UsageError."""
     formats = agents_named(arguments.agent)
     rows = library.rows
-    return LibraryFilter(
+    labels = [label for row in rows for label in row.session.labels]
+    rule = LibraryFilter(
         frozenset(row.agent for row in rows if row.session.format in formats)
         or frozenset(arguments.agent),
         _named(arguments.project, rows, lambda row: row.project, str.__eq__),
         _named(arguments.model, rows, lambda row: row.model, str.__contains__),
-        since_ms,
+        _moment(arguments.since),
         arguments.compacted,
         started=True,
+        labels=_named(arguments.label, labels, str, str.__eq__),
     )
+    return library.filtered(rule)
 
 
 def _named(
     words: Sequence[str],
-    rows: Sequence[LibraryRow],
-    name_of: Callable[[LibraryRow], str],
+    rows: Sequence[Named],
+    name_of: Callable[[Named], str],
     fits: Callable[[str, str], bool],
 ) -> frozenset[str]:
     """The names of those that fit a word in any case; the words where none does, so that no
@@ -119,6 +135,7 @@ def _values(row: LibraryRow) -> dict[str, Any]:
         "calls_without_tokens": spent.uncounted if counted else None,
         "calls_without_cost": spent.unpriced + spent.uncounted if counted else None,
         "counted": counted,
+        "labels": list(session.labels),
         "updated_ms": session.last_ms,
         "file": session.path,
     }
@@ -156,5 +173,5 @@ def _cells(row: LibraryRow) -> tuple[Any, ...]:
     return (
         session.key, local_time(session.last_ms), row.agent, row.model or NOT_RECORDED,
         session.entries, branches, session.compactions, shown_tokens, shown_cost,
-        session.cwd, session.title,
+        session.cwd, " ".join([session.title, *(f"[{label}]" for label in session.labels)]),
     )  # fmt: skip

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from explorer.formats import adapter_of
-from explorer.models.catalogue import cost_of
+from explorer.models.catalogue import ModelInfo, cost_of
 from explorer.models.events import Usage
 from explorer.models.price_list import Prices, listed_model
+from explorer.session.records import STARTED
 from explorer.session.usage_sums import NOTHING, UsageSum, total_of
 from explorer.store import SessionRow, Store
 from explorer.store.totals import Total
@@ -29,7 +30,8 @@ class LibraryRow:
     spent: UsageSum
     """What its replies and summaries took, as far as it is summed up."""
     text: str = field(repr=False, compare=False)
-    """What free text is looked for in: title, folder, agent, model, note, id; in lower case."""
+    """What free text is looked for in: title, folder, agent, model, note, labels, id; in lower
+    case."""
 
     @property
     def is_summed(self) -> bool:
@@ -54,6 +56,8 @@ class LibraryFilter:
     """``library``, ``archive`` or ``trash``."""
     started: bool = False
     """With the sub-agents that other sessions started."""
+    labels: frozenset[str] = frozenset()
+    """One of them is enough."""
 
     def takes(self, row: LibraryRow, words: Sequence[str]) -> bool:
         """Whether a session is shown; ``words``: those of the filter, in lower case."""
@@ -61,10 +65,11 @@ class LibraryFilter:
         place = "trash" if session.trashed_ms else "archive" if session.archived_ms else "library"
         return (
             place == self.place
-            and (self.started or session.relation not in ("subagent", "compactor"))
+            and (self.started or session.relation not in STARTED)
             and (not self.agents or row.agent in self.agents)
             and (not self.projects or row.project in self.projects)
             and (not self.models or row.model in self.models)
+            and (not self.labels or not self.labels.isdisjoint(session.labels))
             and session.last_ms >= self.since_ms
             and (not self.compacted or session.compactions > 0)
             and all(one in row.text for one in words)
@@ -131,21 +136,21 @@ def read_library(store: Store, most: int | None = None, prices: Prices | None = 
     sessions = store.sessions(all_places=True, most=most)
     foreign = {one.key for one in sessions if not adapter_of(one.format).writes}
     totals: dict[int, list[Total]] = defaultdict(list)
+    models: dict[str, ModelInfo | None] = {}
     for one in store.totals(None if most is None else [row.key for row in sessions]):
         if prices is not None and one.key in foreign:
-            one = _with_listed_cost(one, prices)
+            if one.model not in models:
+                models[one.model] = listed_model(one.model, prices)
+            one = _with_listed_cost(one, models[one.model])
         totals[one.key].append(one)
     return Library(tuple(_row(one, totals.get(one.key, ())) for one in sessions), totals)
 
 
-def _with_listed_cost(total: Total, prices: Prices) -> Total:
+def _with_listed_cost(total: Total, info: ModelInfo | None) -> Total:
     """A sum with the cost of its calls by listed prices, where none of them has a recorded one.
     The dearer prices of long prompts are left out: the sum does not say how long each was."""
     spent = total.spent
-    if not spent.calls or spent.unpriced < spent.calls or not spent.output:
-        return total
-    info = listed_model(total.model, prices)
-    if info is None:
+    if info is None or not spent.calls or spent.unpriced < spent.calls or not spent.output:
         return total
     counted = Usage(spent.input, spent.output, spent.cache_read, spent.cache_write)
     cost = cost_of(counted, replace(info, tiers=())).total
@@ -160,6 +165,7 @@ def _row(session: SessionRow, totals: Sequence[Total]) -> LibraryRow:
     agent, project = adapter_of(session.format).title, project_name(session.cwd)
     words = (
         session.title, session.cwd, agent, model, session.note, session.session_id, session.path,
+        *session.labels,
     )  # fmt: skip
     spent = totals[0].spent if len(totals) == 1 else total_of(one.spent for one in totals)
     return LibraryRow(session, agent, project, model, spent, "\n".join(words).casefold())

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from explorer.services.session_forks import origin_of
+from explorer.services.session_forks import file_stem, origin_of
+from explorer.session.records import STARTED
 from explorer.store import Store
 from explorer.store.rows import SessionRow
 
@@ -46,3 +47,27 @@ def related_sessions(store: Store, key: int) -> RelatedSessions:
         else:
             started[at] = (*started.get(at, ()), row)
     return RelatedSessions(parent, started, tuple(others))
+
+
+def started_by(rows: Iterable[SessionRow], keys: Collection[int]) -> list[SessionRow]:
+    """The sub-agents that some sessions started, and those that these started in turn. ``rows``:
+    all sessions; a pass over them for each generation."""
+    above, left = list[SessionRow](), list[SessionRow]()
+    for row in rows:
+        if row.key in keys:
+            above.append(row)
+        elif row.relation in STARTED and row.parent_session:
+            left.append(row)
+    found: list[SessionRow] = []
+    while above:
+        names = {name for row in above for name in (row.session_id, row.path) if name}
+        above = [row for row in left if names.intersection(_names_of_parent(row))]
+        taken = {row.key for row in above}
+        left = [row for row in left if row.key not in taken]
+        found += above
+    return found
+
+
+def _names_of_parent(row: SessionRow) -> tuple[str, str]:
+    """What the parent may be called: as it is named, or by the id that ends a file's name."""
+    return row.parent_session, file_stem(row.parent_session).rpartition("_")[2]

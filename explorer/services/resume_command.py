@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from explorer.formats import adapter_of
-from explorer.session.records import SessionHeader
+from explorer.session.records import STARTED, SessionHeader
 from explorer.store.rows import SessionRow
 
 _TERMINALS: Mapping[str, tuple[str, ...]] = {
@@ -46,7 +46,7 @@ class ResumeCommand(NamedTuple):
 def resume_command(header: SessionHeader) -> ResumeCommand | None:
     """How the session's agent goes on with it; None where it has no command for that, and for an
     agent or a summary that another session asked for."""
-    if header.relation in ("subagent", "compactor") or not header.session_id:
+    if header.relation in STARTED or not header.session_id:
         return None
     adapter = adapter_of(header.format)
     arguments = tuple(adapter.resume(header))

@@ -256,7 +256,7 @@ def origin_of(fork: SessionRow, rows: Iterable[SessionRow]) -> SessionRow | None
     others = [row for row in rows if row.key != fork.key]
     by_id = [row for row in others if row.session_id == named]
     by_file = [row for row in others if row.path == named]
-    stem = _stem(named)
+    stem = file_stem(named)
     by_name = [row for row in others if row.session_id and stem.endswith(f"_{row.session_id}")]
     return next(iter((*by_id, *by_file, *by_name)), None)
 
@@ -285,6 +285,7 @@ def fork_point(fork: SessionTree, leaf: int, origin: SessionTree) -> int:
     return origin.index_of(ids[path[low - 1]]) if low else -1
 
 
-def _stem(name: str) -> str:
+def file_stem(name: str) -> str:
+    """The name of a file without its folder and its suffix, whichever system wrote the path."""
     pure = PureWindowsPath(name) if "\\" in name else PurePosixPath(name)
     return pure.stem

@@ -34,6 +34,8 @@ class EntryRecord(NamedTuple):
 Relation = Literal["", "fork", "subagent", "compactor"]
 """What a session is to the one that it names as its parent: a copy that goes on by itself, an agent
 that one of its calls started, or the agent that wrote the summary of one of its compactions."""
+STARTED: tuple[Relation, ...] = ("subagent", "compactor")
+"""Of agents that another session started."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,8 @@ What each version brought:
 3. the tool that made a result, all file tools, what prune entries prune: read from the entries
    once more;
 4. what a session is to its parent session, the version of the agent that wrote it, what it took
-   by day and model, its branches, archive, trash and notes.
+   by day and model, its branches, archive, trash and notes;
+5. labels of sessions, and those that were used last found without looking at all.
 """
 
 from __future__ import annotations
@@ -110,7 +111,14 @@ def _to_4(db: sqlite3.Connection) -> None:
     )
 
 
-MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {1: _to_2, 2: _to_3, 3: _to_4}
+def _to_5(db: sqlite3.Connection) -> None:
+    db.execute("ALTER TABLE sessions ADD COLUMN labels VARCHAR")
+    db.execute("CREATE INDEX ix_sessions_changed_ms ON sessions (changed_ms)")
+
+
+MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {
+    1: _to_2, 2: _to_3, 3: _to_4, 4: _to_5,
+}  # fmt: skip
 """By the version that they start from."""
 
 

@@ -14,7 +14,7 @@ from sqlmodel import Field, SQLModel
 
 APPLICATION_ID = 0x53457870
 """Marks a file as ours, in SQLite's header ("SExp")."""
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 """In SQLite's ``user_version``; see ``migrations`` for what each version brought."""
 PAGE_SIZE = 16384
 INDEX_BITS = 32
@@ -54,7 +54,8 @@ class SessionTable(SQLModel, table=True):
     header_ms: float = 0
     started_ms: float = 0
     last_ms: float = 0
-    changed_ms: float = 0
+    changed_ms: float = Field(default=0, index=True)
+    """Indexed since version 5: what was used last is listed first."""
     relation: str | None = None
     """What it is to the parent session. Since version 4, like the next two."""
     parent_call: str | None = None
@@ -68,6 +69,8 @@ class SessionTable(SQLModel, table=True):
     trashed_ms: float | None = None
     """When it was put into the trash; NULL of one that was not."""
     note: str | None = None
+    labels: str | None = None
+    """A label on each line. Since version 5."""
 
 
 class TotalTable(SQLModel, table=True):

@@ -22,7 +22,7 @@ _SELECT = (
     "SELECT s.key, s.session_id, s.format, s.version, s.cwd, s.parent_session, s.name,"
     " s.first_said, s.entries, s.compactions, s.size, s.header_ms, s.started_ms, s.last_ms,"
     " s.leaf, coalesce(o.path, ''), s.header, s.relation, s.parent_call, s.agent_version,"
-    " s.branches, s.archived_ms, s.trashed_ms, s.note"
+    " s.branches, s.archived_ms, s.trashed_ms, s.note, s.labels, coalesce(o.mtime_ns, 0)"
     " FROM sessions s LEFT JOIN sources o ON o.session = s.key WHERE s.complete = 1"
 )
 
@@ -95,7 +95,7 @@ def _row(found: tuple[Any, ...]) -> SessionRow:
         found[:11]
     )
     _, started, last, leaf, path, _, relation, parent_call, agent_version, *library = found[11:]
-    branches, archived, trashed, note = library
+    branches, archived, trashed, note, labels, file_ns = library
     return SessionRow(
         key,
         text_out(session_id),
@@ -118,6 +118,8 @@ def _row(found: tuple[Any, ...]) -> SessionRow:
         archived or 0.0,
         trashed or 0.0,
         text_out(note or ""),
+        tuple(text_out(labels).split("\n")) if labels else (),
+        file_ns / 1e6,
     )
 
 
@@ -243,7 +245,7 @@ def hide_session(db: sqlite3.Connection, key: int) -> bool:
     return cursor.rowcount == 1
 
 
-Arranged = Literal["archived_ms", "trashed_ms", "note"]
+Arranged = Literal["archived_ms", "trashed_ms", "note", "labels"]
 
 
 def arrange_sessions(

@@ -74,7 +74,7 @@ class Store:
     import returns. Changes that wait for the writer at the same time share one sync.
     """
 
-    def __init__(self, path: Path, engine: Engine, library: str) -> None:
+    def __init__(self, path: Path, engine: Engine, library: str, maintained: bool) -> None:
         self.path = path
         self._engine = engine
         self._readers = Readers(path)
@@ -84,11 +84,13 @@ class Store:
         self._watches: list[Watch] = []
         self._claim: Claim | None = None
         self._background = MaintenanceThread(path, library, self._writer, self._readers)
-        self._background.start()
+        if maintained:
+            self._background.start()
 
     @classmethod
-    def open(cls, path: Path | str) -> Store:
+    def open(cls, path: Path | str, *, maintained: bool = True) -> Store:
         """Open the database, making it when there is none, and bring its layout up to date.
+        ``maintained``: with the work in the background (sums, the search index, removals).
 
         Before that a copy is put beside it. Raises StoreError (NewerVersionError, DamagedError)
         naming the file and the reason; the file is as it was then.
@@ -108,7 +110,7 @@ class Store:
         except (sqlite3.Error, SQLAlchemyError) as error:
             engine.dispose()
             raise database.translated(path, error) from error
-        return cls(path, engine, row[0] if row else "")
+        return cls(path, engine, row[0] if row else "", maintained)
 
     def close(self) -> None:
         """Finish what was handed in, end all threads and close the file."""
@@ -152,7 +154,7 @@ class Store:
         self, keys: Sequence[int], field: Arranged, value: float | str | None
     ) -> Future[None]:
         """Put sessions into the archive or the trash (milliseconds since 1970, None takes them out
-        again), or write a note on them."""
+        again), or write a note on them, or their labels, one a line."""
         return self._writer.submit(lambda c: arrange_sessions(driver(c), keys, field, value))
 
     def session(self, key: int) -> SessionRow:

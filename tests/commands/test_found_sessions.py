@@ -137,6 +137,12 @@ def test_list_filters(home: Path) -> None:
 
     assert ids("--model", "LARGE") == {"dear"}
     assert ids("--model", "large", "--model", "small") == {"dear", "cheap"}
+    with Store.open(database_path()) as store:
+        dear = next(row.key for row in store.sessions() if row.session_id == "dear")
+        store.arrange([dear], "labels", "to do").result()
+    assert ids("--label", "To do") == {"dear"} and ids("--label", "nothing") == set()
+    assert document("list", "--label", "to do")[0]["labels"] == ["to do"]
+    assert "[to do]" in called("list")[1]
     assert ids("--agent", "Opencode") == ids("--agent", "opencode") == {"ses-a", "ses-b"}
     assert ids("--project", "pier", "--agent", "pi") == {"dear"}
     assert "dear" not in ids("--since", "2026-06-01") and "cheap" in ids("--since", "2026-06-01")

@@ -10,7 +10,10 @@ from typing import Any
 
 from explorer.services.changes import Change, SessionsChanged
 from explorer.services.library import Library, LibraryFilter, read_library
+from explorer.services.related_sessions import started_by
 from explorer.services.resume_command import resume_command_of
+from explorer.session.records import Relation
+from explorer.store.rows import SessionRow
 from explorer.workbench import Workbench
 from tests.store.conftest import eventually
 from tests.store.test_totals import day, day_number, reply
@@ -89,6 +92,38 @@ def test_the_sessions_used_last_can_be_read_first(bench: Workbench, tmp_path: Pa
     assert [row.spent.cost for row in first.rows] == [1.0, 1.0]
     assert [row.key for row in bench.sessions(2)] == [keys[2], keys[1]], "without the trash"
     assert len(read_library(bench.store).rows) == 4
+
+
+def test_sub_agents_of_a_session_are_found_with_theirs(bench: Workbench, tmp_path: Path) -> None:
+    key = imported(bench, tmp_path / "a.jsonl", "/w", "m", [1.0])
+    this = bench.store.session(key)
+
+    def row(number: int, parent: str, relation: Relation = "subagent") -> SessionRow:
+        return replace(this, key=number, session_id=f"s-{number}", path=f"/x/{number}.jsonl",
+                       parent_session=parent, relation=relation)  # fmt: skip
+
+    rows = [
+        row(1, "", ""), row(2, "s-1"), row(3, "/x/1.jsonl", "compactor"), row(4, "s-2"),
+        row(5, "/moved/2026_s-1.jsonl"), row(6, "s-1", "fork"), row(7, "s-6"), row(8, "s-9"),
+        row(9, "s-8"),
+    ]  # fmt: skip
+    assert [one.key for one in started_by(rows, {1})] == [2, 3, 5, 4]
+    assert [one.key for one in started_by(rows, {1, 2, 6})] == [3, 4, 5, 7]
+    assert [one.key for one in started_by(rows, {8})] == [9], "parents may form a cycle"
+
+
+def test_labels_are_filtered_by_and_found(bench: Workbench, tmp_path: Path) -> None:
+    keys = [imported(bench, tmp_path / f"{name}.jsonl", "/w", "m", [1.0]) for name in "abc"]
+    bench.store.arrange(keys[:2], "labels", "paper\nto do").result()
+    bench.store.arrange(keys[1:2], "labels", "paper").result()
+    found = library(bench, 3)
+    assert found.rows[-1].session.labels == ("paper", "to do")
+
+    def shown(**fields: Any) -> set[int]:
+        return {row.session.key for row in found.filtered(replace(LibraryFilter(), **fields))}
+
+    assert shown(labels=frozenset({"paper"})) == {*keys[:2]}
+    assert shown(labels=frozenset({"to do", "x"})) == shown(words="to do") == {keys[0]}
 
 
 async def arranged(bench: Workbench, key: int) -> list[Change]:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from datetime import datetime
+
+from PySide6.QtGui import QColor
 
 from explorer.audit.provenance import Known, Provenance, spending_known, tokens_known
 from explorer.services.library import LibraryRow
@@ -15,6 +18,8 @@ from ui.theme import mono_font, theme
 from ui.widgets.figures import full, moment, short
 from ui.widgets.table import RIGHT, Column
 
+WRITTEN_MS = 60_000
+"""How long after a change its agent counts as writing it."""
 PENDING = "…"
 """In place of a sum that is being made in the background."""
 _NO_CALLS = Known(Provenance.EXACT, "No model was called.")
@@ -55,8 +60,37 @@ def _basis(name: str, of: Callable[[UsageSum], tuple[str, Known]]) -> Callable[[
     )
 
 
+def is_written(row: LibraryRow, now_ms: float) -> bool:
+    """Whether its agent writes it now: its newest entry is of the last minute, or its file, where
+    no entry has a time. ``now_ms``: milliseconds since 1970."""
+    session = row.session
+    last_ms = session.last_ms or session.file_ms
+    return now_ms - WRITTEN_MS < last_ms <= now_ms and bool(session.path)
+
+
+def _is_written(row: LibraryRow) -> bool:
+    return is_written(row, time.time() * 1000)
+
+
 def _last(row: LibraryRow) -> str:
+    if _is_written(row):
+        return "● now"
     return when(row.session.last_ms, datetime.now().astimezone()) or NOT_RECORDED
+
+
+def _last_spoken(row: LibraryRow) -> str:
+    return "being written now" if _is_written(row) else _last(row)
+
+
+def _last_detail(row: LibraryRow) -> str | None:
+    written = "Its agent is writing it: it changed in the last minute" if _is_written(row) else ""
+    return "\n".join(filter(None, (written, moment(row.session.last_ms)))) or None
+
+
+def _last_colour(row: LibraryRow) -> QColor | None:
+    if _is_written(row):
+        return theme().accent
+    return None if row.session.last_ms > 0 else theme().dim
 
 
 def _branches(row: LibraryRow) -> str:
@@ -65,7 +99,9 @@ def _branches(row: LibraryRow) -> str:
 
 def _detail(row: LibraryRow) -> str:
     session = row.session
-    parts = (session.title, session.cwd, session.path, session.note and f"Note: {session.note}")
+    labels = ", ".join(session.labels)
+    parts = (session.title, session.cwd, session.path, session.note and f"Note: {session.note}",
+             labels and f"Labels: {labels}")  # fmt: skip
     return "\n".join(part for part in parts if part)
 
 
@@ -92,11 +128,11 @@ def columns() -> tuple[Column[LibraryRow], ...]:
                detail=lambda row: row.session.cwd or None,
                colour=lambda row: None if row.project else none),
         Column("Title", title_of, sort_key=lambda row: row.session.title.casefold(), stretch=True,
-               detail=_detail, colour=lambda row: None if row.session.title else none),
+               detail=_detail, colour=lambda row: None if row.session.title else none,
+               spoken=lambda row: ", ".join((title_of(row), *row.session.labels))),
         Column("Last used", _last, RIGHT, lambda row: row.session.last_ms, width=96,
                tip="Time of the newest entry",
-               detail=lambda row: moment(row.session.last_ms) or None,
-               colour=lambda row: None if row.session.last_ms > 0 else none),
+               detail=_last_detail, spoken=_last_spoken, colour=_last_colour),
         _figure("Entries", lambda row: full(row.session.entries),
                 lambda row: row.session.entries, "Entries on all branches", 68, shown_from=640),
         _figure("Branches", _branches, lambda row: row.session.branches,
@@ -111,7 +147,7 @@ def columns() -> tuple[Column[LibraryRow], ...]:
                 "What all its calls cost, as recorded, else by listed prices", 104,
                 detail=_basis("Cost", cost_of)),
         Column("Model", lambda row: row.model or NOT_RECORDED,
-               sort_key=lambda row: row.model.casefold(), width=150, shown_from=1020,
+               sort_key=lambda row: row.model.casefold(), width=150, shown_from=1120,
                tip="The model that answered most of its calls",
                detail=lambda row: row.model or None,
                colour=lambda row: None if row.model else none),

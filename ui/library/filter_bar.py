@@ -194,6 +194,7 @@ class FilterBar(QWidget):
         self.model = self._value_chip(
             "&Model", "models", "Only sessions that these models answered"
         )
+        self.label = self._value_chip("Label", "labels", "Only sessions with one of these labels")
         self.since = Chip("&Since", "Only sessions that were used lately", self)
         self.since.clicked.connect(self._open_spans)
         self.compacted = Chip("&Compacted", "Only sessions with a compaction", self, opens=False)
@@ -208,8 +209,8 @@ class FilterBar(QWidget):
         self.clear.clicked.connect(self.clear_filters)
         bind_font(self.clear, small_font)
         return [
-            self.agent, self.project, self.model, self.since, self.compacted, self.started,
-            self.saved, self.clear,
+            self.agent, self.project, self.model, self.label, self.since, self.compacted,
+            self.started, self.saved, self.clear,
         ]  # fmt: skip
 
     def _value_chip(self, name: str, field: str, tip: str) -> Chip:
@@ -222,9 +223,19 @@ class FilterBar(QWidget):
     # what is shown -------------------------------------------------------------------------------
 
     def show_values(self, counts: Mapping[str, Mapping[str, int]]) -> None:
-        """The values that ``agents``, ``projects`` and ``models`` can have, each with the sessions
-        that have it."""
+        """The values that ``agents``, ``projects``, ``models`` and ``labels`` can have, each with
+        the sessions that have it."""
         self._counts = counts
+        self._show_label_chip()
+
+    def _show_label_chip(self) -> None:
+        """Only where there is a label, or one is chosen."""
+        self.label.setVisible(bool(self._counts.get("labels") or self.filters.labels))
+
+    @property
+    def labels_there(self) -> list[str]:
+        """The labels that sessions have, in the order of the alphabet."""
+        return sorted(self._counts.get("labels", ()), key=str.casefold)
 
     def show_saved(self, names: Iterable[str]) -> None:
         """The names of the filters that were saved."""
@@ -240,10 +251,11 @@ class FilterBar(QWidget):
         self.places.button(PLACES.index(filters.place)).setChecked(True)
         for chip, chosen in (
             (self.agent, filters.agents), (self.project, filters.projects),
-            (self.model, filters.models),
+            (self.model, filters.models), (self.label, filters.labels),
         ):  # fmt: skip
             names = [one or NO_NAME for one in sorted(chosen, key=str.casefold)]
             chip.show_value(", ".join(names[:2]) if len(names) < 3 else f"{len(names)} chosen")
+        self._show_label_chip()
         self.since.show_value(SPANS[filters.days] if filters.days else "")
         self.compacted.setChecked(filters.compacted)
         self.started.setChecked(filters.started)

@@ -28,6 +28,7 @@ class Filters:
     agents: frozenset[str] = frozenset()
     projects: frozenset[str] = frozenset()
     models: frozenset[str] = frozenset()
+    labels: frozenset[str] = frozenset()
     days: int = 0
     """Days back from now of the last activity; one of ``SPANS``."""
     compacted: bool = False
@@ -47,6 +48,7 @@ class Filters:
             self.words,
             self.place,
             self.started,
+            self.labels,
         )
 
     @property

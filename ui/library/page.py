@@ -57,6 +57,8 @@ class LibraryPage(Dialog):
     put_back_asked = Signal(list)
     delete_asked = Signal(list)
     note_asked = Signal(list)
+    label_asked = Signal(list, str, bool)
+    """A label, empty for a new one that is to be asked for; whether it is put on or taken away."""
     copy_ids_asked = Signal(list)
     copy_commands_asked = Signal(list)
     show_files_asked = Signal(list)
@@ -325,9 +327,27 @@ class LibraryPage(Dialog):
                 menu.addSeparator()
             for action in group:
                 menu.addAction(action)
+                if action is self.note_action:
+                    self._add_labels(menu)
         if above:
             at -= QPoint(0, menu.sizeHint().height() + S4)
         menu.popup(at)
+
+    def _add_labels(self, menu: QMenu) -> None:
+        """The labels that there are, those of all chosen sessions ticked, and a new one."""
+        rows = self.table.chosen
+        labels = menu.addMenu("&Labels")
+        labels.setEnabled(bool(rows))
+        for label in self.filters.labels_there:
+            action = labels.addAction(label.replace("&", "&&"))
+            action.setCheckable(True)
+            action.setChecked(all(label in one.session.labels for one in rows))
+            action.triggered.connect(lambda on, label=label: self.label_asked.emit(rows, label, on))
+        if self.filters.labels_there:
+            labels.addSeparator()
+        labels.addAction("&New label…").triggered.connect(
+            lambda: self.label_asked.emit(rows, "", True)
+        )
 
     def keyPressEvent(self, event: QKeyEvent, /) -> None:
         if event.matches(Standard.Undo):

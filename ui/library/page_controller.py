@@ -14,8 +14,9 @@ from PySide6.QtGui import QGuiApplication
 
 from explorer.services.changes import SessionsChanged
 from explorer.services.library import Library, LibraryRow, read_library
+from explorer.services.related_sessions import started_by
 from explorer.services.resume_command import resume_command_of
-from explorer.store.rows import StoreError
+from explorer.store.rows import SessionRow, StoreError
 from explorer.workbench import Workbench
 from ui.app_state import AppState
 from ui.audit.report import show_folder
@@ -59,6 +60,9 @@ class LibraryPageController(QObject):
         self.page: LibraryPage | None = None
         self.library: Library | None = None
         """As it was read last, or its first rows while all are read for the first time."""
+        self._values: _Values = {}
+        self._is_whole = False
+        """Whether ``library`` has all sessions."""
         self._rows: Sequence[LibraryRow] = ()
         self._search = 0
         self._is_stale = True
@@ -86,6 +90,8 @@ class LibraryPageController(QObject):
         if self.page is not None:
             self._present(self.page)
         elif not self._steps.is_running:
+            # The first rows are read while the page is made.
+            self._read()
             page = LibraryPage(self._state.window)
             self._steps.start(page.building(), lambda: self._built(page))
 
@@ -97,6 +103,7 @@ class LibraryPageController(QObject):
     def _built(self, page: LibraryPage) -> None:
         self.page = page
         self._connect(page)
+        self._show()
         self._present(page)
 
     def _connect(self, page: LibraryPage) -> None:
@@ -109,6 +116,7 @@ class LibraryPageController(QObject):
             signal.connect(lambda rows, run=run: run([one.session for one in rows]))
         page.open_asked.connect(self._open_session)
         page.note_asked.connect(self._ask_note)
+        page.label_asked.connect(self._label)
         page.delete_asked.connect(self._ask_delete)
         page.copy_ids_asked.connect(self._copy_ids)
         page.copy_commands_asked.connect(self._copy_commands)
@@ -140,11 +148,16 @@ class LibraryPageController(QObject):
         self._reader.load(lambda: _read(bench, most))
 
     def _take(self, found: tuple[Library, _Values, bool]) -> None:
-        self.library, values, is_whole = found
-        if self.page is not None:
-            self.page.filters.show_values(values)
-            self._apply(sums=is_whole)
-        if not is_whole:
+        self.library, self._values, self._is_whole = found
+        self._show()
+
+    def _show(self) -> None:
+        """Show what was read, and read the rest where that is not all."""
+        if self.page is None or self.library is None:
+            return
+        self.page.filters.show_values(self._values)
+        self._apply(sums=self._is_whole)
+        if not self._is_whole:
             self._read()
 
     def _failed(self, reason: str) -> None:
@@ -284,12 +297,23 @@ class LibraryPageController(QObject):
             lambda note: self._arrangement.write_note(sessions, note),
         )  # fmt: skip
 
-    def _ask_delete(self, rows: Sequence[LibraryRow]) -> None:
+    def _label(self, rows: Sequence[LibraryRow], label: str, on: bool) -> None:
+        """Put a label on sessions or take it from them; without one, ask for a new one."""
         sessions = [one.session for one in rows]
+        if label:
+            self._arrangement.label(sessions, label, on)
+            return
+        ask_text(
+            self.page or self._state.window, "New label", f"Label for {named(sessions)}", "",
+            lambda text: self._arrangement.label(sessions, text, True),
+        )  # fmt: skip
+
+    def _ask_delete(self, rows: Sequence[LibraryRow]) -> None:
+        sessions = self._with_agents(rows)
         confirm(
             self.page or self._state.window,
             "Delete for good",
-            f"Delete {named(sessions)} for good?",
+            f"Delete {named([one.session for one in rows], sessions)} for good?",
             "Compactions, branches and labels that were made here go with it, and this cannot be "
             "undone. The files that the agents wrote are not touched.",
             "Delete",
@@ -297,6 +321,15 @@ class LibraryPageController(QObject):
                 "Deleting", self._delete([one.key for one in sessions])
             ),
         )
+
+    def _with_agents(self, rows: Sequence[LibraryRow]) -> list[SessionRow]:
+        """Sessions in the trash with the sub-agents that are there with them."""
+        sessions = [one.session for one in rows]
+        if self.library is None:
+            return sessions
+        listed = [one.session for one in self.library.rows]
+        agents = started_by(listed, {one.key for one in sessions})
+        return sessions + [one for one in agents if one.trashed_ms]
 
     async def _delete(self, keys: Sequence[int]) -> None:
         bench = self._state.bench
@@ -372,4 +405,5 @@ def _values(rows: Sequence[LibraryRow]) -> _Values:
         "projects": lambda row: row.project,
         "models": lambda row: row.model,
     }
-    return {name: Counter(map(of, rows)) for name, of in by.items()}
+    labels = Counter(label for row in rows for label in row.session.labels)
+    return {**{name: Counter(map(of, rows)) for name, of in by.items()}, "labels": labels}

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Sequence
 
-from PySide6.QtCore import QItemSelection, QItemSelectionModel, Qt, Signal
+from PySide6.QtCore import QItemSelection, QItemSelectionModel, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import QContextMenuEvent, QFocusEvent, QPainter
 from PySide6.QtWidgets import (
     QApplication,
@@ -15,10 +16,16 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.services.library import LibraryRow
-from ui.library.columns import columns
-from ui.theme import S4, theme
-from ui.widgets.table import Index, Table, TableModel
+from ui.library.columns import columns, is_written
+from ui.theme import S4, S12, scaled, small_font, theme
+from ui.widgets.table import ROW, Index, Table, TableModel
 
+_TITLE = 2
+"""The number of the column that labels stand in."""
+_LABEL_WIDTH = 120
+"""Pixels of a label's text at a text scale of 100 %."""
+_MARKS_MS = 5_000
+"""How often it is looked whether a session is still being written."""
 _LAST_USED = 3
 """The number of the column by which the rows are sorted at first."""
 
@@ -31,6 +38,41 @@ class FirstColumn(QStyledItemDelegate):
             painter.fillRect(option.rect, theme().sel)
         option.rect.setLeft(option.rect.left() + S4)
         super().paint(painter, option, index)
+
+
+class TitleColumn(QStyledItemDelegate):
+    """Puts the labels of a session at the end of its title."""
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        if option.state & QStyle.StateFlag.State_Selected:
+            painter.fillRect(option.rect, theme().sel)
+        row = index.data(ROW)
+        painter.save()
+        painter.setFont(small_font())
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        right, least = option.rect.right(), option.rect.center().x()
+        for label in reversed(row.session.labels):
+            right = self._paint_label(painter, label, option.rect, right - S4, least)
+        painter.restore()
+        option.rect.setRight(right)
+        super().paint(painter, option, index)
+
+    @staticmethod
+    def _paint_label(painter: QPainter, label: str, cell: QRect, right: int, least: int) -> int:
+        """Paint one that ends at ``right``, where there is room after ``least``; returns where what
+        stands before it may end."""
+        metrics, colours = painter.fontMetrics(), theme()
+        text = metrics.elidedText(label, Qt.TextElideMode.ElideRight, scaled(_LABEL_WIDTH))
+        width, height = metrics.horizontalAdvance(text) + S12, metrics.height() + 2
+        if right - width < least:
+            return right
+        box = QRect(right - width, cell.center().y() - height // 2, width, height)
+        painter.setPen(colours.line)
+        painter.setBrush(colours.card)
+        painter.drawRoundedRect(box, height / 2, height / 2)
+        painter.setPen(colours.ink)
+        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
+        return right - width
 
 
 class LibraryTable(Table):
@@ -47,6 +89,10 @@ class LibraryTable(Table):
         self.setTextElideMode(Qt.TextElideMode.ElideRight)
         self.selectionModel().selectionChanged.connect(lambda _on, _off: self.choice_changed.emit())
         self.setItemDelegateForColumn(0, FirstColumn(self))
+        self.setItemDelegateForColumn(_TITLE, TitleColumn(self))
+        self._clock = QTimer(self)
+        self._clock.setInterval(_MARKS_MS)
+        self._clock.timeout.connect(self._follow_marks)
         self.restyle()
         down = Qt.SortOrder.DescendingOrder
         self.horizontalHeader().setSortIndicatorShown(True)
@@ -70,11 +116,21 @@ class LibraryTable(Table):
         now = self.current.session.key if self.current is not None else 0
         place, at = self.verticalScrollBar().value(), self.currentIndex().row()
         self.rows.show(rows)
+        self._follow_marks()
         self.choose(keys, now, at)
         if keys and self.hasFocus():
             self._choose_current()
         self.verticalScrollBar().setValue(place)
         self.choice_changed.emit()
+
+    def _follow_marks(self) -> None:
+        """Take the marks of what is being written away when their time is over."""
+        self.viewport().update()
+        now_ms = time.time() * 1000
+        if any(is_written(row, now_ms) for row in self.rows.rows):
+            self._clock.start()
+        else:
+            self._clock.stop()
 
     def choose(self, keys: Collection[int], current: int = 0, at: int = 0) -> None:
         """Select the sessions with these keys; ``current`` becomes the current row, or else the

@@ -52,7 +52,7 @@ def document(report: Report) -> Json:
         },
         "whole_path": report.is_whole,
         "survival": {
-            "lowest": round(report.survival, 4) if _is_measured(report) else None,
+            "lowest": round(report.survival, 4) if is_measured(report) else None,
             "at": worst.entry.id if worst is not None else None,
             "is": "Of the things found in what a compaction summarized, the share that the model "
             "still sees after it, word for word or in the summary; of several compactions the "
@@ -75,7 +75,7 @@ def _clean(value: Any) -> Any:
     return [_clean(each) for each in value] if isinstance(value, list) else value
 
 
-def _is_measured(report: Report) -> bool:
+def is_measured(report: Report) -> bool:
     """Whether a share is known: not where no summary of which it would be one can be read."""
     return report.worst is not None or all(one.fidelity.is_readable for one in report.compactions)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 
 import pytest
@@ -50,6 +51,23 @@ def test_what_is_not_known_comes_after_the_smallest() -> None:
         for one in (UsageSum(calls=1, unpriced=1), NOTHING, UsageSum(cost=1, calls=1))
     )
     assert cost.sort_key(unknown) < cost.sort_key(free) < cost.sort_key(dear)
+
+
+def test_a_session_that_its_agent_writes_is_marked_for_a_minute() -> None:
+    last = next(each for each in columns() if each.title == "Last used")
+    assert last.detail is not None and last.spoken is not None
+    now = time.time() * 1000
+    for changes, marked in (
+        ({"last_ms": now - 50_000}, True),
+        ({"last_ms": now - 70_000, "file_ms": now}, False),
+        ({"file_ms": now - 50_000}, True),
+        ({"last_ms": now - 1_000, "path": ""}, False),
+        ({"last_ms": now + 90_000}, False),
+    ):
+        row = replace(ROW, session=replace(SESSION, **{"path": "/x/a.jsonl", **changes}))
+        assert last.text(row).startswith("●") is marked
+        assert ("is writing it" in (last.detail(row) or "")) is marked
+        assert ("being written" in last.spoken(row)) is marked
 
 
 def test_a_title_is_one_line_with_its_note() -> None:

@@ -10,6 +10,8 @@ from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QInputDialog, QMenu, QMessageBox, QWidget
 
+from tests.formats.claude_lines import SESSION as CLAUDE
+from tests.formats.claude_lines import Lines
 from tests.generated import write_session
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path
@@ -146,7 +148,8 @@ async def test_several_go_to_the_trash_at_once_and_come_back(house: House, tmp_p
     live.keys("Ctrl+Z", to=page)
     await shows(live, page, 3)
     await live.until(lambda: live.has_document, "the session that was shown")
-    assert live.document.key == shown and not page.notice.isVisible()
+    await live.until(lambda: not page.notice.isVisible(), "the notice goes")
+    assert live.document.key == shown
     assert [one.read_bytes() for one in files] == bytes_before
 
 
@@ -202,6 +205,85 @@ async def test_a_session_rests_in_the_archive_with_a_note(house: House, tmp_path
     live.keys("Alt+L", to=page)
     await shows(live, page, 3)
     assert SAMPLE in titles(page), "the note is taken back, too"
+
+
+async def test_labels_are_put_on_several_shown_filtered_by_and_taken_back(
+    house: House, tmp_path: Path
+) -> None:
+    live, page = await started(house, tmp_path)
+    assert not page.filters.label.isVisible(), "there is none to filter by"
+    page.table.setFocus()
+    live.keys("Ctrl+A", to=page.table)
+    await label(live, page, "New label")
+    dialog = await live.dialog(QInputDialog)
+    live.type(" to  do\n")
+    await live.until(lambda: not dialog.isVisible(), "the label")
+    page.activateWindow()
+    await live.until(page.filters.label.isVisible, "the filter")
+    await live.until(
+        lambda: all(row.session.labels == ("to do",) for row in page.table.rows.rows), "on all"
+    )
+    before = page.table.grab().toImage()
+    row = next(one for one in page.table.rows.rows if one.session.title == SAMPLE)
+    page.table.choose({row.session.key}, row.session.key)
+    await label(live, page, "to do")
+    await live.until(lambda: page.table.current.session.labels == (), "it is taken away")
+    assert page.table.grab().toImage() != before
+    live.press_button("Label", page.filters)
+    values = await popup(live, ValueList)
+    live.keys("Down", "Space", to=values.table)
+    await shows(live, page, 2)
+    live.keys("Esc", to=values)
+    assert SAMPLE not in titles(page) and page.filters.filters.labels == {"to do"}
+    live.keys("Ctrl+Z", to=page)
+    await shows(live, page, 3)
+    live.keys("Ctrl+Z", to=page)
+    await live.until(lambda: page.table.rows.rowCount() == 0, "none has it any more")
+
+
+async def label(live: RunningWindow, page: LibraryPage, words: str) -> None:
+    """Choose from the labels of the selected sessions."""
+    live.press_button("More", page)
+    await choose(live, "Labels")
+    await live.until(
+        lambda: (
+            isinstance(QApplication.activePopupWidget(), QMenu)
+            and any(
+                one.text() == "&New label…" for one in QApplication.activePopupWidget().actions()
+            )
+        ),
+        "the labels",
+    )
+    await choose(live, words)
+
+
+async def test_sub_agents_go_to_the_trash_with_their_session_and_come_back(
+    house: House, tmp_path: Path
+) -> None:
+    live, page = await started(house, tmp_path)
+    main = Lines().user("u1", "Fix the quay").reply("a1", "msg_1", ("c1", "Agent"))
+    place = main.result("r1", "c1").write(tmp_path / f"{CLAUDE}.jsonl")
+    for name in ("a1", "b2"):
+        agent = Lines(isSidechain=True, agentId=name).user(f"{name}-u", "Look.", on=None)
+        agent.write(tmp_path / CLAUDE / "subagents" / f"agent-{name}.jsonl")
+    live.drop(place)
+    await shows(live, page, 4)
+    page.filters.started.click()
+    await shows(live, page, 6)
+    await at_title(live, page, "Fix the quay")
+    live.keys("Delete", to=page.table)
+    await shows(live, page, 3)
+    assert "1 session and its 2 sub-agents moved to the trash." in live.words(page.notice)
+    live.keys("Ctrl+Z", to=page)
+    await shows(live, page, 6)
+    await at_title(live, page, "Fix the quay")
+    live.keys("Delete", to=page.table)
+    await shows(live, page, 3)
+    live.keys("Alt+T", to=page)
+    await live.until(lambda: "Fix the quay" in titles(page), "the trash")
+    await at_title(live, page, "Fix the quay")
+    live.keys("Ctrl+E", to=page.table)
+    await live.until(lambda: page.table.rows.rowCount() == 0, "all three are put back")
 
 
 async def test_return_searches_the_entries_and_a_hit_opens_its_session_there(

@@ -1,0 +1,179 @@
+"""Jobs shared out to processes, each of which may fail, hang or kill its process without costing
+another.
+
+``concurrent.futures`` gives up all jobs when one process dies, does not say which job it was, and
+cannot end one that takes too long. Here a process has one job at a time, so both are known.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from typing import Any, Generic, TypeVar
+
+Job = TypeVar("Job")
+Result = TypeVar("Result")
+
+_STARTS = 3
+"""Processes in a row that may die before they are ready."""
+_CONTEXT = multiprocessing.get_context("spawn")
+
+
+class PoolError(Exception):
+    """No process can be made ready; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome(Generic[Job, Result]):
+    """What became of one job."""
+
+    job: Job
+    result: Result | None
+    failure: str = ""
+    """Why there is no result, in a sentence without its stop."""
+
+
+def outcomes(
+    jobs: Iterable[Job],
+    prepare: Callable[[], Callable[[Job], Result]],
+    processes: int,
+    limit_s: float | None = None,
+) -> Generator[Outcome[Job, Result], None, None]:
+    """The outcome of every job exactly once, as they are done. Closing the iterator ends all
+    processes at once.
+
+    ``prepare`` is called in each process and gives what does a job there; it, the jobs and the
+    results are pickled. ``limit_s``: seconds that one job may take. Raises PoolError.
+    """
+    waiting = list(jobs)[::-1]
+    workers: list[_Worker] = []
+    lost = 0
+    try:
+        while waiting or any(worker.has_job for worker in workers):
+            while len(workers) < min(processes, len(waiting) + sum(w.has_job for w in workers)):
+                workers.append(_Worker(prepare, limit_s))
+            for worker in _heard(workers):
+                outcome = worker.outcome()
+                if outcome is not None:
+                    yield outcome
+                if worker.is_ready and waiting:
+                    worker.give(waiting.pop())
+                elif not worker.is_ready:
+                    workers.remove(worker)
+                    worker.end()
+                    lost = 0 if outcome is not None else lost + 1
+                    if lost >= _STARTS or worker.refusal:
+                        raise PoolError(worker.refusal or "its processes end before they begin")
+    finally:
+        for worker in workers:
+            worker.end()
+
+
+def _heard(workers: list[_Worker]) -> list[_Worker]:
+    """Wait for those that have something to say, or whose time is over."""
+    left = min((worker.deadline for worker in workers), default=float("inf")) - time.monotonic()
+    pipes = [worker.pipe for worker in workers]
+    heard = set(wait(pipes, None if left == float("inf") else max(0.0, left)))
+    now = time.monotonic()
+    return [one for one in workers if one.pipe in heard or one.deadline <= now]
+
+
+class _Worker:
+    """A process, and the job that it has."""
+
+    def __init__(self, prepare: Callable[[], Any], limit_s: float | None) -> None:
+        self._limit_s = limit_s
+        self._job: Any = None
+        self.has_job = self.is_ready = False
+        self.refusal = ""
+        """Why it cannot do any job."""
+        self.deadline = float("inf")
+        """Of its job, by the monotonic clock."""
+        self.pipe, theirs = _CONTEXT.Pipe()
+        self._process = _CONTEXT.Process(target=_serve, args=(theirs, prepare), daemon=True)
+        with _no_interrupts():
+            self._process.start()
+        theirs.close()
+
+    def give(self, job: Any) -> None:
+        self._job, self.has_job = job, True
+        if self._limit_s is not None:
+            self.deadline = time.monotonic() + self._limit_s
+        try:
+            self.pipe.send(job)
+        except OSError:
+            return  # it has died: its pipe says so next
+
+    def outcome(self) -> Outcome[Any, Any] | None:
+        """What it says of its job, or what its silence means; None where it had none."""
+        try:
+            if not self.pipe.poll():
+                return self._failed(f"took longer than its limit of {self._limit_s:g} s")
+            result, failure = self.pipe.recv()
+        except (EOFError, OSError):
+            self._process.join()
+            return self._failed(f"ended its process ({_end_words(self._process.exitcode)})")
+        if not self.is_ready and not self.has_job:
+            self.is_ready, self.refusal = not failure, failure
+            return None
+        job, self.has_job, self.deadline = self._job, False, float("inf")
+        return Outcome(job, result, failure)
+
+    def _failed(self, why: str) -> Outcome[Any, Any] | None:
+        """No more is heard of it."""
+        had_job, self.has_job, self.is_ready = self.has_job, False, False
+        return Outcome(self._job, None, why) if had_job else None
+
+    def end(self) -> None:
+        self._process.kill()
+        self._process.join()
+        self._process.close()
+        self.pipe.close()
+
+
+def _end_words(status: int | None) -> str:
+    return f"signal {-status}" if status is not None and status < 0 else f"exit status {status}"
+
+
+@contextmanager
+def _no_interrupts() -> Iterator[None]:
+    """What is started in here does not end by Ctrl+C: who started it ends it, when what is written
+    is whole."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _serve(pipe: Connection, prepare: Callable[[], Callable[[Any], Any]]) -> None:
+    """The process's main function: do jobs until the pipe closes."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        work = prepare()
+    except Exception as error:  # noqa: BLE001 -- whatever it is, the other end says it
+        pipe.send((None, _words(error)))
+        return
+    pipe.send((None, ""))
+    while True:
+        try:
+            job = pipe.recv()
+        except EOFError:
+            return  # whoever started it has ended
+        try:
+            answer = work(job), ""
+        except Exception as error:  # noqa: BLE001 -- a failed job is an outcome, with its reason
+            answer = None, _words(error)
+        pipe.send(answer)
+
+
+def _words(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}".rstrip(": ")
