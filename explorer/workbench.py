@@ -16,6 +16,7 @@ from explorer.models.client import ModelClient
 from explorer.services.changes import Change, ChangeHub, Listener, PromptsChanged, SessionsChanged
 from explorer.services.document import Document
 from explorer.services.followed_file import FollowedFile
+from explorer.services.privacy import Privacy
 from explorer.services.related_sessions import RelatedSessions, related_sessions
 from explorer.services.session_export import ExportForm, original_problem, write_session
 from explorer.services.session_files import Transcripts, remove_outputs
@@ -54,6 +55,8 @@ class Workbench:
         """``extensions``: called for compactions and navigations; None: none are."""
         self.store = store
         self.extensions = extensions
+        self.privacy = Privacy()
+        """What the person wants of secrets and imported sessions; for all opened ones."""
         self.client = client
         self.templates = load_templates()
         self.agent_prompt = load_prompt("agent")
@@ -204,7 +207,7 @@ class Workbench:
     def _document(self, loaded: LoadedSession) -> Document:
         document = Document(
             self.store, loaded, self.hub, self.client, self.templates,
-            self.agent_prompt, self._clock_ms, self._random,
+            self.agent_prompt, self._clock_ms, self._random, self.privacy,
         )  # fmt: skip
         document.extensions = self.extensions
         return document

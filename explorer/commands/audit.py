@@ -27,6 +27,7 @@ from explorer.services.audit_report import (
     save_report,
     written,
 )
+from explorer.services.privacy import Privacy
 from explorer.session.visible_text import escaped, visible_line
 
 _EPILOG = """\
@@ -106,7 +107,7 @@ def run(arguments: argparse.Namespace) -> None:
         finally:
             progress.end()
         failed = failures(report, arguments.fail_under, checks)
-        _write(arguments, report, form, failed)
+        _write(arguments, report, form, failed, chosen.document.privacy)
     if failed:
         raise AuditFailed("; ".join(f"{one.check}: {one.text}" for one in failed))
 
@@ -148,21 +149,22 @@ def _write(
     report: Report,
     form: ReportForm | None,
     found: tuple[Failure, ...],
+    privacy: Privacy,
 ) -> None:
     output = arguments.output
     if output is not None and form is not None:
         try:
-            save_report(report, form, output)
+            save_report(report, form, output, privacy)
         except OSError as error:
             reason = error.strerror or str(error)
             raise CommandFailed(f"{output}: {reason}. Nothing was written.") from error
         print(visible_line(f"{output}: the report was written"), file=sys.stderr)
         if arguments.json:
-            sys.stdout.write(escaped(written(report, "json")))
+            sys.stdout.write(escaped(written(report, "json", privacy)))
             return
         form = None
     if form is not None:
-        text = written(report, form)
+        text = written(report, form, privacy)
         sys.stdout.write(escaped(text) if form == "json" else text)
     else:
         _print_report(report, found)

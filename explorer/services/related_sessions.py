@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from explorer.services.session_forks import origin_of
+from explorer.services.session_origins import origin_of
 from explorer.store import Store
 from explorer.store.rows import SessionRow
 

@@ -91,7 +91,7 @@ def _is_assigned(found: re.Match[str]) -> bool:
     value, quoted = found["secret"][:_LOOKED_AT], bool(found["quote"])
     if _NOT_ITS_VALUE.match(found["rest"]) or (found["after"] or "") in tuple("([{<$"):
         return False
-    if quoted and (found["after"] or "") not in ("", "…", *'"\'`\\&'):
+    if quoted and (found["after"] or "") not in ("", "…", *"\"'`\\&"):
         return False
     if _PATH.match(value) or _UUID.fullmatch(value) or _NAMES_ITSELF.search(value):
         return False
