@@ -14,7 +14,7 @@ from explorer.compaction.profile import Profile
 from explorer.compaction.templates import Templates
 from explorer.extensions.manager import Extensions
 from explorer.formats import adapter_of
-from explorer.models.client import ModelClient
+from explorer.models.client import ModelClient, Models
 from explorer.models.price_list import ListedCost, listed_cost, no_listed_cost
 from explorer.services.changes import ChangeHub, CountsChanged, EntriesChanged
 from explorer.services.counting_process import ProcessCounter
@@ -68,7 +68,8 @@ class OpenedSession:
         self.templates = templates
         self.store = store
         self.client = client
-        self.models = models = AskedModels(client, privacy, store, self.row)
+        models = AskedModels(client, privacy, store, self.row)
+        self.models: Models = models
         """Who is sent text of the session."""
         writer = self.writer  # not the session itself, which a cycle would keep after its end
         self.listed_cost: ListedCost = no_listed_cost

@@ -277,4 +277,4 @@ def _masked(secret: str) -> str:
 
 def _dots(length: int) -> str:
     word = _WORD if length >= _SHORTEST_WORDED else ""
-    return DOT * (length - len(word)) + word
+    return word + DOT * (length - len(word))

@@ -7,6 +7,7 @@ import asyncio
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QDialog, QGridLayout, QLabel, QWidget
 
+from explorer.models.reply_reader import shortened
 from explorer.services.privacy import Sending
 from ui import theme
 from ui.app_state import AppState
@@ -15,9 +16,11 @@ from ui.widgets.labels import Caption
 from ui.widgets.panels import column_in, push_button, row
 
 _REMEMBERED = (
-    "The session was imported. “Send” holds for this session and this host from now on. Models on "
-    "this computer, such as Ollama's and the offline ones, are asked without a question."
+    "“Send” holds for this session and this host from now on. Models on this computer, such as "
+    "Ollama's and the offline ones, are asked without a question."
 )
+_MOST_TITLE = 100
+"""Characters of a session's title."""
 
 
 class ConsentDialog(QDialog):
@@ -25,8 +28,8 @@ class ConsentDialog(QDialog):
 
     def __init__(self, sending: Sending, parent: QWidget) -> None:
         super().__init__(parent)
-        self.setWindowTitle("Send text of an imported session")
-        self.question = self._label(f"Send text of “{sending.session}” to {sending.host}?")
+        self.setWindowTitle("Text leaves this computer")
+        self.question = self._label(f"Send text of an imported session to {sending.host}?")
         theme.bind_font(self.question, lambda: theme.ui_font(1, bold=True))
         self.send = push_button("&Send", self)
         self.send.clicked.connect(self.accept)
@@ -46,7 +49,8 @@ class ConsentDialog(QDialog):
         column.addStretch(1)
         column.addLayout(row(1, self.send, self.cancel))
         self.setAccessibleDescription(sending.sentence)
-        fit(self, 520, 260)
+        fit(self, 520, 200)
+        self.resize(self.width(), column.totalHeightForWidth(self.width()))
         self.cancel.setFocus()
 
     def _label(self, text: str) -> QLabel:
@@ -60,7 +64,8 @@ def _facts(sending: Sending) -> list[tuple[str, str]]:
     pictures = f", {sending.pictures:,} pictures" if sending.pictures else ""
     masked = "masked where they are recognised" if sending.is_masked else "not masked"
     return [
-        ("What", f"{sending.what or 'Text of the session'}, and what follows from it"),
+        ("Session", shortened(sending.session, _MOST_TITLE)),
+        ("What", sending.what or "Text of it"),
         (
             "How much",
             f"about {sending.tokens:,} tokens ({sending.characters:,} characters{pictures}) now",
@@ -94,9 +99,11 @@ class ConsentController(QObject):
 
         dialog.finished.connect(answer)
         dialog.open()
-        self._state.say(f"Waiting for you: may text go to {sending.host}?")
+        status = self._state.window.statusBar()
+        status.showMessage(f"Waits for your answer: may text go to {sending.host}?")
         try:
             return bool(await answered)
         finally:
+            status.clearMessage()
             dialog.close()
             dialog.deleteLater()

@@ -75,7 +75,7 @@ async def test_the_first_text_of_an_imported_session_leaves_after_a_question(
     await live.until(lambda: panel.draft.drafts(), "the draft")
     await live.back()
     sent = json.dumps(far.requests, ensure_ascii=False)
-    assert KEY not in sent and "sk-ant-•" in sent
+    assert KEY not in sent and "sk-ant-[masked]•" in sent
 
     before = len(far.requests)
     live.keys("Ctrl+Shift+K")
@@ -86,5 +86,5 @@ async def test_the_first_text_of_an_imported_session_leaves_after_a_question(
 async def test_secrets_are_shown_masked(house: House, tmp_path: Path) -> None:
     live = await house.start(imported(tmp_path))
     live.click_entry(0)
-    await live.until(lambda: "sk-ant-•" in live.words(live.window.entry), "the masked key")
+    await live.until(lambda: "sk-ant-[masked]•" in live.words(live.window.entry), "the masked key")
     assert KEY not in live.words()
