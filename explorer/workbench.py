@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from random import Random, SystemRandom
 
@@ -188,8 +189,10 @@ class Workbench:
         self.hub.publish(SessionsChanged())
 
     async def search(self, query: str, key: int | None = None, limit: int = 200) -> list[SearchHit]:
-        """Entries that hold all words of the query."""
-        return await asyncio.to_thread(self.store.search, query, key, limit)
+        """Entries that hold all words of the query, of which secrets may be some; their lines as
+        they are shown."""
+        hits = await asyncio.to_thread(self.store.search, query, key, limit)
+        return [replace(hit, snippet=self.privacy.shown(hit.snippet)) for hit in hits]
 
     # one session ---------------------------------------------------------------------------------
 

@@ -4,7 +4,6 @@ result goes."""
 from __future__ import annotations
 
 import argparse
-import asyncio
 import shutil
 import sys
 import tempfile
@@ -16,9 +15,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from explorer.commands.errors import CommandFailed, UsageError
+from explorer.commands.run_terminal import typed_line
 from explorer.compaction.profile import BASES, Profile
 from explorer.formats import ExportError, FormatError
-from explorer.models.client import ModelClient, ModelClientConfig
+from explorer.models.client import CancelToken, ModelClient, ModelClientConfig
 from explorer.services.changes import Change, ExtensionsActed
 from explorer.services.document import Document
 from explorer.services.privacy import Privacy, Sending
@@ -145,11 +145,11 @@ def use_privacy(privacy: Privacy, arguments: argparse.Namespace) -> None:
         _print_note(sending.sentence)
         if is_agreed:
             return True
-        if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        if not sys.stdin.isatty():
             _print_note("Give --send to agree; a local or offline model needs no consent.")
             return False
         print("Send it? [y/N] ", end="", file=sys.stderr, flush=True)
-        answer = await asyncio.to_thread(sys.stdin.readline)
+        answer = await typed_line(sys.stdin, CancelToken())
         return answer.strip().lower() in ("y", "yes")
 
     privacy.ask = ask
