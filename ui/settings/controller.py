@@ -135,8 +135,9 @@ class SettingsController(QObject):
         privacy = state.bench.privacy
         before = privacy.mask_shown
         privacy.follow(state.live.get)
-        if privacy.mask_shown != before:
-            state.show(state.document)
+        # A running turn is not taken from under the agent; what is read from now on follows.
+        if privacy.mask_shown != before and not state.agent_running:
+            state.show_anew()
 
     def tell_problems(self) -> None:
         """Say once what of the files cannot be used; what is only unknown, the dialog says."""

@@ -8,13 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PySide6.QtWidgets import QApplication
 
 from tests.models.server import Answer, ChatServer
 from tests.models.summaries import GOOD
 from tests.ui.window.house import House
+from ui.conversation.view.selection import conversation_words
 from ui.models.consent import ConsentDialog
 
 KEY = "sk-ant-api03-Zq8Lw2Rt6Yp0Ks4Vn9Xc"
+MASKED = "sk-ant-[masked]•"
 HOST = "models.example"
 
 
@@ -75,7 +78,7 @@ async def test_the_first_text_of_an_imported_session_leaves_after_a_question(
     await live.until(lambda: panel.draft.drafts(), "the draft")
     await live.back()
     sent = json.dumps(far.requests, ensure_ascii=False)
-    assert KEY not in sent and "sk-ant-[masked]•" in sent
+    assert KEY not in sent and MASKED in sent
 
     before = len(far.requests)
     live.keys("Ctrl+Shift+K")
@@ -83,8 +86,20 @@ async def test_the_first_text_of_an_imported_session_leaves_after_a_question(
     await live.idle()
 
 
-async def test_secrets_are_shown_masked(house: House, tmp_path: Path) -> None:
+async def test_secrets_are_shown_masked_unless_the_settings_say_otherwise(
+    house: House, tmp_path: Path
+) -> None:
     live = await house.start(imported(tmp_path))
-    live.click_entry(0)
-    await live.until(lambda: "sk-ant-[masked]•" in live.words(live.window.entry), "the masked key")
+    entry = live.window.entry
+    live.click_entry(38)
+    await live.until(lambda: MASKED in live.words(entry), "the masked key")
+    entry.header.copy.click()
+    assert MASKED in QApplication.clipboard().text()
+    assert MASKED in live.window.windowTitle()
+    assert MASKED in conversation_words(live.window.agent.conversation.view.flow)
     assert KEY not in live.words()
+    live.session.state.live.set("privacy.maskShown", False)
+    await live.idle()
+    live.click_entry(38)
+    await live.until(lambda: KEY in live.words(entry), "the key")
+    assert KEY in conversation_words(live.window.agent.conversation.view.flow)
