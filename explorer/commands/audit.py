@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import get_args
 
@@ -27,7 +28,6 @@ from explorer.services.audit_report import (
     save_report,
     written,
 )
-from explorer.services.privacy import Privacy
 from explorer.session.visible_text import escaped, visible_line
 
 _EPILOG = """\
@@ -107,7 +107,7 @@ def run(arguments: argparse.Namespace) -> None:
         finally:
             progress.end()
         failed = failures(report, arguments.fail_under, checks)
-        _write(arguments, report, form, failed, chosen.document.privacy)
+        _write(arguments, report, form, failed, chosen.document.privacy.exported)
     if failed:
         raise AuditFailed("; ".join(f"{one.check}: {one.text}" for one in failed))
 
@@ -149,22 +149,22 @@ def _write(
     report: Report,
     form: ReportForm | None,
     found: tuple[Failure, ...],
-    privacy: Privacy,
+    exported: Callable[[str], str],
 ) -> None:
     output = arguments.output
     if output is not None and form is not None:
         try:
-            save_report(report, form, output, privacy)
+            save_report(report, form, output, exported)
         except OSError as error:
             reason = error.strerror or str(error)
             raise CommandFailed(f"{output}: {reason}. Nothing was written.") from error
         print(visible_line(f"{output}: the report was written"), file=sys.stderr)
         if arguments.json:
-            sys.stdout.write(escaped(written(report, "json", privacy)))
+            sys.stdout.write(escaped(written(report, "json", exported)))
             return
         form = None
     if form is not None:
-        text = written(report, form, privacy)
+        text = written(report, form, exported)
         sys.stdout.write(escaped(text) if form == "json" else text)
     else:
         _print_report(report, found)
