@@ -56,21 +56,14 @@ class OpenedSession:
         self.key = loaded.key
         self.row = loaded.row
         self.header = loaded.header
-        self.privacy = privacy = privacy or Privacy()
+        self.privacy = privacy or Privacy()
         self.stored: Payloads = loaded.payloads
         """What was recorded, secrets and all: to be counted, searched, edited, copied, given to a
         person's own extensions."""
-        self.payloads: Payloads = MaskedPayloads(self.stored, lambda: privacy.mask_shown)
-        """As it is shown, and audited."""
-        self.sent: Payloads = MaskedPayloads(self.stored, lambda: privacy.mask_sent)
-        """As it is sent to be summarized."""
         self.writer = SessionWriter(store, loaded, hub, now_ms, random)
         self.templates = templates
         self.store = store
         self.client = client
-        models = AskedModels(client, privacy, store, self.row)
-        self.models: Models = models
-        """Who is sent text of the session."""
         writer = self.writer  # not the session itself, which a cycle would keep after its end
         self.listed_cost: ListedCost = no_listed_cost
         """What a reply cost by listed prices, where its agent, whose files are only read, recorded
@@ -92,16 +85,27 @@ class OpenedSession:
         """The last context that was asked for."""
         self.made_here = MadeHere(store, self.key, writer, self.header.time_ms)
         """Whether this program recorded an entry: it came from no file, and no fork copied it."""
+        self._make_masked(AskedModels(client, self.privacy, store, self.row), self.privacy)
+        self._prompts: dict[int, int] = {}
+        """Prompt tokens by reply, as far as they were asked for."""
+        self.extensions: Extensions | None = None
+        """Asked about compactions and navigations; None: no extensions."""
+
+    def _make_masked(self, models: AskedModels, privacy: Privacy) -> None:
+        """The ways to read and to send the session by the person's wishes, none of which knows the
+        session itself."""
+        self.models: Models = models
+        """Who is sent text of the session."""
+        self.payloads: Payloads = MaskedPayloads(self.stored, lambda: privacy.mask_shown)
+        """As it is shown, and audited."""
+        self.sent: Payloads = MaskedPayloads(self.stored, lambda: privacy.mask_sent)
+        """As it is sent to be summarized."""
         self.sent_to_agent: Payloads = MaskedPayloads(
             self.stored,
             lambda: privacy.mask_sent and models.are_for_imported(),
             self.made_here,
         )
         """As the agent is sent it, which needs what it wrote and read itself as that was."""
-        self._prompts: dict[int, int] = {}
-        """Prompt tokens by reply, as far as they were asked for."""
-        self.extensions: Extensions | None = None
-        """Asked about compactions and navigations; None: no extensions."""
 
     def use_templates(self, templates: Templates, agent_prompt: str) -> None:
         """Send these templates from now on; requests that are begun keep theirs."""
