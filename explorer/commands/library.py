@@ -219,7 +219,7 @@ def _export(arguments: argparse.Namespace) -> None:
         return
     print(visible_line(f"wrote {report.entries:,} entries to {output}"))
     if note := secrets_note(report):
-        print(note, file=sys.stderr)
+        print(note)
     if report.read_over:
         print(visible_line(shape_note(report.read_over)), file=sys.stderr)
     if report.left_out:
