@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from random import Random, SystemRandom
 
@@ -16,6 +17,7 @@ from explorer.models.client import ModelClient
 from explorer.services.changes import Change, ChangeHub, Listener, PromptsChanged, SessionsChanged
 from explorer.services.document import Document
 from explorer.services.followed_file import FollowedFile
+from explorer.services.privacy import Privacy
 from explorer.services.related_sessions import RelatedSessions, related_sessions
 from explorer.services.session_export import ExportForm, original_problem, write_session
 from explorer.services.session_files import Transcripts, remove_outputs
@@ -54,6 +56,8 @@ class Workbench:
         """``extensions``: called for compactions and navigations; None: none are."""
         self.store = store
         self.extensions = extensions
+        self.privacy = Privacy()
+        """What the person wants of secrets and imported sessions; for all opened ones."""
         self.client = client
         self.templates = load_templates()
         self.agent_prompt = load_prompt("agent")
@@ -185,8 +189,10 @@ class Workbench:
         self.hub.publish(SessionsChanged())
 
     async def search(self, query: str, key: int | None = None, limit: int = 200) -> list[SearchHit]:
-        """Entries that hold all words of the query."""
-        return await asyncio.to_thread(self.store.search, query, key, limit)
+        """Entries that hold all words of the query, of which secrets may be some; their lines as
+        they are shown."""
+        hits = await asyncio.to_thread(self.store.search, query, key, limit)
+        return [replace(hit, snippet=self.privacy.shown(hit.snippet)) for hit in hits]
 
     # one session ---------------------------------------------------------------------------------
 
@@ -204,7 +210,7 @@ class Workbench:
     def _document(self, loaded: LoadedSession) -> Document:
         document = Document(
             self.store, loaded, self.hub, self.client, self.templates,
-            self.agent_prompt, self._clock_ms, self._random,
+            self.agent_prompt, self._clock_ms, self._random, self.privacy,
         )  # fmt: skip
         document.extensions = self.extensions
         return document

@@ -300,6 +300,16 @@ class AppState(QObject):
             for fill in self.fillers:
                 fill()
 
+    def show_anew(self) -> None:
+        """Let every pane read the document that is shown again."""
+        document = self.document
+        if document is None:
+            return
+        self.show(None)
+        self.show(document)
+        for fill in self.fillers:
+            fill()
+
     def models(self, purpose: str) -> list[tuple[str, str]]:
         """(id, label) of the models that can do a job: ``summary`` or ``agent``."""
         if self.bench is None:

@@ -56,6 +56,7 @@ from ui.main_window import MainWindow
 from ui.map.navigation import (
     NavigationController,
 )
+from ui.models.consent import ConsentController
 from ui.models.controller import (
     ModelsController,
 )
@@ -159,6 +160,7 @@ class WindowSession(QObject):
     def _make_pages(self) -> None:
         """Dialogs and windows that are opened from this one."""
         self.prompts = PromptTabController(self.state, self.agent)
+        self.consent = ConsentController(self.state)
         self.models = ModelsController(self.state, self.agent)
         self.settings = SettingsController(self.state, self.agent.automatic, self.models.pick)
         self.profiles = ProfilesController(self.state)

@@ -32,7 +32,7 @@ from explorer.agent.prompt import MessageQueue, UserPrompt
 from explorer.agent.reply import PartialReply, ReplyClient, ReplyResult
 from explorer.agent.tool_rounds import NOT_RUN, ToolRound, result_message
 from explorer.agent.tools.port import ToolBox, ToolOutcome
-from explorer.models.client import Cancelled, CancelToken, ChatMessage, ModelClient, ToolCall
+from explorer.models.client import Cancelled, CancelToken, ChatMessage, Models, ToolCall
 from explorer.models.retry import Retry, RetryPolicy, pause, wait_before_next
 from explorer.session.entries import AssistantMessage, Message
 
@@ -75,7 +75,7 @@ class AgentTurn:
     def __init__(
         self,
         port: SessionPort,
-        client: ModelClient,
+        client: Models,
         model: str,
         system: str,
         tools: ToolBox | None,

@@ -299,7 +299,10 @@ class ReplyClient:
             return tuple(sendable(whole, pictures=outgoing.pictures))
 
         sent = await asyncio.to_thread(messages)
-        request = ModelRequest(outgoing.model, sent, thinking=thinking, tools=outgoing.tools)
+        request = ModelRequest(
+            outgoing.model, sent, thinking=thinking, tools=outgoing.tools,
+            of=f"The conversation with {len(sent):,} messages",
+        )  # fmt: skip
         reply = PartialReply(call.id for message in sent for call in message.tool_calls)
         result = ReplyResult(reply, sent=sent)
         try:

@@ -6,7 +6,7 @@ import argparse
 import asyncio
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import get_args
 
@@ -122,7 +122,7 @@ def _audit_one(
         finally:
             progress.end()
         failed = failures(report, arguments.fail_under, checks)
-        _write(arguments, report, form, failed)
+        _write(arguments, report, form, failed, chosen.document.privacy.exported)
     if failed:
         raise AuditFailed("; ".join(f"{one.check}: {one.text}" for one in failed))
 
@@ -164,21 +164,22 @@ def _write(
     report: Report,
     form: ReportForm | None,
     found: tuple[Failure, ...],
+    exported: Callable[[str], str],
 ) -> None:
     output = arguments.output
     if output is not None and form is not None:
         try:
-            save_report(report, form, output)
+            save_report(report, form, output, exported)
         except OSError as error:
             reason = error.strerror or str(error)
             raise CommandFailed(f"{output}: {reason}. Nothing was written.") from error
         print(visible_line(f"{output}: the report was written"), file=sys.stderr)
         if arguments.json:
-            sys.stdout.write(escaped(written(report, "json")))
+            sys.stdout.write(escaped(written(report, "json", exported)))
             return
         form = None
     if form is not None:
-        text = written(report, form)
+        text = written(report, form, exported)
         sys.stdout.write(escaped(text) if form == "json" else text)
     else:
         _print_report(report, found)

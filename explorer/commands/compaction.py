@@ -15,6 +15,7 @@ from explorer.commands.options import (
     add_common,
     add_output,
     add_profile,
+    add_send,
     add_session,
     add_summarizing,
     check_positive,
@@ -62,6 +63,8 @@ def add_arguments(parser: argparse.ArgumentParser, command: str) -> None:
         _add_prune_options(parser)
         return
     add_summarizing(parser)
+    if command != "preview":
+        add_send(parser)
     add_common(parser)
     if command == "preview":
         return

@@ -15,7 +15,7 @@ from explorer.commands.targets import Target, session_named, target, workbench
 from explorer.formats import ExportError, FormatError
 from explorer.formats.pi.export import shape_note
 from explorer.formats.registry import ADAPTERS
-from explorer.services.session_export import FORMS, changed_form, form_of_file
+from explorer.services.session_export import FORMS, changed_form, form_of_file, secrets_note
 from explorer.services.session_forks import Forked
 from explorer.session.kinds import Kind
 from explorer.session.visible_text import visible_line
@@ -144,7 +144,7 @@ def _print_hits(
     arguments: argparse.Namespace, bench: Workbench, key: int | None, *, stored: bool
 ) -> None:
     """Find and print; the number of a session that is not stored says nothing and is left out."""
-    found = []
+    found, shown = [], bench.privacy.shown
     for hit in bench.store.search(arguments.query, key, arguments.limit):
         document = bench.open_blocking(hit.key)
         kind = Kind(document.tree.columns.kind[hit.index]).name.lower()
@@ -153,7 +153,7 @@ def _print_hits(
     if arguments.json:
         print_json(
             [
-                {"session": s, "index": h.index, "entry": i, "kind": k, "snippet": h.snippet}
+                {"session": s, "index": h.index, "entry": i, "kind": k, "snippet": shown(h.snippet)}
                 for s, h, i, k in found
             ]
         )
@@ -162,7 +162,7 @@ def _print_hits(
     else:
         print_table(
             ("session", "#", "entry", "kind", "text"),
-            [(s, f"#{hit.index}", name, kind, hit.snippet) for s, hit, name, kind in found],
+            [(s, f"#{hit.index}", name, kind, shown(hit.snippet)) for s, hit, name, kind in found],
             right=(0, 1),
         )
 
@@ -213,10 +213,13 @@ def _export(arguments: argparse.Namespace) -> None:
                 "left_out": report.left_out,
                 "unknown_types": report.unknown_types,
                 "read_over": report.read_over,
+                "masked": report.masked,
             }
         )
         return
     print(visible_line(f"wrote {report.entries:,} entries to {output}"))
+    if note := secrets_note(report):
+        print(note)
     if report.read_over:
         print(visible_line(shape_note(report.read_over)), file=sys.stderr)
     if report.left_out:

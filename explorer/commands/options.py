@@ -26,6 +26,23 @@ def add_session(
         help="number from `list`, start of a session id, or path to a session file",
     )  # fmt: skip
     parser.add_argument("--at", metavar="ENTRY", help=f"{at} (default: the leaf)")
+    add_show_secrets(parser)
+
+
+def add_show_secrets(parser: argparse.ArgumentParser) -> None:
+    """Keys, tokens and passwords as they are."""
+    parser.add_argument(
+        "--show-secrets", action="store_true", help="do not mask keys, tokens and passwords"
+    )
+
+
+def add_send(parser: argparse.ArgumentParser) -> None:
+    """The consent that text of an imported session needs before it goes to a provider."""
+    parser.add_argument(
+        "--send",
+        action="store_true",
+        help="agree that text of an imported session goes to the provider of the model",
+    )
 
 
 def add_output(parser: argparse.ArgumentParser) -> None:

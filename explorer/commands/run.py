@@ -21,7 +21,7 @@ from explorer.agent.tools.file_content import PICTURE_HEAD, picture, picture_typ
 from explorer.agent.tools.port import ToolBox, ToolError
 from explorer.agent.workspace import Workspace
 from explorer.commands.errors import CommandFailed, CommandStopped, UsageError
-from explorer.commands.options import add_common, check_positive
+from explorer.commands.options import add_common, add_send, check_positive
 from explorer.commands.output import print_json
 from explorer.commands.run_terminal import OutputForm, RefusingApprover, RunOutput, TerminalApprover
 from explorer.commands.targets import (
@@ -29,6 +29,7 @@ from explorer.commands.targets import (
     find_session,
     report_extensions,
     session_rules,
+    use_privacy,
     workbench,
 )
 from explorer.models.client import DEMO, CancelToken, ImagePart
@@ -88,12 +89,14 @@ def _add_run_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--image", type=Path, action="append", default=[], metavar="FILE",
                      help="a picture that goes with the prompt; as often as needed")  # fmt: skip
     parser.add_argument("--no-extensions", action="store_true", help="ask no extension")
+    add_send(parser)
     parser.add_argument("--events", action="store_true", help="print each event as a line of JSON")
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Run one of this module's commands. Raises UsageError, CommandFailed or CommandStopped."""
     with workbench(arguments.database) as bench:
+        use_privacy(bench.privacy, arguments)
         work = _new if arguments.command == "new" else _run
         asyncio.run(work(arguments, bench))
 

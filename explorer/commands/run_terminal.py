@@ -87,7 +87,7 @@ class TerminalApprover:
         while True:
             sys.stderr.write(_CHOICES.replace("ession", f"ession{allows}"))
             sys.stderr.flush()
-            match (await self._line(cancel)).strip().lower():
+            match (await typed_line(self._source, cancel)).strip().lower():
                 case "y" | "yes":
                     return ApprovalAnswer("once")
                 case "s" | "session":
@@ -97,21 +97,22 @@ class TerminalApprover:
                 case _:
                     self._print("Please answer y, s or n.")
 
-    async def _line(self, cancel: CancelToken) -> str:
-        """A line from the terminal. Raises Cancelled."""
-        loop = asyncio.get_running_loop()
-        answer: asyncio.Future[str] = loop.create_future()
 
-        def give_up() -> None:
-            loop.call_soon_threadsafe(_resolve, answer, None)
+async def typed_line(source: TextIO, cancel: CancelToken) -> str:
+    """A line from the terminal. Raises Cancelled."""
+    loop = asyncio.get_running_loop()
+    answer: asyncio.Future[str] = loop.create_future()
 
-        forget = cancel.add_callback(give_up)
-        stop = _wait_for_line(loop, self._source, answer)
-        try:
-            return await answer
-        finally:
-            forget()
-            stop()
+    def give_up() -> None:
+        loop.call_soon_threadsafe(_resolve, answer, None)
+
+    forget = cancel.add_callback(give_up)
+    stop = _wait_for_line(loop, source, answer)
+    try:
+        return await answer
+    finally:
+        forget()
+        stop()
 
 
 def question_lines(request: ApprovalRequest, size: os.terminal_size) -> list[str]:

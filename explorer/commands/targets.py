@@ -15,11 +15,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from explorer.commands.errors import CommandFailed, UsageError
+from explorer.commands.run_terminal import typed_line
 from explorer.compaction.profile import BASES, Profile
 from explorer.formats import ExportError, FormatError
-from explorer.models.client import ModelClient, ModelClientConfig
+from explorer.models.client import CancelToken, ModelClient, ModelClientConfig
 from explorer.services.changes import Change, ExtensionsActed
 from explorer.services.document import Document
+from explorer.services.privacy import Privacy, Sending
 from explorer.services.session_export import changed_form
 from explorer.session.visible_text import visible_line
 from explorer.settings import paths
@@ -59,7 +61,9 @@ def workbench(database: Path | None) -> Iterator[Workbench]:
     client = model_client(live)
     extensions = following_extensions(live)
     try:
-        yield Workbench(store, client, extensions=extensions)
+        bench = Workbench(store, client, extensions=extensions)
+        bench.privacy.follow(live.get)
+        yield bench
     except (StoreError, FormatError) as error:
         raise CommandFailed(str(error)) from error
     except BrokenPipeError:
@@ -125,9 +129,30 @@ def session_named(name: str, database: Path | None) -> Iterator[Named]:
 def target(arguments: argparse.Namespace) -> Iterator[Target]:
     """The session and the entry that the command names. Raises UsageError, CommandFailed."""
     with session_named(arguments.session, arguments.database) as named:
+        use_privacy(named.bench.privacy, arguments)
         document = named.bench.open_blocking(named.key)
         at = entry_named(document, arguments.at)
         yield Target(named.bench, document, at, named.stored)
+
+
+def use_privacy(privacy: Privacy, arguments: argparse.Namespace) -> None:
+    """What the command line says of secrets, and of text that leaves this computer."""
+    if getattr(arguments, "show_secrets", False):
+        privacy.mask_shown = privacy.mask_exports = False
+    is_agreed = getattr(arguments, "send", False)
+
+    async def ask(sending: Sending) -> bool:
+        _print_note(sending.sentence)
+        if is_agreed:
+            return True
+        if not sys.stdin.isatty():
+            _print_note("Give --send to agree; a local or offline model needs no consent.")
+            return False
+        print("Send it? [y/N] ", end="", file=sys.stderr, flush=True)
+        answer = await typed_line(sys.stdin, CancelToken())
+        return answer.strip().lower() in ("y", "yes")
+
+    privacy.ask = ask
 
 
 def entry_named(document: Document, name: str | None) -> int:

@@ -14,7 +14,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Protocol
 
 from explorer.models.catalogue import (
     DEMO,
@@ -77,7 +77,7 @@ from explorer.models.request import (
     ToolCall,
     ToolSpec,
 )
-from explorer.models.route import FindRoute, Route, Routes
+from explorer.models.route import HERE, Destination, FindRoute, Route, Routes, destination_at
 from explorer.models.servers import USUAL_ADDRESSES, FoundServers, find_servers, free_name, look_at
 from explorer.models.user_models import (
     Override,
@@ -97,6 +97,7 @@ __all__ = [
     "ChatMessage",
     "Completion",
     "ContentPart",
+    "Destination",
     "ErrorKind",
     "Event",
     "Finished",
@@ -110,6 +111,7 @@ __all__ = [
     "ModelError",
     "ModelInfo",
     "ModelRequest",
+    "Models",
     "Override",
     "ProviderModels",
     "Role",
@@ -183,6 +185,14 @@ class ModelClientConfig:
     """The file with the user's servers and overrides; None: they are in memory only."""
 
 
+class Models(Streams, Protocol):
+    """Answers requests, and knows the models that do."""
+
+    def info(self, model_id: str) -> ModelInfo:
+        """See ``ModelClient``."""
+        ...
+
+
 class ModelClient:
     """Answers model requests on whichever asyncio loop asks."""
 
@@ -226,6 +236,14 @@ class ModelClient:
         if model_id == REMOTE:
             return bool(self._remote.address)
         return self._routes.has_way(provider_of(model_id), self._api_base)
+
+    def destination(self, model_id: str, endpoint: str | None = None) -> Destination:
+        """Where a request to a model goes. ``endpoint``: see ``ModelRequest``. Asks nobody."""
+        if model_id.startswith("offline/") or model_id in self._served:
+            return HERE
+        if model_id == REMOTE:
+            return destination_at(endpoint or self._remote.address)
+        return self._routes.destination(model_id, self._api_base)
 
     def use_endpoint(self, address: str) -> None:
         """Let ``remote/endpoint`` stand for another address from now on; empty for none.

@@ -110,6 +110,8 @@ class ModelRequest:
     tool_choice: str | None = None
     endpoint: str | None = None
     """The address that ``remote/endpoint`` stands for in this request; None: as configured."""
+    of: str = field(default="", compare=False)
+    """What of a session it holds, for people: ``12 entries to be summarized``. Not recorded."""
 
     def to_json(self) -> dict[str, Any]:
         """The request as a JSON object (dictionaries, lists and plain values)."""

@@ -4,13 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from os import environ
+from urllib.parse import urlsplit
 
 from explorer.models.catalogue import Catalogue, ModelInfo
 from explorer.models.keys import Keys
 from explorer.models.reply_guard import ReplyLimits
-from explorer.models.servers import model_info
+from explorer.models.servers import is_loopback, model_info
 from explorer.models.user_models import Server, UserModels, overridden
 
+_HOSTS = {
+    "anthropic": "api.anthropic.com",
+    "deepseek": "api.deepseek.com",
+    "gemini": "generativelanguage.googleapis.com",
+    "groq": "api.groq.com",
+    "mistral": "api.mistral.ai",
+    "ollama": "localhost",
+    "ollama_chat": "localhost",
+    "openai": "api.openai.com",
+    "openrouter": "openrouter.ai",
+    "xai": "api.x.ai",
+}
+"""Where litellm asks the models of a provider, for people; of others the provider is named."""
 _NO_KEY = "none"
 """A server of the user needs no key, but the client refuses to start without one."""
 
@@ -31,6 +46,27 @@ class Route:
     timeout_s: float = 3600.0
     idle_timeout_s: float = 300.0
     limits: ReplyLimits = field(default_factory=ReplyLimits)
+
+
+@dataclass(frozen=True, slots=True)
+class Destination:
+    """Where a request goes."""
+
+    host: str
+    is_here: bool = False
+    """It does not leave this computer."""
+
+
+HERE = Destination("this computer", True)
+
+
+def destination_at(address: str) -> Destination:
+    """Of an address; one that names no host is no place on this computer."""
+    try:
+        host = urlsplit(address).hostname or ""
+    except ValueError:
+        host = ""
+    return Destination(host or address, is_loopback(host))
 
 
 class Routes:
@@ -92,6 +128,19 @@ class Routes:
         if found is None and api_base is not None and info.provider == "openai":
             found = _NO_KEY
         return Route(info, model_id, api_base, found)
+
+    def destination(self, model_id: str, api_base: str | None) -> Destination:
+        """Where a request to a model goes; ``api_base`` as in ``route``. Asks nobody."""
+        server, _ = self._server_of(model_id)
+        if server is not None:
+            return destination_at(server.api_base)
+        provider = self.info(model_id).provider
+        variables = (f"{provider.upper()}_{name}" for name in ("API_BASE", "BASE_URL"))
+        named = api_base or next(filter(None, map(environ.get, variables)), "")
+        if named:
+            return destination_at(named)
+        host = _HOSTS.get(provider, f"the servers of {provider}")
+        return Destination(host, is_loopback(host))
 
     def _server_of(self, model_id: str) -> tuple[Server | None, str]:
         provider, _, name = model_id.partition("/")

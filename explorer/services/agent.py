@@ -64,7 +64,7 @@ class Agent:
         session = self._session
         context = session.context(at)
         templates = session.templates.worded(profile) if profile else session.templates
-        entries = with_notes(session.payloads.entries, context.pruned, context.again)
+        entries = with_notes(session.sent_to_agent.entries, context.pruned, context.again)
         messages = (entry_to_llm(entry, templates) for entry in entries(context.messages))
         return chat_of((message for message in messages if message is not None), model)
 
@@ -118,7 +118,7 @@ class Agent:
             if kind == Kind.ASSISTANT:
                 return at, answered
             if kind == Kind.TOOL_RESULT:
-                result = self._session.entry(at).body
+                result = self._session.stored.entry(at).body
                 if isinstance(result, ToolResultMessage):
                     answered.add(result.call_id)
             elif kind in (Kind.USER, Kind.COMPACTION, Kind.BRANCH_SUMMARY):
@@ -136,7 +136,7 @@ class Agent:
         return at
 
     def _reply(self, at: int) -> AssistantMessage | None:
-        body = self._session.entry(at).body if at >= 0 else None
+        body = self._session.stored.entry(at).body if at >= 0 else None
         return body if isinstance(body, AssistantMessage) else None
 
 

@@ -128,7 +128,7 @@ class SessionTurns:
             tools = tools_of(document, tools, Approvals("read-only"))
         system = system_prompt(document.agent_prompt, tools, self.date)
         return AgentTurn(
-            self.port_of(), document.client, self.model, system, tools, self.automatic,
+            self.port_of(), document.models, self.model, system, tools, self.automatic,
             self.retry, thinking=self.thinking, queue=self.queue, limits=self.limits,
         )  # fmt: skip
 

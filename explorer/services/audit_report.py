@@ -27,6 +27,7 @@ from explorer.services.draft_records import recorded_inputs
 from explorer.services.effective_rules import recorded_rules
 from explorer.services.open_session import OpenedSession
 from explorer.services.summary_audit import Auditor, IsCancelled, OnProgress
+from explorer.session.secrets import mask
 from explorer.session.usage_sums import PartUsage
 from explorer.settings import paths
 
@@ -157,8 +158,12 @@ def report_templates() -> dict[str, str]:
     return {file.name: file.read_text("utf-8") for file in paths.resource("report").iterdir()}
 
 
-def written(report: Report, form: ReportForm) -> str:
-    """A report in one of its forms."""
+def written(report: Report, form: ReportForm, exported: Callable[[str], str] = mask) -> str:
+    """A report in one of its forms; ``exported``: a text as it is written for others."""
+    return exported(_in_form(report, form))
+
+
+def _in_form(report: Report, form: ReportForm) -> str:
     if form == "html":
         return html(report, report_templates())
     if form == "md":
@@ -166,7 +171,9 @@ def written(report: Report, form: ReportForm) -> str:
     return orjson.dumps(document(report), option=orjson.OPT_INDENT_2).decode() + "\n"
 
 
-def save_report(report: Report, form: ReportForm, path: Path) -> None:
+def save_report(
+    report: Report, form: ReportForm, path: Path, exported: Callable[[str], str] = mask
+) -> None:
     """Write a report to a file, whole or not at all. An existing file keeps its permissions, a
     new one is readable by its owner alone. Raises OSError."""
-    private_files.write(path, written(report, form).encode(), keeps_mode=True)
+    private_files.write(path, written(report, form, exported).encode(), keeps_mode=True)

@@ -40,7 +40,7 @@ class Branches:
         """
         request = branch_request(
             prepared,
-            self._session.payloads.entries,
+            self._session.sent.entries,
             instructions,
             self._session.templates,
             replace=replace,

@@ -198,7 +198,7 @@ class Compaction:
         """The summary that a compaction updates, or None (A27)."""
         if prepared.previous_compaction < 0:
             return None
-        return self._session.entry(prepared.previous_compaction).summary or None
+        return self._session.sent.entry(prepared.previous_compaction).summary or None
 
     def requests(
         self,
@@ -218,7 +218,7 @@ class Compaction:
         session = self._session
         return build_requests(
             prepared,
-            session.payloads.entries,
+            session.sent.entries,
             self.previous_summary(prepared),
             instructions,
             session.templates,

@@ -123,7 +123,7 @@ class Drafts:
         answers must stay below, by purpose; ``replaced``: tokens that the summary must."""
         session = self._session
         call = SummaryCall(
-            session.client, order, session.templates, profile, requests, limits or {}
+            session.models, order, session.templates, profile, requests, limits or {}
         )
 
         async def make(draft: Draft) -> Draft:

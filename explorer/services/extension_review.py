@@ -158,7 +158,7 @@ async def review_of(document: OpenedSession, cancel: CancelToken) -> Review:
 
 def surroundings_of(document: OpenedSession) -> SessionAccess:
     """The session as views see it."""
-    name, read = document.header.format, document.payloads.entries
+    name, read = document.header.format, document.stored.entries
 
     def entries(indices: Sequence[int]) -> list[dict[str, Any]]:
         return [entry_json(name, entry) for entry in read(indices)]
@@ -178,7 +178,7 @@ def surroundings_of(document: OpenedSession) -> SessionAccess:
 
 
 def _json(document: OpenedSession, index: int) -> dict[str, Any]:
-    return entry_json(document.header.format, document.entry(index))
+    return entry_json(document.header.format, document.stored.entry(index))
 
 
 async def notify_compacted(document: OpenedSession, index: int) -> None:

@@ -14,16 +14,18 @@ from explorer.compaction.profile import Profile
 from explorer.compaction.templates import Templates
 from explorer.extensions.manager import Extensions
 from explorer.formats import adapter_of
-from explorer.models.client import ModelClient
+from explorer.models.client import ModelClient, Models
 from explorer.models.price_list import ListedCost, listed_cost, no_listed_cost
 from explorer.services.changes import ChangeHub, CountsChanged, EntriesChanged
 from explorer.services.counting_process import ProcessCounter
+from explorer.services.privacy import AskedModels, MaskedPayloads, Privacy
 from explorer.services.session_usage import SessionUsage
 from explorer.services.session_writer import SessionWriter
 from explorer.session.context import PathContext, context_at
 from explorer.session.entries import Entry
 from explorer.session.kinds import Kind
 from explorer.session.payloads import Payloads
+from explorer.session.secrets import mask
 from explorer.session.text import legible
 from explorer.session.tree import SessionTree
 from explorer.store import LoadedSession, Store, StoreError
@@ -46,13 +48,18 @@ class OpenedSession:
         agent_prompt: str,
         now_ms: Callable[[], int],
         random: Random,
+        privacy: Privacy | None = None,
     ) -> None:
+        """``privacy``: of the workbench."""
         self.agent_prompt = agent_prompt
         """The system prompt of the agent."""
         self.key = loaded.key
         self.row = loaded.row
         self.header = loaded.header
-        self.payloads: Payloads = loaded.payloads
+        self.privacy = privacy or Privacy()
+        self.stored: Payloads = loaded.payloads
+        """What was recorded, secrets and all: to be counted, searched, edited, copied, given to a
+        person's own extensions."""
         self.writer = SessionWriter(store, loaded, hub, now_ms, random)
         self.templates = templates
         self.store = store
@@ -64,7 +71,7 @@ class OpenedSession:
         if not adapter_of(self.header.format).writes:
             self.listed_cost = partial(listed_cost, prices=client.info)
         self.spending = SessionUsage(
-            store, self.key, lambda: writer.tree, self.payloads, client.info, self.listed_cost
+            store, self.key, lambda: writer.tree, self.stored, client.info, self.listed_cost
         )
         """What its replies and its drafts took; ``follow`` it before it is asked."""
         self.weights: array[int] | None = None
@@ -76,12 +83,29 @@ class OpenedSession:
         """Choices that are being written into the database."""
         self._context: tuple[SessionTree, PathContext] | None = None
         """The last context that was asked for."""
-        self._made_here: dict[int, bool] = {}
-        """By entry, as far as it was asked for."""
+        self.made_here = MadeHere(store, self.key, writer, self.header.time_ms)
+        """Whether this program recorded an entry: it came from no file, and no fork copied it."""
+        self._make_masked(AskedModels(client, self.privacy, store, self.row), self.privacy)
         self._prompts: dict[int, int] = {}
         """Prompt tokens by reply, as far as they were asked for."""
         self.extensions: Extensions | None = None
         """Asked about compactions and navigations; None: no extensions."""
+
+    def _make_masked(self, models: AskedModels, privacy: Privacy) -> None:
+        """The ways to read and to send the session by the person's wishes, none of which knows the
+        session itself."""
+        self.models: Models = models
+        """Who is sent text of the session."""
+        self.payloads: Payloads = MaskedPayloads(self.stored, lambda: privacy.mask_shown)
+        """As it is shown, and audited."""
+        self.sent: Payloads = MaskedPayloads(self.stored, lambda: privacy.mask_sent)
+        """As it is sent to be summarized."""
+        self.sent_to_agent: Payloads = MaskedPayloads(
+            self.stored,
+            lambda: privacy.mask_sent and models.are_for_imported(),
+            self.made_here,
+        )
+        """As the agent is sent it, which needs what it wrote and read itself as that was."""
 
     def use_templates(self, templates: Templates, agent_prompt: str) -> None:
         """Send these templates from now on; requests that are begun keep theirs."""
@@ -94,7 +118,8 @@ class OpenedSession:
         if not there:
             return
         self.writer.take_changed(there)
-        self.payloads.forget(there)
+        for payloads in (self.payloads, self.sent, self.sent_to_agent):
+            payloads.forget(there)
         self.spending.forget()
         self._context = None
         for at in there:
@@ -117,7 +142,7 @@ class OpenedSession:
     def title(self) -> str:
         """The session's name, or the user's first message."""
         name = self.tree.name() or self.row.title or self._first_message()
-        return legible(name) or "Untitled session"
+        return mask(legible(name)) or "Untitled session"
 
     def _first_message(self) -> str:
         """Of a session that was begun here, whose row has no title yet."""
@@ -175,7 +200,7 @@ class OpenedSession:
     def prompt_of(self, reply: int) -> int:
         """Tokens of the prompt that the provider reported with a reply; -1 for none (B18)."""
         if reply not in self._prompts:
-            usage = self.payloads.entry(reply).usage
+            usage = self.stored.entry(reply).usage
             self._prompts[reply] = usage.prompt if usage is not None else -1
         return self._prompts[reply]
 
@@ -200,7 +225,7 @@ class OpenedSession:
         """
         total = len(self.tree)
         counts = await asyncio.to_thread(
-            count_session, self.store, self.key, self.payloads, total, counter, progress, cancelled
+            count_session, self.store, self.key, self.stored, total, counter, progress, cancelled
         )
         if not _is_whole(counts):
             return False
@@ -225,24 +250,6 @@ class OpenedSession:
 
     def entry(self, index: int) -> Entry:
         return self.payloads.entry(index)
-
-    def made_here(self, index: int) -> bool:
-        """Whether this program recorded an entry: it came from no file, and no fork copied it.
-
-        Reads one row of the database the first time, and may be called while a window paints.
-        False for a row that cannot be read: its figures then count as a file's, and reading the
-        entry itself reports the error.
-        """
-        if not 0 <= index < len(self.tree):
-            return False
-        if index not in self._made_here:
-            # A fork begins after all that it copies.
-            is_new = self.tree.columns.time[index] >= self.header.time_ms
-            try:
-                self._made_here[index] = is_new and not self.store.is_of_file(self.key, index)
-            except StoreError:
-                return False
-        return self._made_here[index]
 
     def resolve(self, name: str) -> int:
         """The entry that a user names: an id, a unique start of one, or ``#index``.
@@ -280,6 +287,32 @@ class OpenedSession:
     def output_limit(self, model: str | None) -> int | None:
         """Tokens that a model can write, where that is known."""
         return self.client.info(model).output_limit if model else None
+
+
+class MadeHere:
+    """Which entries of a session this program recorded.
+
+    Reads one row of the database the first time, and may be called while a window paints. False
+    for a row that cannot be read: its figures then count as a file's, and reading the entry itself
+    reports the error.
+    """
+
+    def __init__(self, store: Store, key: int, writer: SessionWriter, began_ms: float) -> None:
+        self._store, self._key, self._writer, self._began_ms = store, key, writer, began_ms
+        self._known: dict[int, bool] = {}
+
+    def __call__(self, index: int) -> bool:
+        columns = self._writer.tree.columns
+        if not 0 <= index < len(self._writer.tree):
+            return False
+        if index not in self._known:
+            # A fork begins after all that it copies.
+            is_new = columns.time[index] >= self._began_ms
+            try:
+                self._known[index] = is_new and not self._store.is_of_file(self._key, index)
+            except StoreError:
+                return False
+        return self._known[index]
 
 
 def _forget(unstored: dict[str, Any], name: str, value: Any, _done: object) -> None:

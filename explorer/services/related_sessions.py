@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from explorer.services.session_forks import file_stem, origin_of
+from explorer.services.session_origins import file_stem, origin_of
 from explorer.session.records import STARTED
 from explorer.store import Store
 from explorer.store.rows import SessionRow

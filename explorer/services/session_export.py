@@ -5,7 +5,7 @@ Blocks: all of it is meant for a worker thread.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -22,10 +22,12 @@ from explorer.formats import (
     open_source,
 )
 from explorer.formats.original_lines import original_file
+from explorer.formats.pi.export import Line
 from explorer.formats.pi.header import VERSION
 from explorer.formats.registry import pi_lines
 from explorer.installed import version
 from explorer.services.open_session import OpenedSession
+from explorer.services.privacy import MaskedPayloads
 from explorer.services.transcript import (
     Numbered,
     Stretch,
@@ -33,6 +35,7 @@ from explorer.services.transcript import (
     TranscriptHead,
     transcript,
 )
+from explorer.session.secrets import mask
 from explorer.session.tree import SessionTree
 from explorer.settings import paths
 from explorer.store.rows import SourceFile
@@ -61,6 +64,17 @@ def changed_form(opened: OpenedSession) -> ExportForm:
     return "original" if is_own else "pi-v3"
 
 
+def secrets_note(report: ExportReport) -> str:
+    """What became of secrets in a file that was written, as a sentence; empty where there were
+    none."""
+    if report.masked is None:
+        return "It is as it was recorded, with whatever secrets it holds."
+    if not report.masked:
+        return ""
+    entries = "one entry" if report.masked == 1 else f"{report.masked:,} entries"
+    return f"Secrets in {entries} are masked."
+
+
 def write_session(
     opened: OpenedSession,
     path: Path,
@@ -80,15 +94,39 @@ def write_session(
             leaf = opened.tree.index_of(mark.leaf_id) if mark.leaf_id else -1
             return _write_transcript(opened, path, form, leaf, progress, whole=whole)
         lines, header = opened.store.lines(opened.key), opened.header
+        masks = form == "pi-v3" and opened.privacy.mask_exports
         if not adapter_of(header.format).writes:
             if form == "original":
                 return _write_original(opened, path)
             lines = pi_lines(header.format, lines)
             header = replace(header, format="pi", version=VERSION, raw="")
-        return export_session(lines, header, path, form, leaf=mark, progress=progress)
+        masked = MaskedLines(lines if masks else ())
+        report = export_session(
+            masked if masks else lines, header, path, form, leaf=mark, progress=progress
+        )
+        return replace(report, masked=masked.count) if masks else report
     except OSError as error:
         # It may name the temporary file beside the one that the person named.
         raise OSError(error.errno, error.strerror, str(path)) from error
+
+
+class MaskedLines:
+    """The lines of a session with secrets masked; ``count``: in how many there were some."""
+
+    def __init__(self, lines: Iterable[Line]) -> None:
+        self._lines = lines
+        self.count = 0
+
+    def __iter__(self) -> Iterator[Line]:
+        for number, line in self._lines:
+            text = line.decode("utf-8", "surrogateescape") if isinstance(line, bytes) else line
+            masked = mask(text)
+            if masked is text:
+                yield number, line
+                continue
+            self.count += 1
+            is_aside = isinstance(line, bytes)
+            yield number, masked.encode("utf-8", "surrogateescape") if is_aside else masked
 
 
 # in the agent's form ------------------------------------------------------------------------------
@@ -163,11 +201,12 @@ def _write_transcript(
     if whole:
         lists += _branches(tree, on_path)
     report = ExportReport(str(path))
+    payloads = MaskedPayloads(opened.stored, lambda: opened.privacy.mask_exports)
 
     def read(entries: Sequence[int]) -> Iterator[Numbered]:
         for at in range(0, len(entries), _AT_ONCE):
             part = entries[at : at + _AT_ONCE]
-            yield from map(Numbered, part, opened.payloads.entries(part))
+            yield from map(Numbered, part, payloads.entries(part))
             report.entries += len(part)
             if progress is not None:
                 progress(report.entries)
@@ -178,6 +217,8 @@ def _write_transcript(
         for piece in transcript(form, head, stretches, _templates()):
             file.write(piece.encode("utf-8"))
         file.write(b"\n")
+    if opened.privacy.mask_exports:
+        report.masked = len(payloads.masked)
     return report
 
 

@@ -8,9 +8,8 @@ its entries could not be named otherwise.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import PurePosixPath, PureWindowsPath
 from random import Random
 
 from explorer.formats import entry_record, new_id, write_record
@@ -21,7 +20,6 @@ from explorer.session.entries import Body, Entry, Label, SessionName
 from explorer.session.records import EntryRecord, ReadReport
 from explorer.session.tree import SessionTree
 from explorer.store import Store
-from explorer.store.rows import SessionRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,30 +245,6 @@ def store_fork(
     )
 
 
-def origin_of(fork: SessionRow, rows: Iterable[SessionRow]) -> SessionRow | None:
-    """The stored session that a fork names as its parent: by its id, its file, or the id that
-    ends the name of a file which was moved; None where it is not here."""
-    named = fork.parent_session
-    if not named:
-        return None
-    others = [row for row in rows if row.key != fork.key]
-    by_id = [row for row in others if row.session_id == named]
-    by_file = [row for row in others if row.path == named]
-    stem = file_stem(named)
-    by_name = [row for row in others if row.session_id and stem.endswith(f"_{row.session_id}")]
-    return next(iter((*by_id, *by_file, *by_name)), None)
-
-
-def ancestors_of(fork: SessionRow, rows: Iterable[SessionRow]) -> list[SessionRow]:
-    """The stored sessions that a session goes back to, the nearest first."""
-    listed, found = list(rows), [fork]
-    while (above := origin_of(found[-1], listed)) is not None:
-        if any(row.key == above.key for row in found):
-            break  # the parents stated in files may form a cycle
-        found.append(above)
-    return found[1:]
-
-
 def fork_point(fork: SessionTree, leaf: int, origin: SessionTree) -> int:
     """The entry of the origin at which a fork's path leaves it, or -1: ids are kept, so it is the
     last one on the path that both have."""
@@ -283,9 +257,3 @@ def fork_point(fork: SessionTree, leaf: int, origin: SessionTree) -> int:
         else:
             high = middle
     return origin.index_of(ids[path[low - 1]]) if low else -1
-
-
-def file_stem(name: str) -> str:
-    """The name of a file without its folder and its suffix, whichever system wrote the path."""
-    pure = PureWindowsPath(name) if "\\" in name else PurePosixPath(name)
-    return pure.stem

@@ -31,9 +31,9 @@ from explorer.models.client import (
     CancelToken,
     ChatMessage,
     Completion,
-    ModelClient,
     ModelError,
     ModelRequest,
+    Models,
     complete,
 )
 from explorer.models.provider_error import window_in
@@ -66,7 +66,7 @@ class SummaryCall:
 
     def __init__(
         self,
-        client: ModelClient,
+        client: Models,
         order: SummaryOrder,
         templates: Templates,
         profile: Profile,
@@ -229,7 +229,7 @@ class _RequestCall:
     def __init__(
         self,
         calls: _ModelCalls,
-        client: ModelClient,
+        client: Models,
         order: SummaryOrder,
         request: SummaryRequest,
         max_tokens: int | None,
@@ -386,7 +386,7 @@ class _ModelCalls:
 
     def __init__(
         self,
-        client: ModelClient,
+        client: Models,
         order: SummaryOrder,
         templates: Templates,
         profile: Profile,

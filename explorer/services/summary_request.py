@@ -139,4 +139,14 @@ def model_request(request: SummaryRequest, model: str, endpoint: str = "") -> Mo
         max_output_tokens=request.max_output_tokens,
         temperature=0.0,
         endpoint=endpoint or None,
+        of=_held(request),
     )
+
+
+def _held(request: SummaryRequest) -> str:
+    """What of a session a request holds, for people."""
+    count = len({span.entry for span in request.sources})
+    entries = "One entry" if count == 1 else f"{count:,} entries"
+    if request.purpose == "verify":
+        return f"A summary and lines of {entries.lower()}"
+    return f"{entries} to be summarized" if count else "A request for a summary"

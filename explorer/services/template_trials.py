@@ -182,7 +182,7 @@ class Trial:
         review = await review_of(prepared.document, order.cancel)
         limits = prepared.document.compaction.plan(prepared.shown).limits(prepared.requests)
         call = SummaryCall(
-            self._client, with_review(order, review), prepared.templates, self._profile,
+            prepared.document.models, with_review(order, review), prepared.templates, self._profile,
             prepared.requests, limits,
         )  # fmt: skip
         try:
@@ -217,7 +217,7 @@ class Trial:
             return None
         templates = load_templates({self._name: self._texts[which]})
         requests = build_requests(
-            prepared, document.payloads.entries, previous, "", templates,
+            prepared, document.sent.entries, previous, "", templates,
             model_limit=document.client.info(model).output_limit,
         )  # fmt: skip
         return _Prepared(document, shown, prepared, previous, templates, tuple(requests))

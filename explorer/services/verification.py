@@ -104,7 +104,7 @@ def request_for(document: Document, checked: Checked, model: str) -> VerifyReque
     if not isinstance(prepared, Preparation):
         raise ValueError(prepared.reason)
     plan = document.compaction.plan(checked.shown)
-    return build_verify_request(
+    asked = build_verify_request(
         checked.text,
         checked.lacks,
         document.templates,
@@ -113,6 +113,8 @@ def request_for(document: Document, checked: Checked, model: str) -> VerifyReque
         plan.replaced_tokens,
         model_limit=document.client.info(model).output_limit,
     )
+    prompt = document.privacy.sent(asked.request.prompt)
+    return replace(asked, request=replace(asked.request, prompt=prompt))
 
 
 async def mend(
@@ -192,7 +194,7 @@ def _wrong(fidelity: Fidelity) -> set[tuple[str, str, bool]]:
 
 def _lacks(document: Document, findings: Sequence[Finding]) -> list[Lack]:
     wanted = sorted({span.entry for finding in findings for span in _spans(finding)[-1:]})
-    entries = dict(zip(wanted, document.payloads.entries(wanted), strict=True))
+    entries = dict(zip(wanted, document.sent.entries(wanted), strict=True))
     found = []
     for finding in findings:
         span = next(iter(_spans(finding)[-1:]), None)

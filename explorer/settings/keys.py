@@ -37,6 +37,7 @@ GROUPS = {
     "Copilot": "What only the Copilot profile has",
     "Agent and models": "Who answers, and where",
     "Extensions": "A person's own code, asked before and after",
+    "Privacy": "What is seen of keys, tokens and passwords, where they are recognised",
     "Sessions": "Where sessions are found, and how their own agents go on with them",
 }
 
@@ -78,7 +79,7 @@ class SettingKey:
 def _table() -> tuple[SettingKey, ...]:
     return (
         *_compaction(), *_summaries(), *_branches(), *_pruning(), *_copilot(), *_models(),
-        *_extensions(), *_sessions(),
+        *_extensions(), *_privacy(), *_sessions(),
     )  # fmt: skip
 
 
@@ -222,6 +223,22 @@ def _models() -> tuple[SettingKey, ...]:
     )  # fmt: skip
 
 
+def _privacy() -> tuple[SettingKey, ...]:
+    return (
+        SettingKey("privacy.maskShown", "Privacy", "Mask what is shown",
+            "Shows and audits sessions with secrets masked; what is copied is what is shown.",
+            OnOff(), unset="on", set_by="person"),
+        SettingKey("privacy.maskSent", "Privacy", "Mask what is sent",
+            "Masks secrets in requests for summaries, and in what an agent is sent of imported"
+            " entries.",
+            OnOff(), unset="on", set_by="person"),
+        SettingKey("privacy.maskExports", "Privacy", "Mask what is exported",
+            "Masks secrets in reports, transcripts and exports for pi; a session in its own agent's"
+            " form is written as it was recorded.",
+            OnOff(), unset="on", set_by="person"),
+    )  # fmt: skip
+
+
 def _sessions() -> tuple[SettingKey, ...]:
     return (
         SettingKey("sessions.find", "Sessions", "Find sessions",
@@ -272,7 +289,13 @@ def profile_default(key: SettingKey, profile: Any) -> Any:
     return _default_of_policy(key.name, profile)
 
 
-_PROGRAM = {"extensions.enabled": True, "compaction.askFirst": False}
+_PROGRAM = {
+    "extensions.enabled": True,
+    "compaction.askFirst": False,
+    "privacy.maskShown": True,
+    "privacy.maskSent": True,
+    "privacy.maskExports": True,
+}
 """What holds of the program itself, whatever the profile."""
 _PRUNING = {
     "pruning.protectTokens": "protect_tokens",

@@ -20,6 +20,7 @@ from sqlalchemy import Connection
 from explorer.formats.registry import adapter_of
 from explorer.session.columns import SessionColumns
 from explorer.session.records import Aside, EntryRecord, ReadReport, SessionSource
+from explorer.session.secrets import mask
 from explorer.store.appends import Appender, insert_entries, insert_labels
 from explorer.store.database import Readers, driver
 from explorer.store.entry_rows import Batch, BatchBuilder, index_of, text_in, text_out, to_json
@@ -154,7 +155,7 @@ class NewImport:
         report = self._source.report
         title = self._summary.name or self._source.header.title or self._summary.first_said
         return ImportReport(
-            key, title, True, count, asides=self._asides, problems=list(report.problems),
+            key, mask(title), True, count, asides=self._asides, problems=list(report.problems),
             stamp=self._stamp,
         )  # fmt: skip
 

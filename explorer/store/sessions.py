@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from explorer.session.kinds import Kind
 from explorer.session.records import SessionHeader
+from explorer.session.secrets import mask
 from explorer.session.text import legible
 from explorer.store.entry_rows import Batch, from_json_column, shown, text_in, text_out, to_json
 from explorer.store.rows import SessionRow, SourceFile, StoreError
@@ -103,7 +104,7 @@ def _row(found: tuple[Any, ...]) -> SessionRow:
         version,
         text_out(cwd),
         text_out(parent),
-        legible(name or first_text),
+        mask(legible(name or first_text)),
         entries,
         compactions,
         size,

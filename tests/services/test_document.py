@@ -164,7 +164,7 @@ def test_b12_a_bad_answer_changes_nothing_and_is_recorded(
     document: Document, events: tuple[Event | Exception, ...], said: str
 ) -> None:
     before = state(document)
-    document.client = Answering(*events)
+    document.models = Answering(*events)
     with pytest.raises(DraftFailed, match=said):
         draft(document)
     assert state(document) == before
@@ -175,7 +175,7 @@ def test_b12_a_bad_answer_changes_nothing_and_is_recorded(
 
 def test_a43_a_cancelled_draft_changes_nothing(document: Document) -> None:
     before, cancel = state(document), CancelToken()
-    document.client = Answering(TextDelta("a"), TextDelta("b"), Finished("stop"))
+    document.models = Answering(TextDelta("a"), TextDelta("b"), Finished("stop"))
     asked = SummaryOrder("", "offline/extractive", lambda purpose, text: cancel.cancel(), cancel)
     shown = document.compaction.preview(None, EXPLORER, SETTINGS)
     with pytest.raises(Cancelled):
@@ -442,7 +442,7 @@ def test_e16_the_summary_that_is_updated_counts_once(document: Document) -> None
         for at, verdict in enumerate(shown.verdicts)
         if verdict == Verdict.TO_SUMMARIZE
     )
-    document.client = Answering(TextDelta("word" * told), Finished("stop"))
+    document.models = Answering(TextDelta("word" * told), Finished("stop"))
     with pytest.raises(DraftFailed, match="nothing is gained"):
         wait(document.compaction.summarize(shown, order()))
 

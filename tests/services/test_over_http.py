@@ -386,7 +386,7 @@ def test_a20_the_answers_of_a_split_turn_are_merged_and_one_failure_fails_both(
 def test_a_client_that_is_closed_fails_the_draft(bench: Workbench, document: Document) -> None:
     closed = ModelClient(ModelClientConfig())
     closed.close()
-    document.client = closed
+    document.models = closed
     before = state(document)
     with pytest.raises(DraftFailed, match="closed"):
         wait(document.compaction.summarize(compaction(document), order()))

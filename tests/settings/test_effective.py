@@ -28,6 +28,9 @@ KEEP = "compaction.keepRecentTokens"
 ELSEWHERE = {"compaction.profile", "compaction.model", "compaction.servedModels", "agent.model"}
 ELSEWHERE |= {"models.apiBase", "extensions.enabled", "extensions.timeoutMs"}
 ELSEWHERE |= {
+    "privacy.maskExports",
+    "privacy.maskSent",
+    "privacy.maskShown",
     "sessions.agents",
     "sessions.find",
     "sessions.places",

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from explorer.formats.pi.entries import read_entry
+from explorer.services.privacy import Privacy
 from explorer.session.describe import describe
 from explorer.session.entries import Entry, TokenUsage
 from explorer.session.json_values import read_json
@@ -51,7 +52,8 @@ class MemoryDocument:
 
     def __init__(self, entries: Iterable[Mapping[str, Any]] = ()) -> None:
         self.tree = SessionTree()
-        self.payloads = MemoryPayloads()
+        self.payloads = self.stored = MemoryPayloads()
+        self.privacy = Privacy()
         self.weights: Sequence[int] | None = None
         self.own: set[int] = set()
         """Entries that this program recorded."""

@@ -144,6 +144,6 @@ class ReportController(QObject):
             )  # fmt: skip
             if cancelled():
                 raise ScanCancelled
-            save_report(report, form, path)
+            save_report(report, form, path, document.privacy.exported)
 
         await asyncio.to_thread(work)

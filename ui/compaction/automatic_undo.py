@@ -163,7 +163,7 @@ def prompts_after(document: Document, entry: int) -> list[UserPrompt]:
     start = path.position(entry) + 1
     found: list[UserPrompt] = []
     for at in path[start:]:
-        message = document.entry(at).body if document.tree.kind(at) is Kind.USER else None
+        message = document.stored.entry(at).body if document.tree.kind(at) is Kind.USER else None
         if isinstance(message, UserMessage) and not message.synthetic:
             images = [ImagePart(image.mime, image.data) for image in images_of(message.content)]
             found.append(UserPrompt(text_of(message.content), tuple(images)))

@@ -106,7 +106,7 @@ class HistoryController(QObject):
             return
         columns = document.tree.columns
         asked = document.tree.path(document.leaf).select(columns.kind, _USER)[-MOST_HISTORY:]
-        texts = [entry.text for entry in document.payloads.entries(asked)]
+        texts = [entry.text for entry in document.stored.entries(asked)]
         sent = self._sent.get(document.key, [])
         path = [text for text in texts if text and text not in sent]
         self._composer.set_history([*path, *sent])

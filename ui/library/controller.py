@@ -16,7 +16,7 @@ from explorer.formats import ExportError, FormatError, ReadCancelled, adapter_of
 from explorer.formats.pi.export import shape_note
 from explorer.services.counting_process import ProcessCounter
 from explorer.services.document import Document
-from explorer.services.session_export import ExportForm
+from explorer.services.session_export import ExportForm, secrets_note
 from explorer.store.rows import ImportCancelled, ImportReport, SessionRow, StoreError
 from explorer.store.salvage import salvage
 from ui.app_state import BREATH_S, AppState
@@ -399,7 +399,7 @@ class SessionsController(QObject):
         if report.read_over:
             self._state.notice(
                 "info", f"{report.entries:,} entries written to {path}.",
-                shape_note(report.read_over),
+                shape_note(report.read_over), secrets_note(report),
             )  # fmt: skip
             return
-        self._state.say(f"{report.entries:,} entries written to {path}")
+        self._state.say(f"{report.entries:,} entries written to {path}. {secrets_note(report)}")

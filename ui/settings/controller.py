@@ -53,6 +53,7 @@ class SettingsController(QObject):
         self._state.models_changed.connect(self._refresh)
         self._state.settings_changed.connect(self._use_addresses)
         self._use_addresses()
+        self._use_privacy()
         self._state.document_changed.connect(self.tell_problems)
         self.tell_problems()
 
@@ -103,6 +104,7 @@ class SettingsController(QObject):
     def _changed(self, change: SettingsChanged) -> None:
         self._state.settings_file_changed()
         self._use_addresses()
+        self._use_privacy()
         self.tell_problems()
         self._refresh()
 
@@ -124,6 +126,18 @@ class SettingsController(QObject):
             state.bench.client.use_endpoint("")
             state.notice("warning", f"The service for summaries cannot be used: {error.message}")
         state.models_changed.emit()
+
+    def _use_privacy(self) -> None:
+        """Mask secrets where the settings say; the session shown is shown anew."""
+        state = self._state
+        if state.bench is None:
+            return
+        privacy = state.bench.privacy
+        before = privacy.mask_shown
+        privacy.follow(state.live.get)
+        # A running turn is not taken from under the agent; what is read from now on follows.
+        if privacy.mask_shown != before and not state.agent_running:
+            state.show_anew()
 
     def tell_problems(self) -> None:
         """Say once what of the files cannot be used; what is only unknown, the dialog says."""

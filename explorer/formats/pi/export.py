@@ -162,6 +162,8 @@ class ExportReport:
     read_over: dict[str, int] = field(default_factory=dict)
     """Pins, omissions and rules of kept messages, by ``customType``: this program follows them when
     it reads the file, other agents read over them and see the context without."""
+    masked: int | None = None
+    """Entries in which secrets were masked; None where it was written as it was recorded."""
 
 
 def export_session(

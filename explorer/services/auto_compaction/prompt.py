@@ -133,7 +133,7 @@ def read_conversation(document: Document, profile: Profile) -> ConversationTurns
     found: list[SourceMessage] = []
     for at, entry in zip(
         context.messages,
-        with_notes(document.payloads.entries, context.pruned, context.again)(context.messages),
+        with_notes(document.sent_to_agent.entries, context.pruned, context.again)(context.messages),
         strict=True,
     ):
         is_summary = tree.columns.kind[at] == Kind.COMPACTION
@@ -155,7 +155,7 @@ def _last_thinking(document: Document, conversation: ConversationTurns) -> Think
     for position in range(end - 1, -1, -1):
         at = context.path[position]
         if columns.kind[at] == Kind.ASSISTANT and columns.flags[at] & Flag.HAS_THINKING:
-            for block in reversed(document.entry(at).content):
+            for block in reversed(document.stored.entry(at).content):
                 if isinstance(block, ThinkingBlock):
                     return Thinking(well_formed(block.text), block.signature)
     return None

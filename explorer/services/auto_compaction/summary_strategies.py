@@ -172,6 +172,7 @@ class SummarizedPrompt:
             temperature=0.0,
             tools=tools,
             tool_choice="none" if tools else None,
+            of=f"The conversation with {len(sent):,} messages",
         )
 
     def _summary(
@@ -203,7 +204,9 @@ class SummarizedPrompt:
             if not self._policy.breadcrumb:
                 return summary, {}
             try:
-                written = transcripts_of(document).write(document.tree, document.payloads, leaf)
+                written = transcripts_of(document).write(
+                    document.tree, document.sent_to_agent, leaf
+                )
             except OSError as error:
                 # A summary without a way back is better than none.
                 return summary, {"transcript_problem": str(error)}
@@ -299,7 +302,7 @@ async def _first_good(
             request = await review.conversation(request)
             attempt = replace(attempt, request=request)
             document.hub.publish(SummaryArrived(document.key, "history", "", restart=True))
-            answer = await complete(document.client, request, cancel, on_text)
+            answer = await complete(document.models, request, cancel, on_text)
         except ModelError as error:
             problem = error.sentence
             log.append(replace(attempt, problem=problem, kind=error.kind))

@@ -398,7 +398,7 @@ class Player:
                 on_event(Stored(stored))
 
     def _prompt(self, entry: int) -> UserPrompt:
-        content = self.play.document.payloads.entry(entry).content
+        content = self.play.document.stored.entry(entry).content
         return UserPrompt(well_formed(text_of(content)), _pictures(content))
 
 

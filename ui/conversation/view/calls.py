@@ -63,6 +63,8 @@ class CallStates:
     calls: dict[str, LiveCall] = field(default_factory=dict)
     running: bool = False
     """Whether a turn is running, so that calls without a result may still get one."""
+    shown: Callable[[str], str] = str
+    """A text as it is shown."""
 
     def of(self, call_id: str) -> LiveCall:
         return self.calls.setdefault(call_id, LiveCall())
@@ -79,12 +81,13 @@ class CallStates:
 
     def add_output(self, call_id: str, text: str) -> None:
         live = self.of(call_id)
-        live.output = (live.output + text)[-MOST_STREAMED:]
+        live.output = self.shown((live.output + text)[-MOST_STREAMED:])
 
     def ended(self, call_id: str, text: str, failed: bool) -> None:
         live = self.of(call_id)
         live.took = time.monotonic() - live.since if live.since else 0.0
-        live.state, live.failed, live.output = CallState.ENDED, failed, text[-MOST_STREAMED:]
+        live.state, live.failed = CallState.ENDED, failed
+        live.output = self.shown(text[-MOST_STREAMED:])
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@ reply that is arriving."""
 
 from __future__ import annotations
 
+import json
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -24,7 +25,16 @@ from ui.conversation.view.item_reader import (
 )
 from ui.conversation.view.items import Heights, PathItems
 from ui.conversation.view.layout import LaidItem, Pictures
-from ui.conversation.view.parts import AGENT, ItemPart, Note, Role, Row, Splitter, piece_part
+from ui.conversation.view.parts import (
+    AGENT,
+    ItemPart,
+    Note,
+    Role,
+    Row,
+    Segment,
+    Splitter,
+    piece_part,
+)
 from ui.widgets.loader import READ_ERRORS, BackgroundJobs
 from ui.widgets.message_blocks import CallBlock, call_block
 
@@ -47,7 +57,9 @@ class _Thoughts:
 class LiveReply:
     """Takes what the model sends; its parts are those that the stored reply will have."""
 
-    def __init__(self) -> None:
+    def __init__(self, shown: Callable[[str], str]) -> None:
+        """``shown``: a text as it is shown."""
+        self._shown = shown
         self._blocks: list[_Words | _Thoughts | CallBlock] = []
         self.waiting = ""
         """Why a call is made again, while that is waited for."""
@@ -70,7 +82,8 @@ class LiveReply:
         thoughts.text += text
 
     def add_call(self, call: ToolCall) -> None:
-        block = ToolCallBlock(call.id, call.name, dict(call.arguments))
+        arguments = json.loads(self._shown(json.dumps(call.arguments, ensure_ascii=False)))
+        block = ToolCallBlock(call.id, call.name, arguments)
         self._blocks.append(call_block(block))
         self.waiting = ""
 
@@ -82,7 +95,7 @@ class LiveReply:
             if isinstance(block, _Thoughts):
                 found += self._thinking(f"k{at}", block.text, is_open)
             elif isinstance(block, _Words):
-                found += _pieces(f"t{at}", block, role)
+                found += _pieces(f"t{at}", block, role, self._shown)
                 role = None
             else:
                 found += call_parts(f"c{at}", block, None, states, is_open)
@@ -92,22 +105,26 @@ class LiveReply:
         return found
 
     def _thinking(self, key: str, text: str, is_open: Callable[[str], bool]) -> list[ItemPart]:
+        shown = self._shown(text[-THINKING_SHOWN:])
         if is_open(key):
-            return thinking_parts(key, text[-THINKING_SHOWN:], is_open)
-        last = next((line for line in reversed(text[-600:].split("\n")) if line.strip()), "")
+            return thinking_parts(key, shown, is_open)
+        last = next((line for line in reversed(shown[-600:].split("\n")) if line.strip()), "")
         role = Role("Thinking", "thinking", "think")
         return [Row(key=key, role=role, text=last.strip("#* "), tint="dim", opens=key)]
 
 
-def _pieces(key: str, words: _Words, role: Role | None) -> list[ItemPart]:
+def _pieces(
+    key: str, words: _Words, role: Role | None, shown: Callable[[str], str]
+) -> list[ItemPart]:
+    def part(at: int, piece: Segment) -> ItemPart:
+        masked = replace(piece, text=shown(piece.text))
+        return piece_part(f"{key}.{at}", masked, None if at else role)
+
     done = words.splitter.done
     for at in range(len(words.made), len(done)):
-        words.made.append(piece_part(f"{key}.{at}", done[at], role if not at else None))
+        words.made.append(part(at, done[at]))
     first = len(done)
-    tail = [
-        piece_part(f"{key}.{first + at}", piece, role if first + at == 0 else None)
-        for at, piece in enumerate(words.splitter.tail())
-    ]
+    tail = [part(first + at, piece) for at, piece in enumerate(words.splitter.tail())]
     return words.made + tail
 
 
@@ -167,7 +184,7 @@ class Flow(QObject):
         self.document = document
         self.items.clear()
         self.heights = Heights()
-        self.states = CallStates()
+        self.states = CallStates(shown=str if document is None else document.privacy.shown)
         self.live = None
         self._laid.clear()
         self._opened.clear()
@@ -214,7 +231,7 @@ class Flow(QObject):
     def begin_live(self) -> LiveReply:
         """The arriving reply, made where there is none."""
         if self.live is None:
-            self.live = LiveReply()
+            self.live = LiveReply(self.states.shown)
             self.heights.extend([0.0])
         return self.live
 

@@ -13,6 +13,7 @@ from PySide6.QtGui import QColor, QImage, QLinearGradient, QPainter
 
 from explorer.compaction.profile import Profile
 from explorer.formats.pi.entries import read_entry
+from explorer.services.privacy import Privacy
 from explorer.session.describe import describe
 from explorer.session.entries import Entry, TokenUsage
 from explorer.session.tree import SessionTree
@@ -232,6 +233,7 @@ class Opened:
         self.talk = talk
         self.tree = SessionTree()
         self.payloads: Any = Payloads(talk.entries)
+        self.privacy = Privacy()
         self.leaf = -1
         self.is_own = False
         """Whether this program recorded the talk."""

@@ -1,0 +1,264 @@
+"""What may be seen of secrets, and what may leave this computer.
+
+``MaskedPayloads`` reads a session with its secrets masked: the window, audits, requests and exports
+read through it, each by its own setting. ``AskedModels`` is the one way by which text of a session
+goes to a model: of an imported session only once somebody has agreed to where it goes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+
+from explorer.formats.registry import read_record
+from explorer.models.client import (
+    Cancelled,
+    CancelToken,
+    Destination,
+    Event,
+    ModelClient,
+    ModelError,
+    ModelInfo,
+    ModelRequest,
+)
+from explorer.models.events import done_or_cancelled
+from explorer.models.request import ImagePart
+from explorer.services.session_origins import is_imported
+from explorer.session.entries import Entry, TokenUsage
+from explorer.session.payloads import Payloads
+from explorer.session.records import FormatName
+from explorer.session.secrets import mask
+from explorer.store import Store
+from explorer.store.rows import SessionRow
+from explorer.tokens.estimate import estimate_text
+
+SENT_TO = "privacy.sentTo"
+"""Name under which a session keeps the hosts that its text may go to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sending:
+    """Text of an imported session that is about to leave this computer."""
+
+    session: str
+    """Its title."""
+    what: str
+    """What of it, such as ``12 entries to be summarized``; may be empty."""
+    tokens: int
+    """By the estimate."""
+    characters: int
+    pictures: int
+    model: str
+    host: str
+    is_masked: bool
+
+    @property
+    def sentence(self) -> str:
+        """What, how much and to whom."""
+        pictures = f" and {self.pictures:,} pictures" if self.pictures else ""
+        return (
+            f"{self.what or 'Text'} of the imported session “{self.session}” "
+            f"(about {self.tokens:,} tokens, {self.characters:,} characters{pictures}) "
+            f"would go to {self.model} at {self.host}."
+        )
+
+
+Ask = Callable[[Sending], Awaitable[bool]]
+"""Asks a person; whether text of the session may go to that host."""
+
+
+class Privacy:
+    """What the person wants of secrets and of imported sessions, in one workbench. Changed at any
+    time; what is read later follows."""
+
+    def __init__(self) -> None:
+        self.mask_shown = True
+        """Mask secrets in what is shown, audits among it."""
+        self.mask_sent = True
+        """Mask secrets in requests for summaries, and in what an agent is sent of imported
+        entries."""
+        self.mask_exports = True
+        """Mask secrets in transcripts, in exports of another form than the agent's, in reports."""
+        self.ask: Ask | None = None
+        """None: nobody can be asked, so nothing is sent."""
+
+    def follow(self, setting: Callable[[str], object]) -> None:
+        """Do as the settings say; ``setting``: the value of one, None where it is unset."""
+        self.mask_shown = setting("privacy.maskShown") is not False
+        self.mask_sent = setting("privacy.maskSent") is not False
+        self.mask_exports = setting("privacy.maskExports") is not False
+
+    def shown(self, text: str) -> str:
+        """A text as it is shown."""
+        return mask(text) if self.mask_shown else text
+
+    def sent(self, text: str) -> str:
+        """A text as it is sent."""
+        return mask(text) if self.mask_sent else text
+
+    def exported(self, text: str) -> str:
+        """A text as it is written to a file for others."""
+        return mask(text) if self.mask_exports else text
+
+
+class MaskedPayloads:
+    """The payloads of a session with secrets masked. Any thread; raises what the stored raise."""
+
+    def __init__(
+        self,
+        stored: Payloads,
+        is_on: Callable[[], bool],
+        is_left: Callable[[int], bool] = lambda _index: False,
+    ) -> None:
+        """``is_on``: whether to mask now; ``is_left``: entries that stay as they are."""
+        self.format: FormatName = stored.format
+        self._stored = stored
+        self._is_on, self._is_left = is_on, is_left
+        self._clean: set[int] = set()
+        """Entries that hold no secret."""
+        self.masked: set[int] = set()
+        """Entries that were read masked."""
+
+    def _masked(self, index: int, raw: str) -> str:
+        if index in self._clean or not self._is_on() or self._is_left(index):
+            return raw
+        masked = mask(raw)
+        (self._clean if masked is raw else self.masked).add(index)
+        return masked
+
+    def raw(self, index: int) -> str:
+        """The record of the entry."""
+        return self._masked(index, self._stored.raw(index))
+
+    def entry(self, index: int) -> Entry:
+        """The entry."""
+        return read_record(self.format, self.raw(index))
+
+    def entries(self, indices: Sequence[int]) -> list[Entry]:
+        """Several entries, in the order asked for."""
+        by_index = {at: read_record(self.format, raw) for at, raw in self.raws(sorted({*indices}))}
+        try:
+            return [by_index[at] for at in indices]
+        except KeyError as error:
+            raise IndexError(f"the session has no entry {error.args[0]}") from error
+
+    def raws(self, indices: Sequence[int]) -> Iterator[tuple[int, str]]:
+        """The records of several entries, given in ascending order; those that are there."""
+        for at, raw in self._stored.raws(indices):
+            yield at, self._masked(at, raw)
+
+    def usages(self, wanted: Sequence[tuple[int, int]]) -> Iterable[tuple[int, TokenUsage | None]]:
+        """What providers reported for entries; see ``Payloads``."""
+        return self._stored.usages(wanted)
+
+    def previews(self, indices: Sequence[int]) -> list[str]:
+        """First lines, for lists and the map."""
+        found = self._stored.previews(indices)
+        return list(map(mask, found)) if self._is_on() else found
+
+    def forget(self, indices: Sequence[int]) -> None:
+        """Read what is cached of these entries again: they have changed."""
+        self._clean.difference_update(indices)
+        self._stored.forget(indices)
+
+
+# what leaves --------------------------------------------------------------------------------------
+
+
+class AskedModels:
+    """The models, as one session asks them."""
+
+    def __init__(
+        self, client: ModelClient, privacy: Privacy, store: Store, row: SessionRow
+    ) -> None:
+        self._client, self._privacy = client, privacy
+        self._store, self._row = store, row
+        self._asked: dict[str, asyncio.Future[bool]] = {}
+        """Questions that wait for their answer, by host."""
+        self._imported: bool | None = None
+        self._agreed: set[str] = set()
+        """Hosts that somebody agreed to since the session was opened."""
+
+    def info(self, model_id: str) -> ModelInfo:
+        """See ``ModelClient``."""
+        return self._client.info(model_id)
+
+    async def stream(
+        self, request: ModelRequest, cancel: CancelToken
+    ) -> AsyncGenerator[Event, None]:
+        """See ``ModelClient``. Raises ModelError (unavailable) where text must not leave."""
+        await self._wait_for_consent(request, cancel)
+        async with aclosing(self._client.stream(request, cancel)) as events:  # type: ignore[type-var]
+            async for event in events:
+                yield event
+
+    async def _wait_for_consent(self, request: ModelRequest, cancel: CancelToken) -> None:
+        """Wait until somebody has agreed, where that is needed. Raises ModelError, Cancelled."""
+        to = self._client.destination(request.model, request.endpoint)
+        if to.is_here or to.host in self._agreed:
+            return
+        if not await asyncio.to_thread(self._needs_consent, to.host):
+            return
+        if to.host not in self._asked:
+            self._asked[to.host] = asyncio.ensure_future(self._ask(request, to))
+        asked = self._asked[to.host]
+        try:
+            is_answered = await done_or_cancelled(asked, cancel)
+        except asyncio.CancelledError:
+            asked.cancel()
+            raise
+        if not is_answered or asked.cancelled():
+            asked.cancel()
+            raise Cancelled
+        if not asked.result():
+            raise ModelError(
+                "unavailable",
+                f"Nothing was sent: nobody agreed that text of this session goes to {to.host}.",
+            )
+
+    async def _ask(self, request: ModelRequest, to: Destination) -> bool:
+        ask = self._privacy.ask
+        try:
+            if ask is None or not await ask(self._sending(request, to)):
+                return False
+            self._agreed.add(to.host)
+            hosts = sorted({*self._hosts(), *self._agreed})
+            await asyncio.wrap_future(
+                self._store.set_session_setting(self._row.key, SENT_TO, hosts)
+            )
+            return True
+        finally:
+            self._asked.pop(to.host, None)
+
+    def _hosts(self) -> Sequence[str]:
+        """Where text of the session may go, as it is stored."""
+        stored = self._store.session_settings(self._row.key).get(SENT_TO)
+        return stored if isinstance(stored, list) else ()
+
+    def _needs_consent(self, host: str) -> bool:
+        return host not in self._hosts() and self.are_for_imported()
+
+    def are_for_imported(self) -> bool:
+        """Whether the session came from a file, or is a fork of one that did. May block."""
+        if self._imported is None:
+            self._imported = is_imported(self._row, lambda: self._store.sessions(all_places=True))
+        return self._imported
+
+    def _sending(self, request: ModelRequest, to: Destination) -> Sending:
+        texts = [message.text for message in request.messages]
+        return Sending(
+            session=self._row.title or "Untitled session",
+            what=request.of,
+            tokens=sum(map(estimate_text, texts)),
+            characters=sum(map(len, texts)),
+            pictures=sum(
+                isinstance(part, ImagePart)
+                for message in request.messages
+                for part in message.content
+            ),
+            model=request.model,
+            host=to.host,
+            is_masked=self._privacy.mask_sent,
+        )
