@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from explorer.formats.anthropic_content import read_block, read_content, read_usage, text_field
+from explorer.formats.anthropic_content import read_block, read_content, read_usage
 from explorer.formats.claude_code.attachments import read_attachment
 from explorer.formats.claude_code.fields import (
     INSERTED,
@@ -15,11 +15,11 @@ from explorer.formats.claude_code.fields import (
     SHELL_INPUT,
     SUBTYPES,
     is_model_reply,
-    mapping_field,
     message_of,
     results_in,
     texts_of,
 )
+from explorer.formats.json_fields import object_field, text_field
 from explorer.formats.jsonl import BadLine, parse
 from explorer.session.edit_entries import PRUNE_TYPE
 from explorer.session.entries import (
@@ -176,7 +176,7 @@ def _user(first: dict[str, Any], values: Sequence[dict[str, Any]], part: int) ->
     synthetic = (
         first.get("isMeta") is True
         or first.get("isVisibleInTranscriptOnly") is True
-        or mapping_field(first, "origin").get("kind") == "task-notification"
+        or object_field(first, "origin").get("kind") == "task-notification"
         or (only_text and all(text.lstrip().startswith(INSERTED) for text in texts))
     )
     return UserMessage(blocks, synthetic)
@@ -221,7 +221,7 @@ def _system(first: dict[str, Any], values: Sequence[dict[str, Any]]) -> Body:
         return _compaction(first, values[1:])
     if subtype == "microcompact_boundary":
         # Which entries they are, the reader of the file adds.
-        saved = token_count(mapping_field(first, "microcompactMetadata").get("tokensSaved"))
+        saved = token_count(object_field(first, "microcompactMetadata").get("tokensSaved"))
         return CustomData(PRUNE_TYPE, {"results": [], "saved": saved, "reason": "microcompaction"})
     if subtype not in SUBTYPES:
         return Unknown(f"system/{subtype}" if subtype else "system")
@@ -229,7 +229,7 @@ def _system(first: dict[str, Any], values: Sequence[dict[str, Any]]) -> Body:
 
 
 def _compaction(first: dict[str, Any], rest: Sequence[dict[str, Any]]) -> CompactionSummary:
-    facts = mapping_field(first, "compactMetadata")
+    facts = object_field(first, "compactMetadata")
     summary = "\n".join(text for one in rest for text in texts_of(message_of(one).get("content")))
     return CompactionSummary(
         summary,

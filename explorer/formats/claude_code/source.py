@@ -12,9 +12,8 @@ from typing import Any
 
 from explorer.formats.adapter import IsCancelled, Progress
 from explorer.formats.annotation import note_of
-from explorer.formats.anthropic_content import text_field
 from explorer.formats.claude_code import neighbours
-from explorer.formats.claude_code.fields import PART, mapping_field, message_of, texts_of
+from explorer.formats.claude_code.fields import PART, message_of, texts_of
 from explorer.formats.claude_code.lineage import leaf_unit, straighten
 from explorer.formats.claude_code.records import body_of, placed_entry
 from explorer.formats.claude_code.survey import (
@@ -30,6 +29,7 @@ from explorer.formats.claude_code.survey import (
 )
 from explorer.formats.errors import FormatError, ReadCancelled
 from explorer.formats.growth import stamp_of
+from explorer.formats.json_fields import object_field, text_field
 from explorer.formats.jsonl import BadLine, parse
 from explorer.formats.typed_source import DescribedEntry, Leaf, ReadEntry, TypedSource
 from explorer.session.edit_entries import PRUNE_TYPE
@@ -372,7 +372,7 @@ class _Reading:
 
     def _cleared(self, value: Mapping[str, Any]) -> list[dict[str, Any]]:
         """The results that left the context, as entries that prune name them."""
-        named = mapping_field(value, "microcompactMetadata").get("compactedToolIds")
+        named = object_field(value, "microcompactMetadata").get("compactedToolIds")
         results = []
         for call in named if isinstance(named, list) else ():
             found = self.survey.result_units.get(call) if isinstance(call, str) else None

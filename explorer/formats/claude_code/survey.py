@@ -15,13 +15,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from explorer.formats.adapter import IsCancelled
-from explorer.formats.anthropic_content import text_field
 from explorer.formats.claude_code.fields import (
     HOUSEKEEPING,
     NODE_TYPES,
     SHELL_INPUT,
     SHELL_OUTPUT,
-    mapping_field,
     message_of,
     results_in,
     texts_of,
@@ -29,6 +27,7 @@ from explorer.formats.claude_code.fields import (
 from explorer.formats.claude_code.records import body_of, is_known, placed_entry
 from explorer.formats.errors import ReadCancelled
 from explorer.formats.growth import RawLine, groups_from
+from explorer.formats.json_fields import object_field, text_field, texts_in
 from explorer.formats.jsonl import BYTE_ORDER_MARK, BadLine, is_blank, line_groups, parse
 from explorer.session.describe import Facts, describe
 from explorer.session.entries import CompactionSummary, CustomData
@@ -333,7 +332,7 @@ class Surveyor:
         if not survey.time_ms:
             survey.time_ms = time_ms(value.get("timestamp"))
         if "forkedFrom" in value:
-            origin = text_field(mapping_field(value, "forkedFrom"), "sessionId")
+            origin = text_field(object_field(value, "forkedFrom"), "sessionId")
             survey.forked_from = survey.forked_from or origin
 
     def _thread(self, identity: str, value: Mapping[str, Any]) -> str:
@@ -434,14 +433,14 @@ class Surveyor:
         return unit
 
     def _boundary(self, unit: int, number: int, value: Mapping[str, Any]) -> None:
-        facts = mapping_field(value, "compactMetadata")
-        segment = mapping_field(facts, "preservedSegment")
-        messages = mapping_field(facts, "preservedMessages")
-        listed = [*_names(messages.get("uuids")), *_names(messages.get("allUuids"))]
+        facts = object_field(value, "compactMetadata")
+        segment = object_field(facts, "preservedSegment")
+        messages = object_field(facts, "preservedMessages")
+        listed = [*texts_in(messages.get("uuids")), *texts_in(messages.get("allUuids"))]
         head, tail = text_field(segment, "headUuid"), text_field(segment, "tailUuid")
         preserved = tuple(one for one in (head, *listed, tail) if one)
         self.survey.boundaries[unit] = Boundary(number, preserved)
-        tail = tail or next(reversed(_names(messages.get("uuids"))), "")
+        tail = tail or next(reversed(texts_in(messages.get("uuids"))), "")
         if tail in self.survey.unit_of:
             self._tails[tail] = unit
 
@@ -506,11 +505,6 @@ class Surveyor:
             count, noun = len(self._repeated), "record" if len(self._repeated) == 1 else "records"
             reason = f"{count:,} {noun} with an id that exists already; the first one counts"
             problems.append(Problem(self._repeated[0], reason))
-
-
-def _names(value: Any) -> list[str]:
-    """The texts of a list."""
-    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
 
 
 def _tokens(result: Mapping[str, Any]) -> int:

@@ -20,7 +20,8 @@ from explorer.formats.codex.content import (
     result_content,
     usage_of,
 )
-from explorer.formats.codex.lines import Part, object_at, part_of, payload_of, text_at
+from explorer.formats.codex.lines import Part, part_of, payload_of
+from explorer.formats.json_fields import first_text, object_field, text_field
 from explorer.session.entries import (
     AssistantMessage,
     Body,
@@ -109,25 +110,25 @@ def _single(part: Part, value: Mapping[str, Any], payload: Mapping[str, Any]) ->
         case "user":
             return NoteMessage(item_blocks(payload), "context", display=False)
         case "note":
-            return NoteMessage(item_blocks(payload), text_at(payload, "type"), display=False)
+            return NoteMessage(item_blocks(payload), text_field(payload, "type"), display=False)
         case "instructions":
             return SystemMessage(item_blocks(payload))
         case "turn context":
             return _setting(payload)
         case "name":
-            return SessionName(text_at(payload, "thread_name"))
+            return SessionName(text_field(payload, "thread_name"))
         case "rollback":
             return CustomData("thread_rolled_back", {"num_turns": payload.get("num_turns")})
         case "aborted":
-            reason = text_at(payload, "reason") or "interrupted"
+            reason = text_field(payload, "reason") or "interrupted"
             return AssistantMessage((), stop_reason="aborted", error=reason)
         case "error" | "turn end":
             return AssistantMessage((), stop_reason="error", error=error_of(payload))
-    return Unknown(text_at(payload, "type") or text_at(value, "type"))
+    return Unknown(text_field(payload, "type") or text_field(value, "type"))
 
 
 def _setting(payload: Mapping[str, Any]) -> Body:
-    model, provider = text_at(payload, "model"), text_at(payload, "model_provider")
+    model, provider = text_field(payload, "model"), text_field(payload, "model_provider")
     if model:
         return ModelChange(f"{provider}/{model}" if provider else model)
     return ThinkingLevelChange(effort_of(payload))
@@ -135,8 +136,10 @@ def _setting(payload: Mapping[str, Any]) -> Body:
 
 def effort_of(payload: Mapping[str, Any]) -> str:
     """How long the model may think, of a turn's context; empty where nothing says so."""
-    settings = object_at(object_at(payload, "collaboration_mode"), "settings")
-    return text_at(payload, "effort", "reasoning_effort") or text_at(settings, "reasoning_effort")
+    settings = object_field(object_field(payload, "collaboration_mode"), "settings")
+    return first_text(payload, "effort", "reasoning_effort") or text_field(
+        settings, "reasoning_effort"
+    )
 
 
 def error_of(payload: Mapping[str, Any]) -> str:
@@ -145,8 +148,8 @@ def error_of(payload: Mapping[str, Any]) -> str:
     if isinstance(error, str) and error:
         return error
     return (
-        text_at(object_at(payload, "error"), "message")
-        or text_at(payload, "message")
+        text_field(object_field(payload, "error"), "message")
+        or text_field(payload, "message")
         or "The turn ended without an answer; its error is not recorded"
     )
 
@@ -166,7 +169,7 @@ def _result(payload: Mapping[str, Any], events: Values) -> ToolResultMessage:
     payloads = [payload_of(one) for one in events]
     code = exit_code(payload, payloads)
     return ToolResultMessage(
-        text_at(payload, "call_id", "id"),
+        first_text(payload, "call_id", "id"),
         "",
         result_content(payload),
         has_failed(payload, payloads),
@@ -204,7 +207,7 @@ def repeated_users(payload: Mapping[str, Any]) -> list[str]:
 
 def summary_of(payload: Mapping[str, Any]) -> str:
     """The text that the model is given; empty where it is encrypted or left out."""
-    message = text_at(payload, "message")
+    message = text_field(payload, "message")
     if message.strip():
         return message
     for item in reversed(replacement(payload)):
@@ -221,7 +224,7 @@ def _plain(content: Content) -> str:
 
 def is_encrypted(payload: Mapping[str, Any]) -> bool:
     """Whether part of the new context is an encrypted summary."""
-    return any("compaction" in text_at(one, "type") for one in replacement(payload))
+    return any("compaction" in text_field(one, "type") for one in replacement(payload))
 
 
 def others_repeated(payload: Mapping[str, Any]) -> int:
@@ -246,4 +249,4 @@ def _compaction(payload: Mapping[str, Any], meters: Values) -> CompactionSummary
 
 
 def _names(item: Mapping[str, Any]) -> tuple[str, str]:
-    return text_at(item, "type"), text_at(item, "role")
+    return text_field(item, "type"), text_field(item, "role")

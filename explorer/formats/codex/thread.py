@@ -10,9 +10,10 @@ from pathlib import Path
 
 from explorer.formats.codex.entry_groups import Grouper, Settings
 from explorer.formats.codex.files import Base, Part, Plan, is_id, with_cuts_in_order
-from explorer.formats.codex.lines import Line, part_of, text_at, type_name
+from explorer.formats.codex.lines import Line, part_of, type_name
 from explorer.formats.codex.placement import Placer
 from explorer.formats.growth import groups_from, stamp_of
+from explorer.formats.json_fields import text_field
 from explorer.formats.jsonl import BYTE_ORDER_MARK, BadLine, is_blank, line_groups, parse
 from explorer.formats.typed_source import Leaf, ReadEntry
 from explorer.session.json_values import time_ms
@@ -40,7 +41,7 @@ class Copy:
     def ends_at(self, line: Line) -> bool:
         """Whether this line is the session's own."""
         if line.part in ("turn start", "turn context"):
-            turn = text_at(line.payload, "turn_id")
+            turn = text_field(line.payload, "turn_id")
             if turn and self._turns:
                 self._has_turns = True
                 return turn not in self._turns
@@ -208,7 +209,7 @@ class ThreadReader:
         if part.on is not None and part.base is not None:
             mark = self._marks.get((id(part.on), part.base), -1)
             settings = self._settings.get(mark, settings)
-        provider = text_at(part.meta.payload, "model_provider")
+        provider = text_field(part.meta.payload, "model_provider")
         grouper.settings = replace(settings, provider=provider or settings.provider)
         grouper.mark("begin", mark)
         is_copied = self._copy is not None and part is self._plan.first
