@@ -76,15 +76,13 @@ class Leaf(NamedTuple):
     """Empty: before the first entry."""
 
 
-def entry_record(
-    entry: Entry, record: str, line: int = 0, parent: int = -1, flags: int = 0
-) -> EntryRecord:
-    """An entry with its record, as the store takes it. ``line``: 0 for an entry made here."""
-    facts = _flagged(describe(entry), record, flags)
-    return EntryRecord(entry.id, parent, line, record, facts, estimate_entry(entry))
+def entry_record(entry: Entry, record: str, parent: int = -1) -> EntryRecord:
+    """An entry that was made here with its record, as the store takes it."""
+    facts = _flagged(describe(entry), record)
+    return EntryRecord(entry.id, parent, 0, record, facts, estimate_entry(entry))
 
 
-def _flagged(facts: Facts, record: str, flags: int) -> Facts:
+def _flagged(facts: Facts, record: str, flags: int = 0) -> Facts:
     """The facts with flags that follow from the record, and with others."""
     if len(record) > LARGE_UNITS:
         flags |= Flag.LARGE
@@ -262,13 +260,20 @@ class TypedSource:
         if isinstance(one, ReadEntry):
             parent_id = one.entry.parent_id or ""
             text = annotated(one.record, one.entry, one.noted) if one.noted else one.record
-            record = entry_record(one.entry, text, one.line, flags=flags)
+            facts, estimate = describe(one.entry), estimate_entry(one.entry)
         else:
             parent_id, text = one.parent_id, one.record
-            facts = _flagged(one.facts, text, flags)
-            record = EntryRecord(entry_id, -1, one.line, text, facts, one.estimate)
-        placements = assembler.place(entry_id, parent_id, (record, parent_id))
-        batch += placed_records(placements, self.report)
+            facts, estimate = one.facts, one.estimate
+        parent = assembler.place_at_once(entry_id, parent_id)
+        facts = _flagged(facts, text, flags)
+        record = EntryRecord(
+            entry_id, -1 if parent is None else parent, one.line, text, facts, estimate
+        )
+        if parent is not None:
+            batch.append(record)
+        else:
+            placements = assembler.place(entry_id, parent_id, (record, parent_id))
+            batch += placed_records(placements, self.report)
 
     def _tell(self, done: int) -> None:
         self.report.bytes_done = done

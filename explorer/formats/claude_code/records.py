@@ -59,6 +59,7 @@ _COMMON = frozenset({
     "agentId",
 })  # fmt: skip
 """Fields of system records that say nothing of their own."""
+_NO_TOOLS: Mapping[str, str] = {}
 
 
 def read_record(record: str | bytes) -> Entry:
@@ -98,15 +99,17 @@ def placed_entry(
     return Entry(kind_of(body), body, identity, parent, time_ms(first.get("timestamp")), recorded)
 
 
-def body_of(values: Sequence[dict[str, Any]], part: int = 0) -> Body:
-    """What the records of one entry say; see ``entry_of``."""
+def body_of(
+    values: Sequence[dict[str, Any]], part: int = 0, tools: Mapping[str, str] = _NO_TOOLS
+) -> Body:
+    """What the records of one entry say; see ``entry_of``. ``tools``: names by call."""
     first = values[0]
     kind = text_field(first, "type")
     match kind:
         case "assistant":
             return _reply(values)
         case "user":
-            return _user(first, values, part)
+            return _user(first, values, part, tools)
         case "attachment":
             return read_attachment(first)
         case "system":
@@ -159,13 +162,15 @@ def reply_usage(values: Sequence[Mapping[str, Any]]) -> TokenUsage | None:
     return best if best is not None and best.context else None
 
 
-def _user(first: dict[str, Any], values: Sequence[dict[str, Any]], part: int) -> Body:
+def _user(
+    first: dict[str, Any], values: Sequence[dict[str, Any]], part: int, tools: Mapping[str, str]
+) -> Body:
     content = message_of(first).get("content")
     if first.get("isCompactSummary") is True:
         # Its boundary is not there: that it is a compaction is all that is known.
         return CompactionSummary("\n".join(texts_of(content)), certainty="inferred")
     if results := results_in(content):
-        return _result(first, results, part)
+        return _result(first, results, part, tools)
     texts = texts_of(content)
     if texts and texts[0].lstrip().startswith(SHELL_INPUT):
         return _shell(
@@ -195,7 +200,7 @@ def _shell(texts: Sequence[str]) -> ShellMessage:
 
 
 def _result(
-    first: dict[str, Any], results: list[Mapping[str, Any]], part: int
+    first: dict[str, Any], results: list[Mapping[str, Any]], part: int, tools: Mapping[str, str]
 ) -> ToolResultMessage:
     result = results[min(part, len(results) - 1)]
     blocks = read_content(result.get("content"))
@@ -209,10 +214,10 @@ def _result(
     if path is not None:
         known = details if isinstance(details, Mapping) else {"toolUseResult": details}
         details = {"persistedOutputPath": path[1].strip(), **known}
+    call = text_field(result, "tool_use_id")
     return ToolResultMessage(
-        text_field(result, "tool_use_id"), "", blocks, result.get("is_error") is True,
-        details=details,
-    )  # fmt: skip
+        call, tools.get(call, ""), blocks, result.get("is_error") is True, details=details
+    )
 
 
 def _system(first: dict[str, Any], values: Sequence[dict[str, Any]]) -> Body:

@@ -26,7 +26,7 @@ from explorer.formats.claude_code.fields import (
 )
 from explorer.formats.claude_code.records import body_of, is_known, placed_entry
 from explorer.formats.errors import ReadCancelled
-from explorer.formats.growth import RawLine, groups_from
+from explorer.formats.growth import groups_from
 from explorer.formats.json_fields import object_field, text_field, texts_in
 from explorer.formats.jsonl import BYTE_ORDER_MARK, BadLine, is_blank, line_groups, parse
 from explorer.session.describe import Facts, describe
@@ -182,8 +182,8 @@ class Surveyor:
         self._main_nodes = 0
         self.offset = 0
         """Bytes of the file that were read: whole lines."""
-        self._rest: RawLine | None = None
-        """The last line, where it may not be complete."""
+        self._rest: tuple[bytes, int] | None = None
+        """The last line and where it begins, where it may not be complete."""
 
     def read(self, path: Path, cancelled: IsCancelled | None = None) -> Survey:
         """The survey of a file. Raises OSError, FormatError, ReadCancelled."""
@@ -192,15 +192,16 @@ class Surveyor:
 
     def read_on(self, path: Path, cancelled: IsCancelled | None = None) -> None:
         """Go through the whole lines that were not there before. Raises as ``read``."""
-        for group in groups_from(path, self.offset):
+        for lines, start, is_whole in groups_from(path, self.offset):
             if cancelled is not None and cancelled():
                 raise ReadCancelled(f"{path}: reading stopped after {self.offset:,} bytes")
-            for one in group:
-                if not one.is_whole:
-                    self._rest = one
-                    return
-                self._take(one.raw, one.start)
-                self.offset = one.start + len(one.raw) + 1
+            if not is_whole:
+                self._rest = lines[0], start
+                return
+            for line in lines:
+                self._take(line, start)
+                start += len(line) + 1
+            self.offset = start
 
     def copy(self) -> Surveyor:
         """One that goes on from here by itself."""
@@ -219,7 +220,7 @@ class Surveyor:
         survey, number = self.survey, len(self.survey.lines) + 1
         if number == 1 and line.startswith(BYTE_ORDER_MARK):
             line, start = line[len(BYTE_ORDER_MARK) :], len(BYTE_ORDER_MARK)
-        survey.lines.append(BLANK if is_blank(line) else self._line(number, line))
+        survey.lines.append(self._line(number, line))
         survey.starts.append(start)
         survey.lengths.append(len(line))
 
@@ -227,6 +228,8 @@ class Surveyor:
         try:
             value = parse(line)
         except BadLine as error:
+            if is_blank(line):
+                return BLANK
             self.survey.problems.append(Problem(number, f"{error}; the line was put aside"))
             return BAD
         if not isinstance(value, dict):
@@ -262,7 +265,7 @@ class Surveyor:
             self._repeated.append(number)
             return REPEATED
         self._header(value)
-        thread = self._thread(identity, value)
+        thread = self._thread(identity, value) if value.get("isSidechain") is True else ""
         if kind == "progress":
             self._main_nodes += not thread
             survey.unit_of[identity] = self._parent(number, thread, value)
@@ -308,7 +311,7 @@ class Surveyor:
             self.survey.described.pop(unit, None)
 
     def _describe(self, unit: int, values: Sequence[dict[str, Any]]) -> None:
-        body = body_of(values)
+        body = body_of(values, tools=self.survey.tools)
         if isinstance(body, CompactionSummary | CustomData):
             return  # Other records say more of them.
         entry = placed_entry(values, body, "", None)
@@ -325,7 +328,7 @@ class Surveyor:
             survey.version = text_field(value, "version") or survey.version
         if not survey.cwd:
             survey.cwd = text_field(value, "cwd")
-        if not survey.agent_id:
+        if not survey.agent_id and "agentId" in value:
             survey.agent_id = text_field(value, "agentId")
         if not survey.unit_of:
             survey.first_stamp = text_field(value, "timestamp")
@@ -336,8 +339,7 @@ class Surveyor:
             survey.forked_from = survey.forked_from or origin
 
     def _thread(self, identity: str, value: Mapping[str, Any]) -> str:
-        if value.get("isSidechain") is not True:
-            return ""
+        """The agent among the session's records that wrote this one."""
         above = self._sides.get(text_field(value, "parentUuid"), "")
         thread = text_field(value, "agentId") or above or identity
         self._sides[identity] = thread
@@ -348,8 +350,10 @@ class Surveyor:
         survey, kind = self.survey, value.get("type")
         if kind == "assistant":
             return self._replies.get((thread, text_field(message_of(value), "id")))
+        if kind != "user":
+            return None
         above = survey.unit_of.get(text_field(value, "parentUuid"), ROOT)
-        if kind != "user" or above < 0 or survey.threads[above] != thread:
+        if above < 0 or survey.threads[above] != thread:
             return None
         if value.get("isCompactSummary") is True:
             boundary = survey.boundaries.get(above)
@@ -460,7 +464,7 @@ class Surveyor:
     def conclude(self) -> Survey:
         """What follows if the file ends here; nothing more can be read then."""
         if self._rest is not None:
-            self._take(self._rest.raw, self._rest.start)
+            self._take(*self._rest)
         survey = self.survey
         survey.has_main = bool(self._main_nodes)
         for unit, values in self._open.values():

@@ -116,11 +116,11 @@ class ThreadReader:
             self._has_begun = True
             yield from self._plan_problems()
             self._begin(part, _key(part))
-        for group in groups_from(self.path, self.offset):
-            for raw, _, is_whole in group:
-                if not is_whole:
-                    self._rest = raw
-                    return
+        for lines, _, is_whole in groups_from(self.path, self.offset):
+            if not is_whole:
+                self._rest = lines[0]
+                return
+            for raw in lines:
                 self.offset += len(raw) + 1
                 yield from self._read(part, raw)
             yield from self._ready(self.offset)
