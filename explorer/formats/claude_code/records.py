@@ -134,15 +134,19 @@ def _reply(values: Sequence[dict[str, Any]]) -> AssistantMessage:
         )
     if is_aborted:
         stop_reason = "aborted"
-    identity = text_field(message, "id")
     return AssistantMessage(
         tuple(blocks),
-        _PROVIDERS.get(identity[:9], "anthropic"),
+        provider_of(message),
         text_field(message, "model"),
         reply_usage(values),
         _STOP_REASONS.get(stop_reason, stop_reason),
         api="anthropic-messages",
     )
+
+
+def provider_of(message: Mapping[str, Any]) -> str:
+    """Whose service wrote a reply."""
+    return _PROVIDERS.get(text_field(message, "id")[:9], "anthropic")
 
 
 def reply_usage(values: Sequence[Mapping[str, Any]]) -> TokenUsage | None:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from explorer.formats.adapter import IsCancelled
+from explorer.formats.claude_code.digest import digest_reply, digest_result
 from explorer.formats.claude_code.fields import (
     HOUSEKEEPING,
     NODE_TYPES,
@@ -311,11 +312,22 @@ class Surveyor:
             self.survey.described.pop(unit, None)
 
     def _describe(self, unit: int, values: Sequence[dict[str, Any]]) -> None:
+        survey, found = self.survey, None
+        try:
+            if survey.kinds[unit] == REPLY:
+                found = digest_reply(values)
+            elif survey.kinds[unit] == RESULT:
+                found = digest_result(values[0], survey.tools)
+        except (KeyError, TypeError, AttributeError, ValueError):
+            found = None  # It has another shape than most.
+        if found is not None:
+            survey.described[unit] = Described(*found, "forkedFrom" in values[0])
+            return
         body = body_of(values, tools=self.survey.tools)
         if isinstance(body, CompactionSummary | CustomData):
             return  # Other records say more of them.
         entry = placed_entry(values, body, "", None)
-        self.survey.described[unit] = Described(
+        survey.described[unit] = Described(
             describe(entry), estimate_entry(entry), "forkedFrom" in values[0]
         )
 
