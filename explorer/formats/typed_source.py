@@ -265,7 +265,8 @@ class TypedSource:
             parent_id, text = one.parent_id, one.record
             facts, estimate = one.facts, one.estimate
         parent = assembler.place_at_once(entry_id, parent_id)
-        facts = _flagged(facts, text, flags)
+        if flags or len(text) > LARGE_UNITS:
+            facts = _flagged(facts, text, flags)
         record = EntryRecord(
             entry_id, -1 if parent is None else parent, one.line, text, facts, estimate
         )

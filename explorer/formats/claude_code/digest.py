@@ -12,15 +12,15 @@ from typing import Any
 
 from explorer.formats.claude_code.fields import PLACEHOLDER_MODEL
 from explorer.formats.claude_code.records import provider_of, reply_usage
-from explorer.session.describe import Facts, result_flags
+from explorer.session.describe import Facts, error_mark, result_flags
 from explorer.session.file_tools import FileOp, file_ops
 from explorer.session.json_values import time_ms
 from explorer.session.kinds import Flag, Kind
 from explorer.session.text import PREVIEW_UNITS, call_title, first_line
 from explorer.tokens.estimate import json_units, utf16_units
 
-_TEXT, _THINKING, _CALL = (
-    int(one) for one in (Flag.HAS_TEXT, Flag.HAS_THINKING, Flag.HAS_TOOL_CALL)
+_TEXT, _THINKING, _CALL, _ERROR = (
+    int(one) for one in (Flag.HAS_TEXT, Flag.HAS_THINKING, Flag.HAS_TOOL_CALL, Flag.ERROR)
 )
 _STOPS = (None, "end_turn", "tool_use", "stop_sequence")
 """Reasons to stop of which no flag tells."""
@@ -35,14 +35,13 @@ def digest_reply(values: Sequence[dict[str, Any]]) -> tuple[Facts, int] | None:
     text = thinking = calls = ""
     ops: list[FileOp] = []
     flags = units = 0
+    stop = None
     for value in values:
         message = value["message"]
-        if (
-            "isApiErrorMessage" in value
-            or "isAbortedMidStream" in value
-            or message.get("stop_reason") not in _STOPS
-        ):
+        reason = message.get("stop_reason")
+        if "isApiErrorMessage" in value or "isAbortedMidStream" in value or reason not in _STOPS:
             return None
+        stop = reason or stop
         for block in message["content"]:
             kind = block["type"]
             if kind == "text":
@@ -68,7 +67,7 @@ def digest_reply(values: Sequence[dict[str, Any]]) -> tuple[Facts, int] | None:
     preview = text or calls[:PREVIEW_UNITS] or first_line(thinking)
     if not preview:
         return None
-    usage = reply_usage(values)
+    usage = reply_usage(values) if stop else None
     facts = Facts(
         Kind.ASSISTANT,
         flags | _TEXT if text else flags,
@@ -90,10 +89,19 @@ def digest_result(value: Mapping[str, Any], tools: Mapping[str, str]) -> tuple[F
     if type(text) is list:
         (block,) = text
         text = block["text"] if block["type"] == "text" else None
-    if type(text) is not str or type(call) is not str or result.get("is_error") is True:
+    if type(text) is not str or type(call) is not str:
         return None
+    is_error = result.get("is_error") is True
     facts = Facts(
-        Kind.TOOL_RESULT, _TEXT | result_flags(text), time_ms(value.get("timestamp")), -1, "",
-        first_line(text), 0, (), call, tools.get(call, ""),
-    )  # fmt: skip
+        Kind.TOOL_RESULT,
+        _TEXT | (_ERROR if is_error else result_flags(text)),
+        time_ms(value.get("timestamp")),
+        -1,
+        "",
+        first_line(text),
+        0,
+        call_id=call,
+        tool=tools.get(call, ""),
+        error=error_mark(text) if is_error else 0,
+    )
     return facts, (utf16_units(text) + 3) // 4

@@ -295,7 +295,7 @@ class _Reading:
     def _described(self, unit: int, done: int) -> DescribedEntry:
         """The entry of a unit that the first pass described."""
         survey = self.survey
-        facts, estimate, is_copy = survey.described.pop(unit)
+        facts, estimate = survey.described.pop(unit)
         lines = self.pending.pop(unit)
         record = (b"\n".join(lines) if len(lines) > 1 else lines[0]).decode()
         above = survey.parents[unit]
@@ -312,7 +312,7 @@ class _Reading:
             done,
             facts,
             estimate,
-            is_copy or identity in self.copied,
+            unit in survey.copies or identity in self.copied,
         )
 
     def _read(self, unit: int, done: int) -> Iterator[ReadEntry | Aside]:
@@ -339,7 +339,7 @@ class _Reading:
         record = "\n".join([line.decode() for line in lines])
         above = survey.parents[unit]
         parent = survey.last_id(above) if above != ROOT else None
-        inherited = survey.ids[unit] in self.copied or "forkedFrom" in values[0]
+        inherited = unit in survey.copies or survey.ids[unit] in self.copied
         for part in range(survey.parts.get(unit, 1)):
             body, noted = self._completed(unit, body_of(values, part, survey.tools), values[0])
             identity, text = survey.ids[unit], record

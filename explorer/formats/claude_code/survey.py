@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from explorer.formats.adapter import IsCancelled
 from explorer.formats.claude_code.digest import digest_reply, digest_result
@@ -50,15 +50,6 @@ ROOT, LATER = -1, -2
 """A parent: there is none; or its record has not come yet."""
 REPLY, PROMPT, RESULT, COMPACTION, SHELL, NOTE = range(6)
 """What a unit is. PROMPT: a user's message that is not marked as the program's."""
-
-
-class Described(NamedTuple):
-    """What an entry's own lines say, as the columns hold it."""
-
-    facts: Facts
-    estimate: int
-    is_copy: bool
-    """Its first record names the session that it was copied from."""
 
 
 @dataclass(slots=True)
@@ -126,8 +117,11 @@ class Survey:
     """Units that say which results left the context."""
     has_main: bool = True
     """Whether any record is the session's own, and not that of an agent among them."""
-    described: dict[int, Described] = field(default_factory=dict)
-    """By unit: entries that need no record of another to be understood, but for a result's tool."""
+    described: dict[int, tuple[Facts, int]] = field(default_factory=dict)
+    """By unit: facts and estimate of the entries that need no record of another to be understood,
+    but for a result's tool."""
+    copies: set[int] = field(default_factory=set)
+    """Units of which the first record names the session that it was copied from."""
 
     def copy(self) -> Survey:
         """One that goes on from here by itself, without what was described."""
@@ -321,15 +315,13 @@ class Surveyor:
         except (KeyError, TypeError, AttributeError, ValueError):
             found = None  # It has another shape than most.
         if found is not None:
-            survey.described[unit] = Described(*found, "forkedFrom" in values[0])
+            survey.described[unit] = found
             return
         body = body_of(values, tools=self.survey.tools)
         if isinstance(body, CompactionSummary | CustomData):
             return  # Other records say more of them.
         entry = placed_entry(values, body, "", None)
-        survey.described[unit] = Described(
-            describe(entry), estimate_entry(entry), "forkedFrom" in values[0]
-        )
+        survey.described[unit] = describe(entry), estimate_entry(entry)
 
     def _header(self, value: Mapping[str, Any]) -> None:
         survey = self.survey
@@ -388,6 +380,8 @@ class Surveyor:
         survey.first_lines.append(number)
         survey.last_lines.append(number)
         survey.threads.append(thread)
+        if "forkedFrom" in value:
+            survey.copies.add(unit)
         if parent == LATER:
             self._later.append(
                 (unit, text_field(value, "parentUuid"), self._last.get(thread, ROOT))
