@@ -222,7 +222,7 @@ def exit_code(payload: Mapping[str, Any], events: Sequence[Mapping[str, Any]]) -
     """How a command ended, from its events or from the words of its output; None where nothing
     says so."""
     for event in events:
-        code = {**event, **object_field(event, "item")}.get("exit_code")
+        code = object_field(event, "item").get("exit_code", event.get("exit_code"))
         if type(code) is int:
             return code
     output = payload.get("output")
@@ -240,9 +240,10 @@ def exit_code(payload: Mapping[str, Any], events: Sequence[Mapping[str, Any]]) -
     return int(found.group(1)) if found and len(found.group(1)) < 12 else None
 
 
-def has_failed(payload: Mapping[str, Any], events: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether a tool failed."""
-    code = exit_code(payload, events)
+def has_failed(
+    payload: Mapping[str, Any], events: Sequence[Mapping[str, Any]], code: int | None
+) -> bool:
+    """Whether a tool failed. ``code``: how its command ended, where that is known."""
     if code is not None:
         return code != 0
     for event in (payload, object_field(payload, "output"), *events):

@@ -41,6 +41,7 @@ from explorer.session.entries import (
     ToolResultMessage,
     Unknown,
     UserMessage,
+    kind_of,
 )
 from explorer.session.json_values import read_json, time_ms, without_depths
 
@@ -67,17 +68,18 @@ def read_record(record: str | bytes) -> Entry:
             continue
         if isinstance(value, dict):
             values.append(value)
-    return entry_of(values, list(map(part_of, values)))
+    return entry_of(values, [part_of(one, payload_of(one)) for one in values])
 
 
 def entry_of(values: Values, parts: Sequence[Part]) -> Entry:
     """The lines of one record, each with its part in a session, as an entry without ids."""
-    if not values:
-        return Entry.NONE
+    return placed_entry(values, body_of(values, parts), "", None) if values else Entry.NONE
+
+
+def placed_entry(values: Values, body: Body, entry_id: str, parent_id: str | None) -> Entry:
+    """The entry of some lines that says ``body``."""
     recorded = values[0] if len(values) == 1 else {"lines": list(values)}
-    body = _body(values, parts)
-    made = Entry.of(body, time_ms=_time(values))
-    return Entry(made.kind, body, "", None, made.time_ms, recorded)
+    return Entry(kind_of(body), body, entry_id, parent_id, _time(values), recorded)
 
 
 def _time(values: Values) -> float:
@@ -88,7 +90,8 @@ def _time(values: Values) -> float:
     return 0.0
 
 
-def _body(values: Values, roles: Sequence[Part]) -> Body:
+def body_of(values: Values, roles: Sequence[Part]) -> Body:
+    """What the lines of one record say; see ``entry_of``."""
     if len(values) == 1 and roles[0] not in _COMPOSED:
         return _single(roles[0], values[0], payload_of(values[0]))
     parts: dict[Part, list[Mapping[str, Any]]] = {}
@@ -172,7 +175,7 @@ def _result(payload: Mapping[str, Any], events: Values) -> ToolResultMessage:
         first_text(payload, "call_id", "id"),
         "",
         result_content(payload),
-        has_failed(payload, payloads),
+        has_failed(payload, payloads, code),
         details=None if code is None else {"exit_code": code},
     )
 
@@ -230,7 +233,7 @@ def is_encrypted(payload: Mapping[str, Any]) -> bool:
 def others_repeated(payload: Mapping[str, Any]) -> int:
     """Items of the new context that come from the conversation and are no message of the user."""
     return sum(
-        part_of({"type": "response_item", "payload": one}) in ("model", "result", "note")
+        part_of({"type": "response_item"}, one) in ("model", "result", "note")
         for one in replacement(payload)
     )
 

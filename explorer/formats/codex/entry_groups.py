@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any, Literal
 
 from explorer.formats.codex.content import (
@@ -38,6 +39,7 @@ from explorer.session.entries import Content, TokenUsage
 from explorer.session.json_values import recorded_count
 from explorer.session.records import Aside
 
+_number = attrgetter("number")
 _ABOUT: tuple[str, ...] = ("timestamp", "type")
 _WORDED = ("content", "summary")
 UnitKind = Literal["entry", "reply", "user", "compaction", "rollback", "begin", "cut"]
@@ -65,7 +67,7 @@ class Unit:
 
     def in_order(self) -> list[Line]:
         """Its lines in the order of the file."""
-        return sorted(self.lines) if len(self.lines) > 1 else self.lines
+        return sorted(self.lines, key=_number) if len(self.lines) > 1 else self.lines
 
 
 @dataclass(slots=True)

@@ -113,17 +113,9 @@ class Line(NamedTuple):
     """In its file, from 1."""
     raw: bytes
     value: dict[str, Any]
+    payload: Mapping[str, Any]
+    """What it carries; empty where that is no object."""
     part: Part
-
-    @property
-    def text(self) -> str:
-        """The line as it stands in a record."""
-        return self.raw.decode()
-
-    @property
-    def payload(self) -> Mapping[str, Any]:
-        """What it carries; empty where that is no object."""
-        return payload_of(self.value)
 
 
 def payload_of(value: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -132,9 +124,9 @@ def payload_of(value: Mapping[str, Any]) -> Mapping[str, Any]:
     return payload if type(payload) is dict else {}
 
 
-def part_of(value: Mapping[str, Any]) -> Part:
-    """What part a line has."""
-    kind, payload = text_field(value, "type"), payload_of(value)
+def part_of(value: Mapping[str, Any], payload: Mapping[str, Any]) -> Part:
+    """What part a line with this payload has."""
+    kind = text_field(value, "type")
     if not payload:
         return "unknown"
     inner = text_field(payload, "type")

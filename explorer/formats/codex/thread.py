@@ -10,7 +10,7 @@ from pathlib import Path
 
 from explorer.formats.codex.entry_groups import Grouper, Settings
 from explorer.formats.codex.files import Base, Part, Plan, is_id, with_cuts_in_order
-from explorer.formats.codex.lines import Line, part_of, type_name
+from explorer.formats.codex.lines import Line, part_of, payload_of, type_name
 from explorer.formats.codex.placement import Placer
 from explorer.formats.growth import groups_from, stamp_of
 from explorer.formats.json_fields import text_field
@@ -226,7 +226,8 @@ class ThreadReader:
             return str(error)
         if not isinstance(value, dict):
             return "not a JSON object"
-        return Line(self._number, in_file, raw, value, part_of(value))
+        payload = payload_of(value)
+        return Line(self._number, in_file, raw, value, payload, part_of(value, payload))
 
     def _cut(self, part: Part, cuts: list[Base], line: Line, offset: int) -> None:
         ordinal = line.value.get("ordinal")
@@ -261,9 +262,8 @@ class ThreadReader:
         for one in self._grouper.ready():
             if isinstance(one, Aside):
                 yield one
-                continue
-            for read in self._placer.place(one):
-                yield read._replace(done=done) if isinstance(read, ReadEntry) else read
+            else:
+                yield from self._placer.place(one, done)
 
 
 def _key(part: Part) -> str:
