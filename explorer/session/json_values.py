@@ -89,7 +89,8 @@ def _integer(digits: str) -> int | float:
 def is_too_deep(text: str | bytes, value: object, most: int = MAX_DEPTH) -> bool:
     """Whether the value of a JSON text has more than ``most`` levels. Nearly always a short text
     alone says that it has not; a long one has fewer values than characters."""
-    if len(text) < 2 * most or (len(text) < _COUNTED and _openings(text) <= most):
+    length = len(text)
+    if length < 2 * most or (length < _COUNTED and _openings(text) <= most):
         return False
     return any(_holds_more(one) for one in _deepest(value, most))
 

@@ -8,6 +8,7 @@ is right.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from sys import intern
 from typing import Any
 
 from explorer.formats.claude_code.fields import PLACEHOLDER_MODEL
@@ -73,7 +74,7 @@ def digest_reply(values: Sequence[dict[str, Any]]) -> tuple[Facts, int] | None:
         flags | _TEXT if text else flags,
         time_ms(first.get("timestamp")),
         usage.context if usage is not None else -1,
-        f"{provider_of(first['message'])}/{model}",
+        intern(f"{provider_of(first['message'])}/{model}"),
         preview,
         0,
         tuple(ops),

@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from io import BufferedReader
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from explorer.formats.adapter import IsCancelled, Progress
 from explorer.formats.annotation import note_of
@@ -250,7 +249,7 @@ class _Reading:
                     reason = f"belongs to the agent {survey.threads[unit][:80]}"
                 yield Aside(at + 1, self._line(file, at), reason)
 
-    def _line(self, file: BufferedReader, at: int) -> bytes:
+    def _line(self, file: BinaryIO, at: int) -> bytes:
         file.seek(self.survey.starts[at])
         return file.read(self.survey.lengths[at])
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
+from sys import intern
 from typing import Any
 
 from explorer.formats.adapter import IsCancelled
@@ -465,7 +466,8 @@ class Surveyor:
         content = message.get("content")
         for block in content if isinstance(content, list) else ():
             if isinstance(block, dict) and block.get("type") == "tool_use":
-                self.survey.tools[text_field(block, "id")] = text_field(block, "name")
+                name = intern(text_field(block, "name"))
+                self.survey.tools[text_field(block, "id")] = name
 
     def conclude(self) -> Survey:
         """What follows if the file ends here; nothing more can be read then."""
