@@ -521,4 +521,6 @@ class Surveyor:
 
 def _tokens(result: Mapping[str, Any]) -> int:
     """About what a tool result takes: a token for four characters."""
-    return (sum(map(len, texts_of(result.get("content")))) + 3) // 4
+    content = result.get("content")
+    length = len(content) if isinstance(content, str) else sum(map(len, texts_of(content)))
+    return (length + 3) // 4
