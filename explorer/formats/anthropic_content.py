@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from explorer.formats.json_fields import text_field
 from explorer.session.entries import (
     Block,
     Content,
@@ -67,9 +68,3 @@ def read_usage(value: Any) -> TokenUsage | None:
     read = token_count(value.get("cache_read_input_tokens"))
     written = token_count(value.get("cache_creation_input_tokens"))
     return TokenUsage(prompt, output, read, written, prompt + output + read + written)
-
-
-def text_field(value: Mapping[str, Any], name: str) -> str:
-    """A field that should be a text; empty where it is none."""
-    found = value.get(name)
-    return found if isinstance(found, str) else ""

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from explorer.formats.adapter import FoundSession, IsCancelled, Progress, ReadOnlyAdapter, Related
-from explorer.formats.documents import compact, read_document, text_at
+from explorer.formats.documents import compact, read_document
 from explorer.formats.errors import FormatError
+from explorer.formats.json_fields import text_at
 from explorer.formats.jsonl import BYTE_ORDER_MARK, BadLine, parse
 from explorer.formats.roo import is_roo_task
 from explorer.formats.tagged_messages import is_compaction, read_record

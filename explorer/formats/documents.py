@@ -46,13 +46,6 @@ def recorded(values: list[dict[str, Any]]) -> Mapping[str, Any]:
     return values[0] if len(values) == 1 else {"lines": values} if values else {}
 
 
-def text_at(value: Any, *names: str) -> str:
-    """The text that is found by these names, each in the object of the one before; else empty."""
-    for name in names:
-        value = value.get(name) if isinstance(value, dict) else None
-    return value if isinstance(value, str) else ""
-
-
 class UnknownTypes:
     """Counts records of types that are not known, to name each type once."""
 

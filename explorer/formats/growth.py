@@ -57,35 +57,24 @@ def _checksum(read: _ReadBytes, size: int, start: int) -> int:
     return start
 
 
-class RawLine(NamedTuple):
-    """A line of a file without its line feed."""
+class LineGroup(NamedTuple):
+    """Lines of a file that follow each other, about 1 MB, without their line feeds."""
 
-    raw: bytes
+    lines: list[bytes]
     start: int
-    """Bytes before it."""
+    """Bytes before the first."""
     is_whole: bool
-    """Whether its line feed is there."""
+    """Whether the line feed of the last one is there: one without it is a group by itself."""
 
 
-def lines_from(path: Path, start: int) -> Iterator[RawLine]:
+def groups_from(path: Path, start: int) -> Iterator[LineGroup]:
     """The lines of a file from a byte on. Raises OSError, FormatError."""
-    for group in groups_from(path, start):
-        yield from group
-
-
-def groups_from(path: Path, start: int) -> Iterator[list[RawLine]]:
-    """``lines_from`` in groups of about 1 MB; a last line without its end is one by itself."""
     with path.open("rb") as file:
         file.seek(start)
         at = start
         for lines, done in line_groups(file):
-            last = start + done
-            group: list[RawLine] = []
-            for raw in lines:
-                end = at + len(raw)
-                group.append(RawLine(raw, at, end < last))
-                at = end + 1
-            yield group
+            begin, at = at, at + sum(map(len, lines)) + len(lines)
+            yield LineGroup(lines, begin, at <= start + done)
 
 
 def stamp_of(path: Path) -> tuple[int, int]:

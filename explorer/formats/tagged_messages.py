@@ -13,7 +13,8 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from explorer.formats.anthropic_content import read_block, read_content
-from explorer.formats.documents import compact, objects_of, recorded, text_at
+from explorer.formats.documents import compact, objects_of, recorded
+from explorer.formats.json_fields import list_field, text_at, texts_in
 from explorer.session.entries import (
     AssistantMessage,
     Block,
@@ -295,11 +296,9 @@ def _compaction(message: Object, shown: list[dict[str, Any]]) -> CompactionSumma
         tokens_after=recorded_count(
             details.get("newContextTokens", details.get("newContextTokensAfterTruncation"))
         ),
-        files=FileLists(_texts(files, "readFiles"), _texts(files, "modifiedFiles")),
+        files=FileLists(
+            tuple(texts_in(list_field(files, "readFiles"))),
+            tuple(texts_in(list_field(files, "modifiedFiles"))),
+        ),
         usage=TokenUsage(cost=cost) if cost else None,
     )
-
-
-def _texts(value: Any, name: str) -> tuple[str, ...]:
-    found = value.get(name) if isinstance(value, dict) else None
-    return tuple(one for one in found if isinstance(one, str)) if isinstance(found, list) else ()

@@ -10,9 +10,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from explorer.formats.documents import UnknownTypes, compact, read_document, text_at
+from explorer.formats.documents import UnknownTypes, compact, read_document
 from explorer.formats.editor_folders import editor_folders
 from explorer.formats.errors import FormatError
+from explorer.formats.json_fields import text_at
 from explorer.formats.jsonl import BYTE_ORDER_MARK, BadLine, parse
 from explorer.formats.tagged_messages import (
     is_compaction,

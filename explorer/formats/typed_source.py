@@ -76,15 +76,13 @@ class Leaf(NamedTuple):
     """Empty: before the first entry."""
 
 
-def entry_record(
-    entry: Entry, record: str, line: int = 0, parent: int = -1, flags: int = 0
-) -> EntryRecord:
-    """An entry with its record, as the store takes it. ``line``: 0 for an entry made here."""
-    facts = _flagged(describe(entry), record, flags)
-    return EntryRecord(entry.id, parent, line, record, facts, estimate_entry(entry))
+def entry_record(entry: Entry, record: str, parent: int = -1) -> EntryRecord:
+    """An entry that was made here with its record, as the store takes it."""
+    facts = _flagged(describe(entry), record)
+    return EntryRecord(entry.id, parent, 0, record, facts, estimate_entry(entry))
 
 
-def _flagged(facts: Facts, record: str, flags: int) -> Facts:
+def _flagged(facts: Facts, record: str, flags: int = 0) -> Facts:
     """The facts with flags that follow from the record, and with others."""
     if len(record) > LARGE_UNITS:
         flags |= Flag.LARGE
@@ -225,19 +223,21 @@ class TypedSource:
         """``final``: nothing that comes later changes what is read."""
         batch: list[EntryRecord] = []
         gathered = 0
+        stopped = None if final else self._stopped
         for one in read:
             gathered += 1
-            match one:
-                case ReadEntry() | DescribedEntry():
-                    self._take(one, batch)
-                case Aside():
-                    self.report.asides.append(one)
-                    if not final and self._stopped is not None:
-                        self._stopped.asides.append(one.line)
-                case Problem():
-                    self.report.problems.append(one)
-                case Leaf():
-                    self._at.leaf_id = one.entry_id
+            if isinstance(one, DescribedEntry):
+                self._place(*one, batch)
+            elif isinstance(one, Aside):
+                self.report.asides.append(one)
+                if stopped is not None:
+                    stopped.asides.append(one.line)
+            elif isinstance(one, ReadEntry):
+                self._describe(one, batch)
+            elif isinstance(one, Problem):
+                self.report.problems.append(one)
+            else:
+                self._at.leaf_id = one.entry_id
             if gathered >= BATCH:
                 self._tell(self.report.bytes_done)
                 yield batch
@@ -245,30 +245,43 @@ class TypedSource:
         if batch:
             yield batch
 
-    def _take(self, one: ReadEntry | DescribedEntry, batch: list[EntryRecord]) -> None:
-        assembler = self._at.assembler
-        entry_id = one.entry.id if isinstance(one, ReadEntry) else one.entry_id
+    def _describe(self, one: ReadEntry, batch: list[EntryRecord]) -> None:
+        entry, record, line, done, noted, inherited = one
+        if noted and entry.id not in self._at.assembler:
+            record = annotated(record, entry, noted)
+        facts, estimate, parent_id = describe(entry), estimate_entry(entry), entry.parent_id or ""
+        self._place(entry.id, parent_id, record, line, done, facts, estimate, inherited, batch)
+
+    def _place(
+        self,
+        entry_id: str,
+        parent_id: str,
+        text: str,
+        line: int,
+        done: int,
+        facts: Facts,
+        estimate: int,
+        inherited: bool,
+        batch: list[EntryRecord],
+    ) -> None:
+        assembler, report = self._at.assembler, self.report
         if entry_id in assembler:
             reason = f"the id {entry_id[:80]!r} exists already; the first one counts"
-            self.report.asides.append(
-                Aside(one.line, one.record.encode("utf-8", "surrogatepass"), reason)
-            )
-            self.report.problems.append(Problem(one.line, f"{reason}; the line was kept aside"))
+            report.asides.append(Aside(line, text.encode("utf-8", "surrogatepass"), reason))
+            report.problems.append(Problem(line, f"{reason}; the line was kept aside"))
             return
         self._at.last_id = entry_id
-        if one.done > self.report.bytes_done:
-            self.report.bytes_done = one.done
-        flags = _INHERITED if one.inherited else 0
-        if isinstance(one, ReadEntry):
-            parent_id = one.entry.parent_id or ""
-            text = annotated(one.record, one.entry, one.noted) if one.noted else one.record
-            record = entry_record(one.entry, text, one.line, flags=flags)
+        if done > report.bytes_done:
+            report.bytes_done = done
+        if inherited or len(text) > LARGE_UNITS:
+            facts = _flagged(facts, text, _INHERITED if inherited else 0)
+        parent = assembler.place_at_once(entry_id, parent_id)
+        if parent is not None:
+            batch.append(EntryRecord(entry_id, parent, line, text, facts, estimate))
         else:
-            parent_id, text = one.parent_id, one.record
-            facts = _flagged(one.facts, text, flags)
-            record = EntryRecord(entry_id, -1, one.line, text, facts, one.estimate)
-        placements = assembler.place(entry_id, parent_id, (record, parent_id))
-        batch += placed_records(placements, self.report)
+            record = EntryRecord(entry_id, -1, line, text, facts, estimate)
+            placements = assembler.place(entry_id, parent_id, (record, parent_id))
+            batch += placed_records(placements, self.report)
 
     def _tell(self, done: int) -> None:
         self.report.bytes_done = done

@@ -68,6 +68,16 @@ class Assembler(Generic[Item]):
     def __contains__(self, entry_id: str) -> bool:
         return entry_id in self.placed or entry_id in self._pending
 
+    def place_at_once(self, entry_id: str, parent_id: str) -> int | None:
+        """Add the next entry of the file, of an id that is not there yet, and return its parent's
+        index; None, and nothing is done, where it or any other has to wait."""
+        if self._pending or (parent_id and parent_id not in self.placed):
+            return None
+        self._seen += 1
+        parent = self.placed.get(parent_id, -1)
+        self.placed[entry_id] = len(self.placed)
+        return parent
+
     def place(self, entry_id: str, parent_id: str, item: Item) -> list[Placement[Item]]:
         """Add the next entry of the file; an empty ``parent_id`` makes it a root.
 
@@ -76,12 +86,10 @@ class Assembler(Generic[Item]):
         """
         if entry_id in self:
             raise ValueError(f"entry id {entry_id!r} exists already")
+        at_once = self.place_at_once(entry_id, parent_id)
+        if at_once is not None:
+            return [Placement(item, at_once, "")]
         self._seen += 1
-        if not self._pending and (not parent_id or parent_id in self.placed):
-            # Nothing waits, so nothing can have waited for this one.
-            parent = self.placed.get(parent_id, -1)
-            self.placed[entry_id] = len(self.placed)
-            return [Placement(item, parent, "")]
         pending = _Pending(self._seen, entry_id, parent_id, item)
         if not parent_id or parent_id in self.placed:
             return self._release(pending, "")

@@ -51,6 +51,9 @@ MAX_DEPTH = 200
 """Objects and lists in each other. What reads a value later, the standard library among it, goes
 down by recursion: at this depth all of it has room, and no agent writes a tenth of it."""
 TOO_DEEP = f"nested too deeply, more than {MAX_DEPTH} levels"
+_COUNTED = 2048
+"""Characters up to which counting brackets is quicker than going through the values."""
+_NESTED = (dict, list)
 _LONGEST_INTEGER = 20
 _INTEGERS = range(-(2**63), 2**64)
 
@@ -84,9 +87,10 @@ def _integer(digits: str) -> int | float:
 
 
 def is_too_deep(text: str | bytes, value: object, most: int = MAX_DEPTH) -> bool:
-    """Whether the value of a JSON text has more than ``most`` levels. Nearly always the text alone
-    says that it has not."""
-    if len(text) < 2 * most or _openings(text) <= most:
+    """Whether the value of a JSON text has more than ``most`` levels. Nearly always a short text
+    alone says that it has not; a long one has fewer values than characters."""
+    length = len(text)
+    if length < 2 * most or (length < _COUNTED and _openings(text) <= most):
         return False
     return any(_holds_more(one) for one in _deepest(value, most))
 
@@ -103,13 +107,15 @@ def without_depths(line: str | bytes, value: Any) -> Any:
 
 def _deepest(value: object, most: int) -> list[Any]:
     """The objects and lists of the last level that may be."""
-    level = [value] if isinstance(value, dict | list) else []
+    level: list[Any] = [value] if isinstance(value, dict | list) else []
     for _ in range(most - 1):
+        if not level:
+            break
         level = [
             member
             for one in level
-            for _, member in _members(one)
-            if isinstance(member, dict | list)
+            for member in (one.values() if isinstance(one, dict) else one)
+            if isinstance(member, _NESTED)
         ]
     return level
 

@@ -4,8 +4,10 @@ and following one that grows."""
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
 from typing import Any
 
 from tests.benchmarks.bench import Bench
@@ -16,7 +18,17 @@ from tests.formats.test_copilot_cli import Events
 
 BAR = 2.0
 FOLLOW_MS = 500
-_TEXT = "The quay is seven metres long, and src/harbour/quay.py says so. " * 30
+_CODE = "".join(
+    f'{at:6}→\t{" " * (at % 5)}if quay["length"] > {at}:  # metres, as src/harbour/quay.py says\n'
+    for at in range(4_000)
+)
+_ABOUT = {
+    "userType": "external", "entrypoint": "cli", "slug": "a-calm-and-level-quay",
+    "requestId": "req_011CXnTwq8YkQ4mGZs6fJvRd", "toolUseID": "toolu_01HkTqZ3vWm8RrYc5nPb7xLd",
+    "parentToolUseID": "toolu_01HkTqZ3vWm8RrYc5nPb7xLd", "permissionMode": "default",
+}  # fmt: skip
+"""Fields that most records of Claude Code have beside what they say."""
+_SPREAD, _LONGEST = 1.6, 90_000
 
 
 def measure(bench: Bench) -> list[Row]:
@@ -61,18 +73,31 @@ def _write(path: Path, size: int, turns: Callable[[int], list[dict[str, Any]]]) 
     return path
 
 
+def _text(random: Random, middle: int) -> str:
+    """Code with quotes and line breaks, of a length as texts of real sessions have: half of them
+    below ``middle`` characters, one in a hundred forty times as long."""
+    length = min(int(random.lognormvariate(math.log(middle), _SPREAD)), _LONGEST)
+    start = random.randrange(len(_CODE) - _LONGEST)
+    return _CODE[start : start + length] or "Done."
+
+
 def _claude_code(folder: Path, size: int) -> Path:
     last: list[str | None] = [None]
+    random = Random(1)
 
     def turn(at: int) -> list[dict[str, Any]]:
-        lines = Lines()
+        lines = Lines(**_ABOUT)
         lines.last = last[0]
         lines.user(f"u{at}", f"Question {at}")
-        lines.reply(f"a{at}", f"m{at}", _TEXT, stop_reason=None)
+        lines.reply(f"a{at}", f"m{at}", _text(random, 500), stop_reason=None)
         lines.reply(f"b{at}", f"m{at}", (f"c{at}", "Read"))
-        lines.result(f"r{at}", f"c{at}", _TEXT * 2)
-        lines.node("progress", f"p{at}")
-        lines.reply(f"e{at}", f"n{at}", _TEXT)
+        found = _text(random, 2_000)
+        lines.result(f"r{at}", f"c{at}", found)
+        lines.records[-1]["toolUseResult"] = {"stdout": found, "stderr": "", "interrupted": False}
+        for number in range(3):
+            data = {"type": "hook_progress", "hookEvent": "PostToolUse", "command": "callback"}
+            lines.node("progress", f"p{at}-{number}", data=data)
+        lines.reply(f"e{at}", f"n{at}", _text(random, 500))
         last[0] = lines.last
         return lines.records
 
@@ -80,13 +105,19 @@ def _claude_code(folder: Path, size: int) -> Path:
 
 
 def _codex(folder: Path, size: int) -> Path:
+    random = Random(2)
+
     def turn(at: int) -> list[dict[str, Any]]:
         rollout = Rollout(1)
         begin = 1 if at else 0  # the header once
         rollout.turn(at + 1).prompt(f"Question {at}")
+        rollout.item("reasoning", summary=[], encrypted_content="gAAA" * random.randrange(300))
         rollout.item("function_call", name="shell", arguments='{"a": 1}', call_id=f"c{at}")
-        rollout.item("function_call_output", call_id=f"c{at}", output=_TEXT * 2)
-        rollout.message("assistant", _TEXT).event("agent_message", message=_TEXT)
+        rollout.count(at + 100)
+        rollout.item("function_call_output", call_id=f"c{at}", output=_text(random, 2_000))
+        answer = _text(random, 500)
+        rollout.message("assistant", answer).event("agent_message", message=answer)
+        rollout.count(at + 101)
         rollout.event("task_complete", turn_id=str(at))
         return rollout.lines[begin:]
 
@@ -94,13 +125,15 @@ def _codex(folder: Path, size: int) -> Path:
 
 
 def _copilot_cli(folder: Path, size: int) -> Path:
+    random = Random(3)
+
     def turn(at: int) -> list[dict[str, Any]]:
         events = Events(folder)
         begin = 1 if at else 0
         events.user(f"Question {at}")
-        events.reply(_TEXT, f"c{at}")
-        events.run(f"c{at}", _TEXT * 2)
-        events.reply(_TEXT)
+        events.reply(_text(random, 500), f"c{at}")
+        events.run(f"c{at}", _text(random, 2_000))
+        events.reply(_text(random, 500))
         found = [json.loads(line) for line in events.lines[begin:]]
         return [one | {"id": f"{one['id']}-{at}"} for one in found]
 

@@ -101,7 +101,7 @@ AGENTS: dict[str, Callable[[Path], Path]] = {
     "claude-code": claude_code, "codex": codex, "copilot-cli": copilot_cli, "gemini": gemini,
     "pi": pi,
 }  # fmt: skip
-READ_ON = ("claude-code", "codex", "copilot-cli")
+READ_ON = ("claude-code", "codex", "copilot-cli", "pi")
 
 
 def stored(store: Store, report: ImportReport) -> Stored:

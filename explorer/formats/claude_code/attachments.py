@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from explorer.formats.anthropic_content import read_content, text_field
-from explorer.formats.claude_code.fields import is_inserted, mapping_field, texts_of
+from explorer.formats.anthropic_content import read_content
+from explorer.formats.claude_code.fields import is_inserted, texts_of
+from explorer.formats.json_fields import object_field, text_field
 from explorer.session.entries import (
     Body,
     CustomData,
@@ -33,7 +34,7 @@ _WORDS = (
 
 def read_attachment(value: Mapping[str, Any]) -> Body:
     """The body of an attachment record."""
-    attachment = mapping_field(value, "attachment")
+    attachment = object_field(value, "attachment")
     kind = text_field(attachment, "type")
     match kind:
         case "queued_command":
@@ -55,7 +56,7 @@ def read_attachment(value: Mapping[str, Any]) -> Body:
 def _queued(value: Mapping[str, Any], attachment: Mapping[str, Any]) -> UserMessage:
     prompt = attachment.get("prompt")
     texts = texts_of(prompt)
-    origin = mapping_field(attachment, "origin").get("kind")
+    origin = object_field(attachment, "origin").get("kind")
     synthetic = (
         True in (value.get("isMeta"), attachment.get("isMeta"))
         or "task-notification" in (origin, attachment.get("commandMode"))
@@ -65,8 +66,8 @@ def _queued(value: Mapping[str, Any], attachment: Mapping[str, Any]) -> UserMess
 
 
 def _file(kind: str, attachment: Mapping[str, Any]) -> Body:
-    content = mapping_field(attachment, "content")
-    file = mapping_field(content, "file")
+    content = object_field(attachment, "content")
+    file = object_field(content, "file")
     path = (
         text_field(attachment, "filename")
         or text_field(file, "filePath")

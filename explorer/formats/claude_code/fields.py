@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from explorer.formats.anthropic_content import text_field
+from explorer.formats.json_fields import text_field
 
 INSERTED = (
     "<command-name>", "<command-message>", "<command-args>", "<local-command-", "<bash-",
@@ -50,12 +50,6 @@ def message_of(value: Mapping[str, Any]) -> Mapping[str, Any]:
     """The message of a record; empty where it is no object."""
     message = value.get("message")
     return message if isinstance(message, dict) else {}
-
-
-def mapping_field(value: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """A field that should be an object; empty where it is none."""
-    found = value.get(name)
-    return found if isinstance(found, dict) else {}
 
 
 def texts_of(content: Any) -> list[str]:

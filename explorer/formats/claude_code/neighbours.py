@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from explorer.formats.anthropic_content import text_field
-from explorer.formats.claude_code.fields import mapping_field, message_of
+from explorer.formats.claude_code.fields import message_of
+from explorer.formats.json_fields import object_field, text_field
 from explorer.formats.jsonl import BadLine, parse
 from explorer.session.json_values import read_json
 
@@ -119,13 +119,13 @@ def starting_call(path: Path, agent_id: str) -> str:
             continue
         if not isinstance(value, dict):
             continue
-        if mapping_field(value, "toolUseResult").get("agentId") == agent_id:
+        if object_field(value, "toolUseResult").get("agentId") == agent_id:
             content = message_of(value).get("content")
             for block in content if isinstance(content, list) else ():
                 if isinstance(block, Mapping) and (call := text_field(block, "tool_use_id")):
                     return call
         call = text_field(value, "parentToolUseID")
-        if call and mapping_field(value, "data").get("agentId") == agent_id:
+        if call and object_field(value, "data").get("agentId") == agent_id:
             return call
     return ""
 

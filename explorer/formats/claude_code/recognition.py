@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from explorer.formats.adapter import FoundSession
-from explorer.formats.anthropic_content import text_field
 from explorer.formats.claude_code import neighbours
 from explorer.formats.claude_code.fields import HOUSEKEEPING, NODE_TYPES
 from explorer.formats.claude_code.source import FORMAT, own_session_id
+from explorer.formats.json_fields import text_field
 from explorer.formats.jsonl import BYTE_ORDER_MARK, BadLine, is_blank, parse
 from explorer.session.json_values import time_ms
 from explorer.session.records import SessionHeader

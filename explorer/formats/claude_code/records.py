@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from explorer.formats.anthropic_content import read_block, read_content, read_usage, text_field
+from explorer.formats.anthropic_content import read_block, read_content, read_usage
 from explorer.formats.claude_code.attachments import read_attachment
 from explorer.formats.claude_code.fields import (
     INSERTED,
@@ -15,11 +15,11 @@ from explorer.formats.claude_code.fields import (
     SHELL_INPUT,
     SUBTYPES,
     is_model_reply,
-    mapping_field,
     message_of,
     results_in,
     texts_of,
 )
+from explorer.formats.json_fields import object_field, text_field
 from explorer.formats.jsonl import BadLine, parse
 from explorer.session.edit_entries import PRUNE_TYPE
 from explorer.session.entries import (
@@ -59,6 +59,7 @@ _COMMON = frozenset({
     "agentId",
 })  # fmt: skip
 """Fields of system records that say nothing of their own."""
+_NO_TOOLS: Mapping[str, str] = {}
 
 
 def read_record(record: str | bytes) -> Entry:
@@ -98,15 +99,17 @@ def placed_entry(
     return Entry(kind_of(body), body, identity, parent, time_ms(first.get("timestamp")), recorded)
 
 
-def body_of(values: Sequence[dict[str, Any]], part: int = 0) -> Body:
-    """What the records of one entry say; see ``entry_of``."""
+def body_of(
+    values: Sequence[dict[str, Any]], part: int = 0, tools: Mapping[str, str] = _NO_TOOLS
+) -> Body:
+    """What the records of one entry say; see ``entry_of``. ``tools``: names by call."""
     first = values[0]
     kind = text_field(first, "type")
     match kind:
         case "assistant":
             return _reply(values)
         case "user":
-            return _user(first, values, part)
+            return _user(first, values, part, tools)
         case "attachment":
             return read_attachment(first)
         case "system":
@@ -131,15 +134,19 @@ def _reply(values: Sequence[dict[str, Any]]) -> AssistantMessage:
         )
     if is_aborted:
         stop_reason = "aborted"
-    identity = text_field(message, "id")
     return AssistantMessage(
         tuple(blocks),
-        _PROVIDERS.get(identity[:9], "anthropic"),
+        provider_of(message),
         text_field(message, "model"),
         reply_usage(values),
         _STOP_REASONS.get(stop_reason, stop_reason),
         api="anthropic-messages",
     )
+
+
+def provider_of(message: Mapping[str, Any]) -> str:
+    """Whose service wrote a reply."""
+    return _PROVIDERS.get(text_field(message, "id")[:9], "anthropic")
 
 
 def reply_usage(values: Sequence[Mapping[str, Any]]) -> TokenUsage | None:
@@ -159,13 +166,15 @@ def reply_usage(values: Sequence[Mapping[str, Any]]) -> TokenUsage | None:
     return best if best is not None and best.context else None
 
 
-def _user(first: dict[str, Any], values: Sequence[dict[str, Any]], part: int) -> Body:
+def _user(
+    first: dict[str, Any], values: Sequence[dict[str, Any]], part: int, tools: Mapping[str, str]
+) -> Body:
     content = message_of(first).get("content")
     if first.get("isCompactSummary") is True:
         # Its boundary is not there: that it is a compaction is all that is known.
         return CompactionSummary("\n".join(texts_of(content)), certainty="inferred")
     if results := results_in(content):
-        return _result(first, results, part)
+        return _result(first, results, part, tools)
     texts = texts_of(content)
     if texts and texts[0].lstrip().startswith(SHELL_INPUT):
         return _shell(
@@ -176,7 +185,7 @@ def _user(first: dict[str, Any], values: Sequence[dict[str, Any]], part: int) ->
     synthetic = (
         first.get("isMeta") is True
         or first.get("isVisibleInTranscriptOnly") is True
-        or mapping_field(first, "origin").get("kind") == "task-notification"
+        or object_field(first, "origin").get("kind") == "task-notification"
         or (only_text and all(text.lstrip().startswith(INSERTED) for text in texts))
     )
     return UserMessage(blocks, synthetic)
@@ -195,7 +204,7 @@ def _shell(texts: Sequence[str]) -> ShellMessage:
 
 
 def _result(
-    first: dict[str, Any], results: list[Mapping[str, Any]], part: int
+    first: dict[str, Any], results: list[Mapping[str, Any]], part: int, tools: Mapping[str, str]
 ) -> ToolResultMessage:
     result = results[min(part, len(results) - 1)]
     blocks = read_content(result.get("content"))
@@ -209,10 +218,10 @@ def _result(
     if path is not None:
         known = details if isinstance(details, Mapping) else {"toolUseResult": details}
         details = {"persistedOutputPath": path[1].strip(), **known}
+    call = text_field(result, "tool_use_id")
     return ToolResultMessage(
-        text_field(result, "tool_use_id"), "", blocks, result.get("is_error") is True,
-        details=details,
-    )  # fmt: skip
+        call, tools.get(call, ""), blocks, result.get("is_error") is True, details=details
+    )
 
 
 def _system(first: dict[str, Any], values: Sequence[dict[str, Any]]) -> Body:
@@ -221,7 +230,7 @@ def _system(first: dict[str, Any], values: Sequence[dict[str, Any]]) -> Body:
         return _compaction(first, values[1:])
     if subtype == "microcompact_boundary":
         # Which entries they are, the reader of the file adds.
-        saved = token_count(mapping_field(first, "microcompactMetadata").get("tokensSaved"))
+        saved = token_count(object_field(first, "microcompactMetadata").get("tokensSaved"))
         return CustomData(PRUNE_TYPE, {"results": [], "saved": saved, "reason": "microcompaction"})
     if subtype not in SUBTYPES:
         return Unknown(f"system/{subtype}" if subtype else "system")
@@ -229,7 +238,7 @@ def _system(first: dict[str, Any], values: Sequence[dict[str, Any]]) -> Body:
 
 
 def _compaction(first: dict[str, Any], rest: Sequence[dict[str, Any]]) -> CompactionSummary:
-    facts = mapping_field(first, "compactMetadata")
+    facts = object_field(first, "compactMetadata")
     summary = "\n".join(text for one in rest for text in texts_of(message_of(one).get("content")))
     return CompactionSummary(
         summary,

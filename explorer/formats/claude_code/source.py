@@ -6,15 +6,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from io import FileIO
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from explorer.formats.adapter import IsCancelled, Progress
 from explorer.formats.annotation import note_of
-from explorer.formats.anthropic_content import text_field
 from explorer.formats.claude_code import neighbours
-from explorer.formats.claude_code.fields import PART, mapping_field, message_of, texts_of
+from explorer.formats.claude_code.fields import PART, message_of, texts_of
 from explorer.formats.claude_code.lineage import leaf_unit, straighten
 from explorer.formats.claude_code.records import body_of, placed_entry
 from explorer.formats.claude_code.survey import (
@@ -30,7 +28,8 @@ from explorer.formats.claude_code.survey import (
 )
 from explorer.formats.errors import FormatError, ReadCancelled
 from explorer.formats.growth import stamp_of
-from explorer.formats.jsonl import BadLine, parse
+from explorer.formats.json_fields import object_field, text_field
+from explorer.formats.jsonl import CHUNK_BYTES, BadLine, parse
 from explorer.formats.typed_source import DescribedEntry, Leaf, ReadEntry, TypedSource
 from explorer.session.edit_entries import PRUNE_TYPE
 from explorer.session.entries import (
@@ -239,7 +238,7 @@ class _Reading:
         survey, chosen = self.survey, set(self.order)
         first = whole if last else self.seen
         stop = len(survey.lines) if last else whole
-        with self.path.open("rb", buffering=0) as file:
+        with self.path.open("rb", buffering=CHUNK_BYTES) as file:
             for at in range(first, stop):
                 unit = survey.lines[at]
                 if unit == BLANK or unit in chosen:
@@ -250,7 +249,7 @@ class _Reading:
                     reason = f"belongs to the agent {survey.threads[unit][:80]}"
                 yield Aside(at + 1, self._line(file, at), reason)
 
-    def _line(self, file: FileIO, at: int) -> bytes:
+    def _line(self, file: BinaryIO, at: int) -> bytes:
         file.seek(self.survey.starts[at])
         return file.read(self.survey.lengths[at])
 
@@ -270,7 +269,7 @@ class _Reading:
         survey = self.survey
         known = len(self.before.ids) if self.before is not None else 0
         wanted = {unit for unit in self.order if unit >= known or unit in self.changed}
-        with self.path.open("rb", buffering=0) as file:
+        with self.path.open("rb", buffering=CHUNK_BYTES) as file:
             for at, unit in enumerate(survey.lines):
                 if unit not in wanted:
                     continue
@@ -295,12 +294,13 @@ class _Reading:
     def _described(self, unit: int, done: int) -> DescribedEntry:
         """The entry of a unit that the first pass described."""
         survey = self.survey
-        facts, estimate, is_copy = survey.described.pop(unit)
+        facts, estimate = survey.described.pop(unit)
         lines = self.pending.pop(unit)
-        record = b"\n".join(lines).decode()
+        record = (b"\n".join(lines) if len(lines) > 1 else lines[0]).decode()
         above = survey.parents[unit]
         if survey.kinds[unit] == RESULT and (tool := survey.tools.get(facts.call_id, "")):
-            facts = facts._replace(tool=tool)
+            if tool != facts.tool:
+                facts = facts._replace(tool=tool)
             record = f"{record}\n{_tool_note(tool)}"
         identity = survey.ids[unit]
         return DescribedEntry(
@@ -311,7 +311,7 @@ class _Reading:
             done,
             facts,
             estimate,
-            is_copy or identity in self.copied,
+            unit in survey.copies or identity in self.copied,
         )
 
     def _read(self, unit: int, done: int) -> Iterator[ReadEntry | Aside]:
@@ -338,9 +338,9 @@ class _Reading:
         record = "\n".join([line.decode() for line in lines])
         above = survey.parents[unit]
         parent = survey.last_id(above) if above != ROOT else None
-        inherited = survey.ids[unit] in self.copied or "forkedFrom" in values[0]
+        inherited = unit in survey.copies or survey.ids[unit] in self.copied
         for part in range(survey.parts.get(unit, 1)):
-            body, noted = self._completed(unit, body_of(values, part), values[0])
+            body, noted = self._completed(unit, body_of(values, part, survey.tools), values[0])
             identity, text = survey.ids[unit], record
             if part:
                 parent = identity if part == 1 else f"{identity}#{part}"
@@ -355,9 +355,7 @@ class _Reading:
         """A body with what other records say of it, and the names of these fields."""
         survey = self.survey
         if isinstance(body, ToolResultMessage):
-            tool = survey.tools.get(body.call_id, "")
-            if tool:
-                return replace(body, tool=tool), ("tool",)
+            return body, ("tool",) if body.tool else ()
         elif isinstance(body, CompactionSummary) and unit in survey.boundaries:
             boundary = survey.boundaries[unit]
             if boundary.is_missing and body.certainty == "exact":
@@ -372,7 +370,7 @@ class _Reading:
 
     def _cleared(self, value: Mapping[str, Any]) -> list[dict[str, Any]]:
         """The results that left the context, as entries that prune name them."""
-        named = mapping_field(value, "microcompactMetadata").get("compactedToolIds")
+        named = object_field(value, "microcompactMetadata").get("compactedToolIds")
         results = []
         for call in named if isinstance(named, list) else ():
             found = self.survey.result_units.get(call) if isinstance(call, str) else None

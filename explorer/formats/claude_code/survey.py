@@ -12,23 +12,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from sys import intern
+from typing import Any
 
 from explorer.formats.adapter import IsCancelled
-from explorer.formats.anthropic_content import text_field
+from explorer.formats.claude_code.digest import digest_reply, digest_result
 from explorer.formats.claude_code.fields import (
     HOUSEKEEPING,
     NODE_TYPES,
     SHELL_INPUT,
     SHELL_OUTPUT,
-    mapping_field,
     message_of,
     results_in,
     texts_of,
 )
 from explorer.formats.claude_code.records import body_of, is_known, placed_entry
 from explorer.formats.errors import ReadCancelled
-from explorer.formats.growth import RawLine, groups_from
+from explorer.formats.growth import groups_from
+from explorer.formats.json_fields import object_field, text_field, texts_in
 from explorer.formats.jsonl import BYTE_ORDER_MARK, BadLine, is_blank, line_groups, parse
 from explorer.session.describe import Facts, describe
 from explorer.session.entries import CompactionSummary, CustomData
@@ -50,15 +51,6 @@ ROOT, LATER = -1, -2
 """A parent: there is none; or its record has not come yet."""
 REPLY, PROMPT, RESULT, COMPACTION, SHELL, NOTE = range(6)
 """What a unit is. PROMPT: a user's message that is not marked as the program's."""
-
-
-class Described(NamedTuple):
-    """What an entry's own lines say, as the columns hold it."""
-
-    facts: Facts
-    estimate: int
-    is_copy: bool
-    """Its first record names the session that it was copied from."""
 
 
 @dataclass(slots=True)
@@ -126,8 +118,11 @@ class Survey:
     """Units that say which results left the context."""
     has_main: bool = True
     """Whether any record is the session's own, and not that of an agent among them."""
-    described: dict[int, Described] = field(default_factory=dict)
-    """By unit: entries that need no record of another to be understood, but for a result's tool."""
+    described: dict[int, tuple[Facts, int]] = field(default_factory=dict)
+    """By unit: facts and estimate of the entries that need no record of another to be understood,
+    but for a result's tool."""
+    copies: set[int] = field(default_factory=set)
+    """Units of which the first record names the session that it was copied from."""
 
     def copy(self) -> Survey:
         """One that goes on from here by itself, without what was described."""
@@ -183,8 +178,8 @@ class Surveyor:
         self._main_nodes = 0
         self.offset = 0
         """Bytes of the file that were read: whole lines."""
-        self._rest: RawLine | None = None
-        """The last line, where it may not be complete."""
+        self._rest: tuple[bytes, int] | None = None
+        """The last line and where it begins, where it may not be complete."""
 
     def read(self, path: Path, cancelled: IsCancelled | None = None) -> Survey:
         """The survey of a file. Raises OSError, FormatError, ReadCancelled."""
@@ -193,15 +188,16 @@ class Surveyor:
 
     def read_on(self, path: Path, cancelled: IsCancelled | None = None) -> None:
         """Go through the whole lines that were not there before. Raises as ``read``."""
-        for group in groups_from(path, self.offset):
+        for lines, start, is_whole in groups_from(path, self.offset):
             if cancelled is not None and cancelled():
                 raise ReadCancelled(f"{path}: reading stopped after {self.offset:,} bytes")
-            for one in group:
-                if not one.is_whole:
-                    self._rest = one
-                    return
-                self._take(one.raw, one.start)
-                self.offset = one.start + len(one.raw) + 1
+            if not is_whole:
+                self._rest = lines[0], start
+                return
+            for line in lines:
+                self._take(line, start)
+                start += len(line) + 1
+            self.offset = start
 
     def copy(self) -> Surveyor:
         """One that goes on from here by itself."""
@@ -220,7 +216,7 @@ class Surveyor:
         survey, number = self.survey, len(self.survey.lines) + 1
         if number == 1 and line.startswith(BYTE_ORDER_MARK):
             line, start = line[len(BYTE_ORDER_MARK) :], len(BYTE_ORDER_MARK)
-        survey.lines.append(BLANK if is_blank(line) else self._line(number, line))
+        survey.lines.append(self._line(number, line))
         survey.starts.append(start)
         survey.lengths.append(len(line))
 
@@ -228,6 +224,8 @@ class Surveyor:
         try:
             value = parse(line)
         except BadLine as error:
+            if is_blank(line):
+                return BLANK
             self.survey.problems.append(Problem(number, f"{error}; the line was put aside"))
             return BAD
         if not isinstance(value, dict):
@@ -263,7 +261,7 @@ class Surveyor:
             self._repeated.append(number)
             return REPEATED
         self._header(value)
-        thread = self._thread(identity, value)
+        thread = self._thread(identity, value) if value.get("isSidechain") is True else ""
         if kind == "progress":
             self._main_nodes += not thread
             survey.unit_of[identity] = self._parent(number, thread, value)
@@ -309,13 +307,22 @@ class Surveyor:
             self.survey.described.pop(unit, None)
 
     def _describe(self, unit: int, values: Sequence[dict[str, Any]]) -> None:
-        body = body_of(values)
+        survey, found = self.survey, None
+        try:
+            if survey.kinds[unit] == REPLY:
+                found = digest_reply(values)
+            elif survey.kinds[unit] == RESULT:
+                found = digest_result(values[0], survey.tools)
+        except (KeyError, TypeError, AttributeError, ValueError):
+            found = None  # It has another shape than most.
+        if found is not None:
+            survey.described[unit] = found
+            return
+        body = body_of(values, tools=self.survey.tools)
         if isinstance(body, CompactionSummary | CustomData):
             return  # Other records say more of them.
         entry = placed_entry(values, body, "", None)
-        self.survey.described[unit] = Described(
-            describe(entry), estimate_entry(entry), "forkedFrom" in values[0]
-        )
+        survey.described[unit] = describe(entry), estimate_entry(entry)
 
     def _header(self, value: Mapping[str, Any]) -> None:
         survey = self.survey
@@ -326,19 +333,18 @@ class Surveyor:
             survey.version = text_field(value, "version") or survey.version
         if not survey.cwd:
             survey.cwd = text_field(value, "cwd")
-        if not survey.agent_id:
+        if not survey.agent_id and "agentId" in value:
             survey.agent_id = text_field(value, "agentId")
         if not survey.unit_of:
             survey.first_stamp = text_field(value, "timestamp")
         if not survey.time_ms:
             survey.time_ms = time_ms(value.get("timestamp"))
         if "forkedFrom" in value:
-            origin = text_field(mapping_field(value, "forkedFrom"), "sessionId")
+            origin = text_field(object_field(value, "forkedFrom"), "sessionId")
             survey.forked_from = survey.forked_from or origin
 
     def _thread(self, identity: str, value: Mapping[str, Any]) -> str:
-        if value.get("isSidechain") is not True:
-            return ""
+        """The agent among the session's records that wrote this one."""
         above = self._sides.get(text_field(value, "parentUuid"), "")
         thread = text_field(value, "agentId") or above or identity
         self._sides[identity] = thread
@@ -349,8 +355,10 @@ class Surveyor:
         survey, kind = self.survey, value.get("type")
         if kind == "assistant":
             return self._replies.get((thread, text_field(message_of(value), "id")))
+        if kind != "user":
+            return None
         above = survey.unit_of.get(text_field(value, "parentUuid"), ROOT)
-        if kind != "user" or above < 0 or survey.threads[above] != thread:
+        if above < 0 or survey.threads[above] != thread:
             return None
         if value.get("isCompactSummary") is True:
             boundary = survey.boundaries.get(above)
@@ -373,6 +381,8 @@ class Surveyor:
         survey.first_lines.append(number)
         survey.last_lines.append(number)
         survey.threads.append(thread)
+        if "forkedFrom" in value:
+            survey.copies.add(unit)
         if parent == LATER:
             self._later.append(
                 (unit, text_field(value, "parentUuid"), self._last.get(thread, ROOT))
@@ -434,14 +444,14 @@ class Surveyor:
         return unit
 
     def _boundary(self, unit: int, number: int, value: Mapping[str, Any]) -> None:
-        facts = mapping_field(value, "compactMetadata")
-        segment = mapping_field(facts, "preservedSegment")
-        messages = mapping_field(facts, "preservedMessages")
-        listed = [*_names(messages.get("uuids")), *_names(messages.get("allUuids"))]
+        facts = object_field(value, "compactMetadata")
+        segment = object_field(facts, "preservedSegment")
+        messages = object_field(facts, "preservedMessages")
+        listed = [*texts_in(messages.get("uuids")), *texts_in(messages.get("allUuids"))]
         head, tail = text_field(segment, "headUuid"), text_field(segment, "tailUuid")
         preserved = tuple(one for one in (head, *listed, tail) if one)
         self.survey.boundaries[unit] = Boundary(number, preserved)
-        tail = tail or next(reversed(_names(messages.get("uuids"))), "")
+        tail = tail or next(reversed(texts_in(messages.get("uuids"))), "")
         if tail in self.survey.unit_of:
             self._tails[tail] = unit
 
@@ -456,12 +466,13 @@ class Surveyor:
         content = message.get("content")
         for block in content if isinstance(content, list) else ():
             if isinstance(block, dict) and block.get("type") == "tool_use":
-                self.survey.tools[text_field(block, "id")] = text_field(block, "name")
+                name = intern(text_field(block, "name"))
+                self.survey.tools[text_field(block, "id")] = name
 
     def conclude(self) -> Survey:
         """What follows if the file ends here; nothing more can be read then."""
         if self._rest is not None:
-            self._take(self._rest.raw, self._rest.start)
+            self._take(*self._rest)
         survey = self.survey
         survey.has_main = bool(self._main_nodes)
         for unit, values in self._open.values():
@@ -508,11 +519,8 @@ class Surveyor:
             problems.append(Problem(self._repeated[0], reason))
 
 
-def _names(value: Any) -> list[str]:
-    """The texts of a list."""
-    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
-
-
 def _tokens(result: Mapping[str, Any]) -> int:
     """About what a tool result takes: a token for four characters."""
-    return (sum(map(len, texts_of(result.get("content")))) + 3) // 4
+    content = result.get("content")
+    length = len(content) if isinstance(content, str) else sum(map(len, texts_of(content)))
+    return (length + 3) // 4

@@ -22,9 +22,10 @@ from explorer.formats.codex.files import (
     value_of,
 )
 from explorer.formats.codex.header import make_header, relation_of, spawning_call
-from explorer.formats.codex.lines import payload_of, text_at
+from explorer.formats.codex.lines import payload_of
 from explorer.formats.codex.thread import Copy, ThreadReader
 from explorer.formats.errors import FormatError
+from explorer.formats.json_fields import first_text
 from explorer.formats.jsonl import is_blank, line_groups
 from explorer.formats.typed_source import TypedSource
 from explorer.session.entries import Entry
@@ -112,7 +113,7 @@ def copied_from(path: Path, meta: Meta) -> str:
                 if number <= meta.line or is_blank(raw):
                     continue
                 value = value_of(raw) or {}
-                found = text_at(payload_of(value), "id", "session_id")
+                found = first_text(payload_of(value), "id", "session_id")
                 is_other = value.get("type") == "session_meta" and found != meta.thread_id
                 return found if is_other and meta.line else ""
             break

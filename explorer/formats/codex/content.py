@@ -7,14 +7,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from explorer.formats.codex.lines import (
-    SEARCH_EVENTS,
-    call_id_of,
-    object_at,
-    payload_of,
-    squeezed,
-    text_at,
-)
+from explorer.formats.codex.lines import SEARCH_EVENTS, call_id_of, payload_of, squeezed
+from explorer.formats.json_fields import first_text, object_field, text_field, texts_in
 from explorer.session.entries import (
     Block,
     Content,
@@ -60,7 +54,7 @@ def blocks_of(value: object) -> Iterator[Block]:
 
 
 def _block(value: Mapping[str, Any]) -> Block:
-    kind = text_at(value, "type")
+    kind = text_field(value, "type")
     if kind in _TEXTS and isinstance(value.get("text"), str):
         return TextBlock(value["text"])
     if kind in ("input_image", "image"):
@@ -85,7 +79,7 @@ def item_blocks(payload: Mapping[str, Any]) -> Content:
 def prompt_blocks(payload: Mapping[str, Any]) -> Content:
     """What the person typed, of an event."""
     if payload.get("type") == "item_completed":
-        return tuple(blocks_of(object_at(payload, "item").get("content")))
+        return tuple(blocks_of(object_field(payload, "item").get("content")))
     pictures = [
         picture(one)
         for name in ("images", "local_images")
@@ -134,40 +128,36 @@ def event_text(payload: Mapping[str, Any]) -> str:
 
 
 def _spoken_text(payload: Mapping[str, Any]) -> str:
-    item = object_at(payload, "item")
+    item = object_field(payload, "item")
     if item.get("type") == "AgentMessage":
         return "".join(
             one.text for one in blocks_of(item.get("content")) if isinstance(one, TextBlock)
         )
-    return text_at(payload, "message") if payload.get("type") == "agent_message" else ""
+    return text_field(payload, "message") if payload.get("type") == "agent_message" else ""
 
 
 def _thought_text(payload: Mapping[str, Any]) -> str:
-    item = object_at(payload, "item")
+    item = object_field(payload, "item")
     if item.get("type") == "Reasoning":
-        parts = [*_strings(item.get("summary_text")), *_strings(item.get("raw_content"))]
+        parts = [*texts_in(item.get("summary_text")), *texts_in(item.get("raw_content"))]
         return "\n".join(parts)
-    is_thought = text_at(payload, "type").startswith("agent_reasoning")
-    return text_at(payload, "text") if is_thought else ""
-
-
-def _strings(value: object) -> list[str]:
-    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
+    is_thought = text_field(payload, "type").startswith("agent_reasoning")
+    return text_field(payload, "text") if is_thought else ""
 
 
 def _item(item: Mapping[str, Any], events: Sequence[Mapping[str, Any]], at: int) -> Iterator[Block]:
-    kind = text_at(item, "type")
+    kind = text_field(item, "type")
     if kind == "message":
         yield from blocks_of(item.get("content"))
     elif kind == "reasoning":
         yield _thinking(item)
     elif kind == "web_search_call":
         # The item often has no id of its own; the event beside it has.
-        call = text_at(item, "id") or _search_id(events) or f"web_search_{at}"
+        call = text_field(item, "id") or _search_id(events) or f"web_search_{at}"
         yield ToolCallBlock(call, "web_search", item.get("action"))
     elif kind == "image_generation_call":
         asked = {"prompt": item.get("revised_prompt")}
-        yield ToolCallBlock(text_at(item, "id", "call_id"), "image_generation", asked)
+        yield ToolCallBlock(first_text(item, "id", "call_id"), "image_generation", asked)
         if isinstance(item.get("result"), str):
             yield ImageBlock("image/png", item["result"])
     elif kind.endswith("_call"):
@@ -178,7 +168,7 @@ def _item(item: Mapping[str, Any], events: Sequence[Mapping[str, Any]], at: int)
 
 def _search_id(events: Sequence[Mapping[str, Any]]) -> str:
     for event in events:
-        names = (text_at(event, "type"), text_at(object_at(event, "item"), "type"))
+        names = (text_field(event, "type"), text_field(object_field(event, "item"), "type"))
         if not SEARCH_EVENTS.isdisjoint(names):
             return call_id_of(event)
     return ""
@@ -187,14 +177,14 @@ def _search_id(events: Sequence[Mapping[str, Any]]) -> str:
 def _thinking(item: Mapping[str, Any]) -> ThinkingBlock:
     parts = [*blocks_of(item.get("summary")), *blocks_of(item.get("content"))]
     text = "\n".join(part.text for part in parts if isinstance(part, TextBlock))
-    signature = text_at(item, "encrypted_content")
+    signature = text_field(item, "encrypted_content")
     return ThinkingBlock(text, signature, redacted=bool(signature) and not text)
 
 
 def _call(kind: str, item: Mapping[str, Any]) -> ToolCallBlock:
-    call_id = text_at(item, "call_id", "id")
+    call_id = first_text(item, "call_id", "id")
     if kind == "custom_tool_call":
-        return ToolCallBlock(call_id, text_at(item, "name"), {"input": item.get("input")})
+        return ToolCallBlock(call_id, text_field(item, "name"), {"input": item.get("input")})
     if kind == "local_shell_call":
         return ToolCallBlock(call_id, "local_shell", item.get("action"))
     name = call_name(item)
@@ -209,8 +199,8 @@ def _call(kind: str, item: Mapping[str, Any]) -> ToolCallBlock:
 
 def call_name(item: Mapping[str, Any]) -> str:
     """The tool that a call names."""
-    kind = text_at(item, "type")
-    return text_at(item, "name") or kind.removesuffix("_call")
+    kind = text_field(item, "type")
+    return text_field(item, "name") or kind.removesuffix("_call")
 
 
 # results ------------------------------------------------------------------------------------------
@@ -232,7 +222,7 @@ def exit_code(payload: Mapping[str, Any], events: Sequence[Mapping[str, Any]]) -
     """How a command ended, from its events or from the words of its output; None where nothing
     says so."""
     for event in events:
-        code = {**event, **object_at(event, "item")}.get("exit_code")
+        code = object_field(event, "item").get("exit_code", event.get("exit_code"))
         if type(code) is int:
             return code
     output = payload.get("output")
@@ -244,23 +234,24 @@ def exit_code(payload: Mapping[str, Any], events: Sequence[Mapping[str, Any]]) -
         except ValueError:
             value = None
         if isinstance(value, dict):
-            code = object_at(value, "metadata").get("exit_code")
+            code = object_field(value, "metadata").get("exit_code")
             return code if type(code) is int else None
     found = _EXIT.search(output[:_HEAD])
     return int(found.group(1)) if found and len(found.group(1)) < 12 else None
 
 
-def has_failed(payload: Mapping[str, Any], events: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether a tool failed."""
-    code = exit_code(payload, events)
+def has_failed(
+    payload: Mapping[str, Any], events: Sequence[Mapping[str, Any]], code: int | None
+) -> bool:
+    """Whether a tool failed. ``code``: how its command ended, where that is known."""
     if code is not None:
         return code != 0
-    for event in (payload, object_at(payload, "output"), *events):
-        stated = {**event, **object_at(event, "item")}
-        answer = object_at(stated, "result")
+    for event in (payload, object_field(payload, "output"), *events):
+        stated = {**event, **object_field(event, "item")}
+        answer = object_field(stated, "result")
         if stated.get("success") is False or stated.get("status") in ("failed", "declined"):
             return True
-        if "Err" in answer or object_at(answer, "Ok").get("isError") is True:
+        if "Err" in answer or object_field(answer, "Ok").get("isError") is True:
             return True
         if answer.get("isError") is True:
             return True
@@ -282,16 +273,16 @@ def last_counts(value: Mapping[str, Any]) -> Mapping[str, Any]:
     """The counts of the last request, of a line that has them; else empty."""
     payload = payload_of(value)
     if value.get("type") == "token_usage_record":
-        return object_at(payload, "usage")
-    return object_at(object_at(payload, "info"), "last_token_usage")
+        return object_field(payload, "usage")
+    return object_field(object_field(payload, "info"), "last_token_usage")
 
 
 def total_counts(value: Mapping[str, Any]) -> Mapping[str, Any]:
     """The counts of all requests so far, of a line that has them; else empty."""
     payload = payload_of(value)
     if value.get("type") == "token_usage_record":
-        return object_at(payload, "thread_token_usage")
-    return object_at(object_at(payload, "info"), "total_token_usage")
+        return object_field(payload, "thread_token_usage")
+    return object_field(object_field(payload, "info"), "total_token_usage")
 
 
 def usage_between(before: Mapping[str, Any], after: Mapping[str, Any]) -> TokenUsage | None:

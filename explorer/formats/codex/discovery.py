@@ -21,7 +21,8 @@ from explorer.formats.codex.files import (
     value_of,
 )
 from explorer.formats.codex.header import make_header, parent_of
-from explorer.formats.codex.lines import LINE_TYPES, payload_of, text_at
+from explorer.formats.codex.lines import LINE_TYPES, payload_of
+from explorer.formats.json_fields import first_text, text_field
 from explorer.formats.jsonl import BYTE_ORDER_MARK
 
 _CUT_HEADER = re.compile(
@@ -39,7 +40,7 @@ def is_rollout(path: Path, head: bytes) -> bool:
         return True
     for line in head.split(b"\n"):
         value = value_of(line) if line[:1] == b"{" else None
-        if value and text_at(value, "type") in LINE_TYPES and payload_of(value):
+        if value and text_field(value, "type") in LINE_TYPES and payload_of(value):
             return True
     return False
 
@@ -105,5 +106,5 @@ def started_by(path: Path) -> list[Related]:
             continue
         payload = payload_of(head_value(one.path))
         if parent_of(payload) == parent_id:
-            found.setdefault(text_at(payload, "id", "session_id"), one.path)
+            found.setdefault(first_text(payload, "id", "session_id"), one.path)
     return [Related(place, name) for name, place in found.items()]

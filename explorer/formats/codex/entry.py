@@ -20,7 +20,8 @@ from explorer.formats.codex.content import (
     result_content,
     usage_of,
 )
-from explorer.formats.codex.lines import Part, object_at, part_of, payload_of, text_at
+from explorer.formats.codex.lines import Part, part_of, payload_of
+from explorer.formats.json_fields import first_text, object_field, text_field
 from explorer.session.entries import (
     AssistantMessage,
     Body,
@@ -40,6 +41,7 @@ from explorer.session.entries import (
     ToolResultMessage,
     Unknown,
     UserMessage,
+    kind_of,
 )
 from explorer.session.json_values import read_json, time_ms, without_depths
 
@@ -66,17 +68,18 @@ def read_record(record: str | bytes) -> Entry:
             continue
         if isinstance(value, dict):
             values.append(value)
-    return entry_of(values, list(map(part_of, values)))
+    return entry_of(values, [part_of(one, payload_of(one)) for one in values])
 
 
 def entry_of(values: Values, parts: Sequence[Part]) -> Entry:
     """The lines of one record, each with its part in a session, as an entry without ids."""
-    if not values:
-        return Entry.NONE
+    return placed_entry(values, body_of(values, parts), "", None) if values else Entry.NONE
+
+
+def placed_entry(values: Values, body: Body, entry_id: str, parent_id: str | None) -> Entry:
+    """The entry of some lines that says ``body``."""
     recorded = values[0] if len(values) == 1 else {"lines": list(values)}
-    body = _body(values, parts)
-    made = Entry.of(body, time_ms=_time(values))
-    return Entry(made.kind, body, "", None, made.time_ms, recorded)
+    return Entry(kind_of(body), body, entry_id, parent_id, _time(values), recorded)
 
 
 def _time(values: Values) -> float:
@@ -87,7 +90,8 @@ def _time(values: Values) -> float:
     return 0.0
 
 
-def _body(values: Values, roles: Sequence[Part]) -> Body:
+def body_of(values: Values, roles: Sequence[Part]) -> Body:
+    """What the lines of one record say; see ``entry_of``."""
     if len(values) == 1 and roles[0] not in _COMPOSED:
         return _single(roles[0], values[0], payload_of(values[0]))
     parts: dict[Part, list[Mapping[str, Any]]] = {}
@@ -109,25 +113,25 @@ def _single(part: Part, value: Mapping[str, Any], payload: Mapping[str, Any]) ->
         case "user":
             return NoteMessage(item_blocks(payload), "context", display=False)
         case "note":
-            return NoteMessage(item_blocks(payload), text_at(payload, "type"), display=False)
+            return NoteMessage(item_blocks(payload), text_field(payload, "type"), display=False)
         case "instructions":
             return SystemMessage(item_blocks(payload))
         case "turn context":
             return _setting(payload)
         case "name":
-            return SessionName(text_at(payload, "thread_name"))
+            return SessionName(text_field(payload, "thread_name"))
         case "rollback":
             return CustomData("thread_rolled_back", {"num_turns": payload.get("num_turns")})
         case "aborted":
-            reason = text_at(payload, "reason") or "interrupted"
+            reason = text_field(payload, "reason") or "interrupted"
             return AssistantMessage((), stop_reason="aborted", error=reason)
         case "error" | "turn end":
             return AssistantMessage((), stop_reason="error", error=error_of(payload))
-    return Unknown(text_at(payload, "type") or text_at(value, "type"))
+    return Unknown(text_field(payload, "type") or text_field(value, "type"))
 
 
 def _setting(payload: Mapping[str, Any]) -> Body:
-    model, provider = text_at(payload, "model"), text_at(payload, "model_provider")
+    model, provider = text_field(payload, "model"), text_field(payload, "model_provider")
     if model:
         return ModelChange(f"{provider}/{model}" if provider else model)
     return ThinkingLevelChange(effort_of(payload))
@@ -135,8 +139,10 @@ def _setting(payload: Mapping[str, Any]) -> Body:
 
 def effort_of(payload: Mapping[str, Any]) -> str:
     """How long the model may think, of a turn's context; empty where nothing says so."""
-    settings = object_at(object_at(payload, "collaboration_mode"), "settings")
-    return text_at(payload, "effort", "reasoning_effort") or text_at(settings, "reasoning_effort")
+    settings = object_field(object_field(payload, "collaboration_mode"), "settings")
+    return first_text(payload, "effort", "reasoning_effort") or text_field(
+        settings, "reasoning_effort"
+    )
 
 
 def error_of(payload: Mapping[str, Any]) -> str:
@@ -145,8 +151,8 @@ def error_of(payload: Mapping[str, Any]) -> str:
     if isinstance(error, str) and error:
         return error
     return (
-        text_at(object_at(payload, "error"), "message")
-        or text_at(payload, "message")
+        text_field(object_field(payload, "error"), "message")
+        or text_field(payload, "message")
         or "The turn ended without an answer; its error is not recorded"
     )
 
@@ -166,10 +172,10 @@ def _result(payload: Mapping[str, Any], events: Values) -> ToolResultMessage:
     payloads = [payload_of(one) for one in events]
     code = exit_code(payload, payloads)
     return ToolResultMessage(
-        text_at(payload, "call_id", "id"),
+        first_text(payload, "call_id", "id"),
         "",
         result_content(payload),
-        has_failed(payload, payloads),
+        has_failed(payload, payloads, code),
         details=None if code is None else {"exit_code": code},
     )
 
@@ -204,7 +210,7 @@ def repeated_users(payload: Mapping[str, Any]) -> list[str]:
 
 def summary_of(payload: Mapping[str, Any]) -> str:
     """The text that the model is given; empty where it is encrypted or left out."""
-    message = text_at(payload, "message")
+    message = text_field(payload, "message")
     if message.strip():
         return message
     for item in reversed(replacement(payload)):
@@ -221,13 +227,13 @@ def _plain(content: Content) -> str:
 
 def is_encrypted(payload: Mapping[str, Any]) -> bool:
     """Whether part of the new context is an encrypted summary."""
-    return any("compaction" in text_at(one, "type") for one in replacement(payload))
+    return any("compaction" in text_field(one, "type") for one in replacement(payload))
 
 
 def others_repeated(payload: Mapping[str, Any]) -> int:
     """Items of the new context that come from the conversation and are no message of the user."""
     return sum(
-        part_of({"type": "response_item", "payload": one}) in ("model", "result", "note")
+        part_of({"type": "response_item"}, one) in ("model", "result", "note")
         for one in replacement(payload)
     )
 
@@ -246,4 +252,4 @@ def _compaction(payload: Mapping[str, Any], meters: Values) -> CompactionSummary
 
 
 def _names(item: Mapping[str, Any]) -> tuple[str, str]:
-    return text_at(item, "type"), text_at(item, "role")
+    return text_field(item, "type"), text_field(item, "role")

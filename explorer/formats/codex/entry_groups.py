@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any, Literal
 
 from explorer.formats.codex.content import (
@@ -31,14 +32,14 @@ from explorer.formats.codex.lines import (
     Line,
     call_id_of,
     is_compaction_output,
-    object_at,
     squeezed,
-    text_at,
 )
+from explorer.formats.json_fields import object_field, text_field
 from explorer.session.entries import Content, TokenUsage
 from explorer.session.json_values import recorded_count
 from explorer.session.records import Aside
 
+_number = attrgetter("number")
 _ABOUT: tuple[str, ...] = ("timestamp", "type")
 _WORDED = ("content", "summary")
 UnitKind = Literal["entry", "reply", "user", "compaction", "rollback", "begin", "cut"]
@@ -66,7 +67,7 @@ class Unit:
 
     def in_order(self) -> list[Line]:
         """Its lines in the order of the file."""
-        return sorted(self.lines) if len(self.lines) > 1 else self.lines
+        return sorted(self.lines, key=_number) if len(self.lines) > 1 else self.lines
 
 
 @dataclass(slots=True)
@@ -242,7 +243,7 @@ class Grouper:
             payload = line.payload
             self._last.append(line)
             call = call_id_of(payload)
-            if call and text_at(payload, "type").endswith("_call"):
+            if call and text_field(payload, "type").endswith("_call"):
                 self._open[call] = call_name(payload)
 
     def _is_repeated(self, line: Line) -> bool:
@@ -270,7 +271,7 @@ class Grouper:
 
     def _tool_event(self, line: Line) -> None:
         payload = line.payload
-        names = (text_at(payload, "type"), text_at(object_at(payload, "item"), "type"))
+        names = (text_field(payload, "type"), text_field(object_field(payload, "item"), "type"))
         call = call_id_of(payload)
         if call in self._open:
             self._events.setdefault(call, []).append(line)
@@ -371,7 +372,7 @@ class Grouper:
 
     def _context(self, line: Line) -> None:
         payload, old = line.payload, self.settings
-        model, effort = text_at(payload, "model"), effort_of(payload)
+        model, effort = text_field(payload, "model"), effort_of(payload)
         self._aside(line, "the context of a turn")
         about: dict[str, Any] = {name: line.value[name] for name in _ABOUT if name in line.value}
         if model and model != old.model:
@@ -411,6 +412,6 @@ def _is_same_prompt(unit: Unit, line: Line, content: Content) -> bool:
     there = prompt_blocks(first.payload) if is_event else item_blocks(first.payload)
     if any(one.part == "prompt" for one in unit.lines):
         # The same kind of event a second time is a second message.
-        kinds = {text_at(one.payload, "type") for one in unit.lines}
-        return compared_text(there) == words and text_at(line.payload, "type") not in kinds
+        kinds = {text_field(one.payload, "type") for one in unit.lines}
+        return compared_text(there) == words and text_field(line.payload, "type") not in kinds
     return words in compared_text(there) if words else bool(content)

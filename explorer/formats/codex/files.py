@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from explorer.formats.codex.lines import object_at, payload_of, text_at
+from explorer.formats.codex.lines import payload_of
+from explorer.formats.json_fields import first_text, object_field, text_field
 from explorer.formats.jsonl import BYTE_ORDER_MARK, BadLine, line_groups, parse
 from explorer.session.json_values import read_json
 
@@ -54,7 +55,7 @@ class Meta(NamedTuple):
     @property
     def thread_id(self) -> str:
         """Empty where it says none."""
-        return text_at(self.payload, "id", "session_id")
+        return first_text(self.payload, "id", "session_id")
 
 
 class Base(NamedTuple):
@@ -185,7 +186,7 @@ class Shelf:
 
     def _thread_of(self, path: Path) -> str:
         value = head_value(path)
-        return text_at(payload_of(value), "id", "session_id")
+        return first_text(payload_of(value), "id", "session_id")
 
 
 def head_value(path: Path) -> dict[str, Any]:
@@ -277,8 +278,8 @@ def _compressed(path: Path) -> str:
 
 def base_of(payload: Mapping[str, Any]) -> Base | None:
     """What a file's header says of the file that it goes on from."""
-    found = object_at(payload, "history_base")
-    name = text_at(found, "thread_id", "segment_id")
+    found = object_field(payload, "history_base")
+    name = first_text(found, "thread_id", "segment_id")
     if not name:
         return None
     return Base(
@@ -301,7 +302,7 @@ def titles(folders: Sequence[Path]) -> dict[str, str]:
             continue
         for line in lines:
             value = _index_line(line)
-            name, title = text_at(value, "id"), text_at(value, "thread_name")
+            name, title = text_field(value, "id"), text_field(value, "thread_name")
             if name and title:
                 found[name] = title
     return found

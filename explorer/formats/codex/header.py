@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from explorer.formats.codex.files import Meta, Rollout, Shelf, rollout, value_of
-from explorer.formats.codex.lines import call_id_of, object_at, payload_of, text_at
+from explorer.formats.codex.lines import call_id_of, payload_of
+from explorer.formats.json_fields import object_field, text_field
 from explorer.formats.jsonl import line_groups
 from explorer.session.json_values import time_ms
 from explorer.session.records import Relation, SessionHeader
@@ -24,23 +25,23 @@ def make_header(
         session_id=meta.thread_id or rollout(path).thread_id or path.stem,
         format="codex",
         version=1 if payload.get("history_mode") == "paginated" else 0,
-        cwd=text_at(payload, "cwd"),
+        cwd=text_field(payload, "cwd"),
         time_ms=time_ms(payload.get("timestamp")) or time_ms(meta.value.get("timestamp")),
         parent_session=parent,
         raw=meta.raw.decode("utf-8", "replace"),
         title=title,
         relation=relation,
         parent_call=parent_call,
-        agent_version=text_at(payload, "cli_version"),
+        agent_version=text_field(payload, "cli_version"),
     )
 
 
 def relation_of(payload: Mapping[str, Any], origin: str = "") -> tuple[Relation, str]:
     """What a session is to another one, and to which. An agent that begins with a copy of its
     parent is an agent and no fork."""
-    source = object_at(payload, "source")
+    source = object_field(payload, "source")
     parent = parent_of(payload)
-    forked = text_at(payload, "forked_from_id") or origin
+    forked = text_field(payload, "forked_from_id") or origin
     if source.get("subagent") == "compact":
         return "compactor", parent or forked
     if "subagent" in source or parent:
@@ -50,9 +51,9 @@ def relation_of(payload: Mapping[str, Any], origin: str = "") -> tuple[Relation,
 
 def parent_of(payload: Mapping[str, Any]) -> str:
     """The thread that started an agent; empty for a session of its own."""
-    source = object_at(payload, "source")
-    spawned = object_at(object_at(source, "subagent"), "thread_spawn")
-    return text_at(payload, "parent_thread_id") or text_at(spawned, "parent_thread_id")
+    source = object_field(payload, "source")
+    spawned = object_field(object_field(source, "subagent"), "thread_spawn")
+    return text_field(payload, "parent_thread_id") or text_field(spawned, "parent_thread_id")
 
 
 def spawning_call(shelf: Shelf, parent: str, thread_id: str) -> str:
@@ -83,8 +84,8 @@ def _call_in(one: Rollout, thread_id: bytes) -> str:
 
 def _spawn_of(value: Mapping[str, Any] | None) -> str:
     payload = payload_of(value or {})
-    kind = text_at(payload, "type")
-    item = text_at(object_at(payload, "item"), "type")
+    kind = text_field(payload, "type")
+    item = text_field(object_field(payload, "item"), "type")
     if kind.endswith("_output") or "spawn" in kind or item.startswith("Collab"):
         return call_id_of(payload)
     return ""

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
+from explorer.formats.json_fields import first_text, object_field, text_field
+
 Part = Literal[
     "meta", "turn context", "turn start", "turn end", "aborted", "error", "model", "model event",
     "result", "tool event", "user", "prompt", "instructions", "note", "meter", "compacted",
@@ -111,17 +113,9 @@ class Line(NamedTuple):
     """In its file, from 1."""
     raw: bytes
     value: dict[str, Any]
+    payload: Mapping[str, Any]
+    """What it carries; empty where that is no object."""
     part: Part
-
-    @property
-    def text(self) -> str:
-        """The line as it stands in a record."""
-        return self.raw.decode()
-
-    @property
-    def payload(self) -> Mapping[str, Any]:
-        """What it carries; empty where that is no object."""
-        return payload_of(self.value)
 
 
 def payload_of(value: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -130,32 +124,17 @@ def payload_of(value: Mapping[str, Any]) -> Mapping[str, Any]:
     return payload if type(payload) is dict else {}
 
 
-def text_at(value: Mapping[str, Any], *names: str) -> str:
-    """The first of these fields that is a text and not empty; else an empty text."""
-    for name in names:
-        found = value.get(name)
-        if found and type(found) is str:
-            return found
-    return ""
-
-
-def object_at(value: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """A field that should be an object; empty where it is none."""
-    found = value.get(name)
-    return found if type(found) is dict else {}
-
-
-def part_of(value: Mapping[str, Any]) -> Part:
-    """What part a line has."""
-    kind, payload = text_at(value, "type"), payload_of(value)
+def part_of(value: Mapping[str, Any], payload: Mapping[str, Any]) -> Part:
+    """What part a line with this payload has."""
+    kind = text_field(value, "type")
     if not payload:
         return "unknown"
-    inner = text_at(payload, "type")
+    inner = text_field(payload, "type")
     if kind == "response_item":
         return _item_part(inner, payload)
     if kind == "event_msg":
         if inner == "item_completed":
-            return _COMPLETED.get(text_at(object_at(payload, "item"), "type"), "unknown")
+            return _COMPLETED.get(text_field(object_field(payload, "item"), "type"), "unknown")
         return _EVENTS.get(inner, "unknown")
     return _LINES.get(kind, "unknown")
 
@@ -163,26 +142,26 @@ def part_of(value: Mapping[str, Any]) -> Part:
 def _item_part(inner: str, payload: Mapping[str, Any]) -> Part:
     if inner != "message":
         return "result" if inner.endswith("_output") else _ITEMS.get(inner, "unknown item")
-    return _ROLES.get(text_at(payload, "role"), "unknown item")
+    return _ROLES.get(text_field(payload, "role"), "unknown item")
 
 
 def is_compaction_output(value: Mapping[str, Any]) -> bool:
     """Whether an item is the answer to the request for a summary."""
-    return object_at(value, "metadata").get("compaction_output") is True
+    return object_field(value, "metadata").get("compaction_output") is True
 
 
 def type_name(value: Mapping[str, Any]) -> str:
     """A line's type for people: "event_msg/item_completed/Plan"."""
     payload = payload_of(value)
-    item = object_at(payload, "item") if payload.get("type") == "item_completed" else {}
-    names = (text_at(value, "type"), text_at(payload, "type"), text_at(item, "type"))
+    item = object_field(payload, "item") if payload.get("type") == "item_completed" else {}
+    names = (text_field(value, "type"), text_field(payload, "type"), text_field(item, "type"))
     return "/".join(filter(None, names)) or "no type"
 
 
 def call_id_of(payload: Mapping[str, Any]) -> str:
     """The call that an item or event belongs to; empty for none."""
-    item = object_at(payload, "item")
-    return text_at(payload, "call_id", "callId") or text_at(item, "call_id", "id")
+    item = object_field(payload, "item")
+    return first_text(payload, "call_id", "callId") or first_text(item, "call_id", "id")
 
 
 def squeezed(text: str) -> str:

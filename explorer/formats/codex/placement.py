@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -14,13 +14,15 @@ import orjson
 from explorer.formats.codex.content import compared_text
 from explorer.formats.codex.entry import (
     USER_BUDGET,
-    entry_of,
+    body_of,
     is_encrypted,
     others_repeated,
+    placed_entry,
     repeated_users,
     replacement,
 )
 from explorer.formats.codex.entry_groups import Unit
+from explorer.formats.codex.lines import Line
 from explorer.formats.typed_source import ReadEntry
 from explorer.session.edits import repeated_tokens
 from explorer.session.entries import (
@@ -82,8 +84,8 @@ class Placer:
         """Whether the lines from this number on repeat another session's; until the next change."""
         self._inherited.append((number, is_inherited))
 
-    def place(self, unit: Unit) -> Iterator[ReadEntry | Problem]:
-        """The entry of a unit, and what a person should know of it."""
+    def place(self, unit: Unit, done: int) -> Iterator[ReadEntry | Problem]:
+        """The entry of a unit, and what a person should know of it. ``done``: bytes read so far."""
         if unit.kind == "cut":
             self._places[unit.mark] = _Place(self.leaf, tuple(self._prompts))
             return
@@ -93,11 +95,10 @@ class Placer:
             return
         lines = unit.in_order()
         values = [line.value for line in lines] if unit.excerpt is None else [unit.excerpt]
-        entry = entry_of(values, [line.part for line in lines])
+        body = body_of(values, [line.part for line in lines])
         if unit.kind == "rollback":
             self._roll_back(lines[0].payload)
         noted: tuple[str, ...] = ()
-        body = entry.body
         if isinstance(body, CompactionSummary):
             payload = next(one.payload for one in lines if one.part == "compacted")
             repeated = self._repeated(payload)
@@ -114,10 +115,8 @@ class Placer:
         elif isinstance(body, ToolResultMessage) and unit.tool:
             body, noted = replace(body, tool=unit.tool), ("tool",)
         number = lines[0].number
-        made = Entry(
-            entry.kind, body, self._id(unit, number), self.leaf, entry.time_ms, entry.recorded
-        )
-        yield ReadEntry(made, _record(unit), number, 0, noted, self._is_inherited(number))
+        made = placed_entry(values, body, self._id(unit, number), self.leaf)
+        yield ReadEntry(made, _record(unit, lines), number, done, noted, self._is_inherited(number))
         if isinstance(body, UserMessage):
             self._prompts.append(self._prompt(made))
         self.leaf = made.id
@@ -171,18 +170,16 @@ class _Repeated(NamedTuple):
 
 
 def _with_model(body: AssistantMessage, unit: Unit) -> tuple[AssistantMessage, tuple[str, ...]]:
-    noted = [name for name in ("model", "provider") if getattr(unit, name)]
-    body = replace(body, model=unit.model, provider=unit.provider)
-    if unit.usage is not None:
-        body = replace(body, usage=unit.usage)
-        noted.append("usage")
-    return body, tuple(noted)
+    usage = body.usage if unit.usage is None else unit.usage
+    names = ("model", "provider", "usage" if unit.usage is not None else "")
+    noted = tuple([name for name in names if name and getattr(unit, name)])
+    return replace(body, model=unit.model, provider=unit.provider, usage=usage), noted
 
 
-def _record(unit: Unit) -> str:
+def _record(unit: Unit, lines: Sequence[Line]) -> str:
     if unit.excerpt is not None:
         return orjson.dumps(unit.excerpt).decode()
-    return "\n".join(line.text for line in unit.in_order())
+    return b"\n".join([line.raw for line in lines]).decode()
 
 
 def _compaction_problems(

@@ -10,9 +10,10 @@ from pathlib import Path
 
 from explorer.formats.codex.entry_groups import Grouper, Settings
 from explorer.formats.codex.files import Base, Part, Plan, is_id, with_cuts_in_order
-from explorer.formats.codex.lines import Line, part_of, text_at, type_name
+from explorer.formats.codex.lines import Line, part_of, payload_of, type_name
 from explorer.formats.codex.placement import Placer
 from explorer.formats.growth import groups_from, stamp_of
+from explorer.formats.json_fields import text_field
 from explorer.formats.jsonl import BYTE_ORDER_MARK, BadLine, is_blank, line_groups, parse
 from explorer.formats.typed_source import Leaf, ReadEntry
 from explorer.session.json_values import time_ms
@@ -40,7 +41,7 @@ class Copy:
     def ends_at(self, line: Line) -> bool:
         """Whether this line is the session's own."""
         if line.part in ("turn start", "turn context"):
-            turn = text_at(line.payload, "turn_id")
+            turn = text_field(line.payload, "turn_id")
             if turn and self._turns:
                 self._has_turns = True
                 return turn not in self._turns
@@ -115,11 +116,11 @@ class ThreadReader:
             self._has_begun = True
             yield from self._plan_problems()
             self._begin(part, _key(part))
-        for group in groups_from(self.path, self.offset):
-            for raw, _, is_whole in group:
-                if not is_whole:
-                    self._rest = raw
-                    return
+        for lines, _, is_whole in groups_from(self.path, self.offset):
+            if not is_whole:
+                self._rest = lines[0]
+                return
+            for raw in lines:
                 self.offset += len(raw) + 1
                 yield from self._read(part, raw)
             yield from self._ready(self.offset)
@@ -208,7 +209,7 @@ class ThreadReader:
         if part.on is not None and part.base is not None:
             mark = self._marks.get((id(part.on), part.base), -1)
             settings = self._settings.get(mark, settings)
-        provider = text_at(part.meta.payload, "model_provider")
+        provider = text_field(part.meta.payload, "model_provider")
         grouper.settings = replace(settings, provider=provider or settings.provider)
         grouper.mark("begin", mark)
         is_copied = self._copy is not None and part is self._plan.first
@@ -225,7 +226,8 @@ class ThreadReader:
             return str(error)
         if not isinstance(value, dict):
             return "not a JSON object"
-        return Line(self._number, in_file, raw, value, part_of(value))
+        payload = payload_of(value)
+        return Line(self._number, in_file, raw, value, payload, part_of(value, payload))
 
     def _cut(self, part: Part, cuts: list[Base], line: Line, offset: int) -> None:
         ordinal = line.value.get("ordinal")
@@ -260,9 +262,8 @@ class ThreadReader:
         for one in self._grouper.ready():
             if isinstance(one, Aside):
                 yield one
-                continue
-            for read in self._placer.place(one):
-                yield read._replace(done=done) if isinstance(read, ReadEntry) else read
+            else:
+                yield from self._placer.place(one, done)
 
 
 def _key(part: Part) -> str:

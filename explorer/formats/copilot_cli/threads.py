@@ -29,7 +29,7 @@ from explorer.formats.copilot_cli.events import (
     read_events,
     trigger_of,
 )
-from explorer.formats.growth import lines_from, stamp_of
+from explorer.formats.growth import groups_from, stamp_of
 from explorer.formats.json_fields import list_field, object_field, text_field
 from explorer.formats.jsonl import BYTE_ORDER_MARK, BadLine, is_blank, line_groups, parse
 from explorer.formats.typed_source import ReadEntry
@@ -202,18 +202,17 @@ class Thread:
         self.began = stamp_of(self.path)
         # A name of plain letters is written in one way: a line without it need not be parsed.
         name = self._agent_id.encode() if re.fullmatch(r"[\w-]+", self._agent_id, re.A) else b""
-        for raw, start, is_whole in lines_from(self.path, self.offset):
-            self._number += 1
-            text = raw.removeprefix(BYTE_ORDER_MARK) if self._number == 1 else raw
-            done = start + len(raw) + is_whole
-            line = Line(self._number, text, done)
-            if not is_whole:
-                self._number -= 1
-                self._rest = line
-                return
-            self.offset = done
-            if name in text:
-                yield from self._line(line)
+        for lines, done, is_whole in groups_from(self.path, self.offset):
+            for number, raw in enumerate(lines, self._number + 1):
+                done += len(raw) + is_whole
+                text = raw.removeprefix(BYTE_ORDER_MARK) if number == 1 else raw
+                line = Line(number, text, done)
+                if not is_whole:
+                    self._rest = line
+                    return
+                self._number, self.offset = number, done
+                if name in text:
+                    yield from self._line(line)
 
     def copy(self) -> Thread:
         """See ``GrowingReader``."""

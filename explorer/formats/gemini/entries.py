@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from explorer.formats.documents import compact, objects_of, text_at
+from explorer.formats.documents import compact, objects_of
 from explorer.formats.gemini.messages import (
     call_result,
     entry_of,
@@ -19,6 +19,7 @@ from explorer.formats.gemini.messages import (
 )
 from explorer.formats.gemini.nodes import AsidePlace, Lines, Node
 from explorer.formats.gemini.replay import Replay
+from explorer.formats.json_fields import text_at
 from explorer.formats.typed_source import Leaf, ReadEntry
 from explorer.session.entries import CompactionSummary, CustomData, Entry
 from explorer.session.json_values import time_ms

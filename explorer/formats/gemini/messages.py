@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from explorer.formats.documents import compact, objects_of, recorded, text_at
+from explorer.formats.documents import compact, objects_of, recorded
+from explorer.formats.json_fields import text_at
 from explorer.session.entries import (
     AssistantMessage,
     Block,

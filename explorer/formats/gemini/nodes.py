@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from explorer.formats.documents import compact, text_at
+from explorer.formats.documents import compact
 from explorer.formats.gemini.messages import (
     is_finished,
     message_text,
@@ -15,6 +15,7 @@ from explorer.formats.gemini.messages import (
     responses,
     tool_calls,
 )
+from explorer.formats.json_fields import text_at
 from explorer.session.entries import ToolCallBlock
 
 

@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from explorer.formats.documents import UnknownTypes, objects_of, text_at
+from explorer.formats.documents import UnknownTypes, objects_of
 from explorer.formats.gemini.messages import MESSAGE_TYPES, is_snapshot, merged, message_text
 from explorer.formats.gemini.nodes import AsidePlace, Lines, Looks, Node, Place, above, looks_of
+from explorer.formats.json_fields import text_at
 from explorer.session.records import Problem, remark
 
 

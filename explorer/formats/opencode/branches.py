@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from explorer.formats.anthropic_content import text_field
+from explorer.formats.json_fields import object_field, text_field
 from explorer.formats.opencode.entries import (
     KNOWN_PARTS,
     compaction_part,
@@ -22,7 +22,7 @@ from explorer.formats.opencode.entries import (
     separate_parts,
     typed_texts,
 )
-from explorer.formats.opencode.stored import Json, Message, StoredSession, object_field
+from explorer.formats.opencode.stored import Json, Message, StoredSession
 from explorer.formats.typed_source import Leaf, ReadEntry
 from explorer.session.entries import AssistantMessage, CompactionSummary, Entry, UserMessage
 from explorer.session.records import Aside, Problem, remark

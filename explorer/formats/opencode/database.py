@@ -18,17 +18,10 @@ from typing import Any
 import orjson
 
 from explorer import private_files
-from explorer.formats.anthropic_content import text_field
 from explorer.formats.errors import FormatError
+from explorer.formats.json_fields import object_field, text_field
 from explorer.formats.opencode.event_log import EventLog, read_event
-from explorer.formats.opencode.stored import (
-    Json,
-    Message,
-    StoredSession,
-    object_field,
-    read_object,
-    started_by,
-)
+from explorer.formats.opencode.stored import Json, Message, StoredSession, read_object, started_by
 
 MAGIC = b"SQLite format 3\0"
 _DAMAGE = (sqlite3.Error, UnicodeDecodeError)

@@ -10,17 +10,10 @@ from pathlib import Path
 
 import orjson
 
-from explorer.formats.anthropic_content import text_field
 from explorer.formats.errors import FormatError
+from explorer.formats.json_fields import object_field, text_field
 from explorer.formats.jsonl import BYTE_ORDER_MARK, BadLine, parse
-from explorer.formats.opencode.stored import (
-    Json,
-    Message,
-    StoredSession,
-    object_field,
-    read_object,
-    started_by,
-)
+from explorer.formats.opencode.stored import Json, Message, StoredSession, read_object, started_by
 
 _NOTICE = b"Exporting session"
 """Begins a line that ``opencode export`` prints before the JSON."""

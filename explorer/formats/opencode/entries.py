@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
-from explorer.formats.anthropic_content import text_field
+from explorer.formats.json_fields import object_field, text_field
 from explorer.formats.jsonl import BadLine, parse
-from explorer.formats.opencode.stored import Json, is_called, object_field
+from explorer.formats.opencode.stored import Json, is_called
 from explorer.session.entries import (
     AssistantMessage,
     Block,

@@ -6,14 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from explorer.formats.anthropic_content import text_field
-from explorer.formats.opencode.stored import (
-    Json,
-    Message,
-    RemovedParts,
-    object_field,
-    read_object,
-)
+from explorer.formats.json_fields import object_field, text_field
+from explorer.formats.opencode.stored import Json, Message, RemovedParts, read_object
 
 
 def read_event(text: str) -> Json:

@@ -6,8 +6,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 
-from explorer.formats.anthropic_content import text_field
-from explorer.formats.opencode.stored import Fork, Message, StoredSession, is_called, object_field
+from explorer.formats.json_fields import object_field, text_field
+from explorer.formats.opencode.stored import Fork, Message, StoredSession, is_called
 
 _TITLE = re.compile(r"(.*?)(?: \(fork #(\d{1,9})\))?", re.DOTALL)
 _Key = tuple[object, ...]

@@ -3,11 +3,11 @@ its parts, in the form of ``opencode export``."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from explorer.formats.anthropic_content import text_field
+from explorer.formats.json_fields import object_field, text_field
 from explorer.formats.jsonl import BadLine, parse
 from explorer.session.json_values import MAX_DEPTH, is_too_deep, time_ms
 
@@ -93,12 +93,6 @@ class StoredSession:
     def time_ms(self, name: str) -> float:
         """``created`` or ``updated``, in milliseconds since 1970."""
         return time_ms(object_field(self.info, "time").get(name))
-
-
-def object_field(value: Mapping[str, Any], name: str) -> Json:
-    """A field that should be an object; empty where it is none."""
-    found = value.get(name)
-    return found if isinstance(found, dict) else {}
 
 
 def is_called(part: Any, kind: str) -> bool:

@@ -10,12 +10,13 @@ from io import FileIO
 from itertools import chain
 from operator import lt
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 import orjson
 
 from explorer.formats.adapter import IsCancelled, Progress
 from explorer.formats.errors import ReadCancelled
+from explorer.formats.growth import EMPTY, Prefix, stamp_of
 from explorer.formats.jsonl import (
     BYTE_ORDER_MARK,
     BadLine,
@@ -66,8 +67,22 @@ def open_source(
     return FileSource(place, sniffed, progress, cancelled, apart)
 
 
+class _Stopped(NamedTuple):
+    """Where a reading stopped behind the last whole line, to go on from there."""
+
+    prefix: Prefix
+    line: int
+    values: int
+    last_id: str
+    leaf_id: str
+    placed: dict[str, int]
+    problems: list[Problem]
+    asides: list[int]
+    """Lines that were put aside because the file ended there."""
+
+
 class FileSource:
-    """A ``SessionSource`` over one file. What it cannot use is kept in ``report.asides``."""
+    """A ``GrowingSource`` over one file. What it cannot use is kept in ``report.asides``."""
 
     def __init__(
         self,
@@ -92,6 +107,46 @@ class FileSource:
         self._last_id = ""
         self._leaf_id = ""
         self._assembler: Assembler[tuple[EntryRecord, str]] = Assembler(self._ids_ahead)
+        self._has_looked_ahead = False
+        self._prefix: Prefix | None = None
+        self._start = 0
+        """Bytes that an earlier source read."""
+        self._stopped: _Stopped | None = None
+        self.earlier: list[str] = []
+        """See ``GrowingSource``."""
+
+    def follow(self) -> None:
+        """See ``GrowingSource``."""
+        self._prefix = self._prefix or EMPTY
+
+    def grown(self) -> FileSource | None:
+        """See ``GrowingSource``. Raises OSError."""
+        stopped = self._stopped
+        if stopped is None or not stopped.prefix.begins(self._place):
+            return None
+        with self._place.open("rb", buffering=0) as file:
+            if sniff(self._place, file) != self._sniffed:
+                return None  # What came since says what the file is.
+        source = FileSource(self._place, self._sniffed, self._progress, self._cancelled, False)
+        source._prefix, source._start = stopped.prefix, stopped.prefix.size
+        source._line, source._values = stopped.line, stopped.values
+        source._last_id, source._leaf_id = stopped.last_id, stopped.leaf_id
+        source._assembler.placed = stopped.placed
+        source.report.problems, source.report.withdrawn = stopped.problems, stopped.asides
+        source.earlier = list(stopped.placed)
+        return source
+
+    def _stop(self, offset: int, began: tuple[int, int]) -> None:
+        """Remember how far it was read. What waits for its parent, or was found to have none, may
+        be placed otherwise when more has come: then all of the file is to be read."""
+        if self._prefix is None or self._assembler.holding or self._has_looked_ahead:
+            return
+        prefix = self._prefix.extended(self._place, offset)
+        if stamp_of(self._place) == began:
+            self._stopped = _Stopped(
+                prefix, self._line, self._values, self._last_id, self._leaf_id,
+                self._assembler.placed.copy(), list(self.report.problems), [],
+            )  # fmt: skip
 
     def batches(self) -> Iterator[Sequence[EntryRecord]]:
         """Entries in index order, in sequences of up to 1,000 or 1 MB; to be read once.
@@ -99,18 +154,26 @@ class FileSource:
         Raises ReadCancelled when ``cancelled`` answers true, OSError when the file cannot be
         read on. The report is complete when the iteration has ended.
         """
+        began, end, is_whole = stamp_of(self._place), self._start, True
         with self._place.open("rb", buffering=0) as file:
             self.report.bytes_total = os.fstat(file.fileno()).st_size
             with ExitStack() as stack:
                 process = self._process(file, stack)
+                file.seek(self._start)
                 for number, piece in enumerate(pieces(file)):
                     found = None
+                    if 0 < piece.done < piece.end:
+                        is_whole = False  # It is the last line, without its end.
+                        self._stop(end, began)
+                    end = self._start + piece.end
                     if process is not None and is_apart(number):
                         found = self._found_apart(process, piece)
                         process = process if found is not None else None
                     yield from self._placed(piece.lines, found or digest(piece.lines))
                     if piece.done:
-                        self._tell(piece.done)
+                        self._tell(self._start + piece.done)
+            if is_whole:
+                self._stop(end, began)
             batch: list[EntryRecord] = []
             batch += placed_records(self._assembler.finish(), self.report)
             if batch:
@@ -247,7 +310,7 @@ class FileSource:
             if self._line != self._sniffed.header_line:
                 self._put_aside(line, "a second header")
         elif omp.is_title_slot(clean):
-            self.report.asides.append(Aside(self._line, line, "the title slot"))
+            self._add_aside(line, "the title slot")
         else:
             self._take(line, value, clean, batch)
 
@@ -287,17 +350,23 @@ class FileSource:
     # what is no entry --------------------------------------------------------------------------
 
     def _put_aside(self, line: bytes, reason: str) -> None:
-        self.report.asides.append(Aside(self._line, line, reason))
+        self._add_aside(line, reason)
         self.report.problems.append(Problem(self._line, f"{reason}; the line was kept aside"))
+
+    def _add_aside(self, line: bytes, reason: str) -> None:
+        self.report.asides.append(Aside(self._line, line, reason))
+        if self._stopped is not None:
+            self._stopped.asides.append(self._line)
 
     def _put_bad_line_aside(self, line: bytes, reason: str) -> None:
         if is_blank(line):
-            self.report.asides.append(Aside(self._line, line, "a blank line"))
+            self._add_aside(line, "a blank line")
         else:
             self._put_aside(line, reason)
 
     def _ids_ahead(self) -> set[str]:
         """The ids of all entries from the current line on."""
+        self._has_looked_ahead = True
         ids: set[str] = set()
         number = 0
         with self._place.open("rb", buffering=0) as file:
