@@ -66,6 +66,7 @@ class LibraryPage(Dialog):
     undo_asked = Signal()
     import_asked = Signal()
     find_asked = Signal()
+    hits_hidden = Signal()
 
     open_action: QAction
     archive_action: QAction
@@ -92,7 +93,7 @@ class LibraryPage(Dialog):
         yield
         self.hits = HitsPanel(self)
         self.hits.opened.connect(self.open_asked)
-        self.hits.closed.connect(self._hide_hits)
+        self.hits.closed.connect(self.hide_hits)
         yield
         self.totals = TotalsStrip(self)
         yield
@@ -306,9 +307,11 @@ class LibraryPage(Dialog):
         if self.stack.currentWidget() is self.table:
             self.table.setFocus()
 
-    def _hide_hits(self) -> None:
+    def hide_hits(self) -> None:
+        """End a search over the entries: all sessions that pass the filters are shown again."""
         had_focus = self.hits.isAncestorOf(self.focusWidget())
         self.hits.hide()
+        self.hits_hidden.emit()
         if had_focus:
             self.filters.line.setFocus()
 
@@ -353,7 +356,7 @@ class LibraryPage(Dialog):
         if event.matches(Standard.Undo):
             self.undo_action.trigger()
         elif event.key() == Qt.Key.Key_Escape and self.hits.isVisible():
-            self._hide_hits()
+            self.hide_hits()
         elif event.key() == Qt.Key.Key_Escape and self.notice.isVisible():
             self.notice.dismiss()
         else:

@@ -65,6 +65,9 @@ class LibraryPageController(QObject):
         """Whether ``library`` has all sessions."""
         self._rows: Sequence[LibraryRow] = ()
         self._search = 0
+        self._searched = ""
+        self._found_in: frozenset[int] | None = None
+        """The sessions in which the words were found, while the hits are shown."""
         self._is_stale = True
         self._steps = StepRunner(self)
         self._reader, self._filter, self._sums = Loader(self), Loader(self), Loader(self)
@@ -126,7 +129,8 @@ class LibraryPageController(QObject):
         page.import_asked.connect(self._sessions.choose_files)
         page.find_asked.connect(self._discovery.find)
         filters = page.filters
-        filters.changed.connect(lambda _filters: self._apply())
+        filters.changed.connect(lambda _filters: self._filters_changed())
+        page.hits_hidden.connect(self._end_search)
         filters.search_asked.connect(self._search_entries)
         filters.save_asked.connect(self._ask_save)
         filters.saved_chosen.connect(self._use_saved)
@@ -174,8 +178,35 @@ class LibraryPageController(QObject):
         page, library = self.page, self.library
         if page is None or library is None:
             return
-        rule = page.filters.filters.rule(time.time() * 1000)
-        self._filter.load(lambda: (library.filtered(rule), not library.rows, library, sums))
+        filters, keys = page.filters.filters, self._found_in
+        if keys is not None:
+            filters = replace(filters, words="")
+        rule = filters.rule(time.time() * 1000)
+
+        def read() -> tuple[list[LibraryRow], bool, Library, bool]:
+            rows = library.filtered(rule)
+            if keys is not None:
+                rows = [row for row in rows if row.session.key in keys]
+            return rows, not library.rows, library, sums
+
+        self._filter.load(read)
+
+    def _filters_changed(self) -> None:
+        """Filter again; a search ends with its words, and is made again within other filters."""
+        page = self.page
+        if page is None:
+            return
+        if self._found_in is None:
+            self._apply()
+        elif page.filters.filters.words == self._searched:
+            self._search_entries(self._searched)
+        else:
+            page.hide_hits()
+
+    def _end_search(self) -> None:
+        self._search += 1
+        self._found_in = None
+        self._apply()
 
     def _show_rows(self, found: tuple[list[LibraryRow], bool, Library, bool]) -> None:
         rows, is_empty, library, sums = found
@@ -198,7 +229,7 @@ class LibraryPageController(QObject):
             return
         self._search += 1
         if not words:
-            self.page.hits.hide()
+            self.page.hide_hits()
             return
         self._state.tasks.start("Searching", self._find(words, self._search))
 
@@ -221,6 +252,8 @@ class LibraryPageController(QObject):
         }
         found = [FoundEntry(hit, titles[hit.key]) for hit in hits if hit.key in titles]
         page.hits.show_hits(words, found, cut=len(hits) >= MOST_HITS)
+        self._searched, self._found_in = words, frozenset(one.hit.key for one in found)
+        self._apply()
         if found:
             page.hits.table.setFocus()
 

@@ -82,6 +82,8 @@ class EmptyState(QWidget):
         column.addWidget(self.offer, 0, Qt.AlignmentFlag.AlignHCenter)
         column.addWidget(self._offer_text)
         self.set_offer("", "")
+        for button in (self.offer, self.button, self.other):
+            button.setAutoDefault(True)  # the Return key presses it, as in a dialog
         for button in (self.button, self.other):
             column.addWidget(button, 0, Qt.AlignmentFlag.AlignHCenter)
         column.addStretch(3)

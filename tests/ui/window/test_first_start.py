@@ -38,7 +38,7 @@ def ids(live: RunningWindow) -> set[str]:
 async def agree(live: RunningWindow) -> FoundDialog:
     """Press the button of the welcome page, which has the keyboard."""
     assert live.window.welcome.offer.hasFocus()
-    live.keys("Space")
+    live.keys("Return")
     return await live.dialog(FoundDialog)
 
 

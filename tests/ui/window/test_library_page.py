@@ -298,6 +298,16 @@ async def test_return_searches_the_entries_and_a_hit_opens_its_session_there(
     assert hit.marks and "backoff" in hit.snippet
     marked = [hit.snippet[start:end].casefold() for start, end in hit.marks]
     assert "backoff" in marked
+    found = {row[0] for row in page.hits.table.cells()}
+    await live.until(lambda: set(titles(page)) == found, "the sessions in which it was found")
+    page.filters.focus_line()
+    live.keys("Ctrl+A")
+    live.keys("Delete")
+    await live.until(lambda: len(titles(page)) > len(found), "all sessions")
+    assert page.hits.isHidden()
+    live.type("backoff waits")
+    live.keys("Return")
+    await live.until(page.hits.isVisible, "the hits")
     live.keys("Return", to=page.hits.table)
     await live.until(lambda: live.window.map.selected == hit.index, "the entry")
     assert live.document.key == hit.key and not page.isVisible()
