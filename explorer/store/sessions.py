@@ -16,7 +16,7 @@ from explorer.session.records import SessionHeader
 from explorer.session.text import legible
 from explorer.store.entry_rows import Batch, from_json_column, shown, text_in, text_out, to_json
 from explorer.store.rows import SessionRow, SourceFile, StoreError
-from explorer.store.schema import row_id
+from explorer.store.schema import id_range
 
 _SELECT = (
     "SELECT s.key, s.session_id, s.format, s.version, s.cwd, s.parent_session, s.name,"
@@ -228,7 +228,7 @@ def take_title(db: sqlite3.Connection, key: int, title: str) -> None:
     db.execute(
         "UPDATE sessions SET name = ?1 WHERE key = ?2 AND name <> ?1 AND NOT EXISTS ("
         " SELECT 1 FROM entries WHERE id BETWEEN ?3 AND ?4 AND kind = ?5)",
-        (name, key, row_id(key, 0), row_id(key + 1, 0) - 1, int(Kind.SESSION_INFO)),
+        (name, key, *id_range(key), int(Kind.SESSION_INFO)),
     )
 
 
