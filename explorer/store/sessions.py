@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-import sys
 import time
 from array import array
 from collections.abc import Sequence
@@ -293,7 +292,7 @@ def read_counts(db: sqlite3.Connection, key: int, counter: str, entries: int) ->
         "SELECT chunk, tokens FROM token_counts WHERE session = ? AND counter = ?", (key, counter)
     )
     for chunk, data in rows:
-        part = _unpacked(data)
+        part = array("i", data)
         start = chunk * _CHUNK
         part = part[: max(0, entries - start)]
         counts[start : start + len(part)] = part
@@ -312,31 +311,16 @@ def write_counts(
             "SELECT tokens FROM token_counts WHERE session = ? AND counter = ? AND chunk = ?",
             (key, counter, chunk),
         ).fetchone()
-        kept = _unpacked(row[0]) if row else array("i")
+        kept = array("i", row[0]) if row else array("i")
         if len(kept) < offset:
             kept.extend([NOT_COUNTED] * (offset - len(kept)))
         kept[offset : offset + len(part)] = part
         db.execute(
             "INSERT OR REPLACE INTO token_counts (session, counter, chunk, tokens)"
             " VALUES (?, ?, ?, ?)",
-            (key, counter, chunk, _packed(kept)),
+            (key, counter, chunk, kept.tobytes()),
         )
         at += len(part)
-
-
-def _packed(values: array[int]) -> bytes:
-    if sys.byteorder != "little":
-        values = values[:]
-        values.byteswap()
-    return values.tobytes()
-
-
-def _unpacked(data: bytes) -> array[int]:
-    values = array("i")
-    values.frombytes(data)
-    if sys.byteorder != "little":
-        values.byteswap()
-    return values
 
 
 def read_labels(db: sqlite3.Connection, key: int | None) -> list[tuple[int, str, str]]:

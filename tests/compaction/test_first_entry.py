@@ -109,7 +109,11 @@ def figures(session: Session, first: int, keep: int, profile: Profile, target: i
 
 @settings(max_examples=100, deadline=None)
 @given(
-    st.one_of(test_properties.SESSIONS, test_shaping_properties.SESSIONS),
+    st.one_of(
+        st.lists(test_properties.STEPS, min_size=1, max_size=5).map(test_properties.build),
+        test_properties.SESSIONS,
+        test_shaping_properties.SESSIONS,
+    ),
     st.sampled_from([0, 1, 20, 200]),
     st.sampled_from([*BASES.values()]),
     st.integers(0, 3),
@@ -117,6 +121,7 @@ def figures(session: Session, first: int, keep: int, profile: Profile, target: i
 def test_where_a_session_stands_in_its_file_changes_nothing(
     session: Session, keep: int, profile: Profile, target: int
 ) -> None:
+    target = min(target, len(session.tree) - 1)
     there = figures(session, 0, keep, profile, target)
     for before, after in zip(
         there, figures(behind_another(session), 1, keep, profile, target), strict=True
