@@ -34,7 +34,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("session", "compaction", "facts", "services", "store")
 FOLDERS = (
     "session", "facts", "store", "compaction", "services", "conformance", "formats", "models",
-    "agent", "audit", "extensions", "prompting", "commands", "faults",
+    "agent", "audit", "extensions", "prompting", "commands", "tokens", "settings", "faults",
     "ui/audit", "ui/compaction", "ui/conversation", "ui/copilot", "ui/inspector", "ui/models",
     "ui/workshop",
 )  # fmt: skip
