@@ -14,7 +14,7 @@ from explorer.compaction.branch_summaries import prepare_branch
 from explorer.compaction.context_size import context_size, counted_size
 from explorer.compaction.partition import Verdict
 from explorer.compaction.preparation import Preparation
-from explorer.compaction.profile import BASES, PROFILES, Profile, Settings
+from explorer.compaction.profile import PROFILES, Profile, Settings
 from explorer.compaction.requests import build_requests
 from explorer.formats.pi.entries import read_entry
 from explorer.session.context import context_at
@@ -26,6 +26,7 @@ from tests.compaction import test_properties, test_shaping_properties
 from tests.compaction.sessions import Session, with_verdict
 
 TEMPLATES = load_templates()
+FIRST = st.sampled_from([("reported reply", 3, 700), ("compaction", 0), ("branch summary", 5)])
 
 
 def test_the_files_of_a_compaction_that_comes_first_are_taken_over() -> None:
@@ -110,12 +111,14 @@ def figures(session: Session, first: int, keep: int, profile: Profile, target: i
 @settings(max_examples=100, deadline=None)
 @given(
     st.one_of(
-        st.lists(test_properties.STEPS, min_size=1, max_size=5).map(test_properties.build),
+        st.tuples(FIRST, st.lists(test_properties.STEPS, max_size=4)).map(
+            lambda steps: test_properties.build([steps[0], *steps[1]])
+        ),
         test_properties.SESSIONS,
         test_shaping_properties.SESSIONS,
     ),
     st.sampled_from([0, 1, 20, 200]),
-    st.sampled_from([*BASES.values()]),
+    st.sampled_from([PROFILES[name] for name in ("explorer", "pi", "omp", "copilot")]),
     st.integers(0, 3),
 )
 def test_where_a_session_stands_in_its_file_changes_nothing(

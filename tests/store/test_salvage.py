@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 from hypothesis import HealthCheck, example, given, settings
@@ -194,15 +195,23 @@ def test_lines_that_are_no_entries_and_the_files_place_are_saved(
 ) -> None:
     file = write_file(tmp_path / "a.jsonl", ["no entry", *chain(2), "nor this"])
     with Store.open(database) as store:
-        key = store.import_session(FileSource(file)).key
+        source = FileSource(file)
+        source.header = replace(
+            source.header, relation="fork", parent_call="c1", agent_version="1.2", title="A title"
+        )
+        key = store.import_session(source).key
         lines = list(store.lines(key))
         row = store.session(key)
     (saved,) = salvage(database, tmp_path / "saved.db").sessions
     with Store.open(tmp_path / "saved.db") as store:
         assert list(store.lines(saved.key)) == lines
         again = store.session(saved.key)
-    for name in ("session_id", "format", "version", "cwd", "title", "entries", "leaf"):
+    for name in (
+        "session_id", "format", "version", "cwd", "title", "entries", "leaf", "relation",
+        "parent_call", "agent_version",
+    ):  # fmt: skip
         assert getattr(again, name) == getattr(row, name)
+    assert (again.title, again.parent_call) == ("A title", "c1")
 
 
 def test_what_is_only_in_the_log_is_read_and_a_page_missing_at_the_end_loses_little(
