@@ -53,6 +53,14 @@ def test_b1_what_was_kept_from_the_first_entry_on_is_shown_as_lost_by_old_pi() -
     assert with_verdict(parts, Verdict.LOST) == kept
 
 
+def test_a_session_may_begin_with_a_reply_that_was_counted() -> None:
+    session = Session()
+    session.reply(3, usage=700)
+    for profile in PROFILES.values():
+        size = context_size(session.tree, context_at(session.tree, session.leaf), profile)
+        assert (size.tokens, size.last_usage, size.source) == (700, 0, "provider")
+
+
 def behind_another(session: Session) -> Session:
     """The same session in a file that begins with something else."""
     before: dict[str, Any] = {"type": "message", "message": {"role": "user", "content": "before"}}
