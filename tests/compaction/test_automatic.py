@@ -14,6 +14,7 @@ from explorer.compaction.automatic import (
     Recover,
     StepFailed,
     Switches,
+    is_quiet,
     run,
 )
 from explorer.compaction.profile import PROFILES
@@ -98,6 +99,11 @@ def test_a10_a_recovery_prunes_everything_and_is_noted() -> None:
     run(Automatic(session).recovery(Recover("Too large.", again=True)), session.perform)
     assert session.steps == [Prune(None), Compact("overflow", "Too large.", again=True)]
     assert session.guards.recovered
+
+
+def test_a_look_that_comes_to_nothing_is_known_before() -> None:
+    assert is_quiet(500, 500, Guards()) and is_quiet(1, 500, CALM)
+    assert not is_quiet(501, 500, CALM) and not is_quiet(1, 500, Guards(failures=1))
 
 
 def test_only_what_happens_automatically_opens_the_breaker() -> None:

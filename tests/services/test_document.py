@@ -114,7 +114,11 @@ def test_a_draft_records_the_exact_requests(document: Document) -> None:
     assert [answer["text"] for answer in row.answers] == [part.text for part in made.parts]
 
 
-def test_undo_moves_the_leaf_to_the_parent_and_loses_nothing(document: Document) -> None:
+def test_undo_moves_the_leaf_to_the_parent_and_loses_nothing(
+    bench: Workbench, document: Document
+) -> None:
+    moves: list[tuple[int, int]] = []
+    bench.subscribe(lambda c: moves.append((c.old, c.new)) if isinstance(c, LeafMoved) else None)
     before = state(document)
     index = wait(document.compaction.commit(draft(document)))
     undone = wait(document.edits.undo())
@@ -123,6 +127,8 @@ def test_undo_moves_the_leaf_to_the_parent_and_loses_nothing(document: Document)
     assert document.entry(index).recorded["type"] == "compaction"
     wait(document.navigation.navigate(document.navigation.plan(index)))
     assert document.context().compaction == index
+    wait(document.writer.move_leaf(index))
+    assert moves == [(before[1], index), (index, before[1]), (before[1], index)]
 
 
 def test_a_draft_of_an_older_place_is_committed_there_and_undo_comes_back(
@@ -271,6 +277,13 @@ def test_counts_are_kept_and_used_by_profiles_that_count_what_is_sent(
     again = bench.open_blocking(document.key)
     assert not wait(again.take_stored_counts(EstimateCounter()))  # one entry is new
     assert not wait(again.count(EstimateCounter(), lambda done, total: None, lambda: True))
+    wait(again.count_new())
+    assert again.weights is None, "nobody wanted any to be counted"
+    assert wait(again.count(EstimateCounter(), lambda done, total: None, lambda: False))
+    wait(again.edits.set_label(6, "counted"))
+    wait(again.count_new())
+    assert again.weights is not None
+    assert len(again.weights) == len(again.tree) and min(again.weights) >= 0
 
 
 def test_everything_is_there_after_a_restart(database: Path) -> None:

@@ -400,6 +400,16 @@ def test_c6_halving_ends(document: Document, server: ChatServer) -> None:
     assert len(server.requests) <= 8
 
 
+def test_c6_a_window_is_not_halved_for_another_reason(
+    document: Document, server: ChatServer
+) -> None:
+    server.window = SMALL_WINDOW
+    server.plan(Answer(text=answer(*KEYS)), HttpFailure(401, "who are you"))
+    with pytest.raises(DraftFailed, match="who are you"):
+        wait(document.compaction.summarize(compaction(document), Person(SMALL).order()))
+    assert len(server.requests) == 2
+
+
 def test_c6_e21_cancel_between_two_windows(document: Document, server: ChatServer) -> None:
     before, person = state(document), Person(SMALL)
     server.plan(Answer(text=GOOD), Answer(text=GOOD), Stall(after=1))
