@@ -364,7 +364,9 @@ def test_c6_what_is_too_long_for_the_models_window_is_read_in_parts(
         span.entry for span in whole.sources
     }
     assert f"part {count}" in draft.summary and f"part {count - 1}" not in draft.summary
-    assert any("reading part 2 of about" in told for told in person.told)
+    parts = [told.split("reading part ")[1] for told in person.told if "reading part " in told]
+    assert [part.split(" of about ")[0] for part in parts] == [str(n + 1) for n in range(count)]
+    assert parts[-1] == f"{count} of about {count}."
     assert recorded(document) == steps(draft)
     row = document.store.drafts(document.key)[-1]
     assert [len(call["sources"]) for call in row.requests] == [
