@@ -331,6 +331,15 @@ def test_of_drafts_elsewhere_those_of_the_newest_place_wait(document: Document) 
     assert waiting() == [newer.id, beside.id]
     here = drafted(document.leaf)
     assert waiting() == [newer.id, beside.id, here.id]
+    # Each is shown cut as it was made, whatever would be kept by now.
+    for most, shown_now in ((2, [beside, here]), (9, [newer, beside, here])):
+        previews = document.compaction.waiting_previews(EXPLORER, SETTINGS, most)
+        assert [one.id for one, _, _ in previews] == [one.id for one in shown_now]
+        for draft_shown, shown, text in previews:
+            assert isinstance(shown.preparation, Preparation)
+            kept = document.tree.columns.ids[shown.preparation.first_kept]
+            assert (shown.path[-1], kept) == (draft_shown.leaf, draft_shown.first_kept_id)
+            assert text == draft_shown.summary
     wait(document.drafts.mark(newer, "discarded", newer.summary))
     assert waiting() == [beside.id, here.id]
     wait(document.compaction.commit(here))
