@@ -253,6 +253,14 @@ def test_labels_are_entries_and_the_last_one_wins(document: Document) -> None:
     assert 5 not in document.tree.labels()
 
 
+def test_an_entry_may_go_below_the_first_or_below_none(document: Document) -> None:
+    said = entry_body("message", message={"role": "user", "content": "Anew."})
+    for parent in (0, -1):
+        index = wait(document.writer.append_beside(said, parent))
+        assert document.tree.columns.parent[index] == parent
+        assert document.leaf != index
+
+
 def test_entries_are_named_by_id_by_its_start_or_by_number(document: Document) -> None:
     ids = document.tree.columns.ids
     assert document.resolve(ids[7]) == 7
