@@ -49,7 +49,7 @@ def context_size(
     # What was pruned or restored since then was sent in another form: it is counted anew.
     if profile.usage == "last-reply" and not _pruned_since(tree, context, entry):
         reported = columns.usage[entry] if entry >= 0 else 0
-        at = bisect_left(messages, entry, 1 if context.compaction >= 0 else 0)
+        at = bisect_left(messages, entry, _first_in_place(context))
         known = at if at < len(messages) and messages[at] == entry else -1
         return ContextSize(
             reported, reported, 0, known, "provider" if entry >= 0 else "nobody counted"
@@ -95,17 +95,21 @@ def _last_change(tree: SessionTree, context: PathContext) -> int:
     return max(prune, last_shape_change(tree, context.path, context.again))
 
 
+def _first_in_place(context: PathContext) -> int:
+    """Index of the first message behind the summary and what is repeated after it."""
+    return len(context.again) + (context.compaction >= 0)
+
+
 def _last_usage(tree: SessionTree, context: PathContext, profile: Profile) -> int:
     """The index into the messages of the last reply whose usage counts, or -1."""
     messages = context.messages
-    first = 1 if context.compaction >= 0 else 0
+    # What is repeated needs no check: it is older than any reply that counts.
+    first = _first_in_place(context)
     if profile.usage == "since-compaction":
         # What the compaction kept is older than it: that usage is of a context that is gone.
         first = bisect_right(messages, context.compaction, first)
-    # What is repeated needs no check: it is older than any reply that counts.
-    first = max(first, len(context.again) + (1 if context.compaction >= 0 else 0))
     if tree.columns.prunes or tree.columns.shapes:
-        first = max(first, bisect_right(messages, _last_change(tree, context), first))
+        first = bisect_right(messages, _last_change(tree, context), first)
     if first >= len(messages):
         return -1
     # A report of zero tokens means that the provider reported none (E7).

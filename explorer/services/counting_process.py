@@ -97,10 +97,8 @@ class ProcessCounter:
 
 class _Process:
     def __init__(self, encoding: str) -> None:
-        if not sys.executable or getattr(sys, "frozen", False):
-            raise CountingLost("this program has no interpreter of its own to start")
-        root = str(Path(__file__).parents[2])
-        path = json.dumps([root, *(one for one in sys.path if one and one != root)])
+        # An empty name would be the folder that it is started in.
+        path = json.dumps([str(Path(__file__).parents[2]), *filter(None, sys.path)])
         try:
             self._process = subprocess.Popen(
                 [sys.executable, "-I", "-S", "-c", _START, path, encoding],

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from explorer.audit.findings import SURVIVED, Fate, Fidelity, Finding
-from explorer.audit.severity import SeverityGrounds, severity
+from explorer.audit.severity import grouped
 from explorer.compaction.partition import Partition
 from explorer.compaction.preparation import Preparation
 from explorer.compaction.verification_request import (
@@ -87,13 +87,12 @@ def check(
     Raises ScanCancelled, and ValueError when the preview refuses.
     """
     fidelity = auditor.draft(shown, text, cancelled=cancelled).fidelity
-    weighed = SeverityGrounds.of(fidelity)
     wrong = [
         finding
-        for finding in fidelity.findings
+        for group in grouped(fidelity)
+        for finding in group.findings
         if finding.fate in _LACKING and (finding.fate is not Fate.LOST or not finding.fact.stale)
     ]
-    wrong.sort(key=lambda one: (severity(one, weighed), -one.fact.last))
     return Checked(shown, text, fidelity, tuple(_lacks(document, wrong)))
 
 
@@ -168,8 +167,8 @@ def facts_of(mended: Mended) -> Mapping[str, Any]:
     return {
         "regained": [[one.kind.value, one.text] for one in mended.regained[:_MOST_NAMED]],
         "lost": [[one.kind.value, one.text] for one in mended.lost[:_MOST_NAMED]],
-        "survival_before": round(mended.before.fidelity.survival, 4),
-        "survival_after": round(mended.after.fidelity.survival, 4),
+        "survival_before": mended.before.fidelity.survival,
+        "survival_after": mended.after.fidelity.survival,
     }
 
 

@@ -293,7 +293,7 @@ def _usage(side: Side) -> str:
 
 def _elapsed(side: Side) -> str:
     """The time that a branch's turns took, as far as entries have times."""
-    return duration(side.elapsed_ms) if side.elapsed_ms > 0 or not side.turns else "not recorded"
+    return duration(side.elapsed_ms) if side.elapsed_ms or not side.turns else "not recorded"
 
 
 def _tool_counts(tools: Side) -> str:

@@ -75,17 +75,8 @@ def legible(text: str) -> str:
 
 def first_line(text: str) -> str:
     """The first line of a text that holds anything, cut for lists."""
-    line = text[: PREVIEW_UNITS + 1]
-    end = line.find("\n")
-    if end > 0:
-        line = line[:end]
-    if line.isprintable() and "  " not in line and line[:1] != " ":
-        # Only single spaces between words: nothing to put right but the end.
-        return line.rstrip()[:PREVIEW_UNITS]
-    head = text[: PREVIEW_UNITS * 4].lstrip()
-    end = head.find("\n")
-    line = head if end < 0 else head[:end]
-    return " ".join(line[: PREVIEW_UNITS + 1].split())[:PREVIEW_UNITS]
+    line = text[: PREVIEW_UNITS * 4].lstrip().partition("\n")[0]
+    return " ".join(line[:PREVIEW_UNITS].split())
 
 
 def summary_line(text: str) -> str:

@@ -20,7 +20,7 @@ from explorer.session.edit_entries import PrunedResult, Shape, note_tokens
 from explorer.session.kinds import Kind
 
 _IDS_AT_ONCE = 8_192
-_NEAR = 64
+_NEAR_ROWS = 1_000
 
 
 class Path:
@@ -169,12 +169,10 @@ class SessionTree:
         if not entry_id:
             return -1
         if self._by_id is None:
-            ids, reach = self.columns.ids, _NEAR
-            while reach <= _NEAR << 6:
-                part = ids[max(0, below - reach) : below]
-                if entry_id in part:
-                    return max(0, below - reach) + part.index(entry_id)
-                reach <<= 3
+            start = max(0, below - _NEAR_ROWS)
+            part = self.columns.ids[start:below]
+            if entry_id in part:
+                return start + part.index(entry_id)
         return self.index_of(entry_id)
 
     def __contains__(self, entry_id: object) -> bool:

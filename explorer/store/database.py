@@ -45,7 +45,6 @@ def inspect(path: Path) -> int:
     if int.from_bytes(head[68:72], "big") != APPLICATION_ID:
         raise StoreError(path, "is a database of another program")
     page = int.from_bytes(head[16:18], "big")
-    page = 65536 if page == 1 else page
     pages = int.from_bytes(head[28:32], "big")
     if size < page * pages and not _pending(path):
         raise DamagedError(
@@ -81,17 +80,13 @@ def create(path: Path) -> None:
     try:
         paths.ensure(path.parent)
         private_files.create_empty(making)
-        engine = open_engine(making)
-        try:
-            with engine.connect() as connection:
-                SQLModel.metadata.create_all(connection, tables=tables())
-                connection.commit()
-                raw = driver(connection)
-                raw.execute("INSERT INTO library VALUES ('id', ?)", (secrets.token_hex(16),))
-                raw.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-                raw.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-        finally:
-            engine.dispose()
+        with open_engine(making).connect() as connection:
+            SQLModel.metadata.create_all(connection, tables=tables())
+            connection.commit()
+            raw = driver(connection)
+            raw.execute("INSERT INTO library VALUES ('id', ?)", (secrets.token_hex(16),))
+            raw.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            raw.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
         _put_in_place(making, path)
         private_files.sync_folder(path.parent)
     except sqlite3.Error as error:
@@ -122,7 +117,8 @@ def tables() -> list[Table]:
 
 
 def open_engine(path: Path) -> Engine:
-    """An engine whose connections are set up for this program; transactions lock at once."""
+    """An engine whose connections are set up for this program, and closed when they are given
+    back; transactions lock at once."""
     engine = create_engine(
         "sqlite://",
         poolclass=NullPool,

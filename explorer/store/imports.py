@@ -34,7 +34,7 @@ from explorer.store.rows import (
     OnProgress,
     StoreError,
 )
-from explorer.store.schema import row_id
+from explorer.store.schema import id_range, row_id
 from explorer.store.sessions import (
     SessionSummary,
     begin_session,
@@ -411,7 +411,7 @@ class Update:
         with self._readers.read() as db:
             rows = db.execute(
                 "SELECT id FROM entries WHERE id BETWEEN ? AND ? AND line > 0",
-                (row_id(key, 0), row_id(key + 1, 0) - 1),
+                id_range(key),
             )
             return sum(1 for (identifier,) in rows if index_of(identifier) not in seen)
 

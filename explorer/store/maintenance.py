@@ -19,7 +19,7 @@ from explorer.store.drafts import break_off_draft, unfinished_drafts
 from explorer.store.other_programs import is_abandoned
 from explorer.store.payloads import stored_payloads
 from explorer.store.rows import StoreError
-from explorer.store.schema import row_id
+from explorer.store.schema import id_range, row_id
 from explorer.store.search import SearchIndex, SearchState, entry_text, indexed, is_damage
 from explorer.store.sessions import disclaim
 from explorer.store.totals import next_behind, sum_up
@@ -191,7 +191,7 @@ class MaintenanceThread:
         with self._readers.read() as db:
             row = db.execute(
                 "SELECT max(id) FROM payloads WHERE id BETWEEN ? AND ?",
-                (row_id(key, 0), row_id(key + 1, 0) - 1),
+                id_range(key),
             ).fetchone()
         last = -1 if row[0] is None else row[0] - row_id(key, 0)
         first = max(0, last + 1 - _STEP)
@@ -199,7 +199,7 @@ class MaintenanceThread:
 
         def job(connection: Connection) -> None:
             db = driver(connection)
-            bounds = (row_id(key, first), row_id(key + 1, 0) - 1)
+            bounds = id_range(key, first)
             db.execute("DELETE FROM payloads WHERE id BETWEEN ? AND ?", bounds)
             db.execute("DELETE FROM entries WHERE id BETWEEN ? AND ?", bounds)
             if first == 0:

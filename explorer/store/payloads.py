@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import threading
 from collections import OrderedDict
@@ -66,14 +67,11 @@ class StoredPayloads:
         """The lines of several entries, given in ascending order, a few hundred at a time."""
         for at in range(0, len(indices), _ASKED):
             part = [row_id(self._key, index) for index in indices[at : at + _ASKED] if index >= 0]
-            if not part:
-                continue
-            # Of few lengths: a connection keeps every statement that it has compiled.
-            part += part[-1:] * ((1 << (len(part) - 1).bit_length()) - len(part))
-            marks = ", ".join("?" * len(part))
             with self._readers.read() as db:
                 rows = db.execute(
-                    f"SELECT id, raw FROM payloads WHERE id IN ({marks}) ORDER BY id", part
+                    "SELECT id, raw FROM payloads WHERE id IN (SELECT value FROM json_each(?))"
+                    " ORDER BY id",
+                    (json.dumps(part),),
                 ).fetchall()
             for identifier, raw in rows:
                 yield index_of(identifier), text_out(raw)

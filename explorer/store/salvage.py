@@ -36,7 +36,7 @@ from explorer.store.entry_rows import (
     text_out,
 )
 from explorer.store.rows import DamagedError, StoreError
-from explorer.store.schema import INDEX_BITS, row_id
+from explorer.store.schema import INDEX_BITS, PAGE_SIZE, id_range, row_id
 from explorer.store.store import Store
 
 Value = None | int | float | str | bytes
@@ -48,17 +48,12 @@ _BAD = (IndexError, ValueError, struct.error)
 
 
 class Carver:
-    """Finds rows by the number of their columns and their integer key."""
+    """Finds rows of a database of this program by the number of their columns and their key."""
 
     def __init__(self, path: Path) -> None:
         self._file = path.open("rb")
         size = path.stat().st_size
         self._data = mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ) if size else b""
-        page = int.from_bytes(self._data[16:18], "big")
-        self._page = 65536 if page == 1 else page
-        if self._page < 512 or self._page & (self._page - 1):
-            self._page = 16384
-        self._usable = self._page - (self._data[20] if size > 20 else 0)
         self._cells: dict[tuple[int, int], int] | None = None
 
     def close(self) -> None:
@@ -91,15 +86,15 @@ class Carver:
         return sorted(key for width, key in self._cells or () if width == columns)
 
     def _leaf_cells(self) -> Iterator[int]:
-        for start in range(0, len(self._data) - self._page + 1, self._page):
+        for start in range(0, len(self._data) - PAGE_SIZE + 1, PAGE_SIZE):
             head = start + (100 if start == 0 else 0)
             if self._data[head] != _LEAF:
                 continue
             count = int.from_bytes(self._data[head + 3 : head + 5], "big")
-            for number in range(min(count, self._page // 4)):
+            for number in range(min(count, PAGE_SIZE // 4)):
                 at = head + 8 + 2 * number
                 cell = int.from_bytes(self._data[at : at + 2], "big")
-                if head + 8 - start <= cell < self._page:
+                if head + 8 - start <= cell < PAGE_SIZE:
                     yield start + cell
 
     def _read(self, at: int, whole: bool) -> tuple[int, list[Value]]:
@@ -124,16 +119,8 @@ class Carver:
             raise ValueError("not a whole row")
         return key, values
 
-    def _local_size(self, size: int) -> int:
-        most = self._usable - 35
-        if size <= most:
-            return size
-        least = (self._usable - 12) * 32 // 255 - 23
-        local = least + (size - least) % (self._usable - 4)
-        return local if local <= most else least
-
     def _local(self, size: int, at: int) -> bytes:
-        return bytes(self._data[at : at + self._local_size(size)])
+        return bytes(self._data[at : at + _local_size(size)])
 
     def _payload(self, size: int, at: int) -> bytes:
         parts = [self._local(size, at)]
@@ -141,10 +128,10 @@ class Carver:
         at += len(parts[0])
         following = int.from_bytes(self._data[at : at + 4], "big") if left else 0
         while left > 0:
-            start = (following - 1) * self._page
-            if following < 1 or start + self._page > len(self._data):
+            start = (following - 1) * PAGE_SIZE
+            if following < 1 or start + PAGE_SIZE > len(self._data):
                 raise ValueError("the row goes on outside the file")
-            take = min(left, self._usable - 4)
+            take = min(left, PAGE_SIZE - 4)
             parts.append(self._data[start + 4 : start + 4 + take])
             following = int.from_bytes(self._data[start : start + 4], "big")
             left -= take
@@ -152,6 +139,15 @@ class Carver:
 
     def _varint(self, at: int) -> tuple[int, int]:
         return _varint(self._data, at)
+
+
+def _local_size(size: int) -> int:
+    """How much of a row of that size lies in its own page."""
+    most, least = PAGE_SIZE - 35, (PAGE_SIZE - 12) * 32 // 255 - 23
+    if size <= most:
+        return size
+    local = least + (size - least) % (PAGE_SIZE - 4)
+    return local if local <= most else least
 
 
 def _varint(data: bytes | mmap.mmap, at: int) -> tuple[int, int]:
@@ -306,7 +302,7 @@ class _Damaged:
 
     def count(self, key: int) -> int:
         """How many entries a session has, as far as anything records it."""
-        low, high = row_id(key, 0), row_id(key + 1, 0) - 1
+        low, high = id_range(key)
         number = 0
         for query, values in (
             ("SELECT entries FROM sessions WHERE key = ?", (key,)),
@@ -355,8 +351,7 @@ def _missing_bytes(path: Path) -> int:
     """How much shorter a database file is than its header says; 0 when it is whole."""
     with path.open("rb") as file:
         head = file.read(_HEADER_BYTES)
-    page = int.from_bytes(head[16:18], "big")
-    claimed = int.from_bytes(head[28:32], "big") * (65536 if page == 1 else page)
+    claimed = int.from_bytes(head[28:32], "big") * PAGE_SIZE
     size = path.stat().st_size
     # A header that is damaged itself may claim anything; half of a file is worth reading.
     return claimed - size if len(head) == _HEADER_BYTES and size < claimed < 64 * size else 0

@@ -25,6 +25,11 @@ def row_id(key: int, index: int) -> int:
     return key << INDEX_BITS | index
 
 
+def id_range(key: int, first: int = 0) -> tuple[int, int]:
+    """The least and the largest of the integers that name a session's entries from an index on."""
+    return row_id(key, first), row_id(key, (1 << INDEX_BITS) - 1)
+
+
 def _session(primary: bool = True, indexed: bool = False) -> Any:
     return Field(foreign_key="sessions.key", primary_key=primary, ondelete="CASCADE", index=indexed)
 

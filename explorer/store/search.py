@@ -19,7 +19,7 @@ from explorer.store.database import BUSY_MS, Readers
 from explorer.store.entry_rows import index_of
 from explorer.store.payloads import stored_payloads
 from explorer.store.rows import IsCancelled
-from explorer.store.schema import INDEX_BITS, row_id
+from explorer.store.schema import INDEX_BITS, id_range, row_id
 
 TEXT_VERSION = 2
 """Raised when ``entry_text`` or ``indexed`` changes: the index is then made anew."""
@@ -334,7 +334,7 @@ def search(
         # Python and SQLite differ on a few characters of rare scripts: look at the text for those.
         plain = [term._replace(words=tuple(filter(str.isascii, term.words))) for term in terms]
         expression, exact = match_expression(plain), False
-    low, high = (0, (1 << 62)) if key is None else (row_id(key, 0), row_id(key + 1, 0) - 1)
+    low, high = (0, (1 << 62)) if key is None else id_range(key)
     matches = index.matches(expression, low, high) if expression else iter(())
     late = _not_indexed(counts, index.done() if expression else {})
     for candidates, confirmed in ((late, False), (matches, exact)):

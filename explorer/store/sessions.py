@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-import sys
 import time
 from array import array
 from collections.abc import Sequence
@@ -17,7 +16,7 @@ from explorer.session.secrets import mask
 from explorer.session.text import legible
 from explorer.store.entry_rows import Batch, from_json_column, shown, text_in, text_out, to_json
 from explorer.store.rows import SessionRow, SourceFile, StoreError
-from explorer.store.schema import row_id
+from explorer.store.schema import id_range
 
 _SELECT = (
     "SELECT s.key, s.session_id, s.format, s.version, s.cwd, s.parent_session, s.name,"
@@ -231,7 +230,7 @@ def take_title(db: sqlite3.Connection, key: int, title: str) -> None:
     db.execute(
         "UPDATE sessions SET name = ?1 WHERE key = ?2 AND name <> ?1 AND NOT EXISTS ("
         " SELECT 1 FROM entries WHERE id BETWEEN ?3 AND ?4 AND kind = ?5)",
-        (name, key, row_id(key, 0), row_id(key + 1, 0) - 1, int(Kind.SESSION_INFO)),
+        (name, key, *id_range(key), int(Kind.SESSION_INFO)),
     )
 
 
@@ -296,7 +295,7 @@ def read_counts(db: sqlite3.Connection, key: int, counter: str, entries: int) ->
         "SELECT chunk, tokens FROM token_counts WHERE session = ? AND counter = ?", (key, counter)
     )
     for chunk, data in rows:
-        part = _unpacked(data)
+        part = array("i", data)
         start = chunk * _CHUNK
         part = part[: max(0, entries - start)]
         counts[start : start + len(part)] = part
@@ -315,31 +314,16 @@ def write_counts(
             "SELECT tokens FROM token_counts WHERE session = ? AND counter = ? AND chunk = ?",
             (key, counter, chunk),
         ).fetchone()
-        kept = _unpacked(row[0]) if row else array("i")
+        kept = array("i", row[0]) if row else array("i")
         if len(kept) < offset:
             kept.extend([NOT_COUNTED] * (offset - len(kept)))
         kept[offset : offset + len(part)] = part
         db.execute(
             "INSERT OR REPLACE INTO token_counts (session, counter, chunk, tokens)"
             " VALUES (?, ?, ?, ?)",
-            (key, counter, chunk, _packed(kept)),
+            (key, counter, chunk, kept.tobytes()),
         )
         at += len(part)
-
-
-def _packed(values: array[int]) -> bytes:
-    if sys.byteorder != "little":
-        values = values[:]
-        values.byteswap()
-    return values.tobytes()
-
-
-def _unpacked(data: bytes) -> array[int]:
-    values = array("i")
-    values.frombytes(data)
-    if sys.byteorder != "little":
-        values.byteswap()
-    return values
 
 
 def read_labels(db: sqlite3.Connection, key: int | None) -> list[tuple[int, str, str]]:

@@ -42,7 +42,7 @@ from explorer.store.rows import (
     SessionRow,
     SourceFile,
 )
-from explorer.store.schema import row_id
+from explorer.store.schema import id_range
 from explorer.store.search import SearchHit, SearchState, search
 from explorer.store.sessions import (
     Arranged,
@@ -76,7 +76,6 @@ class Store:
 
     def __init__(self, path: Path, engine: Engine, library: str, maintained: bool) -> None:
         self.path = path
-        self._engine = engine
         self._readers = Readers(path)
         self._appender = Appender(path)
         self._writer = Writer(engine, path, self._appender.forget)
@@ -108,7 +107,6 @@ class Store:
                 session_rows(raw, all_places=True)
                 row = raw.execute("SELECT value FROM library WHERE name = 'id'").fetchone()
         except (sqlite3.Error, SQLAlchemyError) as error:
-            engine.dispose()
             raise database.translated(path, error) from error
         return cls(path, engine, row[0] if row else "", maintained)
 
@@ -120,7 +118,6 @@ class Store:
         self._readers.close()
         # The last connection works the log into the file, and only the writer's can.
         self._writer.close()
-        self._engine.dispose()
         if self._claim is not None:
             self._claim.release()
             self._claim = None
@@ -279,7 +276,7 @@ class Store:
         with self._readers.read() as db:
             row = db.execute(
                 "SELECT 1 FROM entries WHERE id BETWEEN ? AND ? AND line = 0 LIMIT 1",
-                (row_id(key, 0), row_id(key + 1, 0) - 1),
+                id_range(key),
             ).fetchone()
         return row is not None
 
@@ -327,7 +324,7 @@ class Store:
             for call in set(calls):
                 row = db.execute(
                     "SELECT min(id) FROM entries WHERE call_id = ? AND id BETWEEN ? AND ?",
-                    (call, row_id(key, 0), row_id(key + 1, 0) - 1),
+                    (call, *id_range(key)),
                 ).fetchone()
                 if row[0] is not None:
                     found[call] = index_of(row[0])

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import sqlite3
 import struct
-import sys
 import zlib
 from array import array
 from collections.abc import Iterator, Sequence
@@ -59,13 +58,13 @@ _OP_BYTES = ("kind", "failed", "known", "wide")
 def pack(columns: SessionColumns) -> bytes:
     """The block of a session's columns."""
     sections: list[tuple[str, bytes]] = [("ids", _pack_texts(columns.ids))]
-    sections += [(name, _bytes(getattr(columns, name))) for name, _ in _ARRAYS]
+    sections += [(name, getattr(columns, name).tobytes()) for name, _ in _ARRAYS]
     sections.append(("kind", bytes(columns.kind)))
     ops = columns.ops
-    sections += [(f"op_{name}", _bytes(getattr(ops, name))) for name in _OP_ARRAYS]
+    sections += [(f"op_{name}", getattr(ops, name).tobytes()) for name in _OP_ARRAYS]
     sections += [(f"op_{name}", bytes(getattr(ops, name))) for name in _OP_BYTES]
     sections.append(("rare", to_json(_rare(columns)).encode()))
-    head = to_json({"entries": len(columns), "sizes": [(n, len(s)) for n, s in sections]}).encode()
+    head = to_json({"sizes": [(name, len(section)) for name, section in sections]}).encode()
     body = b"".join([struct.pack("<I", len(head)), head, *(section for _, section in sections)])
     return _START.pack(_MAGIC, len(body), zlib.crc32(body)) + body
 
@@ -95,24 +94,24 @@ def _columns(sections: dict[str, memoryview]) -> SessionColumns:
         kind=bytearray(sections["kind"]),
         models=rare["models"],
         tools=rare["tools"],
-        errors=_by_index(rare["errors"]),
+        errors=dict(rare["errors"]),
         prunes={at: prune_facts_of(value) for at, value in rare["prunes"]},
         shapes={at: shape_facts_of(value) for at, value in rare.get("shapes", ())},
-        user_images=_by_index(rare["images"]),
+        user_images=dict(rare["images"]),
         compactions={at: compaction_facts(value) for at, value in rare["compactions"]},
         branches={at: branch_facts(value) for at, value in rare["branches"]},
-        thinking=_by_index(rare["thinking"]),
+        thinking=dict(rare["thinking"]),
         labels={at: (value[0], value[1]) for at, value in rare["labels"]},
-        names=_by_index(rare["names"]),
+        names=dict(rare["names"]),
         ops=FileOpColumns(paths=rare["paths"], parts=rare["parts"]),
         open_calls={call: (first, count) for call, (first, count) in rare["open_calls"]},
     )
     for name in _OP_ARRAYS:
-        setattr(columns.ops, name, _array("i", sections[f"op_{name}"]))
+        setattr(columns.ops, name, array("i", bytes(sections[f"op_{name}"])))
     for name in _OP_BYTES:
         setattr(columns.ops, name, bytearray(sections[f"op_{name}"]))
     for name, code in _ARRAYS:
-        setattr(columns, name, _array(code, sections[name]))
+        setattr(columns, name, array(code, bytes(sections[name])))
     return columns
 
 
@@ -135,10 +134,6 @@ def _rare(columns: SessionColumns) -> dict[str, Any]:
     }
 
 
-def _by_index(pairs: list[Any]) -> dict[int, Any]:
-    return dict(pairs)
-
-
 def _pack_texts(texts: list[str]) -> bytes:
     joined = "\n".join(texts)
     if joined.count("\n") != max(len(texts) - 1, 0):
@@ -154,22 +149,6 @@ def _unpack_texts(section: bytes) -> list[str]:
     return joined.split("\n") if joined else []
 
 
-def _bytes(values: array[Any]) -> bytes:
-    if sys.byteorder == "little":
-        return values.tobytes()
-    swapped = values[:]
-    swapped.byteswap()
-    return swapped.tobytes()
-
-
-def _array(code: str, section: memoryview) -> array[Any]:
-    values: array[Any] = array(code)
-    values.frombytes(section)
-    if sys.byteorder != "little":
-        values.byteswap()
-    return values
-
-
 REPACK_ROWS = 1000
 """Rows after the packed columns from which they are packed anew."""
 
@@ -182,9 +161,9 @@ def load_columns(
     Packed columns that are absent or damaged are made again from the rows. Raises DamagedError
     when rows are missing.
     """
-    row = db.execute("SELECT entries, data FROM columns WHERE session = ?", (key,)).fetchone()
-    columns = unpack(row[1]) if row is not None else None
-    if columns is None or not len(columns.ids) == len(columns) == row[0] <= count:
+    row = db.execute("SELECT data FROM columns WHERE session = ?", (key,)).fetchone()
+    columns = unpack(row[0]) if row is not None else None
+    if columns is None or len(columns) > count:
         columns = SessionColumns()
     packed = len(columns)
     if packed < count:

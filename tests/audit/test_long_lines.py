@@ -74,6 +74,7 @@ def test_a_megabyte_of_what_is_worst_is_read_in_seconds(reader: str) -> None:
         "x" * 50_000,
         f"Use 5 workers. {'=' * 9_000} Use 6.",
         "\n".join("y" * number for number in range(LINE_LIMIT - 3, LINE_LIMIT + 4)),
+        "\n".join(("it " * LINE_LIMIT)[:number] for number in range(LINE_LIMIT, LINE_LIMIT + 5)),
         f"{'A sentence of some words. ' * 300}\nshort\n{' ' * 5_000}",
         "🚀 " * 4_000,
         f"first {'middle ' * PROSE_LIMIT}last",

@@ -14,6 +14,7 @@ from explorer.compaction.automatic import (
     Recover,
     StepFailed,
     Switches,
+    is_quiet,
     run,
 )
 from explorer.compaction.profile import PROFILES
@@ -27,12 +28,14 @@ ANSWERED, REFUSED = LastReply("m", "answered"), LastReply("m", "overflow")
 
 @dataclass
 class Watched:
-    """A session whose steps are only noted; ``saves``: what a prune takes off its context."""
+    """A session whose steps are only noted; ``saves``: what a prune takes off its context;
+    ``works``: whether what else is done succeeds."""
 
     now: TriggerSituation = FULL
     rules: Switches = RULES
     guards: Guards = CALM
     saves: int = 0
+    works: bool = True
     steps: list[Any] = field(default_factory=list)
 
     def situation(self) -> TriggerSituation:
@@ -43,7 +46,7 @@ class Watched:
         if isinstance(step, Prune):
             self.now = replace(self.now, tokens=self.now.tokens - self.saves)
             return self.saves > 0
-        return Outcome(True)
+        return Outcome(self.works)
 
 
 def kinds(session: Watched) -> list[type]:
@@ -79,6 +82,9 @@ def test_e17_the_agent_goes_on_once_for_each_message() -> None:
     session = Watched()
     assert run(Automatic(session).after_turn(ANSWERED, finished=False), session.perform)
     assert not run(Automatic(session).after_turn(ANSWERED, finished=False), session.perform)
+    failing = Watched(works=False)
+    assert not run(Automatic(failing).after_turn(ANSWERED, finished=False), failing.perform)
+    assert kinds(failing) == [Prune, Compact] and not failing.guards.continued
 
 
 def test_a10_a_recovery_is_held_by_an_open_breaker_with_its_reason() -> None:
@@ -93,6 +99,11 @@ def test_a10_a_recovery_prunes_everything_and_is_noted() -> None:
     run(Automatic(session).recovery(Recover("Too large.", again=True)), session.perform)
     assert session.steps == [Prune(None), Compact("overflow", "Too large.", again=True)]
     assert session.guards.recovered
+
+
+def test_a_look_that_comes_to_nothing_is_known_before() -> None:
+    assert is_quiet(500, 500, Guards()) and is_quiet(1, 500, CALM)
+    assert not is_quiet(501, 500, CALM) and not is_quiet(1, 500, Guards(failures=1))
 
 
 def test_only_what_happens_automatically_opens_the_breaker() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from explorer.compaction.messages import entry_to_llm
 from explorer.compaction.profile import BASES, PROFILES
+from explorer.compaction.profile.rules import PromptBudget
 from explorer.compaction.serialization import cut_result, serialize, serialize_message
 from explorer.formats.pi.entries import read_entry
 from explorer.session.entries import text_of
@@ -69,6 +70,10 @@ def test_a49_a_long_result_keeps_its_beginning_and_its_end() -> None:
         text[:80] + "\n\n[... 800 characters left out ...]\n\n" + text[-120:]
     )
     assert cut_result(text[:200], small) == text[:200]
+    other = replace(small, prompt_budget=PromptBudget(result_share=0.25, result_head=0.1))
+    assert cut_result(text, other) == (
+        text[:10] + "\n\n[... 900 characters left out ...]\n\n" + text[-90:]
+    )
 
 
 def test_a49_no_character_is_halved_at_either_end() -> None:

@@ -87,12 +87,16 @@ def test_a28_the_last_word_on_a_file_counts() -> None:
     used(session, "create_file", arguments={"filePath": "c"})
     used(session, "delete_file", arguments={"path": "c"})
     used(session, "mv", arguments={"source": "d", "destination": "e"})
+    used(session, "create_file", arguments={"filePath": "f"})
+    used(session, "delete_file", arguments={"path": "f"})
+    used(session, "create_file", arguments={"filePath": "f"})
     assert {name: change for name, (change, _) in _changes(session).items()} == {
         "a": "created",
         "b": "updated",
         "c": "deleted",
         "d": "deleted",
         "e": "created",
+        "f": "created",
     }
 
 

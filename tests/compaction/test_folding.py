@@ -52,6 +52,8 @@ def test_c6_a_message_that_fits_is_never_cut(messages: list[str], limit: int) ->
 def test_c6_what_fits_is_one_window_as_it_is() -> None:
     whole = conversation(["one", "two"])
     assert take_window(whole, 0, 100) == (whole, len(whole.text))
+    full = conversation(["a" * 40, "b" * 40], "")
+    assert take_window(full, 0, 20) == (full, 80)
     assert windows_of(whole, 100) == [whole]
 
 

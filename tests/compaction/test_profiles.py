@@ -161,7 +161,8 @@ def test_all_mistakes_are_named_at_once() -> None:
 def test_one_value_is_changed_by_its_words() -> None:
     profile = changed(EXPLORER, "keep_recent_tokens", "8,000")
     assert profile.keep_recent_tokens == 8_000
-    assert changed(EXPLORER, "auto_continue", "on").auto_continue is True
+    for text, value in (("on", True), ("off", False), ("True", True), ("false", False)):
+        assert changed(EXPLORER, "auto_continue", text).auto_continue is value
     assert changed(EXPLORER, "threshold_percent", "72.5").threshold_percent == 72.5
     assert changed(EXPLORER, "pruning", "off").pruning is None
     tools = changed(PROFILES["pi"], "pruning.protected_tools", "skill, read, plan")

@@ -83,6 +83,15 @@ def test_a13_a_result_smaller_than_its_note_is_left_alone_by_the_corrected_rules
     assert _planned(session, replace(BEYOND, minimum_savings=0)) == []
 
 
+def test_a13_the_smallest_result_that_is_pruned_may_be_chosen() -> None:
+    session = Session()
+    small = used(session, "bash", 60)
+    used(session, "bash", 200)
+    policy = replace(OMP, minimum_savings=0, smallest_result=60)
+    assert _planned(session, policy) == [(small, "old")]
+    assert _planned(session, replace(policy, smallest_result=61)) == []
+
+
 def test_c5_a_file_that_was_read_again_goes_first() -> None:
     session = Session()
     other = used(session, "bash")

@@ -34,7 +34,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("session", "compaction", "facts", "services", "store")
 FOLDERS = (
     "session", "facts", "store", "compaction", "services", "conformance", "formats", "models",
-    "agent", "audit", "extensions", "prompting", "commands", "faults",
+    "agent", "audit", "extensions", "prompting", "commands", "tokens", "settings", "faults",
     "ui/audit", "ui/compaction", "ui/conversation", "ui/copilot", "ui/inspector", "ui/models",
     "ui/workshop",
 )  # fmt: skip
@@ -87,10 +87,12 @@ def runs(
     named = f"{mirror}test_{file.stem.strip('_')}"
     called = f"{file.as_posix()}::{change.function}"
     module = ".".join(file.with_suffix("").parts)
+    # A table is often read by way of its package.
+    places = (module,) if change.function else (module, module.rpartition(".")[0])
     near = {
         path.relative_to(ROOT).as_posix()
         for path in (ROOT / mirror).rglob("test_*.py")
-        if f"from {module} import" in path.read_text(encoding="utf-8")
+        if any(f"from {place} import" in path.read_text(encoding="utf-8") for place in places)
     }
     ranked = []
     for one in recorded:

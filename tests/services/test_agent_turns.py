@@ -73,6 +73,24 @@ def test_calls_of_the_last_reply_are_open_until_they_have_a_result(document: Doc
     assert [one.id for one in document.agent.open_calls()] == ["c2"]
 
 
+def test_why_the_agent_is_not_done_is_told(document: Document) -> None:
+    assert document.agent.unfinished() == ""
+    for message, why in (
+        ({"role": "user", "content": "Go on."}, "The last message has no answer yet."),
+        (reply(call("c1", {})), "The agent was interrupted before its tools ran."),
+        (result("c1"), "The agent has not gone on since its tools came to an end."),
+        (reply(text("half"), stopReason="aborted"), "The last answer was stopped."),
+        (reply(text("half"), stopReason="error"), "The last answer failed."),
+        (reply(text("half"), stopReason="length"),
+         "The last answer was cut short at its length limit."),
+        (reply(text("All.")), ""),
+    ):  # fmt: skip
+        said(document, message)
+        asyncio.run(document.edits.set_label(0, "What is no message changes nothing."))
+        assert document.agent.unfinished() == why
+        assert document.agent.was_cut_short() == why.endswith("limit.")
+
+
 def test_calls_and_results_go_in_pairs_or_not_at_all(document: Document) -> None:
     asked = reply(text("I look."), call("c1", {"path": "a"}), call("c2", {"path": "b"}))
     sent = said(document, asked, result("c1", text("one")), result("c9", text("of nobody")))

@@ -114,7 +114,11 @@ def test_a_draft_records_the_exact_requests(document: Document) -> None:
     assert [answer["text"] for answer in row.answers] == [part.text for part in made.parts]
 
 
-def test_undo_moves_the_leaf_to_the_parent_and_loses_nothing(document: Document) -> None:
+def test_undo_moves_the_leaf_to_the_parent_and_loses_nothing(
+    bench: Workbench, document: Document
+) -> None:
+    moves: list[tuple[int, int]] = []
+    bench.subscribe(lambda c: moves.append((c.old, c.new)) if isinstance(c, LeafMoved) else None)
     before = state(document)
     index = wait(document.compaction.commit(draft(document)))
     undone = wait(document.edits.undo())
@@ -123,6 +127,8 @@ def test_undo_moves_the_leaf_to_the_parent_and_loses_nothing(document: Document)
     assert document.entry(index).recorded["type"] == "compaction"
     wait(document.navigation.navigate(document.navigation.plan(index)))
     assert document.context().compaction == index
+    wait(document.writer.move_leaf(index))
+    assert moves == [(before[1], index), (index, before[1]), (before[1], index)]
 
 
 def test_a_draft_of_an_older_place_is_committed_there_and_undo_comes_back(
@@ -247,6 +253,14 @@ def test_labels_are_entries_and_the_last_one_wins(document: Document) -> None:
     assert 5 not in document.tree.labels()
 
 
+def test_an_entry_may_go_below_the_first_or_below_none(document: Document) -> None:
+    said = entry_body("message", message={"role": "user", "content": "Anew."})
+    for parent in (0, -1):
+        index = wait(document.writer.append_beside(said, parent))
+        assert document.tree.columns.parent[index] == parent
+        assert document.leaf != index
+
+
 def test_entries_are_named_by_id_by_its_start_or_by_number(document: Document) -> None:
     ids = document.tree.columns.ids
     assert document.resolve(ids[7]) == 7
@@ -271,6 +285,13 @@ def test_counts_are_kept_and_used_by_profiles_that_count_what_is_sent(
     again = bench.open_blocking(document.key)
     assert not wait(again.take_stored_counts(EstimateCounter()))  # one entry is new
     assert not wait(again.count(EstimateCounter(), lambda done, total: None, lambda: True))
+    wait(again.count_new())
+    assert again.weights is None, "nobody wanted any to be counted"
+    assert wait(again.count(EstimateCounter(), lambda done, total: None, lambda: False))
+    wait(again.edits.set_label(6, "counted"))
+    wait(again.count_new())
+    assert again.weights is not None
+    assert len(again.weights) == len(again.tree) and min(again.weights) >= 0
 
 
 def test_everything_is_there_after_a_restart(database: Path) -> None:
@@ -318,6 +339,15 @@ def test_of_drafts_elsewhere_those_of_the_newest_place_wait(document: Document) 
     assert waiting() == [newer.id, beside.id]
     here = drafted(document.leaf)
     assert waiting() == [newer.id, beside.id, here.id]
+    # Each is shown cut as it was made, whatever would be kept by now.
+    for most, shown_now in ((2, [beside, here]), (9, [newer, beside, here])):
+        previews = document.compaction.waiting_previews(EXPLORER, SETTINGS, most)
+        assert [one.id for one, _, _ in previews] == [one.id for one in shown_now]
+        for draft_shown, shown, text in previews:
+            assert isinstance(shown.preparation, Preparation)
+            kept = document.tree.columns.ids[shown.preparation.first_kept]
+            assert (shown.path[-1], kept) == (draft_shown.leaf, draft_shown.first_kept_id)
+            assert text == draft_shown.summary
     wait(document.drafts.mark(newer, "discarded", newer.summary))
     assert waiting() == [beside.id, here.id]
     wait(document.compaction.commit(here))

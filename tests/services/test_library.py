@@ -43,6 +43,9 @@ def test_filters_and_sums_go_over_all_sessions(bench: Workbench, tmp_path: Path)
     found = library(bench, 3)
     everything = found.filtered(LibraryFilter())
     assert [row.session.key for row in everything] == [two, one]
+    for entries, branches, is_summed in ((2, 1, True), (2, 0, False), (0, 0, True)):
+        row = replace(everything[0].session, entries=entries, branches=branches)
+        assert replace(everything[0], session=row).is_summed == is_summed
     sums = found.sums(everything)
     assert (sums.sessions, sums.entries, sums.compactions, sums.spent.cost) == (2, 3, 0, 7.0)
     assert {name: spent.cost for name, spent in sums.by_project.items()} == {

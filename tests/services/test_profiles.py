@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from explorer.compaction.profile import PROFILES
+from explorer.compaction.profile import PROFILES, Settings
 from explorer.models.client import TextPart
+from explorer.services.effective_rules import limits_of, next_mark
 from explorer.workbench import Workbench
 
 DATA = Path(__file__).parents[1] / "conformance" / "data"
@@ -36,3 +37,18 @@ def test_a6_the_agent_is_told_a_summary_in_the_words_of_the_profile(bench: Workb
         assert isinstance(said, tuple)
         assert isinstance(said[0], TextPart)
         assert said[0].text.startswith(opening)
+
+
+def test_where_a_growing_context_is_compacted_next() -> None:
+    explorer, copilot = PROFILES["explorer"], PROFILES["copilot"]
+    settings = replace(Settings.of(explorer), context_window=100_000)
+    threshold = limits_of(explorer, settings, None).threshold
+    assert next_mark(explorer, settings, None) == (threshold, False)
+    # Between 78 and 82 % of the window its summaries are begun with a warm cache (A47).
+    assert next_mark(copilot, settings, None) == (80_000, True)
+    alone = replace(copilot, background=None)
+    assert alone.prompt_budget is not None
+    for chosen, tokens in ((None, 100_000), (0.5, 50_000), (2_000, 2_000), (-3, 100_000)):
+        budget = replace(alone.prompt_budget, threshold=chosen)
+        mark = next_mark(replace(alone, prompt_budget=budget), settings, None)
+        assert mark == (tokens, False)

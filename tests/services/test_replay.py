@@ -75,6 +75,11 @@ def test_all_that_was_said_is_said_again_in_its_order(bench: Workbench, document
     ]  # fmt: skip
     assert texts[0] == texts[1]
     assert said(player.target, Kind.TOOL_RESULT) == said(document, Kind.TOOL_RESULT)
+    for at, kind in enumerate(player.target.tree.columns.kind):
+        if kind == Kind.ASSISTANT:
+            usage = player.target.entry(at).usage
+            assert usage is not None and min(usage.input, usage.output) > 0
+            assert usage.context == usage.input + usage.output
 
 
 def test_the_same_recording_is_compacted_elsewhere_under_each_profile(

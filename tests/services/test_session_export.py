@@ -10,7 +10,7 @@ import pytest
 
 from explorer.formats import ExportError, registry
 from explorer.services.document import Document
-from explorer.services.session_export import changed_form, form_of_file
+from explorer.services.session_export import FORMS, changed_form, form_of_file
 from explorer.workbench import Workbench
 from tests.commands.processes import called
 from tests.services.test_new_format import Parley, talk
@@ -45,6 +45,18 @@ def test_a_session_that_is_only_read_is_written_as_it_was(
     assert exported(bench, document, tmp_path / "out") == text.encode()
     again = imported(bench, tmp_path / "out")
     assert len(again.tree) == len(document.tree) == 50
+
+
+def test_a_file_that_is_written_over_keeps_its_permissions(
+    bench: Workbench, parley: Path, tmp_path: Path
+) -> None:
+    parley.write_text(talk(1), "utf-8")
+    document, target = imported(bench, parley), tmp_path / "out"
+    for form in FORMS:
+        target.write_bytes(b"old")
+        target.chmod(0o640)
+        assert exported(bench, document, target, form) != b"old"
+        assert target.stat().st_mode & 0o777 == 0o640
 
 
 def test_the_file_itself_is_copied_where_its_records_cannot_be_put_in_order(

@@ -173,19 +173,20 @@ def test_a_file_without_ids_is_forked_as_version_3(bench: Workbench, tmp_path: P
     folded = {"type": "compaction", "timestamp": "", "summary": "S", "firstKeptEntryIndex": 2,
               "tokensBefore": 9}  # fmt: skip
     rows = [{"type": "session", "id": "old", "timestamp": "", "cwd": "/w"}, line("user", "one"),
-            line("assistant", "two"), folded, line("user", "three")]  # fmt: skip
+            line("assistant", "two"), folded, line("user", "three"),
+            *(line("user", f"more {number}") for number in range(16))]  # fmt: skip
     file = tmp_path / "v1.jsonl"
     file.write_text("\n".join(map(json.dumps, rows)) + "\n", encoding="utf-8")
     origin = bench.open_blocking(bench.import_blocking(file).key)
     made = fork(bench, origin)
     assert made.header.version == 3
-    entries = [json.loads(raw) for raw in lines(made, [0, 1, 2, 3])]
-    assert [e["parentId"] for e in entries] == [None, *(e["id"] for e in entries[:3])]
+    entries = [json.loads(raw) for raw in lines(made, list(range(20)))]
+    assert [e["parentId"] for e in entries] == [None, *(e["id"] for e in entries[:-1])]
     assert entries[2]["firstKeptEntryId"] == entries[1]["id"]
     assert made.context().messages == origin.context().messages
     target = tmp_path / "again.jsonl"
     asyncio.run(bench.export(made.key, target))
-    assert len(bench.open_blocking(bench.import_blocking(target).key).tree) == 4
+    assert len(bench.open_blocking(bench.import_blocking(target).key).tree) == 20
 
 
 def test_a_fork_knows_its_origin_and_where_it_left_it(bench: Workbench, document: Document) -> None:

@@ -364,7 +364,9 @@ def test_c6_what_is_too_long_for_the_models_window_is_read_in_parts(
         span.entry for span in whole.sources
     }
     assert f"part {count}" in draft.summary and f"part {count - 1}" not in draft.summary
-    assert any("reading part 2 of about" in told for told in person.told)
+    parts = [told.split("reading part ")[1] for told in person.told if "reading part " in told]
+    assert [part.split(" of about ")[0] for part in parts] == [str(n + 1) for n in range(count)]
+    assert parts[-1] == f"{count} of about {count}."
     assert recorded(document) == steps(draft)
     row = document.store.drafts(document.key)[-1]
     assert [len(call["sources"]) for call in row.requests] == [
@@ -398,6 +400,16 @@ def test_c6_halving_ends(document: Document, server: ChatServer) -> None:
         summarize(document, Person())
     assert state(document) == before
     assert len(server.requests) <= 8
+
+
+def test_c6_a_window_is_not_halved_for_another_reason(
+    document: Document, server: ChatServer
+) -> None:
+    server.window = SMALL_WINDOW
+    server.plan(Answer(text=answer(*KEYS)), HttpFailure(401, "who are you"))
+    with pytest.raises(DraftFailed, match="who are you"):
+        wait(document.compaction.summarize(compaction(document), Person(SMALL).order()))
+    assert len(server.requests) == 2
 
 
 def test_c6_e21_cancel_between_two_windows(document: Document, server: ChatServer) -> None:

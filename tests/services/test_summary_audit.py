@@ -11,15 +11,17 @@ from typing import Any
 
 from explorer.audit.difference import difference
 from explorer.audit.fidelity import Fidelity
+from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import PROFILES, Settings
 from explorer.facts import Fact
+from explorer.models.client import CancelToken
 from explorer.services.document import Document
+from explorer.services.draft_records import recorded_inputs
 from explorer.services.summary_audit import (
     Auditor,
 )
-from explorer.services.summary_candidates import (
-    entry_candidate,
-)
+from explorer.services.summary_candidates import calls_cost, draft_candidate, entry_candidate
+from explorer.services.summary_request import SummaryOrder
 from explorer.workbench import Workbench
 
 NOTHING = "## Goal\nNothing of it all."
@@ -120,3 +122,38 @@ def test_where_a_branch_was_left_is_not_known_nothing_is_won_or_lost(
     assert told == [None, None]
     found = difference([entry_candidate(document, entry) for entry in entries])
     assert len(found.not_audited) == 2 and not found.facts
+
+
+def test_a_draft_is_compared_with_all_that_is_known_of_how_it_was_made(document: Document) -> None:
+    profile = PROFILES["explorer"]
+    settings = replace(Settings.of(profile), keep_recent_tokens=5_000)
+    shown = document.compaction.preview(None, profile, settings)
+    order = SummaryOrder("Be brief.", "offline/extractive", lambda *_: None, CancelToken())
+    draft = asyncio.run(document.compaction.summarize(shown, order))
+    found = draft_candidate(document, draft, draft.summary, "one", shown)
+    assert isinstance(shown.preparation, Preparation)
+    assert found.settings == {
+        "Profile": profile.title,
+        "Keeps recent tokens": "5,000",
+        "Reserve": f"{settings.reserve_tokens:,}",
+        "Context window": f"{settings.context_window:,}",
+        "Instructions": "Be brief.",
+        "Model": "offline/extractive",
+        "Keeps from": f"#{shown.preparation.first_kept}",
+        "Made at": f"#{document.leaf}",
+        "Text": "as it was written",
+    }
+    assert (found.name, found.summary, found.cost) == ("one", draft.summary, 0.0)
+    assert found.tokens_after == shown.after(found.tokens) and found.elapsed_ms == draft.elapsed_ms
+    edited = draft_candidate(document, draft, "Other.", "two")
+    assert (edited.settings["Text"], edited.tokens_after) == ("edited", -1)
+    assert calls_cost(document, []) is None
+    asked = draft.attempts[0].request
+    unpaid = [replace(draft.attempts[0], request=replace(asked, model="openai/unheard-of"))]
+    assert calls_cost(document, [*draft.attempts, *unpaid]) is None
+    made = asyncio.run(document.compaction.commit(draft))
+    stored = entry_candidate(document, made)
+    assert stored.settings == found.settings and stored.cost == 0.0
+    told = recorded_inputs(document.tree, document.store.drafts(document.key))
+    previous = shown.preparation.previous_compaction
+    assert told[made] <= {*shown.preparation.history, *shown.preparation.turn_prefix, previous}

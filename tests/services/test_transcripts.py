@@ -38,6 +38,7 @@ def test_a51_a_summary_says_where_the_whole_conversation_can_be_read(
     draft = wait(go())
     path = Path(draft.facts["transcript"])
     assert path.parent == document.store.path.parent / "transcripts"
+    assert path.name.startswith(document.header.session_id)
     text = path.read_text("utf-8")
     assert draft.summary.startswith(f"{SECTIONS}\n\n")
     assert draft.summary.count(str(path)) == 2

@@ -103,6 +103,7 @@ def test_a_branch_that_goes_on_is_compared_with_its_beginning() -> None:
     assert found.left.answer_entry == -1
     assert found.right.turns[0].messages[0].kind is Kind.ASSISTANT
     assert found.right.turns[0].prompt == ""
+    assert "| Time | 0 ms | 2.0 s |" in as_markdown(found, "left", "right")
 
 
 def test_a_lone_word_between_two_other_sentences_is_nothing_in_common() -> None:
@@ -138,8 +139,11 @@ def test_the_comparison_as_markdown() -> None:
 
 
 def test_durations_are_read_at_a_glance() -> None:
-    spans = (850, 12_400, 185_000, 7_620_000)
-    assert [duration(one) for one in spans] == ["850 ms", "12.4 s", "3 min 05 s", "2 h 07 min"]
+    told = {
+        850: "850 ms", 1_000: "1.0 s", 12_400: "12.4 s", 60_000: "1 min 00 s",
+        185_000: "3 min 05 s", 3_600_000: "1 h 00 min", 7_620_000: "2 h 07 min",
+    }  # fmt: skip
+    assert {one: duration(one) for one in told} == told
 
 
 def test_what_a_reply_took_is_the_figure_of_the_status_bar() -> None:
@@ -160,3 +164,4 @@ def test_a_cost_of_which_a_part_is_not_known_is_a_least_one() -> None:
     markdown = as_markdown(compare(talk, "l2", "r1"), "left", "right")
     (line,) = [line for line in markdown.splitlines() if line.startswith("| Cost")]
     assert line.count("at least") == 1 and line.count("0.2500") == 2
+    assert "| Time | 1.0 s | not recorded |" in markdown

@@ -175,6 +175,7 @@ def test_a_deleted_session_is_neither_shown_nor_found_and_its_rows_go(
     eventually(lambda: rows() == 0, "all rows are gone")
     words = store._background.with_index(lambda index: list(index.matches('"secret"', 0, 1 << 62)))
     assert words == [], "nor does the index remember the words"
+    assert filled(store, tmp_path, ["another"]) > key, "a key stands for one session for ever"
 
 
 @pytest.mark.parametrize("harm", ["rubbish", "gone", "flipped"])
