@@ -1,0 +1,358 @@
+"""What is done a second time on a path though nothing has changed: files read, commands run,
+searches, failures, edits taken back. Whether a compaction lies between is not looked at here.
+
+A repeat counts only where the session itself proves it: the same lines of the same file with the
+same text, the same command with the same output and no change of a file between. What is in doubt
+is none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import NamedTuple
+
+from explorer.audit.result_text import failed, numbered_lines, output_of
+from explorer.session.describe import error_mark
+from explorer.session.entries import (
+    AssistantMessage,
+    Entry,
+    FilesMessage,
+    ShellMessage,
+    ToolResultMessage,
+)
+from explorer.session.tool_actions import (
+    ActionKind,
+    ToolAction,
+    same_path,
+    shell_action,
+    tool_actions,
+)
+
+
+class NeedKind(StrEnum):
+    """What was done again."""
+
+    READ = "read"
+    COMMAND = "command"
+    SEARCH = "search"
+    FAILURE = "failure"
+    MISSING_PATH = "missing-path"
+    UNDONE_EDIT = "undone-edit"
+    REQUEST = "request"
+
+
+class Repeat(NamedTuple):
+    """Something that was done at one entry and again at a later one."""
+
+    kind: NeedKind
+    before: int
+    """The entry that shows it the last time before."""
+    after: int
+    """The entry that shows it again."""
+    tokens: int
+    """What it took the second time, by the estimate; 0 where that says nothing."""
+    text: str
+    """The path, the command, what was searched for, or the words."""
+    first: int = 0
+    """Of a read: the first line that was there before; 0 for none."""
+    last: int = 0
+
+
+_LEAST_LINES = 3
+"""Lines with words that a read has in common with an earlier one at least."""
+_SAME = 0.98
+"""The share of the common lines that must be the same: else the file has changed."""
+_LEAST_OUTPUT = 40
+"""Characters of an output that is worth a mention."""
+_OPEN_FAILURES = 40
+"""Failures that are remembered until the same succeeds."""
+_SHARED_WORDS = 0.5
+"""The share of its words that a command has in common with the one that solves it."""
+_LEAST_EDIT = 12
+_OF_FILES = (ActionKind.EDIT, ActionKind.WRITE, ActionKind.DELETE)
+_DIGITS = re.compile(r"\d+")
+_NOT_MET = re.compile(
+    r"doesn't want to (?:proceed|take this action)|request interrupted|user (?:rejected|declined)|"
+    r"tool use was rejected|sibling tool call|parallel tool call|permission to use|cancell?ed|"
+    r"requested permissions|timed out|modified since read|updated successfully|not found in file|"
+    r"No changes to make|hook",
+    re.IGNORECASE,
+)
+"""Failures that say nothing of what was known: a person's no, a hook, an edit by a wrong text."""
+_UNREAD = re.compile(r"has not been read yet|must (?:first )?read|read the file first", re.I)
+_MISSING = re.compile(
+    r"no such file or directory|does not exist|ENOENT|file not found|cannot find (?:the )?path|"
+    r"path not found|os error 2",
+    re.IGNORECASE,
+)
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What was last seen of one file."""
+
+    path: str
+    lines: dict[int, tuple[int, int]] = field(default_factory=dict)
+    """By line number: a mark of its text, and the entry that showed it."""
+    read_at: int = -1
+    """The entry at which the agent last read or wrote it, changed since or not."""
+
+
+@dataclass(slots=True)
+class _Ran:
+    """The last time that something was run or asked."""
+
+    entry: int
+    mark: int
+    changes: int
+    """How many changes of files there had been by then."""
+
+
+@dataclass(slots=True)
+class _Failure:
+    """A failure that was met."""
+
+    entry: int
+    action: ToolAction
+    mark: int
+    solved: bool = False
+
+
+@dataclass
+class Repeats:
+    """Finds the repeats of one path. Give it the entries in their order; what it found is in
+    ``found``, ordered by ``after``."""
+
+    tokens: Sequence[int]
+    """Of each entry of the session."""
+    found: list[Repeat] = field(default_factory=list)
+    _calls: dict[str, tuple[ToolAction, ...]] = field(default_factory=dict)
+    _open: list[str] = field(default_factory=list)
+    """The calls of the last reply."""
+    _files: dict[str, list[_Seen]] = field(default_factory=dict)
+    """By the last part of the path."""
+    _ran: dict[str, _Ran] = field(default_factory=dict)
+    _changed: list[str] = field(default_factory=list)
+    """The last parts of the paths that were changed, in order; empty for a change that does not
+    name its files."""
+    _failures: deque[_Failure] = field(default_factory=lambda: deque(maxlen=_OPEN_FAILURES))
+    _missing: dict[str, int] = field(default_factory=dict)
+    _edits: dict[tuple[str, str, str], int] = field(default_factory=dict)
+
+    def extend(self, entries: Iterable[tuple[int, Entry]]) -> None:
+        """Go on with further entries of the path, each with its index."""
+        for index, entry in entries:
+            body = entry.body
+            if isinstance(body, AssistantMessage):
+                self._call(body)
+            elif isinstance(body, ToolResultMessage):
+                actions = self._calls.pop(body.call_id, ())
+                # What its agent took out of the context was not there to be known.
+                if actions and not body.is_pruned:
+                    self._result(index, entry, body, actions)
+            elif isinstance(body, ShellMessage):
+                self._change(shell_action(body.command))
+            elif isinstance(body, FilesMessage):
+                for file in body.files:
+                    lines = dict(enumerate(file.content.split("\n"), 1))
+                    self._learn(_clean(file.path), index, lines)
+
+    def _call(self, reply: AssistantMessage) -> None:
+        for call_id in self._open:
+            # Without a result: whether it changed its files is not known.
+            for action in self._calls.get(call_id, ()):
+                self._change(action)
+        self._open = [call.id for call in reply.calls]
+        for call in reply.calls:
+            self._calls[call.id] = tool_actions(call.name, call.named_arguments)
+
+    # one result ----------------------------------------------------------------------------------
+
+    def _result(
+        self, index: int, entry: Entry, body: ToolResultMessage, actions: tuple[ToolAction, ...]
+    ) -> None:
+        text = output_of(entry.text)
+        is_bad = body.is_error or failed(entry.text)
+        action = actions[0]
+        if is_bad:
+            self._fail(index, action, text)
+            if action.kind not in _OF_FILES:
+                self._change(action)
+            return
+        self._succeed(action)
+        for each in actions:
+            if each.kind in (ActionKind.EDIT, ActionKind.WRITE):
+                self._undone(index, each)
+            self._change(each)
+            if each.kind is ActionKind.WRITE and each.added:
+                self._learn(each.path, index, dict(enumerate(each.added.split("\n"), 1)))
+        if action.kind is ActionKind.READ:
+            if len(actions) == 1:
+                self._read(index, action, text, self.tokens[index])
+        elif action.key:
+            self._again(index, action, text, self.tokens[index])
+
+    def _change(self, action: ToolAction) -> None:
+        """Forget what was seen of files that an action changes."""
+        if action.kind in _OF_FILES:
+            self._forget(action.path)
+        for path in action.written:
+            self._forget(path)
+        if action.changes_any:
+            # What was seen of files is remembered: their text proves whether it is the same.
+            self._missing.clear()
+            self._changed.append("")
+
+    def _forget(self, path: str) -> None:
+        name = _name(path)
+        self._changed.append(name)
+        for one in self._files.get(name, ()):
+            one.lines.clear()
+        for missing in [one for one in self._missing if _name(one) == name or f"/{name}/" in one]:
+            del self._missing[missing]
+
+    # files ---------------------------------------------------------------------------------------
+
+    def _seen(self, path: str) -> _Seen:
+        known = self._files.setdefault(_name(path), [])
+        for one in known:
+            if same_path(one.path, path):
+                return one
+        known.append(_Seen(path))
+        return known[-1]
+
+    def _learn(self, path: str, index: int, lines: dict[int, str]) -> None:
+        seen = self._seen(path)
+        seen.read_at = index
+        seen.lines.update((at, (hash(line.rstrip()), index)) for at, line in lines.items())
+
+    def _read(self, index: int, action: ToolAction, text: str, tokens: int) -> None:
+        lines = numbered_lines(text, action.first)
+        seen = self._seen(action.path)
+        known = {at: seen.lines[at] for at in lines if at in seen.lines}
+        same = [at for at, (mark, _) in known.items() if mark == hash(lines[at].rstrip())]
+        told = [at for at in same if any(map(str.isalnum, lines[at]))]
+        if len(told) >= min(_LEAST_LINES, len(lines)) and told and len(same) >= _SAME * len(known):
+            before = Counter(known[at][1] for at in same).most_common(1)[0][0]
+            there = [at for at in same if known[at][1] == before]
+            whole = sum(len(line) + 1 for line in lines.values())
+            part = sum(len(lines[at]) + 1 for at in same)
+            self.found.append(Repeat(
+                NeedKind.READ, before, index, round(tokens * part / max(1, whole)), action.path,
+                min(there), max(there),
+            ))  # fmt: skip
+        elif known and len(same) < _SAME * len(known):
+            seen.lines.clear()  # Something that is not recorded has changed it.
+        self._learn(action.path, index, lines)
+
+    # commands and searches -----------------------------------------------------------------------
+
+    def _again(self, index: int, action: ToolAction, text: str, tokens: int) -> None:
+        if action.kind is ActionKind.WAIT or action.written or action.changes_any:
+            return
+        is_search = action.kind in (ActionKind.SEARCH, ActionKind.LIST)
+        words = text.strip()
+        is_run = action.kind is ActionKind.RUN
+        mark = hash(_DIGITS.sub("#", words) if is_run else words)
+        ran = self._ran.get(action.key)
+        self._ran[action.key] = _Ran(index, mark, len(self._changed))
+        if ran is None or ran.mark != mark or len(words) < (1 if is_search else _LEAST_OUTPUT):
+            return
+        since = self._changed[ran.changes :]
+        if is_run or action.kind is ActionKind.STATE:
+            if since:
+                return
+        elif any(name and name in words for name in since):
+            return
+        kind = NeedKind.SEARCH if is_search else NeedKind.COMMAND
+        self.found.append(Repeat(kind, ran.entry, index, tokens, action.text))
+
+    # failures ------------------------------------------------------------------------------------
+
+    def _fail(self, index: int, action: ToolAction, text: str) -> None:
+        if _UNREAD.search(text) and action.kind in (ActionKind.EDIT, ActionKind.WRITE):
+            seen = self._seen(action.path)
+            if seen.read_at >= 0:
+                self.found.append(
+                    Repeat(NeedKind.FAILURE, seen.read_at, index, 0, _first_words(text))
+                )
+            return
+        if _NOT_MET.search(text[:400]) or action.kind in (ActionKind.WAIT, ActionKind.SEARCH):
+            return
+        if action.kind in (ActionKind.READ, ActionKind.LIST) and _MISSING.search(text[:400]):
+            path = action.path or action.text
+            if path in self._missing:
+                self.found.append(
+                    Repeat(NeedKind.MISSING_PATH, self._missing[path], index, 0, path)
+                )
+            self._missing[path] = index
+            return
+        if action.kind is not ActionKind.RUN or len(text.strip()) < _LEAST_OUTPUT // 2:
+            return
+        mark = error_mark(text)
+        for one in self._failures:
+            if one.mark == mark and _is_alike(one.action, action):
+                if one.solved:
+                    self.found.append(
+                        Repeat(NeedKind.FAILURE, one.entry, index, 0, _first_words(text))
+                    )
+                self._failures.remove(one)
+                break
+        self._failures.append(_Failure(index, action, mark))
+
+    def _succeed(self, action: ToolAction) -> None:
+        if action.kind is ActionKind.RUN:
+            for one in self._failures:
+                if not one.solved and _is_alike(one.action, action):
+                    one.solved = True
+
+    # edits ---------------------------------------------------------------------------------------
+
+    def _undone(self, index: int, action: ToolAction) -> None:
+        """An edit that puts back exactly what an earlier one took out, and takes out what that
+        put in. What was only put in and is taken out again was meant to go, as a trial is."""
+        removed, added = _difference(action.removed, action.added)
+        if action.kind is not ActionKind.EDIT or not removed or not added or removed == added:
+            return
+        before = self._edits.pop((action.path, added, removed), -1)
+        if before >= 0 and len(removed) + len(added) >= _LEAST_EDIT:
+            self.found.append(Repeat(NeedKind.UNDONE_EDIT, before, index, 0, action.path))
+        else:
+            self._edits[action.path, removed, added] = index
+
+
+def _difference(removed: str, added: str) -> tuple[str, str]:
+    """The lines in which two texts differ, from the first to the last of them."""
+    old, new = removed.strip().split("\n"), added.strip().split("\n")
+    while old and new and old[0].strip() == new[0].strip():
+        old, new = old[1:], new[1:]
+    while old and new and old[-1].strip() == new[-1].strip():
+        old, new = old[:-1], new[:-1]
+    return "\n".join(old).strip(), "\n".join(new).strip()
+
+
+def _clean(path: str) -> str:
+    return path.replace("\\", "/")
+
+
+def _name(path: str) -> str:
+    return path.rstrip("/").rpartition("/")[2]
+
+
+def _first_words(text: str) -> str:
+    lines = [line.strip() for line in text.split("\n") if line.strip()]
+    telling = (one for one in lines if not re.match(r"Exit code|\[", one))
+    found = re.sub(r"</?tool_use_error>", "", next(telling, lines[0] if lines else ""))
+    return found[:160]
+
+
+def _is_alike(failed_one: ToolAction, other: ToolAction) -> bool:
+    """Whether a command is the one that failed, or another way to the same."""
+    if failed_one.key == other.key:
+        return True
+    words, given = (frozenset(one.text.split()) for one in (failed_one, other))
+    return len(words & given) >= _SHARED_WORDS * max(len(words), len(given), 1)

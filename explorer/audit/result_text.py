@@ -1,0 +1,57 @@
+"""What tools wrap around their output, taken away: what is left is the file, or what a command
+printed."""
+
+from __future__ import annotations
+
+import re
+
+_CODEX = re.compile(r"(?:Chunk ID|Exit code|Wall time)\b[^\n]*\n(?:[^\n]*\n){0,6}?Output:\n?")
+_CODEX_FAILED = re.compile(
+    r"(?:Process exited with code|Exit code:?|\"exit_code\":|Exit Code:) ?(-?\d+)"
+)
+_GEMINI = re.compile(r"Command: [^\n]*\nDirectory: [^\n]*\nOutput: ?", re.DOTALL)
+_GEMINI_END = re.compile(r"\nError: [^\n]*\nExit Code: ")
+_CONTENT = re.compile(r"<content>\n?(.*?)\n?</content>", re.DOTALL)
+_REMINDER = re.compile(r"\n*<system-reminder>.*?</system-reminder>\s*", re.DOTALL)
+_NUMBERED = re.compile(r"\s*(\d+)(?:→|\t| \| |: ?|\|)(.*)")
+_HEAD = 400
+
+
+def output_of(text: str) -> str:
+    """The output that a result holds."""
+    if "<system-reminder>" in text:
+        text = _REMINDER.sub("\n", text)
+    if found := _CODEX.match(text):
+        return text[found.end() :]
+    if found := _GEMINI.match(text):
+        end = _GEMINI_END.search(text, found.end())
+        return text[found.end() : end.start()] if end else text[found.end() :]
+    if text.startswith("<path>") and (found := _CONTENT.search(text)):
+        return found.group(1)
+    return text
+
+
+def failed(text: str) -> bool:
+    """Whether a result says of itself that its command failed."""
+    found = _CODEX_FAILED.search(text[:_HEAD]) or _CODEX_FAILED.search(text[-_HEAD:])
+    starts = text.startswith(("Chunk ID", "Exit code", "Command: ", "{"))
+    return found is not None and found.group(1) != "0" and starts
+
+
+def numbered_lines(text: str, first: int) -> dict[int, str]:
+    """The lines of a file by number: by those that the tool printed before them, else counted from
+    ``first``."""
+    lines = text.split("\n")
+    if lines and not lines[-1]:
+        lines.pop()
+    found: dict[int, str] = {}
+    last = 0
+    for line in lines:
+        match = _NUMBERED.match(line)
+        if match is not None and int(match.group(1)) > last:
+            last = int(match.group(1))
+            found[last] = match.group(2)
+    # All but what a tool may say above and below.
+    if found and len(lines) - len(found) <= max(4, len(lines) // 50):
+        return found
+    return dict(enumerate(lines, first))
