@@ -68,6 +68,13 @@ _SAME = 0.98
 """The share of the common lines that must be the same: else the file has changed."""
 _LEAST_OUTPUT = 40
 """Characters of an output that is worth a mention."""
+_LEAST_SHARE = 0.25
+"""The share of a read that was there before."""
+_CHECKS = re.compile(
+    r"\b(?:tests?|pytest|jest|vitest|mocha|rspec|lint\w*|check\w*|build|vet|tsc|mypy|ruff|eslint|"
+    r"clippy|compile|doctor|validate|verify)\b"
+)
+"""Programs that are run for what they say; others are run for what they do."""
 _OPEN_FAILURES = 40
 """Failures that are remembered until the same succeeds."""
 _SHARED_WORDS = 0.5
@@ -119,6 +126,7 @@ class _Failure:
     entry: int
     action: ToolAction
     mark: int
+    changes: int
     solved: bool = False
 
 
@@ -130,7 +138,8 @@ class Repeats:
     tokens: Sequence[int]
     """Of each entry of the session."""
     found: list[Repeat] = field(default_factory=list)
-    _calls: dict[str, tuple[ToolAction, ...]] = field(default_factory=dict)
+    _calls: dict[str, tuple[int, tuple[ToolAction, ...]]] = field(default_factory=dict)
+    """By id: the entry of the call, and what it does."""
     _open: list[str] = field(default_factory=list)
     """The calls of the last reply."""
     _files: dict[str, list[_Seen]] = field(default_factory=dict)
@@ -148,12 +157,12 @@ class Repeats:
         for index, entry in entries:
             body = entry.body
             if isinstance(body, AssistantMessage):
-                self._call(body)
+                self._call(index, body)
             elif isinstance(body, ToolResultMessage):
-                actions = self._calls.pop(body.call_id, ())
+                at, actions = self._calls.pop(body.call_id, (-1, ()))
                 # What its agent took out of the context was not there to be known.
                 if actions and not body.is_pruned:
-                    self._result(index, entry, body, actions)
+                    self._result(index, entry, body, at, actions)
             elif isinstance(body, ShellMessage):
                 self._change(shell_action(body.command))
             elif isinstance(body, FilesMessage):
@@ -161,19 +170,24 @@ class Repeats:
                     lines = dict(enumerate(file.content.split("\n"), 1))
                     self._learn(_clean(file.path), index, lines)
 
-    def _call(self, reply: AssistantMessage) -> None:
+    def _call(self, index: int, reply: AssistantMessage) -> None:
         for call_id in self._open:
             # Without a result: whether it changed its files is not known.
-            for action in self._calls.get(call_id, ()):
+            for action in self._calls.get(call_id, (-1, ()))[1]:
                 self._change(action)
         self._open = [call.id for call in reply.calls]
         for call in reply.calls:
-            self._calls[call.id] = tool_actions(call.name, call.named_arguments)
+            self._calls[call.id] = index, tool_actions(call.name, call.named_arguments)
 
     # one result ----------------------------------------------------------------------------------
 
     def _result(
-        self, index: int, entry: Entry, body: ToolResultMessage, actions: tuple[ToolAction, ...]
+        self,
+        index: int,
+        entry: Entry,
+        body: ToolResultMessage,
+        called: int,
+        actions: tuple[ToolAction, ...],
     ) -> None:
         text = output_of(entry.text)
         is_bad = body.is_error or failed(entry.text)
@@ -186,10 +200,10 @@ class Repeats:
         self._succeed(action)
         for each in actions:
             if each.kind in (ActionKind.EDIT, ActionKind.WRITE):
-                self._undone(index, each)
+                self._undone(called, each)
             self._change(each)
             if each.kind is ActionKind.WRITE and each.added:
-                self._learn(each.path, index, dict(enumerate(each.added.split("\n"), 1)))
+                self._learn(each.path, called, dict(enumerate(each.added.split("\n"), 1)))
         if action.kind is ActionKind.READ:
             if len(actions) == 1:
                 self._read(index, action, text, self.tokens[index])
@@ -236,13 +250,14 @@ class Repeats:
         known = {at: seen.lines[at] for at in lines if at in seen.lines}
         same = [at for at, (mark, _) in known.items() if mark == hash(lines[at].rstrip())]
         told = [at for at in same if any(map(str.isalnum, lines[at]))]
-        if len(told) >= min(_LEAST_LINES, len(lines)) and told and len(same) >= _SAME * len(known):
+        whole = sum(len(line) + 1 for line in lines.values())
+        share = sum(len(lines[at]) + 1 for at in same) / max(1, whole)
+        is_same = bool(told) and len(same) >= _SAME * len(known)
+        if is_same and len(told) >= min(_LEAST_LINES, len(lines)) and share >= _LEAST_SHARE:
             before = Counter(known[at][1] for at in same).most_common(1)[0][0]
             there = [at for at in same if known[at][1] == before]
-            whole = sum(len(line) + 1 for line in lines.values())
-            part = sum(len(lines[at]) + 1 for at in same)
             self.found.append(Repeat(
-                NeedKind.READ, before, index, round(tokens * part / max(1, whole)), action.path,
+                NeedKind.READ, before, index, round(tokens * share), action.path,
                 min(there), max(there),
             ))  # fmt: skip
         elif known and len(same) < _SAME * len(known):
@@ -257,6 +272,8 @@ class Repeats:
         is_search = action.kind in (ActionKind.SEARCH, ActionKind.LIST)
         words = text.strip()
         is_run = action.kind is ActionKind.RUN
+        if is_run and not _CHECKS.search(action.text):
+            return
         mark = hash(_DIGITS.sub("#", words) if is_run else words)
         ran = self._ran.get(action.key)
         self._ran[action.key] = _Ran(index, mark, len(self._changed))
@@ -280,6 +297,7 @@ class Repeats:
                 self.found.append(
                     Repeat(NeedKind.FAILURE, seen.read_at, index, 0, _first_words(text))
                 )
+                seen.read_at = -1  # Once, until it is read.
             return
         if _NOT_MET.search(text[:400]) or action.kind in (ActionKind.WAIT, ActionKind.SEARCH):
             return
@@ -302,12 +320,14 @@ class Repeats:
                     )
                 self._failures.remove(one)
                 break
-        self._failures.append(_Failure(index, action, mark))
+        self._failures.append(_Failure(index, action, mark, len(self._changed)))
 
     def _succeed(self, action: ToolAction) -> None:
         if action.kind is ActionKind.RUN:
             for one in self._failures:
-                if not one.solved and _is_alike(one.action, action):
+                # The same command without a change proves that it failed by chance.
+                is_other = one.action.key != action.key or len(self._changed) > one.changes
+                if not one.solved and is_other and _is_alike(one.action, action):
                     one.solved = True
 
     # edits ---------------------------------------------------------------------------------------
@@ -326,13 +346,12 @@ class Repeats:
 
 
 def _difference(removed: str, added: str) -> tuple[str, str]:
-    """The lines in which two texts differ, from the first to the last of them."""
-    old, new = removed.strip().split("\n"), added.strip().split("\n")
-    while old and new and old[0].strip() == new[0].strip():
-        old, new = old[1:], new[1:]
-    while old and new and old[-1].strip() == new[-1].strip():
-        old, new = old[:-1], new[:-1]
-    return "\n".join(old).strip(), "\n".join(new).strip()
+    """The lines that only one of two texts has."""
+    old, new = ([line.strip() for line in text.split("\n")] for text in (removed, added))
+    return (
+        "\n".join(line for line in old if line and line not in new),
+        "\n".join(line for line in new if line and line not in old),
+    )
 
 
 def _clean(path: str) -> str:
