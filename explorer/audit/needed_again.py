@@ -31,6 +31,8 @@ _ACTING = selector({
 _MARKS = (Kind.COMPACTION, Kind.RESET_BOUNDARY)
 LEAST_STRETCH = 12
 """Entries on either side of a place that are compared at least."""
+MOST_AFTER = 40
+"""Entries after a place that are compared at most: what was lost is missed soon."""
 LEAST_STRETCHES = 2
 """So many separate stretches without a compaction are needed for a comparison."""
 
@@ -56,9 +58,10 @@ class Expected(NamedTuple):
     """Repeats in one stretch, on average."""
     found: int
     """Those of this compaction in a stretch of the same length."""
-    entries: int
-    """The length of a stretch: so many entries before what the compaction kept, and so many after
-    the compaction."""
+    before: int
+    """The length of a stretch: so many entries before what the compaction kept ..."""
+    after: int
+    """... and so many after the compaction."""
     places: int
     """Places of the path that were compared; their stretches overlap."""
 
@@ -103,7 +106,8 @@ class NeededAgain:
             return None
         return Expected(
             sum(one.number for one in some), sum(one.found for one in some),
-            max(one.entries for one in some), sum(one.places for one in some),
+            max(one.before for one in some), max(one.after for one in some),
+            sum(one.places for one in some),
         )  # fmt: skip
 
 
@@ -220,32 +224,33 @@ def _expected(
     """
     tail = this.position - this.kept_from
     free = list(_free(contexts, len(path)))
-    most = min(this.stop - this.position - 1, this.kept_from - this.start)
-    length = next(
-        (n for n in range(most, LEAST_STRETCH - 1, -1)
-         if sum((stop - start) // (2 * n + tail) for start, stop in free) >= LEAST_STRETCHES), 0
+    ahead = min(this.stop - this.position - 1, MOST_AFTER)
+    behind = next(
+        (n for n in range(this.kept_from - this.start, LEAST_STRETCH - 1, -1)
+         if sum((stop - start) // (n + tail + ahead) for start, stop in free) >= LEAST_STRETCHES),
+        0,
     )  # fmt: skip
-    if not length:
+    if not behind or ahead < LEAST_STRETCH:
         return None
     places = total = 0
     for start, stop in free:
-        first, last = start + length + tail, stop - length
+        first, last = start + behind + tail, stop - ahead
         if last < first:
             continue
         places += last - first + 1
-        # A place p sees a repeat when before < p - tail, before >= p - tail - length, and
-        # p <= after < p + length.
+        # A place p sees a repeat when p - tail - behind <= before < p - tail, and
+        # p <= after < p + ahead.
         for before, after in repeats:
             if start <= before and after < stop:
-                low = max(first, before + tail + 1, after - length + 1)
-                high = min(last, after, before + tail + length)
+                low = max(first, before + tail + 1, after - ahead + 1)
+                high = min(last, after, before + tail + behind)
                 total += max(0, high - low + 1)
     found = sum(
-        this.kept_from - length <= path.position(need.repeat.before) < this.kept_from
-        and path.position(need.repeat.after) <= this.position + length
+        this.kept_from - behind <= path.position(need.repeat.before) < this.kept_from
+        and path.position(need.repeat.after) <= this.position + ahead
         for need in needs
     )
-    return Expected(total / places, found, length, places)
+    return Expected(total / places, found, behind, ahead, places)
 
 
 def _free(contexts: Sequence[_Context], stop: int) -> Iterator[tuple[int, int]]:

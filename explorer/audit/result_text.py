@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import re
 
-_CODEX = re.compile(r"(?:Chunk ID|Exit code|Wall time)\b[^\n]*\n(?:[^\n]*\n){0,6}?Output:\n?")
+_CODEX = re.compile(
+    r"(?:Command: [^\n]*\n)?(?:Chunk ID|Exit code|Wall time)\b[^\n]*\n(?:[^\n]*\n){0,6}?Output:\n?"
+)
 _CODEX_FAILED = re.compile(
     r"(?:Process exited with code|Exit code:?|\"exit_code\":|Exit Code:) ?(-?\d+)"
 )
