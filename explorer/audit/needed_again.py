@@ -120,7 +120,7 @@ def needed_again(
     """What was needed again on the path to ``leaf`` (-1: nothing). ``read`` gives entries, a few
     hundred at once. Time grows with the text of the path. Raises ScanCancelled."""
     path = tree.path(leaf)
-    marks = [at for at in path.select(tree.columns.kind, selector(set(_MARKS)))]
+    marks = path.select(tree.columns.kind, selector(set(_MARKS)))
     if not any(tree.columns.kind[at] == Kind.COMPACTION for at in marks):
         return NeededAgain()
     repeats = _repeats(tree, path, read, cancelled)

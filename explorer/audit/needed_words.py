@@ -32,7 +32,7 @@ def need_text(repeat: Repeat, longest: int = _LONGEST) -> str:
     if len(text) > longest:
         # The end of a path tells more than its beginning.
         is_path = repeat.kind in (NeedKind.READ, NeedKind.MISSING_PATH, NeedKind.UNDONE_EDIT)
-        text = f"…{text[1 - longest:]}" if is_path else f"{text[: longest - 1]}…"
+        text = f"…{text[1 - longest :]}" if is_path else f"{text[: longest - 1]}…"
     if repeat.kind is NeedKind.READ and repeat.first:
         text += f", lines {repeat.first:,} to {repeat.last:,}"
     return text

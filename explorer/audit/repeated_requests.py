@@ -79,7 +79,9 @@ class RepeatedRequests:
     def _compared(self, entry: int, text: str) -> Repeat | None:
         words = _telling(text)
         reminds = _REMINDS.search(text) is not None
-        if not reminds and (len(words) < _LEAST_TERMS or not _ASKS & {*kinds_of(text, by_user=True)}):
+        if not reminds and (
+            len(words) < _LEAST_TERMS or not _ASKS & {*kinds_of(text, by_user=True)}
+        ):
             return None
         shared: dict[int, int] = {}
         for word in words:
@@ -119,4 +121,3 @@ def _typed_sentences(text: str) -> Iterable[str]:
     found = [one.text.strip() for one in sentences(typed, skip)]
     if len(found) <= _MOST_SENTENCES:
         yield from (one for one in found if one and len(one) <= _LONGEST)
-

@@ -58,30 +58,35 @@ _COUNT = re.compile(r"-n?(\d+)$")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _ERRORS_ASIDE = re.compile(r"\s*\d?>&\d|\s*\d?>\s*(?:/dev/null|\$null)")
 
-_SEARCHES = frozenset("grep egrep fgrep rg ag ack fd select-string findstr".split())
-_LISTS = frozenset("ls tree dir exa eza get-childitem gci".split())
-_LOOKS = frozenset(
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_SEARCHES = _words("grep egrep fgrep rg ag ack fd select-string findstr")
+_LISTS = _words("ls tree dir exa eza get-childitem gci")
+_LOOKS = _words(
     "cat head tail nl less more bat wc stat file which whereis type pwd echo printf printenv uname "
     "jq sort uniq cut awk tr column xxd od diff cmp md5sum sha1sum sha256sum basename dirname "
     "realpath readlink test [ true false rev tac fold paste comm strings du df sed find "
     "get-content gc measure-object select-object sort-object format-table out-string where-object "
     "foreach-object get-command write-output write-host test-path get-item resolve-path id whoami "
-    "hostname".split()
+    "hostname"
 )
-_WAITS = frozenset(
+_WAITS = _words(
     "sleep wait watch ps top htop lsof jobs date uptime curl wget ping nc start-sleep get-process "
-    "tmux screen kubectl docker systemctl journalctl".split()
+    "tmux screen kubectl docker systemctl journalctl"
 )
-_GIT_LOOKS = frozenset(
+_GIT_LOOKS = _words(
     "log show blame ls-files ls-tree rev-parse branch remote tag config describe shortlog cat-file "
-    "merge-base reflog rev-list for-each-ref name-rev show-ref grep help".split()
+    "merge-base reflog rev-list for-each-ref name-rev show-ref grep help"
 )
 _GIT_STATES = frozenset({"status", "diff", "diff-index", "diff-files"})
 _GIT_QUIET = frozenset({"add", "commit", "push", "fetch", "gc", "notes"})
 """They change the history, not the files."""
-_FILE_CHANGES = frozenset(
+_FILE_CHANGES = _words(
     "rm mv cp touch chmod ln tee mkdir rmdir install truncate remove-item move-item copy-item "
-    "set-content add-content out-file new-item".split()
+    "set-content add-content out-file new-item"
 )
 _FORMATS = re.compile(
     r"(?:^|[\s:_-])(?:fmt|format|fix|--fix|-w|--write|-i|--in-place|generate|codegen|gofmt|goimports"
