@@ -115,15 +115,21 @@ def needed_again(
     tree: SessionTree,
     leaf: int,
     read: ReadEntries,
+    weights: Sequence[int] | None = None,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> NeededAgain:
     """What was needed again on the path to ``leaf`` (-1: nothing). ``read`` gives entries, a few
-    hundred at once. Time grows with the text of the path. Raises ScanCancelled."""
+    hundred at once; ``weights``: tokens of each entry of the session, -1 for one that is not
+    counted yet; None or -1: the estimate. Time grows with the text of the path. Raises
+    ScanCancelled."""
     path = tree.path(leaf)
     marks = path.select(tree.columns.kind, selector(set(_MARKS)))
     if not any(tree.columns.kind[at] == Kind.COMPACTION for at in marks):
         return NeededAgain()
-    repeats = _repeats(tree, path, read, cancelled)
+    tokens: Sequence[int] = tree.columns.estimate
+    if weights is not None:
+        tokens = [e if w < 0 else w for w, e in zip(weights, tokens, strict=False)]
+    repeats = _repeats(tree, path, read, tokens, cancelled)
     contexts = _contexts(tree, path, marks)
     stretches = [(path.position(one.before), path.position(one.after)) for one in repeats]
     needs = [_need(repeat, contexts) for repeat in repeats]
@@ -139,9 +145,13 @@ def needed_again(
 
 
 def _repeats(
-    tree: SessionTree, path: Path, read: ReadEntries, cancelled: Callable[[], bool]
+    tree: SessionTree,
+    path: Path,
+    read: ReadEntries,
+    tokens: Sequence[int],
+    cancelled: Callable[[], bool],
 ) -> list[Repeat]:
-    done, said = Repeats(tree.columns.estimate), RepeatedRequests()
+    done, said = Repeats(tokens), RepeatedRequests()
     entries = path.select(tree.columns.kind, _ACTING)
     flags, synthetic = tree.columns.flags, int(Flag.SYNTHETIC)
     for start in range(0, len(entries), _READ_AT_ONCE):

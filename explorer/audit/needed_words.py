@@ -24,6 +24,7 @@ MEANING = (
 )
 TOO_SHORT = "The path is too short to compare with stretches without a compaction."
 _LONGEST = 160
+_PATHS = (NeedKind.READ, NeedKind.MISSING_PATH, NeedKind.UNDONE_EDIT)
 
 
 def need_text(repeat: Repeat, longest: int = _LONGEST) -> str:
@@ -31,11 +32,18 @@ def need_text(repeat: Repeat, longest: int = _LONGEST) -> str:
     text = " ".join(repeat.text.split())
     if len(text) > longest:
         # The end of a path tells more than its beginning.
-        is_path = repeat.kind in (NeedKind.READ, NeedKind.MISSING_PATH, NeedKind.UNDONE_EDIT)
+        is_path = repeat.kind in _PATHS
         text = f"…{text[1 - longest :]}" if is_path else f"{text[: longest - 1]}…"
     if repeat.kind is NeedKind.READ and repeat.first:
         text += f", lines {repeat.first:,} to {repeat.last:,}"
     return text
+
+
+def short_text(repeat: Repeat) -> str:
+    """The same where there is little room: of a path the last parts."""
+    if "/" in repeat.text and repeat.kind in _PATHS:
+        repeat = repeat._replace(text="/".join(repeat.text.rsplit("/", 2)[-2:]))
+    return need_text(repeat)
 
 
 def needs_words(needs: Sequence[Need]) -> str:

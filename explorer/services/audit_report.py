@@ -105,7 +105,7 @@ def make_report(
         losses=gathering.losses(overview_of_path.losses_at(compaction)),
         strip=gathering.strip(),
         needed=gathering.needed(
-            one for one in needed_again(tree, leaf, read, cancelled).after
+            one for one in needed_again(tree, leaf, read, weights, cancelled).after
             if one.compaction in chosen
         ),
     )  # fmt: skip

@@ -28,7 +28,7 @@ def paint_threads(canvas: Canvas) -> None:
         top, bottom = geometry.middle(first), geometry.middle(last)
         if bottom < 0 or top > geometry.height:
             continue
-        bulge = geometry.px(12 + 2 * (number % 4))
+        bulge = geometry.px(10 + 4 * (number % 4))
         start = QPointF(x, min(max(top, low), high))
         end = QPointF(x, min(max(bottom, low), high))
         turn = min(bulge, (end.y() - start.y()) / 2)
@@ -41,7 +41,7 @@ def paint_threads(canvas: Canvas) -> None:
     painter = canvas.painter
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setBrush(Qt.BrushStyle.NoBrush)
-    painter.setPen(canvas.inks.pen("comp", 1.2 if canvas.geometry.level is Level.ENTRIES else 1))
+    painter.setPen(canvas.inks.pen("comp", 1.1 if geometry.level is Level.ENTRIES else 0.9))
     painter.drawPath(lines)
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(canvas.inks.theme.comp)

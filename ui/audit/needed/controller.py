@@ -3,6 +3,8 @@ and draws its threads on the map."""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from PySide6.QtCore import QObject
 
 from explorer.audit.needed_again import NeededAgain, needed_again
@@ -17,6 +19,14 @@ from ui.widgets.loader import Loader
 _NOTHING = NeededAgain()
 
 
+class _Of(NamedTuple):
+    document: Document
+    leaf: int
+    entries: int
+    uncounted: int
+    """Entries that the tokenizer has not counted yet; -1: it is not asked."""
+
+
 class NeededAgainController(QObject):
     """Follows the audit: it looks at the same path, and only where that is another one."""
 
@@ -25,8 +35,8 @@ class NeededAgainController(QObject):
         self._state = state
         self.found = _NOTHING
         """Of the path shown; nothing until it is known."""
-        self._of: tuple[Document, int, int] | None = None
-        """The document, the path's end and the number of entries that ``found`` is of."""
+        self._of: _Of | None = None
+        """What ``found`` is of."""
         self._loader = Loader(self)
         self._loader.loaded.connect(self._loaded)
         self._loader.failed.connect(self._failed)
@@ -44,7 +54,7 @@ class NeededAgainController(QObject):
         return self._state.window.audit.needed
 
     def _document_changed(self) -> None:
-        if self._of is not None and self._of[0] is not self._state.document:
+        if self._of is not None and self._of.document is not self._state.document:
             self._of = None
             self._loader.forget()
             self._show(_NOTHING)
@@ -53,14 +63,16 @@ class NeededAgainController(QObject):
         document = self._state.document
         if document is None or overview.ledger.tree is not document.tree:
             return
-        of = document, overview.leaf, len(document.tree)
+        weights = document.weights_for(overview.profile)
+        uncounted = -1 if weights is None else sum(weight < 0 for weight in weights)
+        of = _Of(document, overview.leaf, len(document.tree), uncounted)
         if of == self._of:
             return
         self._of = of
         tree, leaf, read = document.tree, overview.leaf, document.payloads.entries
-        self._loader.load(lambda: (of, needed_again(tree, leaf, read)))
+        self._loader.load(lambda: (of, needed_again(tree, leaf, read, weights)))
 
-    def _loaded(self, result: tuple[tuple[Document, int, int], NeededAgain]) -> None:
+    def _loaded(self, result: tuple[_Of, NeededAgain]) -> None:
         if result[0] == self._of:
             self._show(result[1])
 

@@ -15,6 +15,7 @@ from explorer.audit.needed_words import (
     need_text,
     needs_words,
     path_words,
+    short_text,
 )
 from explorer.session.tree import SessionTree
 from ui.audit.ledger_view import LEAST_ROWS, ONE_FIGURE
@@ -59,6 +60,10 @@ def _line(row: NeedRow) -> str:
     return needs_words(row.needs) if isinstance(row, NeededAfter) else need_text(row.repeat)
 
 
+def _short_line(row: NeedRow) -> str:
+    return needs_words(row.needs) if isinstance(row, NeededAfter) else short_text(row.repeat)
+
+
 def _sentence(row: NeedRow) -> str:
     if isinstance(row, NeededAfter):
         return f"After compaction #{row.compaction}: {_line(row)}. {expected_words(row.expected)}"
@@ -90,7 +95,7 @@ class NeedModel(EntryModel[NeedRow]):
                     "" if isinstance(row, NeededAfter) else f"{NEED_TITLES[row.repeat.kind]}  "
                 ),
                 strong=lambda row: isinstance(row, NeededAfter),
-                line=_line,
+                line=_short_line,
             ),
             parent,
         )  # fmt: skip
@@ -175,7 +180,7 @@ class NeededPage(QWidget):
         self.table = EntryTableView(self.model, "Needed again", self, LEAST_ROWS)
         self.part = NeedWidget(self)
         self.table.selectionModel().currentChanged.connect(self._current)
-        self.table.row_activated.connect(self._activated)
+        self.table.entry_chosen.connect(self.entry_requested)
         self.part.entry_requested.connect(self.entry_requested)
         self.empty = EmptyState("check", *NOTHING_COMPACTED, parent=self)
         self._pages = OnePage(self)
@@ -217,10 +222,6 @@ class NeededPage(QWidget):
         if (row := self.chosen()) is not None:
             self.part.show_row(row)
         self.row_changed.emit()
-
-    def _activated(self, row: NeedRow) -> None:
-        entry = row.compaction if isinstance(row, NeededAfter) else row.repeat.after
-        self.entry_requested.emit(entry)
 
 
 def _rows(found: NeededAgain) -> Iterator[NeedRow]:
