@@ -20,6 +20,10 @@ from explorer.facts.text import sentences, terms_of_message
 
 _LEAST_TERMS = 4
 """Telling words of a sentence that is compared."""
+_LEAST_OF_RULE = 3
+"""The same of a rule, which nobody says by habit."""
+_LOOK_BACK = 60
+"""Earlier sentences with a word that are looked at."""
 _ALIKE = 0.8
 """The share of their telling words that two sentences have in common to be nearly the same."""
 _REMINDED = 0.5
@@ -79,9 +83,9 @@ class RepeatedRequests:
     def _compared(self, entry: int, text: str) -> Repeat | None:
         words = _telling(text)
         reminds = _REMINDS.search(text) is not None
-        if not reminds and (
-            len(words) < _LEAST_TERMS or not _ASKS & {*kinds_of(text, by_user=True)}
-        ):
+        kinds = kinds_of(text, by_user=True)
+        fewest = _LEAST_OF_RULE if FactKind.CONSTRAINT in kinds else _LEAST_TERMS
+        if not reminds and (len(words) < fewest or _ASKS.isdisjoint(kinds)):
             return None
         shared: dict[int, int] = {}
         for word in words:
@@ -91,7 +95,7 @@ class RepeatedRequests:
         for at in sorted(shared, reverse=True):
             said, number = self._said[at], shared[at]
             most = min(len(words), len(said.words)) if reminds else max(len(words), len(said.words))
-            if number >= max(2 if reminds else _LEAST_TERMS, least * most):
+            if number >= max(2 if reminds else fewest, least * most):
                 return Repeat(NeedKind.REQUEST, said.entry, entry, 0, text)
         return None
 
@@ -100,10 +104,6 @@ class RepeatedRequests:
         self._said.append(said)
         for word in said.words:
             self._by_word.setdefault(word, []).append(at)
-
-
-_LOOK_BACK = 60
-"""Earlier sentences with a word that are looked at."""
 
 
 def _telling(text: str) -> frozenset[str]:
