@@ -13,6 +13,8 @@ from collections import Counter, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import compress, islice
+from operator import eq
 from typing import NamedTuple
 
 from explorer.audit.result_text import failed, numbered_lines, output_of
@@ -103,8 +105,10 @@ class _Seen:
     """What was last seen of one file."""
 
     path: str
-    lines: dict[int, tuple[int, int]] = field(default_factory=dict)
-    """By line number: a mark of its text, and the entry that showed it."""
+    marks: dict[int, int] = field(default_factory=dict)
+    """By line number: a mark of its text; empty after a change."""
+    shown_at: dict[int, int] = field(default_factory=dict)
+    """By line number: the entry that showed it."""
     read_at: int = -1
     """The entry at which the agent last read or wrote it, changed since or not."""
 
@@ -167,8 +171,7 @@ class Repeats:
                 self._change(shell_action(body.command))
             elif isinstance(body, FilesMessage):
                 for file in body.files:
-                    lines = dict(enumerate(file.content.split("\n"), 1))
-                    self._learn(_clean(file.path), index, lines)
+                    self._learn(_clean(file.path), index, *_numbered(file.content))
 
     def _call(self, index: int, reply: AssistantMessage) -> None:
         for call_id in self._open:
@@ -203,7 +206,7 @@ class Repeats:
                 self._undone(called, each)
             self._change(each)
             if each.kind is ActionKind.WRITE and each.added:
-                self._learn(each.path, called, dict(enumerate(each.added.split("\n"), 1)))
+                self._learn(each.path, called, *_numbered(each.added))
         if action.kind is ActionKind.READ:
             if len(actions) == 1:
                 self._read(index, action, text, self.tokens[index])
@@ -225,7 +228,7 @@ class Repeats:
         name = _name(path)
         self._changed.append(name)
         for one in self._files.get(name, ()):
-            one.lines.clear()
+            one.marks.clear()
         for missing in [one for one in self._missing if _name(one) == name or f"/{name}/" in one]:
             del self._missing[missing]
 
@@ -239,30 +242,47 @@ class Repeats:
         known.append(_Seen(path))
         return known[-1]
 
-    def _learn(self, path: str, index: int, lines: dict[int, str]) -> None:
+    def _learn(self, path: str, index: int, numbers: Sequence[int], lines: Sequence[str]) -> None:
         seen = self._seen(path)
         seen.read_at = index
-        seen.lines.update((at, (hash(line.rstrip()), index)) for at, line in lines.items())
+        seen.marks.update(zip(numbers, map(hash, lines), strict=True))
+        seen.shown_at.update(dict.fromkeys(numbers, index))
 
     def _read(self, index: int, action: ToolAction, text: str, tokens: int) -> None:
-        lines = numbered_lines(text, action.first)
+        numbers, lines = numbered_lines(text, action.first)
         seen = self._seen(action.path)
-        known = {at: seen.lines[at] for at in lines if at in seen.lines}
-        same = [at for at, (mark, _) in known.items() if mark == hash(lines[at].rstrip())]
-        told = [at for at in same if any(map(str.isalnum, lines[at]))]
-        whole = sum(len(line) + 1 for line in lines.values())
-        share = sum(len(lines[at]) + 1 for at in same) / max(1, whole)
-        is_same = bool(told) and len(same) >= _SAME * len(known)
-        if is_same and len(told) >= min(_LEAST_LINES, len(lines)) and share >= _LEAST_SHARE:
-            before = Counter(known[at][1] for at in same).most_common(1)[0][0]
-            there = [at for at in same if known[at][1] == before]
-            self.found.append(Repeat(
-                NeedKind.READ, before, index, round(tokens * share), action.path,
-                min(there), max(there),
-            ))  # fmt: skip
-        elif known and len(same) < _SAME * len(known):
-            seen.lines.clear()  # Something that is not recorded has changed it.
-        self._learn(action.path, index, lines)
+        if seen.marks:
+            before = list(map(seen.marks.get, numbers))
+            same = list(map(eq, before, map(hash, lines)))
+            is_changed = sum(same) < _SAME * (len(before) - before.count(None))
+            if is_changed:
+                seen.marks.clear()  # Something that is not recorded has changed it.
+            elif any(same):
+                self._compare(index, seen, tokens, numbers, lines, same)
+        self._learn(action.path, index, numbers, lines)
+
+    def _compare(
+        self,
+        index: int,
+        seen: _Seen,
+        tokens: int,
+        numbers: Sequence[int],
+        lines: Sequence[str],
+        same: Sequence[bool],
+    ) -> None:
+        """``same``: which of the lines were seen before."""
+        sizes = list(map(len, lines))
+        share = (sum(compress(sizes, same)) + 1) / (sum(sizes) + 1)
+        least = min(_LEAST_LINES, len(lines))
+        telling = (line for line in compress(lines, same) if any(map(str.isalnum, line)))
+        if share < _LEAST_SHARE or sum(1 for _ in islice(telling, least)) < least:
+            return
+        shown = list(compress(numbers, same))
+        before = Counter(map(seen.shown_at.get, shown)).most_common(1)[0][0]
+        there = [at for at in shown if seen.shown_at[at] == before]
+        self.found.append(Repeat(
+            NeedKind.READ, before or 0, index, round(tokens * share), seen.path, there[0], there[-1]
+        ))  # fmt: skip
 
     # commands and searches -----------------------------------------------------------------------
 
@@ -352,6 +372,11 @@ def _difference(removed: str, added: str) -> tuple[str, str]:
         "\n".join(line for line in old if line and line not in new),
         "\n".join(line for line in new if line and line not in old),
     )
+
+
+def _numbered(text: str) -> tuple[range, list[str]]:
+    lines = text.split("\n")
+    return range(1, len(lines) + 1), lines
 
 
 def _clean(path: str) -> str:

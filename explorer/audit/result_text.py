@@ -4,6 +4,8 @@ printed."""
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from operator import ge
 
 _CODEX = re.compile(
     r"(?:Command: [^\n]*\n)?(?:Chunk ID|Exit code|Wall time)\b[^\n]*\n(?:[^\n]*\n){0,6}?Output:\n?"
@@ -40,20 +42,23 @@ def failed(text: str) -> bool:
     return found is not None and found.group(1) != "0" and starts
 
 
-def numbered_lines(text: str, first: int) -> dict[int, str]:
-    """The lines of a file by number: by those that the tool printed before them, else counted from
-    ``first``."""
+def numbered_lines(text: str, first: int) -> tuple[Sequence[int], list[str]]:
+    """The lines of a file, and their numbers: those that the tool printed before them, else counted
+    from ``first``."""
     lines = text.split("\n")
     if lines and not lines[-1]:
         lines.pop()
-    found: dict[int, str] = {}
-    last = 0
-    for line in lines:
-        match = _NUMBERED.match(line)
-        if match is not None and int(match.group(1)) > last:
-            last = int(match.group(1))
-            found[last] = match.group(2)
+    found = list(map(_NUMBERED.match, lines)) if _is_numbered(lines) else []
+    numbered = [one for one in found if one is not None]
     # All but what a tool may say above and below.
-    if found and len(lines) - len(found) <= max(4, len(lines) // 50):
-        return found
-    return dict(enumerate(lines, first))
+    if not numbered or len(lines) - len(numbered) > max(4, len(lines) // 50):
+        return range(first, first + len(lines)), lines
+    numbers = [int(one[1]) for one in numbered]
+    if any(map(ge, numbers, numbers[1:])):
+        return range(first, first + len(lines)), lines
+    return numbers, [one[2] for one in numbered]
+
+
+def _is_numbered(lines: Sequence[str]) -> bool:
+    """Whether one of the first lines has a number before it."""
+    return any(_NUMBERED.match(line) for line in lines[:5])
