@@ -119,7 +119,7 @@ class NeedWidget(QWidget):
         )
         self.note = Caption(parent=self, wraps=True)
         self.before = self._button("Show &before", "Select the entry that shows it before")
-        self.after = self._button("Show a&gain", "Select the entry that shows it again")
+        self.after = self._button("Sho&w again", "Select the entry that shows it again")
         self.before.clicked.connect(lambda: self._show(0))
         self.after.clicked.connect(lambda: self._show(1))
         column = column_in(self, S8, (S16, S12, S16, S12))
