@@ -33,8 +33,11 @@ LEAST_STRETCH = 12
 """Entries on either side of a place that are compared at least."""
 MOST_AFTER = 40
 """Entries after a place that are compared at most: what was lost is missed soon."""
-LEAST_STRETCHES = 2
-"""So many separate stretches without a compaction are needed for a comparison."""
+LEAST_PLACES = 20
+"""So many places without a compaction are needed for a comparison; and a fifth of the longest
+stretch, since places side by side look at much the same entries."""
+LEAST_BEHIND = 0.5
+"""The share of what was summarized that a stretch must look back over."""
 
 
 class Need(NamedTuple):
@@ -229,18 +232,21 @@ def _expected(
     Every place of the path is taken for a compaction that keeps as many entries as this one did,
     if the same number of entries lies before what it would keep and after it, and no compaction
     between. What was done there in the entries after it that was done the last time in the entries
-    before it is counted, and the average over all places taken. The stretch is the longest one of
-    which two find room side by side; this compaction is counted by the same stretch.
+    before it is counted, and the average over all places taken. A stretch is as long as leaves
+    enough places; this compaction is counted by the same one.
     """
     tail = this.position - this.kept_from
     free = list(_free(contexts, len(path)))
-    ahead = min(this.stop - this.position - 1, MOST_AFTER)
+    summarized = this.kept_from - this.start
+    longest = max(stop - start for start, stop in free)
+    fewest = max(LEAST_PLACES, longest // 5)
+    ahead = min(this.stop - this.position - 1, MOST_AFTER, longest // 4)
     behind = next(
-        (n for n in range(this.kept_from - this.start, LEAST_STRETCH - 1, -1)
-         if sum((stop - start) // (n + tail + ahead) for start, stop in free) >= LEAST_STRETCHES),
-        0,
+        (n for n in range(summarized, LEAST_STRETCH - 1, -1)
+         if sum(max(0, stop - start - n - tail - ahead + 1) for start, stop in free)
+         >= fewest), 0,
     )  # fmt: skip
-    if not behind or ahead < LEAST_STRETCH:
+    if ahead < LEAST_STRETCH or behind < LEAST_BEHIND * summarized:
         return None
     places = total = 0
     for start, stop in free:

