@@ -96,7 +96,13 @@ def path_words(needed: NeededAgain) -> str:
     words = f"{needs_words(needed.needs)}."
     if not needed.needs or expected is None:
         return words if not needed.needs else f"{words} {TOO_SHORT}"
+    compared = sum(one.expected is not None for one in needed.after)
+    of = (
+        f" at {compared:,} of {len(needed.after):,} compactions"
+        if compared < len(needed.after)
+        else ""
+    )
     return (
         f"{words} Expected without compactions: {expected.number:.1f}, against "
-        f"{expected.found:,} in stretches of equal length."
+        f"{expected.found:,} in stretches of equal length{of}."
     )
