@@ -220,7 +220,11 @@ class Repeats:
         for path in action.written:
             self._forget(path)
         if action.changes_any:
-            # What was seen of files is remembered: their text proves whether it is the same.
+            # What was seen of files that it does not name is remembered: their text proves
+            # whether it is the same.
+            for name in self._files:
+                if name and name in action.text:
+                    self._forget(name)
             self._missing.clear()
             self._changed.append("")
 

@@ -221,6 +221,8 @@ def _file_actions(tool: str, given: Arguments) -> Iterator[ToolAction]:
             yield ToolAction(kind, path, first, last)
         elif kind is ActionKind.WRITE:
             yield ToolAction(kind, path, added=_text(given, _CONTENT))
+        elif kind is ActionKind.EDIT and len(ops) == 1 and tool == "apply_patch":
+            yield _patch(path, given)
         elif kind is ActionKind.EDIT and len(ops) == 1:
             yield from _edits(path, given)
         else:
@@ -232,6 +234,15 @@ def _edits(path: str, given: Arguments) -> Iterator[ToolAction]:
     pairs = [one for one in listed if isinstance(one, Mapping)] if isinstance(listed, list) else []
     for one in pairs or (given,):
         yield ToolAction(ActionKind.EDIT, path, removed=_text(one, _OLD), added=_text(one, _NEW))
+
+
+def _patch(path: str, given: Arguments) -> ToolAction:
+    """A patch of one file: the lines that it takes out and puts in."""
+    lines = next((v for v in given.values() if isinstance(v, str) and "*** " in v), "").split("\n")
+    removed, added = (
+        "\n".join(line[1:] for line in lines if line.startswith(sign)) for sign in "-+"
+    )
+    return ToolAction(ActionKind.EDIT, path, removed=removed, added=added)
 
 
 def _text(given: Arguments, names: tuple[str, ...]) -> str:

@@ -68,11 +68,22 @@ def _written_by_a_command(made: Acting) -> None:
     made.run("sed -i s/x/y/ a.py", "")
 
 
+def _patched_by_a_command(made: Acting) -> None:
+    made.run("apply_patch <<'PATCH'\n*** Begin Patch\n*** Update File: a.py\n-x\n+y\nPATCH", "")
+
+
+def _formatted(made: Acting) -> None:
+    made.run("npx prettier --write src/a.py", "a.py 20 ms")
+
+
 def _edited_without_a_result(made: Acting) -> None:
     made.ask("edit", path="/w/a.py", oldText="a", newText="b")
 
 
-@pytest.mark.parametrize("change", [_edited, _written_by_a_command, _edited_without_a_result])
+@pytest.mark.parametrize(
+    "change",
+    [_edited, _written_by_a_command, _patched_by_a_command, _formatted, _edited_without_a_result],
+)
 def test_a_file_that_was_changed_since_is_read_for_a_reason(
     change: Callable[[Acting], None],
 ) -> None:
@@ -229,6 +240,17 @@ def test_an_edit_that_takes_back_an_edit() -> None:
     before = made.edit("timeout = 30  # seconds", "timeout = 60  # seconds")
     made.compact()
     after = made.edit("timeout = 60  # seconds", "timeout = 30  # seconds")
+    assert made.needs() == [(NeedKind.UNDONE_EDIT, before, after)]
+
+
+def test_a_patch_that_takes_back_a_patch() -> None:
+    made = Acting()
+    head = "*** Begin Patch\n*** Update File: a.py\n@@\n"
+    patch = {"input": f"{head}-timeout = 30\n+timeout = 60\n*** End Patch"}
+    before = made.call("apply_patch", "Success", **patch) - 1
+    made.compact()
+    back = {"input": f"{head}-timeout = 60\n+timeout = 30\n*** End Patch"}
+    after = made.call("apply_patch", "Success", **back) - 1
     assert made.needs() == [(NeedKind.UNDONE_EDIT, before, after)]
 
 
