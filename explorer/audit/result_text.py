@@ -15,24 +15,33 @@ _CODEX_FAILED = re.compile(
 )
 _GEMINI = re.compile(r"Command: [^\n]*\nDirectory: [^\n]*\nOutput: ?", re.DOTALL)
 _GEMINI_END = re.compile(r"\nError: [^\n]*\nExit Code: ")
-_CONTENT = re.compile(r"<content>\n?(.*?)\n?</content>", re.DOTALL)
-_REMINDER = re.compile(r"\n*<system-reminder>.*?</system-reminder>\s*", re.DOTALL)
-_NUMBERED = re.compile(r"\s*(\d+)(?:→|\t| \| |: ?|\|)(.*)")
+_CONTENT = ("<content>", "</content>")
+_REMINDER = ("<system-reminder>", "</system-reminder>")
+_NUMBERED = re.compile(r"\s{0,12}(\d{1,9})(?:→|\t| \| |: ?|\|)(.*)")
 _HEAD = 400
 
 
 def output_of(text: str) -> str:
     """The output that a result holds."""
-    if "<system-reminder>" in text:
-        text = _REMINDER.sub("\n", text)
+    text = _without(text, *_REMINDER)
     if found := _CODEX.match(text):
         return text[found.end() :]
     if found := _GEMINI.match(text):
         end = _GEMINI_END.search(text, found.end())
         return text[found.end() : end.start()] if end else text[found.end() :]
-    if text.startswith("<path>") and (found := _CONTENT.search(text)):
-        return found.group(1)
+    start, end = text.find(_CONTENT[0]), text.rfind(_CONTENT[1])
+    if text.startswith("<path>") and 0 <= start < end:
+        return text[start + len(_CONTENT[0]) : end].strip("\n")
     return text
+
+
+def _without(text: str, opening: str, closing: str) -> str:
+    """A text without what lies between two marks, and without them."""
+    parts, at = [], 0
+    while (start := text.find(opening, at)) >= 0 and (end := text.find(closing, start)) >= 0:
+        parts.append(text[at:start].rstrip("\n"))
+        at = end + len(closing)
+    return "\n".join([*parts, text[at:].lstrip("\n")]) if parts else text
 
 
 def failed(text: str) -> bool:

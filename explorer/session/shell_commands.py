@@ -53,8 +53,9 @@ _QUOTED = re.compile(r"""'[^']*'|"(?:[^"\\]|\\.)*"|\\.""", re.DOTALL)
 _TOKEN = re.compile(
     rf"""((?:[^\s'"\\;|&<>()]|{_QUOTED.pattern})+)|([;|&\n]+|[<>()]+)|[ \t\r]+""", re.DOTALL
 )
-_RANGE = re.compile(r"(\d+)(?:,(\d+|\$))?p")
-_COUNT = re.compile(r"-n?(\d+)$")
+_RANGE = re.compile(r"(\d{1,9})(?:,(\d{1,9}|\$))?p", re.ASCII)
+_COUNT = re.compile(r"-n?(\d{1,9})$", re.ASCII)
+_NUMBER = re.compile(r"\d{1,9}", re.ASCII)
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _ERRORS_ASIDE = re.compile(r"\s*\d?>&\d|\s*\d?>\s*(?:/dev/null|\$null)")
 
@@ -216,7 +217,7 @@ def _one_file(words: list[str]) -> ShellCommand | None:
 
 
 def _is_file_of(head: str, word: str) -> bool:
-    if word.startswith("-") or word.isdigit():
+    if word.startswith("-") or _NUMBER.fullmatch(word):
         return False
     return head != "sed" or _RANGE.fullmatch(word) is None
 
@@ -233,7 +234,7 @@ def _lines_of(words: list[str]) -> tuple[int, int]:
         return int(first), int(last or first)
     if words and words[0] == "head":
         counts = [found for word in words[1:] if (found := _COUNT.match(word))]
-        numbers = [word for word in words[1:] if word.isdigit()]
+        numbers = [word for word in words[1:] if _NUMBER.fullmatch(word)]
         if "-c" in words or len(counts) + len(numbers) > 1:
             return 0, 0
         last = counts[0].group(1) if counts else numbers[0] if numbers else "10"

@@ -250,7 +250,7 @@ def _text(given: Arguments, names: tuple[str, ...]) -> str:
 
 
 def _number(value: object) -> int:
-    if isinstance(value, str) and value.isdigit():
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 10:
         return int(value)
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
 
