@@ -84,9 +84,10 @@ def expected_words(expected: Expected | None) -> str:
     if expected is None:
         return TOO_SHORT
     return (
-        f"Expected without a compaction: {expected.number:.1f}, against {expected.found:,} here, "
-        f"counted over the {expected.before:,} entries before and the {expected.after:,} after "
-        f"({count_text(expected.places, 'place')} of the path compared)."
+        f"Expected without a compaction: {expected.number:.1f}, against the {expected.found:,} that "
+        f"were done within {expected.after:,} entries after it and, the time before, within "
+        f"{expected.before:,} before it ({count_text(expected.places, 'place')} of the path "
+        "compared)."
     )
 
 
@@ -96,13 +97,9 @@ def path_words(needed: NeededAgain) -> str:
     words = f"{needs_words(needed.needs)}."
     if not needed.needs or expected is None:
         return words if not needed.needs else f"{words} {TOO_SHORT}"
-    compared = sum(one.expected is not None for one in needed.after)
-    of = (
-        f" at {compared:,} of {len(needed.after):,} compactions"
-        if compared < len(needed.after)
-        else ""
-    )
+    compared, every = sum(one.expected is not None for one in needed.after), len(needed.after)
+    of = f" ({compared:,} of {every:,} compactions)" if compared < every else ""
     return (
-        f"{words} Expected without compactions: {expected.number:.1f}, against "
-        f"{expected.found:,} in stretches of equal length{of}."
+        f"{words} Expected without compactions: {expected.number:.1f}, against the "
+        f"{expected.found:,} that can be compared{of}."
     )

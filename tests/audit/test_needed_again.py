@@ -328,7 +328,7 @@ def test_habit_is_expected_without_a_compaction_too() -> None:
     expected = made.found().after[0].expected
     assert expected is not None and expected.found == 1
     assert expected.number == pytest.approx(1, abs=0.2), "it is no more than elsewhere"
-    assert "against 1 here" in expected_words(expected)
+    assert "against the 1 that" in expected_words(expected)
 
 
 def test_what_only_a_compaction_brings_is_not_expected() -> None:

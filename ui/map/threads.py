@@ -8,7 +8,7 @@ from PySide6.QtGui import QPainter, QPainterPath
 
 from ui.map.canvas import Canvas, Level
 
-MOST = 60
+MOST = 30
 """Threads that are drawn at most: more could not be told apart."""
 _BEYOND = 60
 """Pixels past the edges to which a thread is drawn whose end is out of sight."""
@@ -39,7 +39,9 @@ def paint_threads(canvas: Canvas) -> None:
         for point in (start, end):
             ends.addEllipse(point, radius, radius)
     painter = canvas.painter
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    # From afar the lines are long and straight, and smooth ones would take as long as the map.
+    is_near = geometry.level is not Level.SPANS
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, is_near)
     painter.setBrush(Qt.BrushStyle.NoBrush)
     painter.setPen(canvas.inks.pen("comp", 1.1 if geometry.level is Level.ENTRIES else 0.9))
     painter.drawPath(lines)

@@ -139,7 +139,8 @@ class NeedWidget(QWidget):
         """Tell of one row."""
         self._row = row
         is_need = isinstance(row, Need)
-        self.title.setText(sentence_case(_line(row)))
+        # A path keeps its letters as they are.
+        self.title.setText(_line(row) if is_need else sentence_case(_line(row)))
         self.before.setVisible(is_need)
         self.after.setVisible(is_need)
         if isinstance(row, NeededAfter):
