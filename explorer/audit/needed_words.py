@@ -84,8 +84,8 @@ def expected_words(expected: Expected | None) -> str:
     if expected is None:
         return TOO_SHORT
     return (
-        f"Expected without a compaction: {expected.number:.1f}, against the {expected.found:,} that "
-        f"were done within {expected.after:,} entries after it and, the time before, within "
+        f"Expected without a compaction: {expected.number:.1f}, against the {expected.found:,} "
+        f"that were done within {expected.after:,} entries after it and, the time before, within "
         f"{expected.before:,} before it ({count_text(expected.places, 'place')} of the path "
         "compared)."
     )
@@ -95,8 +95,10 @@ def path_words(needed: NeededAgain) -> str:
     """All of a path in two sentences."""
     expected = needed.expected
     words = f"{needs_words(needed.needs)}."
-    if not needed.needs or expected is None:
-        return words if not needed.needs else f"{words} {TOO_SHORT}"
+    if not needed.needs:
+        return words
+    if expected is None or not any(one.needs and one.expected for one in needed.after):
+        return f"{words} {TOO_SHORT}"
     compared, every = sum(one.expected is not None for one in needed.after), len(needed.after)
     of = f" ({compared:,} of {every:,} compactions)" if compared < every else ""
     return (
