@@ -95,7 +95,9 @@ class RepeatedRequests:
         for at in sorted(shared, reverse=True):
             said, number = self._said[at], shared[at]
             most = min(len(words), len(said.words)) if reminds else max(len(words), len(said.words))
-            if number >= max(2 if reminds else fewest, least * most):
+            # "the light theme" and "the dark theme" are two things.
+            is_other = not reminds and number < min(len(words), len(said.words))
+            if not is_other and number >= max(2 if reminds else fewest, least * most):
                 return Repeat(NeedKind.REQUEST, said.entry, entry, 0, text)
         return None
 

@@ -25,6 +25,7 @@ from explorer.session.entries import (
     FilesMessage,
     ShellMessage,
     ToolResultMessage,
+    UserMessage,
 )
 from explorer.session.tool_actions import (
     ActionKind,
@@ -83,6 +84,13 @@ _SHARED_WORDS = 0.5
 """The share of its words that a command has in common with the one that solves it."""
 _LEAST_EDIT = 12
 _OF_FILES = (ActionKind.EDIT, ActionKind.WRITE, ActionKind.DELETE)
+_TAKE_BACK = re.compile(
+    r"\b(?:revert|undo|roll(?:ed)? ?back|restore|remove|put .{0,40}back|go back|"
+    r"take .{0,40}(?:back|out)|as it was|(?:old|previous|original) (?:one|way|version))\b",
+    re.IGNORECASE,
+)
+_LONGEST_ORDER = 4_000
+"""Characters of a message in which an order is looked for."""
 _DIGITS = re.compile(r"\d+")
 _NOT_MET = re.compile(
     r"doesn't want to (?:proceed|take this action)|request interrupted|user (?:rejected|declined)|"
@@ -155,6 +163,8 @@ class Repeats:
     _failures: deque[_Failure] = field(default_factory=lambda: deque(maxlen=_OPEN_FAILURES))
     _missing: dict[str, int] = field(default_factory=dict)
     _edits: dict[tuple[str, str, str], int] = field(default_factory=dict)
+    _asked_back: int = -1
+    """Where a person last asked to take something back."""
 
     def extend(self, entries: Iterable[tuple[int, Entry]]) -> None:
         """Go on with further entries of the path, each with its index."""
@@ -167,6 +177,9 @@ class Repeats:
                 # What its agent took out of the context was not there to be known.
                 if actions and not body.is_pruned:
                     self._result(index, entry, body, at, actions)
+            elif isinstance(body, UserMessage):
+                if not body.synthetic and _TAKE_BACK.search(entry.text[:_LONGEST_ORDER]):
+                    self._asked_back = index
             elif isinstance(body, ShellMessage):
                 self._change(shell_action(body.command))
             elif isinstance(body, FilesMessage):
@@ -358,12 +371,13 @@ class Repeats:
 
     def _undone(self, index: int, action: ToolAction) -> None:
         """An edit that puts back exactly what an earlier one took out, and takes out what that
-        put in. What was only put in and is taken out again was meant to go, as a trial is."""
+        put in. What was only put in and is taken out again was meant to go, as a trial is;
+        and what a person asked to take back is none."""
         removed, added = _difference(action.removed, action.added)
         if action.kind is not ActionKind.EDIT or not removed or not added or removed == added:
             return
         before = self._edits.pop((action.path, added, removed), -1)
-        if before >= 0 and len(removed) + len(added) >= _LEAST_EDIT:
+        if before > self._asked_back and len(removed) + len(added) >= _LEAST_EDIT:
             self.found.append(Repeat(NeedKind.UNDONE_EDIT, before, index, 0, action.path))
         else:
             self._edits[action.path, removed, added] = index

@@ -29,9 +29,9 @@ def output_of(text: str) -> str:
     if found := _GEMINI.match(text):
         end = _GEMINI_END.search(text, found.end())
         return text[found.end() : end.start()] if end else text[found.end() :]
-    start, end = text.find(_CONTENT[0]), text.rfind(_CONTENT[1])
-    if text.startswith("<path>") and 0 <= start < end:
-        return text[start + len(_CONTENT[0]) : end].strip("\n")
+    first, last = text.find(_CONTENT[0]), text.rfind(_CONTENT[1])
+    if text.startswith("<path>") and 0 <= first < last:
+        return text[first + len(_CONTENT[0]) : last].strip("\n")
     return text
 
 

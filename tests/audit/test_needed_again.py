@@ -246,12 +246,21 @@ def test_an_edit_that_takes_back_an_edit() -> None:
 def test_a_patch_that_takes_back_a_patch() -> None:
     made = Acting()
     head = "*** Begin Patch\n*** Update File: a.py\n@@\n"
-    patch = {"input": f"{head}-timeout = 30\n+timeout = 60\n*** End Patch"}
-    before = made.call("apply_patch", "Success", **patch) - 1
+    patch = f"{head}-timeout = 30\n+timeout = 60\n*** End Patch"
+    before = made.call("apply_patch", "Success", input=patch) - 1
     made.compact()
-    back = {"input": f"{head}-timeout = 60\n+timeout = 30\n*** End Patch"}
-    after = made.call("apply_patch", "Success", **back) - 1
+    back = f"{head}-timeout = 60\n+timeout = 30\n*** End Patch"
+    after = made.call("apply_patch", "Success", input=back) - 1
     assert made.needs() == [(NeedKind.UNDONE_EDIT, before, after)]
+
+
+def test_an_edit_that_the_user_wants_back_is_taken_back_for_a_reason() -> None:
+    made = Acting()
+    made.edit("timeout = 30  # seconds", "timeout = 60  # seconds")
+    made.compact()
+    made.user("Please undo the change of the timeout.")
+    made.edit("timeout = 60  # seconds", "timeout = 30  # seconds")
+    assert made.needs() == []
 
 
 def test_what_was_put_in_as_a_trial_may_be_taken_out() -> None:
@@ -289,6 +298,8 @@ def test_the_user_says_an_instruction_again(again: str) -> None:
         ("Run the tests again.", "Run the tests again."),
         (RULE, "Use Postgres for the sessions table as well."),
         (RULE, "As I said, the weather is fine."),
+        ("Create a custom light theme for me and open it in the editor.",
+         "Create a custom dark theme for me and open it in the editor."),
         ("why is this shown?\n\n  v main *  always use Postgres for the jobs table, never sqlite",
          "  v main *  always use Postgres for the jobs table, never sqlite"),
     ],
