@@ -154,7 +154,7 @@ def _repeats(
     tokens: Sequence[int],
     cancelled: Callable[[], bool],
 ) -> list[Repeat]:
-    done, said = Repeats(tokens), RepeatedRequests()
+    done, requests = Repeats(tokens), RepeatedRequests()
     entries = path.select(tree.columns.kind, _ACTING)
     flags, synthetic = tree.columns.flags, int(Flag.SYNTHETIC)
     for start in range(0, len(entries), _READ_AT_ONCE):
@@ -163,12 +163,12 @@ def _repeats(
         some = entries[start : start + _READ_AT_ONCE]
         pairs = list(zip(some, read(some), strict=True))
         done.extend(pairs)
-        said.extend(
+        requests.extend(
             (index, entry.text)
             for index, entry in pairs
             if isinstance(entry.body, UserMessage) and not flags[index] & synthetic
         )
-    return sorted([*done.found, *said.found], key=lambda one: one.after)
+    return sorted([*done.found, *requests.found], key=lambda one: one.after)
 
 
 # where it was -------------------------------------------------------------------------------------

@@ -39,8 +39,8 @@ _PASTED = re.compile(
 )
 """Where what was pasted begins: output, code, a quote. Nothing below it is taken for typed."""
 _REMINDS = re.compile(
-    r"\b(?:as i (?:already )?(?:said|told you|mentioned|wrote|asked)|like i said|"
-    r"i (?:have |'ve )?(?:already )?(?:told|asked) you|i (?:have |'ve )?already "
+    r"\b(?:as i (?:already )?(?:said|typed you|mentioned|wrote|asked)|like i said|"
+    r"i (?:have |'ve )?(?:already )?(?:typed|asked) you|i (?:have |'ve )?already "
     r"(?:said|mentioned|explained|wrote|asked|answered)|i said(?! (?:that )?i\b)|"
     r"(?:that(?:'s| is|s)? )?not what i (?:asked|said|wanted|meant)|"
     r"(?:did(?:n't| not) )i (?:say|tell|ask|mention)|how (?:many|often) times|"
@@ -51,7 +51,7 @@ _REMINDS = re.compile(
 _ASKS = frozenset({FactKind.CONSTRAINT, FactKind.DECISION, FactKind.REQUEST, FactKind.QUESTION})
 
 
-class _Said(NamedTuple):
+class _Sentence(NamedTuple):
     entry: int
     words: frozenset[str]
     text: str
@@ -63,22 +63,22 @@ class RepeatedRequests:
     what was found is in ``found``."""
 
     found: list[Repeat] = field(default_factory=list)
-    _said: list[_Said] = field(default_factory=list)
+    _sentences: list[_Sentence] = field(default_factory=list)
     _by_word: dict[str, list[int]] = field(default_factory=dict)
-    """By telling word: indices into ``_said``."""
+    """By telling word: indices into ``_sentences``."""
 
     def extend(self, messages: Iterable[tuple[int, str]]) -> None:
         """Go on with further messages, each with its entry."""
         for entry, text in messages:
-            told = list(_typed_sentences(text))
+            typed = list(_typed_sentences(text))
             best = max(
-                (repeat for one in told if (repeat := self._compared(entry, one)) is not None),
+                (repeat for one in typed if (repeat := self._compared(entry, one)) is not None),
                 key=lambda repeat: len(repeat.text), default=None,
             )  # fmt: skip
             if best is not None:
                 self.found.append(best)
-            for one in told:
-                self._remember(_Said(entry, _telling(one), one))
+            for one in typed:
+                self._remember(_Sentence(entry, _telling(one), one))
 
     def _compared(self, entry: int, text: str) -> Repeat | None:
         words = _telling(text)
@@ -93,18 +93,19 @@ class RepeatedRequests:
                 shared[at] = shared.get(at, 0) + 1
         least = _REMINDED if reminds else _ALIKE
         for at in sorted(shared, reverse=True):
-            said, number = self._said[at], shared[at]
-            most = min(len(words), len(said.words)) if reminds else max(len(words), len(said.words))
+            earlier, number = self._sentences[at], shared[at]
+            sizes = len(words), len(earlier.words)
+            most = min(sizes) if reminds else max(sizes)
             # "the light theme" and "the dark theme" are two things.
-            is_other = not reminds and number < min(len(words), len(said.words))
+            is_other = not reminds and number < min(sizes)
             if not is_other and number >= max(2 if reminds else fewest, least * most):
-                return Repeat(NeedKind.REQUEST, said.entry, entry, 0, text)
+                return Repeat(NeedKind.REQUEST, earlier.entry, entry, 0, text)
         return None
 
-    def _remember(self, said: _Said) -> None:
-        at = len(self._said)
-        self._said.append(said)
-        for word in said.words:
+    def _remember(self, one: _Sentence) -> None:
+        at = len(self._sentences)
+        self._sentences.append(one)
+        for word in one.words:
             self._by_word.setdefault(word, []).append(at)
 
 

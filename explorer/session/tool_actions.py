@@ -39,7 +39,7 @@ class ToolAction(NamedTuple):
 
     kind: ActionKind
     path: str = ""
-    """The file that is read or changed, blackslashes and ``./`` put right; relative to ``folder``
+    """The file that is read or changed, backslashes and ``./`` put right; relative to ``folder``
     where it is relative."""
     first: int = 1
     """Of a read: the first line that is asked for, from 1."""

@@ -10,7 +10,7 @@ from explorer.models.offline.demo import answer as answer_demo
 from explorer.models.offline.extractive import answer as answer_extractive
 from explorer.models.request import ChatMessage, ModelRequest, ToolCall, ToolSpec
 from explorer.session.entries import Entry
-from tests.audit.acting import Acting
+from tests.audit.agent_work import AgentWork
 from tests.audit.texts import assistant, call, result, user
 from tests.models.survival import summary_request
 
@@ -59,7 +59,7 @@ def _demo(*messages: ChatMessage) -> None:
 
 def _acted(text: str) -> None:
     """What an agent read, ran and failed at, and what was said, before a compaction and after."""
-    made = Acting()
+    made = AgentWork()
     for _ in range(2):
         made.user(f"Never touch x.py. {text}")
         made.read(of=text)

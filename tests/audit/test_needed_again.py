@@ -10,7 +10,7 @@ import pytest
 from explorer.audit.needed_again import NeedKind
 from explorer.audit.needed_words import TOO_SHORT, expected_words, needs_words, path_words
 from explorer.session.tool_actions import ActionKind, tool_actions
-from tests.audit.acting import FILE, Acting
+from tests.audit.agent_work import FILE, AgentWork
 
 READ, COMMAND, SEARCH = NeedKind.READ, NeedKind.COMMAND, NeedKind.SEARCH
 RULE = "Always use Postgres for the jobs table, never the local sqlite file."
@@ -21,7 +21,7 @@ STATUS = "On branch main\nnothing to commit, working tree clean, all is pushed"
 
 
 def test_a_file_read_again_shows_both_entries_and_what_it_took() -> None:
-    made = Acting()
+    made = AgentWork()
     before = made.read()
     first = made.compact()
     after = made.read()
@@ -32,7 +32,7 @@ def test_a_file_read_again_shows_both_entries_and_what_it_took() -> None:
 
 
 def test_of_two_ranges_only_what_both_show_counts() -> None:
-    made = Acting()
+    made = AgentWork()
     before = made.read(first=1, count=20)
     made.compact()
     after = made.read(first=11, count=20)
@@ -42,7 +42,7 @@ def test_of_two_ranges_only_what_both_show_counts() -> None:
 
 
 def test_a_file_is_known_by_whatever_tool_shows_it() -> None:
-    made = Acting()
+    made = AgentWork()
     numbered = "\n".join(f"{at:6}→{line}" for at, line in enumerate(FILE.split("\n"), 1))
     made.call("Read", numbered, file_path="/w/src/a.py")
     made.call("exec_command", f"Chunk ID: 1\nWall time: 0.1 seconds\nProcess exited with code 0\n"
@@ -53,30 +53,30 @@ def test_a_file_is_known_by_whatever_tool_shows_it() -> None:
 
 
 def test_what_the_agent_wrote_itself_is_known_too() -> None:
-    made = Acting()
+    made = AgentWork()
     written = made.call("write", "Successfully wrote", path="/w/a.py", content=FILE) - 1
     made.compact()
     after = made.read()
     assert made.needs() == [(READ, written, after)]
 
 
-def _edited(made: Acting) -> None:
+def _edited(made: AgentWork) -> None:
     made.edit("line 3 of the file = 9", "line 3 of the file = 10")
 
 
-def _written_by_a_command(made: Acting) -> None:
+def _written_by_a_command(made: AgentWork) -> None:
     made.run("sed -i s/x/y/ a.py", "")
 
 
-def _patched_by_a_command(made: Acting) -> None:
+def _patched_by_a_command(made: AgentWork) -> None:
     made.run("apply_patch <<'PATCH'\n*** Begin Patch\n*** Update File: a.py\n-x\n+y\nPATCH", "")
 
 
-def _formatted(made: Acting) -> None:
+def _formatted(made: AgentWork) -> None:
     made.run("npx prettier --write src/a.py", "a.py 20 ms")
 
 
-def _edited_without_a_result(made: Acting) -> None:
+def _edited_without_a_result(made: AgentWork) -> None:
     made.ask("edit", path="/w/a.py", oldText="a", newText="b")
 
 
@@ -85,9 +85,9 @@ def _edited_without_a_result(made: Acting) -> None:
     [_edited, _written_by_a_command, _patched_by_a_command, _formatted, _edited_without_a_result],
 )
 def test_a_file_that_was_changed_since_is_read_for_a_reason(
-    change: Callable[[Acting], None],
+    change: Callable[[AgentWork], None],
 ) -> None:
-    made = Acting()
+    made = AgentWork()
     made.read()
     change(made)
     made.compact()
@@ -96,7 +96,7 @@ def test_a_file_that_was_changed_since_is_read_for_a_reason(
 
 
 def test_a_file_that_somebody_else_changed_is_told_by_its_text() -> None:
-    made = Acting()
+    made = AgentWork()
     made.read()
     made.compact()
     made.read(of=FILE.replace("= ", "== "))
@@ -104,7 +104,7 @@ def test_a_file_that_somebody_else_changed_is_told_by_its_text() -> None:
 
 
 def test_an_edit_that_failed_changes_nothing() -> None:
-    made = Acting()
+    made = AgentWork()
     before = made.read()
     made.call("edit", "the text was not found in file", error=True, path="/w/a.py", oldText="q")
     made.compact()
@@ -113,7 +113,7 @@ def test_an_edit_that_failed_changes_nothing() -> None:
 
 
 def test_what_the_model_still_saw_was_not_needed_again() -> None:
-    made = Acting()
+    made = AgentWork()
     made.reply()
     before = made.read()
     made.compact(kept=before - 1)
@@ -126,7 +126,7 @@ def test_what_the_model_still_saw_was_not_needed_again() -> None:
 
 
 def test_reading_twice_after_a_compaction_is_needed_once() -> None:
-    made = Acting()
+    made = AgentWork()
     before = made.read()
     made.compact()
     after = made.read()
@@ -135,7 +135,7 @@ def test_reading_twice_after_a_compaction_is_needed_once() -> None:
 
 
 def test_other_lines_and_other_files_of_the_same_name_are_new() -> None:
-    made = Acting()
+    made = AgentWork()
     made.read(first=1, count=10)
     made.compact()
     made.read(first=21, count=10)
@@ -147,7 +147,7 @@ def test_other_lines_and_other_files_of_the_same_name_are_new() -> None:
 
 
 def test_a_command_with_the_same_output_and_no_change_between() -> None:
-    made = Acting()
+    made = AgentWork()
     before = made.run("git status", STATUS)
     made.compact()
     after = made.run("git status", STATUS)
@@ -156,7 +156,7 @@ def test_a_command_with_the_same_output_and_no_change_between() -> None:
 
 @pytest.mark.parametrize("command", ["pytest -q", "git status"])
 def test_a_test_after_an_edit_is_not_again(command: str) -> None:
-    made = Acting()
+    made = AgentWork()
     made.run(command, STATUS)
     made.compact()
     made.edit("a", "b", "/w/b.py")
@@ -166,7 +166,7 @@ def test_a_test_after_an_edit_is_not_again(command: str) -> None:
 
 @pytest.mark.parametrize("command", ["sleep 5; tail log", "gh run view 7", "git push", "rm -r x"])
 def test_waiting_and_doing_are_run_again_by_nature(command: str) -> None:
-    made = Acting()
+    made = AgentWork()
     made.run(command, STATUS)
     made.compact()
     made.run(command, STATUS)
@@ -174,7 +174,7 @@ def test_waiting_and_doing_are_run_again_by_nature(command: str) -> None:
 
 
 def test_the_same_search_with_the_same_finds() -> None:
-    made = Acting()
+    made = AgentWork()
     before = made.call("grep", "a.py:3: timeout", pattern="timeout", path="/w")
     made.call("grep", "a.py:9: retries", pattern="retries", path="/w")
     made.compact()
@@ -186,12 +186,12 @@ def test_the_same_search_with_the_same_finds() -> None:
 # failures and edits ----------------------------------------------------------------------------
 
 
-def _failing(made: Acting, command: str = "python -m pytest tests") -> int:
+def _failing(made: AgentWork, command: str = "python -m pytest tests") -> int:
     return made.run(command, "bash: python: command not found, exit 127", error=True)
 
 
 def test_a_failure_that_was_solved_is_met_again() -> None:
-    made = Acting()
+    made = AgentWork()
     before = _failing(made)
     made.run("python3 -m pytest tests", "3 passed in 0.2 s, nothing else to be told")
     made.compact()
@@ -200,12 +200,12 @@ def test_a_failure_that_was_solved_is_met_again() -> None:
 
 
 def test_a_failure_that_goes_on_or_that_passed_by_chance_was_never_solved() -> None:
-    made = Acting()
+    made = AgentWork()
     _failing(made)
     made.compact()
     _failing(made)
     assert made.needs() == []
-    chance = Acting()
+    chance = AgentWork()
     _failing(chance)
     chance.run("python -m pytest tests", "3 passed in 0.2 s, nothing else to be told")
     chance.compact()
@@ -214,7 +214,7 @@ def test_a_failure_that_goes_on_or_that_passed_by_chance_was_never_solved() -> N
 
 
 def test_an_edit_is_refused_since_the_agent_has_not_read_the_file_any_more() -> None:
-    made = Acting()
+    made = AgentWork()
     before = made.read()
     made.compact()
     refused = "<tool_use_error>File has not been read yet. Read it first.</tool_use_error>"
@@ -224,7 +224,7 @@ def test_an_edit_is_refused_since_the_agent_has_not_read_the_file_any_more() -> 
 
 
 def test_a_path_that_is_known_to_be_missing_is_tried_again() -> None:
-    made = Acting()
+    made = AgentWork()
     missing = "ENOENT: no such file or directory"
     before = made.call("read", missing, error=True, path="/w/gone.py")
     made.call("read", missing, error=True, path="/w/made.py")
@@ -236,7 +236,7 @@ def test_a_path_that_is_known_to_be_missing_is_tried_again() -> None:
 
 
 def test_an_edit_that_takes_back_an_edit() -> None:
-    made = Acting()
+    made = AgentWork()
     before = made.edit("timeout = 30  # seconds", "timeout = 60  # seconds")
     made.compact()
     after = made.edit("timeout = 60  # seconds", "timeout = 30  # seconds")
@@ -244,7 +244,7 @@ def test_an_edit_that_takes_back_an_edit() -> None:
 
 
 def test_a_patch_that_takes_back_a_patch() -> None:
-    made = Acting()
+    made = AgentWork()
     head = "*** Begin Patch\n*** Update File: a.py\n@@\n"
     patch = f"{head}-timeout = 30\n+timeout = 60\n*** End Patch"
     before = made.call("apply_patch", "Success", input=patch) - 1
@@ -255,7 +255,7 @@ def test_a_patch_that_takes_back_a_patch() -> None:
 
 
 def test_an_edit_that_the_user_wants_back_is_taken_back_for_a_reason() -> None:
-    made = Acting()
+    made = AgentWork()
     made.edit("timeout = 30  # seconds", "timeout = 60  # seconds")
     made.compact()
     made.user("Please undo the change of the timeout.")
@@ -264,7 +264,7 @@ def test_an_edit_that_the_user_wants_back_is_taken_back_for_a_reason() -> None:
 
 
 def test_what_was_put_in_as_a_trial_may_be_taken_out() -> None:
-    made = Acting()
+    made = AgentWork()
     made.edit("import os\nimport re", "import os\nimport pdb\nimport re")
     made.compact()
     made.edit("import os\nimport pdb\nimport re", "import os\nimport re")
@@ -284,7 +284,7 @@ def test_what_was_put_in_as_a_trial_may_be_taken_out() -> None:
     ],
 )
 def test_the_user_says_an_instruction_again(again: str) -> None:
-    made = Acting()
+    made = AgentWork()
     before = made.user(f"Build the queue. {RULE}")
     made.compact()
     after = made.user(again)
@@ -305,7 +305,7 @@ def test_the_user_says_an_instruction_again(again: str) -> None:
     ],
 )  # fmt: skip
 def test_habit_other_things_and_what_was_pasted_are_not_said_again(first: str, again: str) -> None:
-    made = Acting()
+    made = AgentWork()
     made.user(first)
     made.compact()
     made.user(again)
@@ -313,7 +313,7 @@ def test_habit_other_things_and_what_was_pasted_are_not_said_again(first: str, a
 
 
 def test_what_nobody_typed_and_what_is_still_seen_is_not_said_again() -> None:
-    made = Acting()
+    made = AgentWork()
     made.user(RULE, synthetic=True)
     kept = made.user("Never touch the files below vendor, they are generated from elsewhere.")
     made.compact(kept)
@@ -325,14 +325,14 @@ def test_what_nobody_typed_and_what_is_still_seen_is_not_said_again() -> None:
 # what would be expected ------------------------------------------------------------------------
 
 
-def _habit(made: Acting, rounds: int) -> None:
+def _habit(made: AgentWork, rounds: int) -> None:
     """An agent that reads the same file every four rounds, whatever happens."""
     for at in range(rounds):
         made.read() if at % 4 == 0 else made.run(f"go test ./{at}", f"ok {at} in no time at all")
 
 
 def test_habit_is_expected_without_a_compaction_too() -> None:
-    made = Acting()
+    made = AgentWork()
     _habit(made, 60)
     made.compact()
     _habit(made, 60)
@@ -343,7 +343,7 @@ def test_habit_is_expected_without_a_compaction_too() -> None:
 
 
 def test_what_only_a_compaction_brings_is_not_expected() -> None:
-    made = Acting()
+    made = AgentWork()
     for at in range(30):
         made.read(f"/w/{at}.py")
     made.compact()
@@ -356,7 +356,7 @@ def test_what_only_a_compaction_brings_is_not_expected() -> None:
 
 
 def test_a_short_path_is_not_compared() -> None:
-    made = Acting()
+    made = AgentWork()
     made.read()
     made.compact()
     made.read()
@@ -366,7 +366,7 @@ def test_a_short_path_is_not_compared() -> None:
 
 
 def test_a_path_without_a_compaction_is_not_read_at_all() -> None:
-    made = Acting()
+    made = AgentWork()
     made.read()
     made.read()
     made.entries.clear()  # Reading any entry would fail.

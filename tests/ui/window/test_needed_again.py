@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from explorer.audit.needed_again import Need, NeedKind
-from tests.audit.acting import FILE
+from tests.audit.agent_work import FILE
 from tests.ui.window.house import House
 from tests.ui.window.test_audit import audited, compaction, reply, user, write
 from ui.audit.tab import LEDGER, NEEDED

@@ -22,7 +22,7 @@ from explorer.tokens.estimate import estimate_entry
 FILE = "".join(f"line {at} of the file = {at * at}\n" for at in range(1, 41))
 
 
-class Acting:
+class AgentWork:
     """Every method appends below the last entry and returns the index of the entry that shows
     what was done."""
 
