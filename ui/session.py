@@ -21,6 +21,7 @@ from ui.app_state import AppState, PreferenceWriter
 from ui.audit.compare.controller import CompareDraftsController
 from ui.audit.controller import AuditController, RepairController
 from ui.audit.fidelity.control import FidelityController
+from ui.audit.needed.controller import NeededAgainController
 from ui.audit.report import ReportController
 from ui.audit.what_if.controller import WhatIfController
 from ui.branching.difference import (
@@ -149,6 +150,7 @@ class WindowSession(QObject):
     def _make_audit(self) -> None:
         """The audit of what became of entries, edits of entries, and repairs."""
         self.audit = AuditController(self.state)
+        self.needed_again = NeededAgainController(self.state, self.audit)
         self.report = ReportController(self.state, self.audit)
         self.pruning = PruningController(self.state)
         self.entry_edits = EntryEditsController(self.state, self.navigation)

@@ -12,6 +12,7 @@ from typing import get_args
 
 from explorer.audit.findings import STATED_WRONGLY, Fate
 from explorer.audit.loss import Severity
+from explorer.audit.needed_words import NEED_TITLES, expected_words, need_text, path_words
 from explorer.audit.report import CHECKS, Failure, Report, failures
 from explorer.audit.report.model import cost_words, refs_words, verdict_words
 from explorer.audit.words import SEVERITY_TITLES, UPPER_BOUND, kind_title, percent
@@ -40,13 +41,16 @@ will recall. Of several compactions the lowest counts.
 
 Checks for --fail-on: lost, mutated, invented or stale, each alone or of one kind, such as
 lost-constraint or mutated-number (path, symbol, command, error, number, version, url, hash,
-constraint, decision, question, request, todo); lost-latest-request; lost-entries (neither kept
+constraint, decision, question, request, todo); needed-again (a file read again, a command run
+again and so on, because a compaction took it away); lost-latest-request; lost-entries (neither kept
 nor summarized); and the kinds of losses, such as kept-range-dropped or boundary-lost.
 Several are parted by commas.
 
 Exit status: 0 done, 1 failed, 2 wrong usage, 3 when --fail-under or --fail-on found something;
 the report is written all the same.
 """
+_LONGEST_NEED = 80
+"""Characters of what was needed again, in a row."""
 _PROGRESS_INTERVAL_S = 0.1
 """Between two lines of progress."""
 
@@ -190,6 +194,8 @@ def _print_report(report: Report, found: tuple[Failure, ...]) -> None:
     print(f"{visible_line(session.title)}: {session.on_path:,} entries on the path, "
           f"{count_text(len(report.compactions), 'compaction')}, "
           f"{len(report.losses):,} {'loss' if len(report.losses) == 1 else 'losses'}.")  # fmt: skip
+    if report.compactions:
+        _print_needed(report)
     print(verdict_words(report))
     cost, known = cost_words(report)
     print(f"Cost of the path: {cost} ({known})")
@@ -203,6 +209,26 @@ def _print_report(report: Report, found: tuple[Failure, ...]) -> None:
         print(UPPER_BOUND)
     if found:
         print(f"Failed: {', '.join(one.check for one in found)}.")
+
+
+def _print_needed(report: Report) -> None:
+    """First what is proven by what came after."""
+    needed = report.needed_again
+    print(f"Needed again: {path_words(needed)}")
+    rows = [
+        [
+            f"#{one.need.after}", NEED_TITLES[one.need.kind], f"#{one.before.index}",
+            f"#{one.after.index}", one.need.repeat.tokens or "",
+            visible_line(need_text(one.need.repeat, _LONGEST_NEED)),
+        ]
+        for part in report.needed
+        for one in part.needs
+    ]  # fmt: skip
+    if rows:
+        print_table(["after", "needed again", "before", "again", "tokens", "what"], rows, (4,))
+    for part in report.needed:
+        if part.needs and not report.is_one:
+            print(f"After #{part.found.compaction}: {expected_words(part.found.expected)}")
 
 
 def _print_compactions(report: Report) -> None:

@@ -14,6 +14,7 @@ import orjson
 
 from explorer import private_files
 from explorer.audit.ledger import ledger_at
+from explorer.audit.needed_again import needed_again
 from explorer.audit.overview import Overview, overview
 from explorer.audit.provenance import spending_known
 from explorer.audit.recorded_compaction import compactions_on_path
@@ -104,7 +105,11 @@ def make_report(
         is_whole=compaction is None,
         losses=gathering.losses(overview_of_path.losses_at(compaction)),
         strip=gathering.strip(),
-    )
+        needed=gathering.needed(
+            one for one in needed_again(tree, leaf, read, weights, cancelled).after
+            if one.compaction in chosen
+        ),
+    )  # fmt: skip
 
 
 def _each_compaction(

@@ -10,6 +10,7 @@ from explorer.models.offline.demo import answer as answer_demo
 from explorer.models.offline.extractive import answer as answer_extractive
 from explorer.models.request import ChatMessage, ModelRequest, ToolCall, ToolSpec
 from explorer.session.entries import Entry
+from tests.audit.agent_work import AgentWork
 from tests.audit.texts import assistant, call, result, user
 from tests.models.survival import summary_request
 
@@ -56,9 +57,25 @@ def _demo(*messages: ChatMessage) -> None:
     answer_demo(request, lambda event: None, lambda: False)
 
 
+def _acted(text: str) -> None:
+    """What an agent read, ran and failed at, and what was said, before a compaction and after."""
+    made = AgentWork()
+    for _ in range(2):
+        made.user(f"Never touch x.py. {text}")
+        made.read(of=text)
+        made.call("Read", f"     1→{text}", file_path="/w/b.py")
+        made.run(text, text)
+        made.run(f"pytest -q {text[:500]}", text, error=True)
+        made.call("grep", text, pattern=text)
+        made.edit(text, f"{text}!")
+        made.compact()
+    made.found()
+
+
 READERS: Mapping[str, Callable[[str], None]] = {
     "the audit's extraction": _extracted,
     "the check of a summary": _checked,
+    "what was needed again": _acted,
     "the offline summarizer": _summarized,
     "the offline agent, asked": _asked,
     "the offline agent, editing": _edited,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from time import perf_counter
 
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from explorer.audit.findings import Finding
 from explorer.audit.losses import Loss, Repair, lost_line
@@ -36,6 +36,9 @@ OLDER = ("pi-0.58",)
 
 class AuditController(QObject):
     """Audits the path that the map's selection is on: the active one, or another branch's."""
+
+    audited = Signal(object)
+    """An ``Overview``: of the session shown, and shown already."""
 
     def __init__(self, state: AppState) -> None:
         super().__init__(state)
@@ -226,6 +229,7 @@ class AuditController(QObject):
         self._tab.show_overview(found, document.previews)
         self._tell_lost(found)
         self._show_selected()
+        self.audited.emit(found)
 
     def _tell_lost(self, found: Overview) -> None:
         """What tells of a compaction that came by itself says in a line what it lost."""

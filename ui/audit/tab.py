@@ -28,6 +28,7 @@ from ui.audit.branch_view import BranchView
 from ui.audit.known import ProvenanceBadge
 from ui.audit.ledger_view import LedgerView
 from ui.audit.losses_view import LossesView
+from ui.audit.needed.page import NeededPage
 from ui.audit.strip_view import StripView
 from ui.theme import (
     S4,
@@ -183,6 +184,7 @@ NOW = -1
 """In place of a compaction: the moment at the leaf."""
 LOW = 600
 """Height at a text scale of 100 % below which the head is one line, and the rest of it folded."""
+NEEDED = "Needed again"
 LEDGER, LOSSES, SURVIVAL, BRANCHES = "Ledger", "Losses", "Survival", "Branches"
 
 
@@ -196,6 +198,7 @@ class AuditTab(QWidget):
     """The name of the profile to judge by; empty for that of the session's own agent."""
     repair_requested = Signal(object, object)
     """A ``Loss`` and a ``Repair``."""
+    page_changed = Signal()
     report_requested = Signal()
     """The audit as a file: of the moment that is chosen."""
 
@@ -209,6 +212,7 @@ class AuditTab(QWidget):
         self.figure, self.badge, self.headline = head.figure, head.badge, head.headline
         self.bar = head.bar
         self.pages = OnePage(self)
+        self.needed = NeededPage(self)
         self.ledger, self.losses = LedgerView(self), LossesView(self)
         self.strip, self.branches = StripView(self), BranchView(self)
         self.empty = EmptyState(
@@ -222,14 +226,14 @@ class AuditTab(QWidget):
         column = column_in(self)
         column.addWidget(self._whole)
         for title, page in (
-            (LEDGER, self.ledger), (LOSSES, self.losses), (SURVIVAL, self.strip),
-            (BRANCHES, self.branches),
+            (NEEDED, self.needed), (LEDGER, self.ledger), (LOSSES, self.losses),
+            (SURVIVAL, self.strip), (BRANCHES, self.branches),
         ):  # fmt: skip
             self.add_page(title, page)
         self._is_low = False
         on_theme_changed(self._follow_height)
         self._connect()
-        self.show_page(LEDGER)
+        self.show_page(NEEDED)
 
     def _connect(self) -> None:
         self.moment.activated.connect(lambda _at: self.moment_chosen.emit(self.shown_moment()))
@@ -299,6 +303,7 @@ class AuditTab(QWidget):
     def _turn(self, at: int) -> None:
         self.bar.button(at).setChecked(True)
         self.pages.show_page(at)
+        self.page_changed.emit()
 
     # what is shown -----------------------------------------------------------------------------
 

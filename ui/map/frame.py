@@ -17,6 +17,7 @@ from ui.map.cut_handle import paint_cut, place_handle
 from ui.map.layout import bucket_rows
 from ui.map.model import MapModel
 from ui.map.rows import FILTER_TITLES
+from ui.map.threads import paint_threads
 from ui.theme import paint_verdict, verdict_brush
 
 _RUNS = re.compile(rb"(.)\1*", re.DOTALL)
@@ -349,6 +350,8 @@ def paint_map(canvas: Canvas) -> None:
         paint_bands(canvas)
         _far_marks(canvas)
         paint_landmarks(canvas)
+    if canvas.model.threads:
+        paint_threads(canvas)
     paint_cut(canvas)
 
 

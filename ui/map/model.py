@@ -49,6 +49,7 @@ class MapModel(QObject):
     selection_changed = Signal(int)
     marks_changed = Signal()
     """Hits, labels, tokens or the partition."""
+    threads_changed = Signal()
     leaf_changed = Signal(int, int)
     layout_failed = Signal(object)
     fold_closing = Signal(int)
@@ -75,6 +76,8 @@ class MapModel(QObject):
         """Titles of the sessions that an entry started."""
         self.hits: list[int] = []
         self.current_hit = -1
+        self.threads: tuple[tuple[int, int], ...] = ()
+        """Pairs of entries that are joined by a line, the earlier first."""
         self.partition: Any = None
         self.places = PathPlaces(tree.path(-1))
         self.weights: Sequence[int] = tree.columns.estimate
@@ -368,6 +371,12 @@ class MapModel(QObject):
         self.hits = sorted(set(hits))
         self.current_hit = current
         self.marks_changed.emit()
+
+    def set_threads(self, threads: tuple[tuple[int, int], ...]) -> None:
+        """Join these pairs of entries by lines, and no others."""
+        if threads != self.threads:
+            self.threads = threads
+            self.threads_changed.emit()
 
     def is_hit(self, entry: int) -> bool:
         at = bisect_left(self.hits, entry)

@@ -363,6 +363,10 @@ class MapPane(QWidget):
             self.model.uncover(current)
             self.view.reveal(current, centre=True)
 
+    def set_threads(self, threads: tuple[tuple[int, int], ...]) -> None:
+        """Join these pairs of entries by a thin line, the earlier first; none for ()."""
+        self.model.set_threads(threads)
+
     def select(self, index: int, reveal: bool = True) -> None:
         """Select an entry (-1: none), and bring it on screen, whatever hides it."""
         if reveal:

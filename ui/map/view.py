@@ -261,6 +261,7 @@ class MapView(ZoomedArea):
         model.appended.connect(self._appended)
         model.selection_changed.connect(self._selection_changed)
         model.marks_changed.connect(self._marks_changed)
+        model.threads_changed.connect(self._repaint)
         model.leaf_changed.connect(self._leaf_changed)
         theme_signals.changed.connect(self._look_changed)
 

@@ -11,6 +11,7 @@ from explorer.audit.findings import Fidelity, Finding
 from explorer.audit.generations import LOST_STATES, Generation, PathState, StateRun
 from explorer.audit.ledger import Ledger, LedgerVerdict
 from explorer.audit.loss import Loss
+from explorer.audit.needed_again import NeededAfter
 from explorer.audit.overview import Overview
 from explorer.audit.provenance import Known, tokens_before_known
 from explorer.audit.report.model import (
@@ -19,6 +20,8 @@ from explorer.audit.report.model import (
     FindingGroup,
     LedgerRun,
     LossPart,
+    NeededPart,
+    NeedPart,
     QuotedFinding,
     StripLane,
     StripRun,
@@ -76,6 +79,16 @@ class Gathering:
             LossPart(loss, self.refs([loss.at])[0], self.refs(loss.entries[:SHOWN_ENTRIES]))
             for loss in losses
         )
+
+    def needed(self, found: Iterable[NeededAfter]) -> tuple[NeededPart, ...]:
+        """What was needed again after each compaction, with both entries of each."""
+        return tuple(
+            NeededPart(one, tuple(
+                NeedPart(need, *self.refs([need.repeat.before, need.repeat.after]))
+                for need in one.needs
+            ))
+            for one in found
+        )  # fmt: skip
 
     def compaction(
         self, entry: int, summary: str, fidelity: Fidelity, ledger: Ledger

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from explorer.audit.findings import Fate, Finding
 from explorer.audit.loss import TITLES, LossKind, Severity
+from explorer.audit.needed_words import path_words
 from explorer.audit.report.model import CompactionPart, Report
 from explorer.audit.words import FATE_TITLES, ONE_KIND, percent
 from explorer.compaction.reasons import count_text
@@ -32,6 +33,7 @@ _FATES = {
 
 def _checks() -> dict[str, str]:
     found = {
+        "needed-again": "something was needed again after a compaction",
         "lost-entries": "entries that are neither kept nor summarized",
         "lost-latest-request": "the latest request is not seen any more",
     }
@@ -68,6 +70,9 @@ def failures(
 
 def _checked(report: Report, name: str) -> Failure | None:
     title = CHECKS[name]
+    if name == "needed-again":
+        needed = report.needed_again
+        return Failure(name, f"{title}: {path_words(needed)}") if needed.needs else None
     if name == "lost-entries":
         gone = [one.loss for one in report.losses if one.loss.severity is Severity.LOST]
         entries = {entry for loss in gone for entry in loss.entries}

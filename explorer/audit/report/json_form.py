@@ -10,12 +10,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from explorer.audit.findings import Fate, Fidelity, Finding
+from explorer.audit.needed_again import Expected
+from explorer.audit.needed_words import MEANING
 from explorer.audit.provenance import Known
 from explorer.audit.report.model import (
     VERSION,
     CompactionPart,
     EntryRef,
     LossPart,
+    NeedPart,
     Report,
     StripLane,
     iso,
@@ -59,6 +62,7 @@ def document(report: Report) -> Json:
             "lowest. Things that were changed later are not counted.",
             "caution": UPPER_BOUND,
         },
+        "needed_again": _needed(report),
         "compactions": [_compaction(compaction) for compaction in report.compactions],
         "losses": [_loss(loss) for loss in report.losses],
         "strip": [_lane(one) for one in report.strip],
@@ -95,6 +99,43 @@ def _known(known: Known) -> Json:
 
 def _entry(ref: EntryRef) -> Json:
     return {"index": ref.index, "id": ref.id, "kind": ref.kind, "preview": ref.preview}
+
+
+def _needed(report: Report) -> Json:
+    found = report.needed_again
+    return {
+        "number": len(found.needs),
+        "tokens": sum(one.tokens for one in found.after),
+        "expected": _expected(found.expected),
+        "is": MEANING,
+        "after": [
+            {
+                "compaction": part.found.compaction,
+                "expected": _expected(part.found.expected),
+                "needs": [_need(one) for one in part.needs],
+            }
+            for part in report.needed
+        ],
+    }
+
+
+def _expected(expected: Expected | None) -> Json | None:
+    if expected is None:
+        return None
+    return {
+        "number": round(expected.number, 4), "found": expected.found,
+        "before": expected.before, "after": expected.after, "places": expected.places,
+    }  # fmt: skip
+
+
+def _need(part: NeedPart) -> Json:
+    repeat = part.need.repeat
+    return {
+        "kind": repeat.kind.value, "text": repeat.text,
+        "lines": [repeat.first, repeat.last] if repeat.first else None,
+        "tokens": repeat.tokens, "before": _entry(part.before), "after": _entry(part.after),
+        "taken_by": part.need.taken_by,
+    }  # fmt: skip
 
 
 def _compaction(part: CompactionPart) -> Json:

@@ -13,6 +13,7 @@ from explorer.audit.excerpt import Excerpt
 from explorer.audit.findings import Fidelity, Finding
 from explorer.audit.ledger import LedgerVerdict
 from explorer.audit.loss import Loss, LossKind
+from explorer.audit.needed_again import Need, NeededAfter, NeededAgain
 from explorer.audit.provenance import Known
 from explorer.audit.words import percent
 from explorer.compaction.reasons import count_text
@@ -135,6 +136,23 @@ class LossPart:
 
 
 @dataclass(frozen=True, slots=True)
+class NeedPart:
+    """Something that was needed again, with both entries."""
+
+    need: Need
+    before: EntryRef
+    after: EntryRef
+
+
+@dataclass(frozen=True, slots=True)
+class NeededPart:
+    """What was needed again after one compaction."""
+
+    found: NeededAfter
+    needs: tuple[NeedPart, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class CompactionPart:
     """One compaction. Sizes are tokens."""
 
@@ -228,6 +246,13 @@ class Report:
     """Of the path, or of the one compaction; the most severe first."""
     strip: tuple[StripLane, ...]
     """Before the first compaction, then after each; empty without any."""
+    needed: tuple[NeededPart, ...] = ()
+    """What was needed again, for each compaction of this report."""
+
+    @property
+    def needed_again(self) -> NeededAgain:
+        """The same without the entries' words."""
+        return NeededAgain(tuple(part.found for part in self.needed))
 
     @property
     def is_one(self) -> bool:

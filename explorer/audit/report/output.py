@@ -15,7 +15,7 @@ from typing import Any
 from jinja2 import DictLoader, Environment, StrictUndefined
 from markupsafe import Markup
 
-from explorer.audit import words
+from explorer.audit import needed_words, words
 from explorer.audit.findings import STATED_WRONGLY, Fate, Fidelity
 from explorer.audit.loss import Severity
 from explorer.audit.report import charts
@@ -82,6 +82,10 @@ def _environment(
         "refs": refs_words,
         "cost": cost_words,
         "verdict": verdict_words,
+        "needs_words": needed_words.needs_words,
+        "need_text": needed_words.need_text,
+        "needed_words": needed_words.path_words,
+        "expected_words": needed_words.expected_words,
         "fidelity_sentences": _fidelity_sentences,
         "wrong": lambda counts: sum(counts.get(fate, 0) for fate in STATED_WRONGLY),
         "cut": _cut,
@@ -108,6 +112,8 @@ def _environment(
         "ONE_KIND": words.ONE_KIND,
         "PROVENANCE_MEANINGS": words.PROVENANCE_MEANINGS,
         "UPPER_BOUND": words.UPPER_BOUND,
+        "NEED_TITLES": needed_words.NEED_TITLES,
+        "NEEDED_MEANING": needed_words.MEANING,
         "MOST_LANES": charts.MOST_LANES,
         "MOST_LISTED": MOST_LISTED,
     }

@@ -9,7 +9,7 @@ from tests.screens.stage import Scene
 from tests.screens.states.registry import state
 from tests.ui.window.running import RunningWindow
 from tests.ui.window.test_audit import losing
-from ui.audit.tab import BRANCHES, LOSSES, SURVIVAL
+from ui.audit.tab import BRANCHES, LEDGER, LOSSES, SURVIVAL
 
 
 async def audited(live: RunningWindow) -> None:
@@ -45,9 +45,19 @@ def choose_summarized(live: RunningWindow) -> None:
     live.window.map.select(ledger.entries[row])
 
 
+@state("audit-needed-again", main=True, doubled=True)
+async def needed_again(scene: Scene) -> AsyncIterator[None]:
+    await audited(scene.live)
+    page = scene.live.window.audit.needed
+    await scene.live.until(lambda: page.model.rows, "what was needed again")
+    page.table.selectRow(1)
+    yield
+
+
 @state("audit-ledger", main=True, doubled=True)
 async def ledger(scene: Scene) -> AsyncIterator[None]:
     await audited(scene.live)
+    turn(scene.live, LEDGER)
     choose_summarized(scene.live)
     yield
 
@@ -55,6 +65,7 @@ async def ledger(scene: Scene) -> AsyncIterator[None]:
 @state("audit-lost")
 async def lost(scene: Scene) -> AsyncIterator[None]:
     live = await with_losses(scene)
+    turn(live, LEDGER)
     live.click(live.window.audit.ledger.legend.item(str(int(LedgerVerdict.LOST))))
     await live.settle()
     live.window.audit.ledger.table.selectRow(0)

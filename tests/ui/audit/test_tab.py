@@ -42,7 +42,7 @@ from ui.audit.known import (
     reason,
     spoken,
 )
-from ui.audit.tab import BRANCHES, LEDGER, LOSSES, SURVIVAL, AuditTab, headline
+from ui.audit.tab import BRANCHES, LEDGER, LOSSES, NEEDED, SURVIVAL, AuditTab, headline
 from ui.audit.verdict_line import VerdictLine
 from ui.audit.words import LEADS, MEANINGS, VERDICTS
 from ui.conversation.usage_label import label_of, tip_of
@@ -84,13 +84,13 @@ def test_pages_can_be_added_and_turned_to_by_keys(tab: AuditTab) -> None:
     tab.show_overview(shown(made), previews)
     mine = QLabel("mine")
     tab.add_page("Mine", mine)
-    assert tab.titles() == (LEDGER, LOSSES, SURVIVAL, BRANCHES, "Mine")
+    assert tab.titles() == (NEEDED, LEDGER, LOSSES, SURVIVAL, BRANCHES, "Mine")
     tab.show_page("Mine")
     assert (tab.page(), mine.isVisible(), tab.ledger.isVisible()) == ("Mine", True, False)
-    button = tab.bar.button(4)
+    button = tab.bar.button(5)
     button.setFocus()
     QTest.keyClick(button, Qt.Key.Key_Left)
-    QTest.keyClick(tab.bar.button(3), Qt.Key.Key_Space)
+    QTest.keyClick(tab.bar.button(4), Qt.Key.Key_Space)
     assert tab.page() == BRANCHES
     assert "No branch summary on this path" in {
         label.text() for label in tab.branches.findChildren(QLabel) if label.isVisible()
@@ -138,6 +138,7 @@ def test_a_hand_that_holds_still_chooses_one_row(tab: AuditTab) -> None:
 def test_in_a_low_window_the_head_is_one_line_and_the_rest_is_folded(tab: AuditTab) -> None:
     made, *_ = twice()
     tab.show_overview(shown(made), previews)
+    tab.show_page(LEDGER)
     tab.resize(440, 420)
     settle()
     assert not tab.rules.isVisible() and not tab.figure.isVisible()
@@ -156,6 +157,7 @@ def test_in_a_low_window_the_head_is_one_line_and_the_rest_is_folded(tab: AuditT
 def test_in_a_narrow_window_words_come_before_figures(tab: AuditTab) -> None:
     made, *_ = twice()
     tab.show_overview(shown(made), previews)
+    tab.show_page(LEDGER)
     settle()
     table = tab.ledger.table
     figures = [tab.ledger.model.column(title) for title in ("Since", "Tokens")]

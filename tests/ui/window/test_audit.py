@@ -167,6 +167,7 @@ async def test_the_ledger_is_filtered_searched_and_walked_by_keys(
 ) -> None:
     live = await house.start(losing(tmp_path))
     await audited(live)
+    page_button(live, LEDGER)
     view = live.window.audit.ledger
     live.click(view.legend.item(str(int(LedgerVerdict.LOST))))
     assert [_ledger(live).entries[row] for row in view.model.rows] == [2, 3, 4, 5]

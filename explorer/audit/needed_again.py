@@ -1,0 +1,278 @@
+"""What was needed again after a compaction: a recorded session knows its own future.
+
+Whatever is done again (``repeats``, ``repeated_requests``) counts against a compaction where the
+model saw it before, the compaction took it out of the context, and nothing of it was in the context
+when it was done again. What is done again in a context that still holds it is habit; how often that
+happens at other places of the same path is the number that would be expected without a compaction.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from explorer.audit.generations import ReadEntries
+from explorer.audit.repeated_requests import RepeatedRequests
+from explorer.audit.repeats import NeedKind, Repeat, Repeats
+from explorer.facts.fact_table import ScanCancelled
+from explorer.session.context import context_at
+from explorer.session.entries import UserMessage
+from explorer.session.kinds import Flag, Kind, selector
+from explorer.session.tree import Path, SessionTree
+
+__all__ = ["Need", "NeedKind", "NeededAfter", "NeededAgain", "needed_again"]
+
+_READ_AT_ONCE = 256
+_ACTING = selector({
+    Kind.USER, Kind.ASSISTANT, Kind.TOOL_RESULT, Kind.BASH_EXECUTION, Kind.FILE_MENTION,
+})  # fmt: skip
+_MARKS = (Kind.COMPACTION, Kind.RESET_BOUNDARY)
+LEAST_STRETCH = 12
+"""Entries on either side of a place that are compared at least."""
+MOST_AFTER = 40
+"""Entries after a place that are compared at most: what was lost is missed soon."""
+LEAST_PLACES = 20
+"""So many places without a compaction are needed for a comparison; and a fifth of the longest
+stretch, since places side by side look at much the same entries."""
+LEAST_BEHIND = 0.5
+"""The share of what was summarized that a stretch must look back over."""
+
+
+class Need(NamedTuple):
+    """Something that was needed again."""
+
+    repeat: Repeat
+    after: int
+    """The compaction after which it was needed: the last one before it."""
+    taken_by: int
+    """The compaction that took it out of the context: the same, or an earlier one."""
+
+    @property
+    def kind(self) -> NeedKind:
+        return self.repeat.kind
+
+
+class Expected(NamedTuple):
+    """How often the same happens without a compaction."""
+
+    number: float
+    """Repeats in one stretch, on average."""
+    found: int
+    """Those of this compaction in a stretch of the same length."""
+    before: int
+    """The length of a stretch: so many entries before what the compaction kept ..."""
+    after: int
+    """... and so many after the compaction."""
+    places: int
+    """Places of the path that were compared; their stretches overlap."""
+
+
+@dataclass(frozen=True, slots=True)
+class NeededAfter:
+    """What was needed again between a compaction and the next one, or the path's end."""
+
+    compaction: int
+    needs: tuple[Need, ...]
+    """In the order in which they were needed."""
+    expected: Expected | None
+    """None: the path is too short to compare."""
+
+    @property
+    def tokens(self) -> int:
+        """What it took the second time."""
+        return sum(need.repeat.tokens for need in self.needs)
+
+
+@dataclass(frozen=True, slots=True)
+class NeededAgain:
+    """What was needed again after each compaction of a path."""
+
+    after: tuple[NeededAfter, ...] = ()
+    """One for each compaction, in their order."""
+
+    @property
+    def needs(self) -> tuple[Need, ...]:
+        """All of the path, in the order in which they were needed."""
+        return tuple(need for one in self.after for need in one.needs)
+
+    def at(self, compaction: int) -> NeededAfter | None:
+        """That of one compaction; None for an entry that is none of the path."""
+        return next((one for one in self.after if one.compaction == compaction), None)
+
+    @property
+    def expected(self) -> Expected | None:
+        """Of the whole path: the sums over the compactions that can be compared."""
+        some = [one.expected for one in self.after if one.expected is not None]
+        if not some:
+            return None
+        return Expected(
+            sum(one.number for one in some), sum(one.found for one in some),
+            max(one.before for one in some), max(one.after for one in some),
+            sum(one.places for one in some),
+        )  # fmt: skip
+
+
+def needed_again(
+    tree: SessionTree,
+    leaf: int,
+    read: ReadEntries,
+    weights: Sequence[int] | None = None,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> NeededAgain:
+    """What was needed again on the path to ``leaf`` (-1: nothing). ``read`` gives entries, a few
+    hundred at once; ``weights``: tokens of each entry of the session, -1 for one that is not
+    counted yet; None or -1: the estimate. Time grows with the text of the path. Raises
+    ScanCancelled."""
+    path = tree.path(leaf)
+    marks = path.select(tree.columns.kind, selector(set(_MARKS)))
+    if not any(tree.columns.kind[at] == Kind.COMPACTION for at in marks):
+        return NeededAgain()
+    tokens: Sequence[int] = tree.columns.estimate
+    if weights is not None:
+        tokens = [e if w < 0 else w for w, e in zip(weights, tokens, strict=False)]
+    repeats = _repeats(tree, path, read, tokens, cancelled)
+    contexts = _contexts(tree, path, marks)
+    stretches = [(path.position(one.before), path.position(one.after)) for one in repeats]
+    needs = [_need(repeat, contexts) for repeat in repeats]
+    found = []
+    for context in contexts:
+        if tree.columns.kind[context.mark] != Kind.COMPACTION:
+            continue
+        these = tuple(need for need in needs if need is not None and need.after == context.mark)
+        found.append(
+            NeededAfter(context.mark, these, _expected(context, contexts, these, stretches, path))
+        )
+    return NeededAgain(tuple(found))
+
+
+def _repeats(
+    tree: SessionTree,
+    path: Path,
+    read: ReadEntries,
+    tokens: Sequence[int],
+    cancelled: Callable[[], bool],
+) -> list[Repeat]:
+    done, requests = Repeats(tokens), RepeatedRequests()
+    entries = path.select(tree.columns.kind, _ACTING)
+    flags, synthetic = tree.columns.flags, int(Flag.SYNTHETIC)
+    for start in range(0, len(entries), _READ_AT_ONCE):
+        if cancelled():
+            raise ScanCancelled
+        some = entries[start : start + _READ_AT_ONCE]
+        pairs = list(zip(some, read(some), strict=True))
+        done.extend(pairs)
+        requests.extend(
+            (index, entry.text)
+            for index, entry in pairs
+            if isinstance(entry.body, UserMessage) and not flags[index] & synthetic
+        )
+    return sorted([*done.found, *requests.found], key=lambda one: one.after)
+
+
+# where it was -------------------------------------------------------------------------------------
+
+
+class _Context(NamedTuple):
+    """What the model saw right after a compaction or a new start. Positions count on the path."""
+
+    mark: int
+    """The entry."""
+    position: int
+    stop: int
+    """Where the next one stands, or the path ends."""
+    kept_from: int
+    """The first position that is kept; its own where nothing before it is."""
+    start: int
+    """Where the context before it began."""
+    shown: frozenset[int]
+    """The entries before it that the model still saw."""
+
+
+def _contexts(tree: SessionTree, path: Path, marks: Sequence[int]) -> list[_Context]:
+    found: list[_Context] = []
+    start = 0
+    for mark, following in zip(marks, [*marks[1:], -1], strict=True):
+        position = path.position(mark)
+        seen = context_at(tree, mark)
+        kept = seen.kept_from if 0 <= seen.kept_from < position else position
+        stop = path.position(following) if following >= 0 else len(path)
+        shown = frozenset(one for one in seen.messages if one != mark)
+        found.append(_Context(mark, position, stop, kept, start, shown))
+        start = kept if kept < position else position + 1
+    return found
+
+
+def _need(repeat: Repeat, contexts: Sequence[_Context]) -> Need | None:
+    """What a repeat is to the compactions; None where the model still saw what was repeated, or
+    where it was not a compaction that took it away."""
+    marks = [one.mark for one in contexts]
+    last = bisect_left(marks, repeat.after) - 1
+    first = bisect_left(marks, repeat.before)
+    between = contexts[first : last + 1]
+    if not between or repeat.before in contexts[last].shown:
+        return None
+    taken = next(one for one in between if repeat.before not in one.shown)
+    return Need(repeat, contexts[last].mark, taken.mark)
+
+
+# what would be expected ---------------------------------------------------------------------------
+
+
+def _expected(
+    this: _Context,
+    contexts: Sequence[_Context],
+    needs: Sequence[Need],
+    repeats: Sequence[tuple[int, int]],
+    path: Path,
+) -> Expected | None:
+    """How often something is done again where no compaction is.
+
+    Every place of the path is taken for a compaction that keeps as many entries as this one did,
+    if the same number of entries lies before what it would keep and after it, and no compaction
+    between. What was done there in the entries after it that was done the last time in the entries
+    before it is counted, and the average over all places taken. A stretch is as long as leaves
+    enough places; this compaction is counted by the same one.
+    """
+    tail = this.position - this.kept_from
+    free = list(_free(contexts, len(path)))
+    summarized = this.kept_from - this.start
+    longest = max(stop - start for start, stop in free)
+    fewest = max(LEAST_PLACES, longest // 5)
+    ahead = min(this.stop - this.position - 1, MOST_AFTER, longest // 4)
+    behind = next(
+        (n for n in range(summarized, LEAST_STRETCH - 1, -1)
+         if sum(max(0, stop - start - n - tail - ahead + 1) for start, stop in free)
+         >= fewest), 0,
+    )  # fmt: skip
+    if ahead < LEAST_STRETCH or behind < LEAST_BEHIND * summarized:
+        return None
+    places = total = 0
+    for start, stop in free:
+        first, last = start + behind + tail, stop - ahead
+        if last < first:
+            continue
+        places += last - first + 1
+        # A place p sees a repeat when p - tail - behind <= before < p - tail, and
+        # p <= after < p + ahead.
+        for before, after in repeats:
+            if start <= before and after < stop:
+                low = max(first, before + tail + 1, after - ahead + 1)
+                high = min(last, after, before + tail + behind)
+                total += max(0, high - low + 1)
+    found = sum(
+        this.kept_from - behind <= path.position(need.repeat.before) < this.kept_from
+        and path.position(need.repeat.after) <= this.position + ahead
+        for need in needs
+    )
+    return Expected(total / places, found, behind, ahead, places)
+
+
+def _free(contexts: Sequence[_Context], stop: int) -> Iterator[tuple[int, int]]:
+    """The stretches of positions without a compaction or a new start."""
+    start = 0
+    for one in contexts:
+        yield start, one.position
+        start = one.position + 1
+    yield start, stop

@@ -1,0 +1,107 @@
+"""What was needed again, in words: one line for each, and sentences for a compaction or a path."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from explorer.audit.needed_again import Expected, Need, NeededAgain, NeedKind
+from explorer.audit.repeats import Repeat
+from explorer.compaction.reasons import count_text, tokens_text
+
+NEED_TITLES = {
+    NeedKind.READ: "read again",
+    NeedKind.COMMAND: "run again",
+    NeedKind.SEARCH: "searched again",
+    NeedKind.FAILURE: "failed again",
+    NeedKind.MISSING_PATH: "missing, tried again",
+    NeedKind.UNDONE_EDIT: "edit taken back",
+    NeedKind.REQUEST: "asked for again",
+}
+"""What a row is, in two or three words."""
+MEANING = (
+    "What was done again after a compaction although it had been done before and nothing had "
+    "changed, where the model saw nothing of it any more. Both entries are there to be compared."
+)
+TOO_SHORT = "The path is too short to compare with stretches without a compaction."
+_LONGEST = 160
+_PATHS = (NeedKind.READ, NeedKind.MISSING_PATH, NeedKind.UNDONE_EDIT)
+
+
+def need_text(repeat: Repeat, longest: int = _LONGEST) -> str:
+    """What was done again: the file and its lines, the command, the words."""
+    text = " ".join(repeat.text.split())
+    if len(text) > longest:
+        # The end of a path tells more than its beginning.
+        is_path = repeat.kind in _PATHS
+        text = f"…{text[1 - longest :]}" if is_path else f"{text[: longest - 1]}…"
+    if repeat.kind is NeedKind.READ and repeat.first:
+        text += f", lines {repeat.first:,} to {repeat.last:,}"
+    return text
+
+
+def short_text(repeat: Repeat) -> str:
+    """The same where there is little room: of a path the last parts."""
+    if "/" in repeat.text and repeat.kind in _PATHS:
+        repeat = repeat._replace(text="/".join(repeat.text.rsplit("/", 2)[-2:]))
+    return need_text(repeat)
+
+
+def needs_words(needs: Sequence[Need]) -> str:
+    """``7 files read again, 1 command run again, 12.4k tokens``; what a person said with its
+    place. ``Nothing was needed again`` for none."""
+    if not needs:
+        return "Nothing was needed again"
+    parts = [_count(kind, [one for one in needs if one.kind is kind]) for kind in NeedKind]
+    tokens = sum(need.repeat.tokens for need in needs)
+    words = ", ".join(part for part in parts if part)
+    return f"{words}; {tokens_text(tokens)} tokens" if tokens else words
+
+
+def _count(kind: NeedKind, needs: Sequence[Need]) -> str:
+    if not needs:
+        return ""
+    if kind is NeedKind.READ:
+        files = {need.repeat.text for need in needs}
+        return f"{count_text(len(files), 'file')} read again"
+    if kind is NeedKind.REQUEST:
+        places = ", ".join(f"#{need.repeat.after}" for need in needs)
+        return f"asked for again by the user at {places}"
+    name = {
+        NeedKind.COMMAND: "command", NeedKind.SEARCH: "search", NeedKind.FAILURE: "failure",
+        NeedKind.MISSING_PATH: "missing path", NeedKind.UNDONE_EDIT: "edit",
+    }[kind]  # fmt: skip
+    verb = {
+        NeedKind.COMMAND: "run again", NeedKind.SEARCH: "made again",
+        NeedKind.FAILURE: "met again", NeedKind.MISSING_PATH: "tried again",
+        NeedKind.UNDONE_EDIT: "taken back",
+    }[kind]  # fmt: skip
+    plural = "searches" if kind is NeedKind.SEARCH else f"{name}s"
+    return f"{len(needs):,} {name if len(needs) == 1 else plural} {verb}"
+
+
+def expected_words(expected: Expected | None) -> str:
+    """How much of it would be expected without a compaction, in a sentence."""
+    if expected is None:
+        return TOO_SHORT
+    return (
+        f"Expected without a compaction: {expected.number:.1f}, against the {expected.found:,} "
+        f"that were done within {expected.after:,} entries after it and, the time before, within "
+        f"{expected.before:,} before it ({count_text(expected.places, 'place')} of the path "
+        "compared)."
+    )
+
+
+def path_words(needed: NeededAgain) -> str:
+    """All of a path in two sentences."""
+    expected = needed.expected
+    words = f"{needs_words(needed.needs)}."
+    if not needed.needs:
+        return words
+    if expected is None or not any(one.needs and one.expected for one in needed.after):
+        return f"{words} {TOO_SHORT}"
+    compared, every = sum(one.expected is not None for one in needed.after), len(needed.after)
+    of = f" ({compared:,} of {every:,} compactions)" if compared < every else ""
+    return (
+        f"{words} Expected without compactions: {expected.number:.1f}, against the "
+        f"{expected.found:,} that can be compared{of}."
+    )

@@ -1,0 +1,420 @@
+"""What is done a second time on a path though nothing has changed: files read, commands run,
+searches, failures, edits taken back. Whether a compaction lies between is not looked at here.
+
+A repeat counts only where the session itself proves it: the same lines of the same file with the
+same text, the same command with the same output and no change of a file between. What is in doubt
+is none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from itertools import compress, islice
+from operator import eq
+from typing import NamedTuple
+
+from explorer.audit.result_text import failed, numbered_lines, output_of
+from explorer.session.describe import error_mark
+from explorer.session.entries import (
+    AssistantMessage,
+    Entry,
+    FilesMessage,
+    ShellMessage,
+    ToolResultMessage,
+    UserMessage,
+)
+from explorer.session.tool_actions import (
+    ActionKind,
+    ToolAction,
+    same_path,
+    shell_action,
+    tool_actions,
+)
+
+
+class NeedKind(StrEnum):
+    """What was done again."""
+
+    READ = "read"
+    COMMAND = "command"
+    SEARCH = "search"
+    FAILURE = "failure"
+    MISSING_PATH = "missing-path"
+    UNDONE_EDIT = "undone-edit"
+    REQUEST = "request"
+
+
+class Repeat(NamedTuple):
+    """Something that was done at one entry and again at a later one."""
+
+    kind: NeedKind
+    before: int
+    """The entry that shows it the last time before."""
+    after: int
+    """The entry that shows it again."""
+    tokens: int
+    """What it took the second time, by the estimate; 0 where that says nothing."""
+    text: str
+    """The path, the command, what was searched for, or the words."""
+    first: int = 0
+    """Of a read: the first line that was there before; 0 for none."""
+    last: int = 0
+
+
+_LEAST_LINES = 3
+"""Lines with words that a read has in common with an earlier one at least."""
+_SAME = 0.98
+"""The share of the common lines that must be the same: else the file has changed."""
+_LEAST_OUTPUT = 40
+"""Characters of an output that is worth a mention."""
+_LEAST_SHARE = 0.25
+"""The share of a read that was there before."""
+_CHECKS = re.compile(
+    r"\b(?:tests?|pytest|jest|vitest|mocha|rspec|lint\w*|check\w*|build|vet|tsc|mypy|ruff|eslint|"
+    r"clippy|compile|doctor|validate|verify)\b"
+)
+"""Programs that are run for what they say; others are run for what they do."""
+_OPEN_FAILURES = 40
+"""Failures that are remembered until the same succeeds."""
+_SHARED_WORDS = 0.5
+"""The share of its words that a command has in common with the one that solves it."""
+_LEAST_EDIT = 12
+_OF_FILES = (ActionKind.EDIT, ActionKind.WRITE, ActionKind.DELETE)
+_TAKE_BACK = re.compile(
+    r"\b(?:revert|undo|roll(?:ed)? ?back|restore|remove|put .{0,40}back|go back|"
+    r"take .{0,40}(?:back|out)|as it was|(?:old|previous|original) (?:one|way|version))\b",
+    re.IGNORECASE,
+)
+_LONGEST_ORDER = 4_000
+"""Characters of a message in which an order is looked for."""
+_DIGITS = re.compile(r"\d+")
+_NOT_MET = re.compile(
+    r"doesn't want to (?:proceed|take this action)|request interrupted|user (?:rejected|declined)|"
+    r"tool use was rejected|sibling tool call|parallel tool call|permission to use|cancell?ed|"
+    r"requested permissions|timed out|modified since read|updated successfully|not found in file|"
+    r"No changes to make|hook",
+    re.IGNORECASE,
+)
+"""Failures that say nothing of what was known: a person's no, a hook, an edit by a wrong text."""
+_UNREAD = re.compile(r"has not been read yet|must (?:first )?read|read the file first", re.I)
+_MISSING = re.compile(
+    r"no such file or directory|does not exist|ENOENT|file not found|cannot find (?:the )?path|"
+    r"path not found|os error 2",
+    re.IGNORECASE,
+)
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What was last seen of one file."""
+
+    path: str
+    marks: dict[int, int] = field(default_factory=dict)
+    """By line number: a mark of its text; empty after a change."""
+    shown_at: dict[int, int] = field(default_factory=dict)
+    """By line number: the entry that showed it."""
+    read_at: int = -1
+    """The entry at which the agent last read or wrote it, changed since or not."""
+
+
+@dataclass(slots=True)
+class _Ran:
+    """The last time that something was run or asked."""
+
+    entry: int
+    mark: int
+    changes: int
+    """How many changes of files there had been by then."""
+
+
+@dataclass(slots=True)
+class _Failure:
+    """A failure that was met."""
+
+    entry: int
+    action: ToolAction
+    mark: int
+    changes: int
+    solved: bool = False
+
+
+@dataclass
+class Repeats:
+    """Finds the repeats of one path. Give it the entries in their order; what it found is in
+    ``found``, ordered by ``after``."""
+
+    tokens: Sequence[int]
+    """Of each entry of the session."""
+    found: list[Repeat] = field(default_factory=list)
+    _calls: dict[str, tuple[int, tuple[ToolAction, ...]]] = field(default_factory=dict)
+    """By id: the entry of the call, and what it does."""
+    _open: list[str] = field(default_factory=list)
+    """The calls of the last reply."""
+    _files: dict[str, list[_Seen]] = field(default_factory=dict)
+    """By the last part of the path."""
+    _ran: dict[str, _Ran] = field(default_factory=dict)
+    _changed: list[str] = field(default_factory=list)
+    """The last parts of the paths that were changed, in order; empty for a change that does not
+    name its files."""
+    _failures: deque[_Failure] = field(default_factory=lambda: deque(maxlen=_OPEN_FAILURES))
+    _missing: dict[str, int] = field(default_factory=dict)
+    _edits: dict[tuple[str, str, str], int] = field(default_factory=dict)
+    _asked_back: int = -1
+    """Where a person last asked to take something back."""
+
+    def extend(self, entries: Iterable[tuple[int, Entry]]) -> None:
+        """Go on with further entries of the path, each with its index."""
+        for index, entry in entries:
+            body = entry.body
+            if isinstance(body, AssistantMessage):
+                self._call(index, body)
+            elif isinstance(body, ToolResultMessage):
+                at, actions = self._calls.pop(body.call_id, (-1, ()))
+                # What its agent took out of the context was not there to be known.
+                if actions and not body.is_pruned:
+                    self._result(index, entry, body, at, actions)
+            elif isinstance(body, UserMessage):
+                if not body.synthetic and _TAKE_BACK.search(entry.text[:_LONGEST_ORDER]):
+                    self._asked_back = index
+            elif isinstance(body, ShellMessage):
+                self._change(shell_action(body.command))
+            elif isinstance(body, FilesMessage):
+                for file in body.files:
+                    self._learn(_clean(file.path), index, *_numbered(file.content))
+
+    def _call(self, index: int, reply: AssistantMessage) -> None:
+        for call_id in self._open:
+            # Without a result: whether it changed its files is not known.
+            for action in self._calls.get(call_id, (-1, ()))[1]:
+                self._change(action)
+        self._open = [call.id for call in reply.calls]
+        for call in reply.calls:
+            self._calls[call.id] = index, tool_actions(call.name, call.named_arguments)
+
+    # one result ----------------------------------------------------------------------------------
+
+    def _result(
+        self,
+        index: int,
+        entry: Entry,
+        body: ToolResultMessage,
+        called: int,
+        actions: tuple[ToolAction, ...],
+    ) -> None:
+        text = output_of(entry.text)
+        is_bad = body.is_error or failed(entry.text)
+        action = actions[0]
+        if is_bad:
+            self._fail(index, action, text)
+            if action.kind not in _OF_FILES:
+                self._change(action)
+            return
+        self._succeed(action)
+        for each in actions:
+            if each.kind in (ActionKind.EDIT, ActionKind.WRITE):
+                self._undone(called, each)
+            self._change(each)
+            if each.kind is ActionKind.WRITE and each.added:
+                self._learn(each.path, called, *_numbered(each.added))
+        if action.kind is ActionKind.READ:
+            if len(actions) == 1:
+                self._read(index, action, text, self.tokens[index])
+        elif action.key:
+            self._again(index, action, text, self.tokens[index])
+
+    def _change(self, action: ToolAction) -> None:
+        """Forget what was seen of files that an action changes."""
+        if action.kind in _OF_FILES:
+            self._forget(action.path)
+        for path in action.written:
+            self._forget(path)
+        if action.changes_any:
+            # What was seen of files that it does not name is remembered: their text proves
+            # whether it is the same.
+            for name in self._files:
+                if name and name in action.text:
+                    self._forget(name)
+            self._missing.clear()
+            self._changed.append("")
+
+    def _forget(self, path: str) -> None:
+        name = _name(path)
+        self._changed.append(name)
+        for one in self._files.get(name, ()):
+            one.marks.clear()
+        for missing in [one for one in self._missing if _name(one) == name or f"/{name}/" in one]:
+            del self._missing[missing]
+
+    # files ---------------------------------------------------------------------------------------
+
+    def _seen(self, path: str) -> _Seen:
+        known = self._files.setdefault(_name(path), [])
+        for one in known:
+            if same_path(one.path, path):
+                return one
+        known.append(_Seen(path))
+        return known[-1]
+
+    def _learn(self, path: str, index: int, numbers: Sequence[int], lines: Sequence[str]) -> None:
+        seen = self._seen(path)
+        seen.read_at = index
+        seen.marks.update(zip(numbers, map(hash, lines), strict=True))
+        seen.shown_at.update(dict.fromkeys(numbers, index))
+
+    def _read(self, index: int, action: ToolAction, text: str, tokens: int) -> None:
+        numbers, lines = numbered_lines(text, action.first)
+        seen = self._seen(action.path)
+        if seen.marks:
+            before = list(map(seen.marks.get, numbers))
+            same = list(map(eq, before, map(hash, lines)))
+            is_changed = sum(same) < _SAME * (len(before) - before.count(None))
+            if is_changed:
+                seen.marks.clear()  # Something that is not recorded has changed it.
+            elif any(same):
+                self._compare(index, seen, tokens, numbers, lines, same)
+        self._learn(action.path, index, numbers, lines)
+
+    def _compare(
+        self,
+        index: int,
+        seen: _Seen,
+        tokens: int,
+        numbers: Sequence[int],
+        lines: Sequence[str],
+        same: Sequence[bool],
+    ) -> None:
+        """``same``: which of the lines were seen before."""
+        sizes = list(map(len, lines))
+        share = (sum(compress(sizes, same)) + 1) / (sum(sizes) + 1)
+        least = min(_LEAST_LINES, len(lines))
+        telling = (line for line in compress(lines, same) if any(map(str.isalnum, line)))
+        if share < _LEAST_SHARE or sum(1 for _ in islice(telling, least)) < least:
+            return
+        shown = list(compress(numbers, same))
+        before = Counter(map(seen.shown_at.get, shown)).most_common(1)[0][0]
+        there = [at for at in shown if seen.shown_at[at] == before]
+        self.found.append(Repeat(
+            NeedKind.READ, before or 0, index, round(tokens * share), seen.path, there[0], there[-1]
+        ))  # fmt: skip
+
+    # commands and searches -----------------------------------------------------------------------
+
+    def _again(self, index: int, action: ToolAction, text: str, tokens: int) -> None:
+        if action.kind is ActionKind.WAIT or action.written or action.changes_any:
+            return
+        is_search = action.kind in (ActionKind.SEARCH, ActionKind.LIST)
+        words = text.strip()
+        is_run = action.kind is ActionKind.RUN
+        if is_run and not _CHECKS.search(action.text):
+            return
+        mark = hash(_DIGITS.sub("#", words) if is_run else words)
+        ran = self._ran.get(action.key)
+        self._ran[action.key] = _Ran(index, mark, len(self._changed))
+        if ran is None or ran.mark != mark or len(words) < (1 if is_search else _LEAST_OUTPUT):
+            return
+        since = self._changed[ran.changes :]
+        if is_run or action.kind is ActionKind.STATE:
+            if since:
+                return
+        elif any(name and name in words for name in since):
+            return
+        kind = NeedKind.SEARCH if is_search else NeedKind.COMMAND
+        self.found.append(Repeat(kind, ran.entry, index, tokens, action.text))
+
+    # failures ------------------------------------------------------------------------------------
+
+    def _fail(self, index: int, action: ToolAction, text: str) -> None:
+        if _UNREAD.search(text) and action.kind in (ActionKind.EDIT, ActionKind.WRITE):
+            seen = self._seen(action.path)
+            if seen.read_at >= 0:
+                self.found.append(
+                    Repeat(NeedKind.FAILURE, seen.read_at, index, 0, _first_words(text))
+                )
+                seen.read_at = -1  # Once, until it is read.
+            return
+        if _NOT_MET.search(text[:400]) or action.kind in (ActionKind.WAIT, ActionKind.SEARCH):
+            return
+        if action.kind in (ActionKind.READ, ActionKind.LIST) and _MISSING.search(text[:400]):
+            path = action.path or action.text
+            if path in self._missing:
+                self.found.append(
+                    Repeat(NeedKind.MISSING_PATH, self._missing[path], index, 0, path)
+                )
+            self._missing[path] = index
+            return
+        if action.kind is not ActionKind.RUN or len(text.strip()) < _LEAST_OUTPUT // 2:
+            return
+        mark = error_mark(text)
+        for one in self._failures:
+            if one.mark == mark and _is_alike(one.action, action):
+                if one.solved:
+                    self.found.append(
+                        Repeat(NeedKind.FAILURE, one.entry, index, 0, _first_words(text))
+                    )
+                self._failures.remove(one)
+                break
+        self._failures.append(_Failure(index, action, mark, len(self._changed)))
+
+    def _succeed(self, action: ToolAction) -> None:
+        if action.kind is ActionKind.RUN:
+            for one in self._failures:
+                # The same command without a change proves that it failed by chance.
+                is_other = one.action.key != action.key or len(self._changed) > one.changes
+                if not one.solved and is_other and _is_alike(one.action, action):
+                    one.solved = True
+
+    # edits ---------------------------------------------------------------------------------------
+
+    def _undone(self, index: int, action: ToolAction) -> None:
+        """An edit that puts back exactly what an earlier one took out, and takes out what that
+        put in. What was only put in and is taken out again was meant to go, as a trial is;
+        and what a person asked to take back is none."""
+        removed, added = _difference(action.removed, action.added)
+        if action.kind is not ActionKind.EDIT or not removed or not added or removed == added:
+            return
+        before = self._edits.pop((action.path, added, removed), -1)
+        if before > self._asked_back and len(removed) + len(added) >= _LEAST_EDIT:
+            self.found.append(Repeat(NeedKind.UNDONE_EDIT, before, index, 0, action.path))
+        else:
+            self._edits[action.path, removed, added] = index
+
+
+def _difference(removed: str, added: str) -> tuple[str, str]:
+    """The lines that only one of two texts has."""
+    old, new = ([line.strip() for line in text.split("\n")] for text in (removed, added))
+    return (
+        "\n".join(line for line in old if line and line not in new),
+        "\n".join(line for line in new if line and line not in old),
+    )
+
+
+def _numbered(text: str) -> tuple[range, list[str]]:
+    lines = text.split("\n")
+    return range(1, len(lines) + 1), lines
+
+
+def _clean(path: str) -> str:
+    return path.replace("\\", "/")
+
+
+def _name(path: str) -> str:
+    return path.rstrip("/").rpartition("/")[2]
+
+
+def _first_words(text: str) -> str:
+    lines = [line.strip() for line in text.split("\n") if line.strip()]
+    telling = (one for one in lines if not re.match(r"Exit code|\[", one))
+    found = re.sub(r"</?tool_use_error>", "", next(telling, lines[0] if lines else ""))
+    return found[:160]
+
+
+def _is_alike(failed_one: ToolAction, other: ToolAction) -> bool:
+    """Whether a command is the one that failed, or another way to the same."""
+    if failed_one.key == other.key:
+        return True
+    words, given = (frozenset(one.text.split()) for one in (failed_one, other))
+    return len(words & given) >= _SHARED_WORDS * max(len(words), len(given), 1)

@@ -1,0 +1,312 @@
+"""What a shell command does to files, as far as its words tell: read, searched, looked, changed.
+
+Only what is plain is understood. A command with a here-document, an unbalanced quote or a program
+that is not known may do anything, and is a run of a program.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from enum import IntEnum
+from typing import NamedTuple
+
+
+class ShellWork(IntEnum):
+    """What a command is for; the larger, the more it may do."""
+
+    READ = 0
+    """Prints a part of one file, and nothing else."""
+    SEARCH = 1
+    LIST = 2
+    LOOK = 3
+    """Prints what is there otherwise: history, versions, counts."""
+    STATE = 4
+    """Prints how the working tree stands, which every change of a file changes."""
+    RUN = 5
+    """Runs a program: a test, a build, anything that is not known."""
+    WAIT = 6
+    """Waits, or asks how something that goes on by itself stands: run again by nature."""
+
+
+class ShellCommand(NamedTuple):
+    """One command line."""
+
+    work: ShellWork
+    path: str = ""
+    """The file that ``READ`` prints."""
+    first: int = 1
+    """Its first line that is printed."""
+    last: int = 0
+    """The last one; 0: to the end."""
+    folder: str = ""
+    """Where it runs, if it says so."""
+    written: tuple[str, ...] = ()
+    """Files that it plainly changes."""
+    changes_any: bool = False
+    """It may change files that it does not name: another branch, a formatter."""
+
+
+_LONGEST = 4_000
+"""Characters of a command line that is looked into."""
+_QUOTED = re.compile(r"""'[^']*'|"(?:[^"\\]|\\.)*"|\\.""", re.DOTALL)
+_TOKEN = re.compile(
+    rf"""((?:[^\s'"\\;|&<>()]|{_QUOTED.pattern})+)|([;|&\n]+|[<>()]+)|[ \t\r]+""", re.DOTALL
+)
+_RANGE = re.compile(r"(\d{1,9})(?:,(\d{1,9}|\$))?p", re.ASCII)
+_COUNT = re.compile(r"-n?(\d{1,9})$", re.ASCII)
+_NUMBER = re.compile(r"\d{1,9}", re.ASCII)
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+_ERRORS_ASIDE = re.compile(r"\s*\d?>&\d|\s*\d?>\s*(?:/dev/null|\$null)")
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_SEARCHES = _words("grep egrep fgrep rg ag ack fd select-string findstr")
+_LISTS = _words("ls tree dir exa eza get-childitem gci")
+_LOOKS = _words(
+    "cat head tail nl less more bat wc stat file which whereis type pwd echo printf printenv uname "
+    "jq sort uniq cut awk tr column xxd od diff cmp md5sum sha1sum sha256sum basename dirname "
+    "realpath readlink test [ true false rev tac fold paste comm strings du df sed find "
+    "get-content gc measure-object select-object sort-object format-table out-string where-object "
+    "foreach-object get-command write-output write-host test-path get-item resolve-path id whoami "
+    "hostname"
+)
+_WAITS = _words(
+    "sleep wait watch ps top htop lsof jobs date uptime curl wget ping nc start-sleep get-process "
+    "tmux screen kubectl docker systemctl journalctl"
+)
+_GIT_LOOKS = _words(
+    "log show blame ls-files ls-tree rev-parse branch remote tag config describe shortlog cat-file "
+    "merge-base reflog rev-list for-each-ref name-rev show-ref grep help"
+)
+_GIT_STATES = frozenset({"status", "diff", "diff-index", "diff-files"})
+_GIT_QUIET = frozenset({"add", "commit", "push", "fetch", "gc", "notes"})
+"""They change the history, not the files."""
+_FILE_CHANGES = _words(
+    "rm mv cp touch chmod ln tee mkdir rmdir install truncate remove-item move-item copy-item "
+    "set-content add-content out-file new-item"
+)
+_FORMATS = re.compile(
+    r"(?:^|[\s:_-])(?:fmt|format|fix|--fix|-w|--write|-i|--in-place|generate|codegen|gofmt|goimports"
+    r"|prettier|black|isort|unzip|tar|patch)(?:$|[\s=:_-])"
+)
+_GH_WAITS = frozenset({"run", "checks", "workflow"})
+
+
+def shell_command(line: str) -> ShellCommand:
+    """What a command line does."""
+    opaque = ShellCommand(ShellWork.RUN, changes_any=True)
+    if len(line) > _LONGEST or "<<" in line or "$(" in line or "`" in line:
+        return opaque
+    try:
+        parts = _parts(line)
+    except ValueError:
+        return opaque
+    folder, rest = _leading_folder(parts)
+    if not rest:
+        return ShellCommand(ShellWork.RUN, folder=folder)
+    read = _plain_read(rest)
+    if read is not None:
+        return read._replace(folder=folder)
+    works = [_work(words) for words, _ in rest]
+    written = tuple(path for words, out in rest for path in (*out, *_changed(words)))
+    changes_any = any(_changes_any(words) for words, _ in rest)
+    work = _joined(works)
+    if written or changes_any:
+        work = max(work, ShellWork.RUN)
+    return ShellCommand(work, folder=folder, written=written, changes_any=changes_any)
+
+
+_Part = tuple[list[str], list[str]]
+"""The words of one simple command, and the files that its output goes to."""
+
+
+def _parts(line: str) -> list[_Part]:
+    """The simple commands of a line, in order. Raises ValueError where a quote is not closed."""
+    line = _ERRORS_ASIDE.sub(" ", line)
+    parts: list[_Part] = [([], [])]
+    at, into = 0, False
+    for token in _TOKEN.finditer(line):
+        if token.start() != at:
+            break
+        at = token.end()
+        word, joint = token.groups()
+        if joint is not None and joint[0] in ";|&\n":
+            parts.append(([], []))
+        elif joint is not None:
+            into = ">" in joint
+            continue
+        elif word is not None:
+            parts[-1][1 if into else 0].append(_QUOTED.sub(_unquoted, word))
+        else:
+            continue
+        into = False
+    if at < len(line):
+        raise ValueError("a quote that is not closed")
+    return [(_bare(words), out) for words, out in parts if words or out]
+
+
+def _unquoted(found: re.Match[str]) -> str:
+    text = found.group()
+    if text[0] == "\\":
+        # A backslash before a letter is a path of Windows, not an escape.
+        return text if text[1].isalnum() else text[1]
+    return text[1:-1] if text[0] == "'" else re.sub(r'\\(["\\$`])', r"\1", text[1:-1])
+
+
+def _bare(words: list[str]) -> list[str]:
+    """The words without what only says how the command is run."""
+    while words:
+        head = words[0]
+        if _ASSIGNMENT.match(head) or head in ("sudo", "command", "time", "nohup", "exec", "!"):
+            words = words[1:]
+        elif head == "timeout" and len(words) > 2:
+            words = words[2:]
+        else:
+            break
+    return words
+
+
+def _leading_folder(parts: list[_Part]) -> tuple[str, list[_Part]]:
+    folder = ""
+    while parts and parts[0][0][:1] in (["cd"], ["pushd"], ["set"], ["Set-Location"]):
+        words = parts[0][0]
+        if words[0] != "set" and len(words) > 1:
+            folder = words[-1]
+        parts = parts[1:]
+    return folder, parts
+
+
+# reading one file ------------------------------------------------------------------------------
+
+
+def _plain_read(parts: Sequence[_Part]) -> ShellCommand | None:
+    """``cat f``, ``sed -n 1,80p f``, ``head -20 f``, ``nl -ba f | sed -n 1,80p``; None for else."""
+    if any(out for _, out in parts) or len(parts) > 2:
+        return None
+    found = _one_file(parts[0][0])
+    if found is None or len(parts) == 1:
+        return found
+    # A filter of the lines in the order that they have.
+    words = parts[1][0]
+    first, last = _lines_of(words)
+    if first <= 0 or len(words) > 3 or found.last or found.first != 1:
+        return None
+    return found._replace(first=first, last=last)
+
+
+def _one_file(words: list[str]) -> ShellCommand | None:
+    head = words[0].rpartition("/")[2].lower() if words else ""
+    if head in ("cat", "nl", "bat", "less", "more"):
+        files = [word for word in words[1:] if not word.startswith("-")]
+        first, last = 1, 0
+    elif head in ("sed", "head"):
+        first, last = _lines_of(words)
+        files = [word for word in words[1:] if _is_file_of(head, word)]
+    elif head in ("get-content", "gc", "type"):
+        files = [word for word in words[1:] if not word.startswith("-")]
+        first, last = (1, 0) if len(words) == 2 else (0, 0)
+    else:
+        return None
+    if first <= 0 or len(files) != 1 or any(mark in files[0] for mark in "*?$<"):
+        return None
+    return ShellCommand(ShellWork.READ, files[0], first, last)
+
+
+def _is_file_of(head: str, word: str) -> bool:
+    if word.startswith("-") or _NUMBER.fullmatch(word):
+        return False
+    return head != "sed" or _RANGE.fullmatch(word) is None
+
+
+def _lines_of(words: list[str]) -> tuple[int, int]:
+    """The lines that ``sed -n A,Bp`` or ``head -N`` prints; (0, 0) for anything else."""
+    if words and words[0] == "sed" and "-n" in words[1:2]:
+        ranges = [found for word in words[2:] if (found := _RANGE.fullmatch(word))]
+        if len(ranges) != 1:
+            return 0, 0
+        first, last = ranges[0].group(1), ranges[0].group(2)
+        if last == "$":
+            return int(first), 0
+        return int(first), int(last or first)
+    if words and words[0] == "head":
+        counts = [found for word in words[1:] if (found := _COUNT.match(word))]
+        numbers = [word for word in words[1:] if _NUMBER.fullmatch(word)]
+        if "-c" in words or len(counts) + len(numbers) > 1:
+            return 0, 0
+        last = counts[0].group(1) if counts else numbers[0] if numbers else "10"
+        return 1, int(last)
+    return 0, 0
+
+
+# what else it does ------------------------------------------------------------------------------
+
+
+def _joined(works: Sequence[ShellWork]) -> ShellWork:
+    """What several commands are together; the first one says what filters after it are for."""
+    if max(works) >= ShellWork.STATE:
+        return max(works)
+    return works[0] if works[0] in (ShellWork.SEARCH, ShellWork.LIST) else ShellWork.LOOK
+
+
+def _work(words: list[str]) -> ShellWork:
+    if not words:
+        return ShellWork.LOOK
+    head = words[0].rpartition("/")[2].lower()
+    if head == "git":
+        return _git_work(_git_words(words))
+    if head == "gh":
+        is_wait = not _GH_WAITS.isdisjoint(words[1:3])
+        is_look = words[2:3] in (["view"], ["list"], ["diff"])
+        return ShellWork.WAIT if is_wait else ShellWork.LOOK if is_look else ShellWork.RUN
+    if head in _WAITS or (head == "tail" and "-f" in words):
+        return ShellWork.WAIT
+    if head in _SEARCHES or (head == "find" and not {"-delete", "-exec", "-ok"} & set(words)):
+        return ShellWork.SEARCH
+    if head in _LISTS:
+        return ShellWork.LIST
+    is_help = len(words) < 4 and words[-1] in ("--help", "--version", "-h", "-V", "version")
+    if is_help or (head in _LOOKS and head != "find"):
+        return ShellWork.LOOK
+    return ShellWork.RUN
+
+
+def _git_words(words: list[str]) -> list[str]:
+    """The words from git's own command on."""
+    at = 1
+    while at < len(words) and words[at].startswith("-"):
+        at += 2 if words[at] in ("-C", "-c") else 1
+    return words[at:]
+
+
+def _git_work(words: list[str]) -> ShellWork:
+    name = words[0] if words else ""
+    if name == "diff" and len([word for word in words[1:] if not word.startswith("-")]) > 1:
+        return ShellWork.LOOK
+    if name in _GIT_STATES:
+        return ShellWork.STATE
+    return ShellWork.LOOK if name in _GIT_LOOKS else ShellWork.RUN
+
+
+def _changed(words: list[str]) -> list[str]:
+    """Files that a simple command plainly changes."""
+    head = words[0].rpartition("/")[2].lower() if words else ""
+    if head in _FILE_CHANGES:
+        return [word for word in words[1:] if not word.startswith("-")]
+    if head in ("sed", "perl") and any(word.startswith(("-i", "-pi")) for word in words[1:]):
+        return [word for word in words[1:] if not word.startswith("-")]
+    return []
+
+
+def _changes_any(words: list[str]) -> bool:
+    head = words[0].rpartition("/")[2].lower() if words else ""
+    if head == "git":
+        git = _git_words(words)
+        name = git[0] if git else ""
+        return name not in _GIT_LOOKS | _GIT_STATES | _GIT_QUIET
+    if head in _SEARCHES | _LISTS | _LOOKS | _WAITS | _FILE_CHANGES or head in ("gh", "perl"):
+        return False
+    return _FORMATS.search(" ".join(words)) is not None

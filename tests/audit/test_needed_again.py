@@ -1,0 +1,423 @@
+"""What was needed again after a compaction: each kind where it is so, and what only
+looks like it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from explorer.audit.needed_again import NeedKind
+from explorer.audit.needed_words import TOO_SHORT, expected_words, needs_words, path_words
+from explorer.session.tool_actions import ActionKind, tool_actions
+from tests.audit.agent_work import FILE, AgentWork
+
+READ, COMMAND, SEARCH = NeedKind.READ, NeedKind.COMMAND, NeedKind.SEARCH
+RULE = "Always use Postgres for the jobs table, never the local sqlite file."
+STATUS = "On branch main\nnothing to commit, working tree clean, all is pushed"
+
+
+# files ---------------------------------------------------------------------------------------
+
+
+def test_a_file_read_again_shows_both_entries_and_what_it_took() -> None:
+    made = AgentWork()
+    before = made.read()
+    first = made.compact()
+    after = made.read()
+    need = made.need()
+    assert (need.kind, need.repeat.before, need.repeat.after) == (READ, before, after)
+    assert (need.after, need.taken_by, need.repeat.text) == (first, first, "/w/a.py")
+    assert need.repeat.tokens == pytest.approx(made.tree.columns.estimate[after], rel=0.02)
+
+
+def test_of_two_ranges_only_what_both_show_counts() -> None:
+    made = AgentWork()
+    before = made.read(first=1, count=20)
+    made.compact()
+    after = made.read(first=11, count=20)
+    repeat = made.need().repeat
+    assert (repeat.before, repeat.after, repeat.first, repeat.last) == (before, after, 11, 20)
+    assert repeat.tokens == pytest.approx(made.tree.columns.estimate[after] / 2, rel=0.1)
+
+
+def test_a_file_is_known_by_whatever_tool_shows_it() -> None:
+    made = AgentWork()
+    numbered = "\n".join(f"{at:6}→{line}" for at, line in enumerate(FILE.split("\n"), 1))
+    made.call("Read", numbered, file_path="/w/src/a.py")
+    made.call("exec_command", f"Chunk ID: 1\nWall time: 0.1 seconds\nProcess exited with code 0\n"
+              f"Output:\n{FILE}", cmd="sed -n '1,60p' src/a.py", workdir="/w")  # fmt: skip
+    made.compact()
+    after = made.run("cd /w && cat src/a.py", FILE)
+    assert [(kind, at) for kind, _, at in made.needs()] == [(READ, after)]
+
+
+def test_what_the_agent_wrote_itself_is_known_too() -> None:
+    made = AgentWork()
+    written = made.call("write", "Successfully wrote", path="/w/a.py", content=FILE) - 1
+    made.compact()
+    after = made.read()
+    assert made.needs() == [(READ, written, after)]
+
+
+def _edited(made: AgentWork) -> None:
+    made.edit("line 3 of the file = 9", "line 3 of the file = 10")
+
+
+def _written_by_a_command(made: AgentWork) -> None:
+    made.run("sed -i s/x/y/ a.py", "")
+
+
+def _patched_by_a_command(made: AgentWork) -> None:
+    made.run("apply_patch <<'PATCH'\n*** Begin Patch\n*** Update File: a.py\n-x\n+y\nPATCH", "")
+
+
+def _formatted(made: AgentWork) -> None:
+    made.run("npx prettier --write src/a.py", "a.py 20 ms")
+
+
+def _edited_without_a_result(made: AgentWork) -> None:
+    made.ask("edit", path="/w/a.py", oldText="a", newText="b")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [_edited, _written_by_a_command, _patched_by_a_command, _formatted, _edited_without_a_result],
+)
+def test_a_file_that_was_changed_since_is_read_for_a_reason(
+    change: Callable[[AgentWork], None],
+) -> None:
+    made = AgentWork()
+    made.read()
+    change(made)
+    made.compact()
+    made.read()
+    assert made.needs() == []
+
+
+def test_a_file_that_somebody_else_changed_is_told_by_its_text() -> None:
+    made = AgentWork()
+    made.read()
+    made.compact()
+    made.read(of=FILE.replace("= ", "== "))
+    assert made.needs() == []
+
+
+def test_an_edit_that_failed_changes_nothing() -> None:
+    made = AgentWork()
+    before = made.read()
+    made.call("edit", "the text was not found in file", error=True, path="/w/a.py", oldText="q")
+    made.compact()
+    assert made.needs() == []
+    assert made.read() and made.needs() == [(READ, before, len(made.entries) - 1)]
+
+
+def test_what_the_model_still_saw_was_not_needed_again() -> None:
+    made = AgentWork()
+    made.reply()
+    before = made.read()
+    made.compact(kept=before - 1)
+    made.read()
+    assert made.needs() == [], "it is in the kept tail"
+    taken = made.compact()
+    after = made.read()
+    need = made.need()
+    assert (need.repeat.after, need.taken_by) == (after, taken)
+
+
+def test_reading_twice_after_a_compaction_is_needed_once() -> None:
+    made = AgentWork()
+    before = made.read()
+    made.compact()
+    after = made.read()
+    made.read()
+    assert made.needs() == [(READ, before, after)]
+
+
+def test_other_lines_and_other_files_of_the_same_name_are_new() -> None:
+    made = AgentWork()
+    made.read(first=1, count=10)
+    made.compact()
+    made.read(first=21, count=10)
+    made.read(path="/other/a.py", first=1, count=10)
+    assert made.needs() == []
+
+
+# commands and searches -----------------------------------------------------------------------
+
+
+def test_a_command_with_the_same_output_and_no_change_between() -> None:
+    made = AgentWork()
+    before = made.run("git status", STATUS)
+    made.compact()
+    after = made.run("git status", STATUS)
+    assert made.needs() == [(COMMAND, before, after)]
+
+
+@pytest.mark.parametrize("command", ["pytest -q", "git status"])
+def test_a_test_after_an_edit_is_not_again(command: str) -> None:
+    made = AgentWork()
+    made.run(command, STATUS)
+    made.compact()
+    made.edit("a", "b", "/w/b.py")
+    made.run(command, STATUS)
+    assert made.needs() == []
+
+
+@pytest.mark.parametrize("command", ["sleep 5; tail log", "gh run view 7", "git push", "rm -r x"])
+def test_waiting_and_doing_are_run_again_by_nature(command: str) -> None:
+    made = AgentWork()
+    made.run(command, STATUS)
+    made.compact()
+    made.run(command, STATUS)
+    assert made.needs() == []
+
+
+def test_the_same_search_with_the_same_finds() -> None:
+    made = AgentWork()
+    before = made.call("grep", "a.py:3: timeout", pattern="timeout", path="/w")
+    made.call("grep", "a.py:9: retries", pattern="retries", path="/w")
+    made.compact()
+    after = made.call("grep", "a.py:3: timeout", pattern="timeout", path="/w")
+    made.call("grep", "a.py:9: retries\nb.py:1: retries", pattern="retries", path="/w")
+    assert made.needs() == [(SEARCH, before, after)], "the other one found more"
+
+
+# failures and edits ----------------------------------------------------------------------------
+
+
+def _failing(made: AgentWork, command: str = "python -m pytest tests") -> int:
+    return made.run(command, "bash: python: command not found, exit 127", error=True)
+
+
+def test_a_failure_that_was_solved_is_met_again() -> None:
+    made = AgentWork()
+    before = _failing(made)
+    made.run("python3 -m pytest tests", "3 passed in 0.2 s, nothing else to be told")
+    made.compact()
+    after = _failing(made)
+    assert made.needs() == [(NeedKind.FAILURE, before, after)]
+
+
+def test_a_failure_that_goes_on_or_that_passed_by_chance_was_never_solved() -> None:
+    made = AgentWork()
+    _failing(made)
+    made.compact()
+    _failing(made)
+    assert made.needs() == []
+    chance = AgentWork()
+    _failing(chance)
+    chance.run("python -m pytest tests", "3 passed in 0.2 s, nothing else to be told")
+    chance.compact()
+    _failing(chance)
+    assert chance.needs() == [], "the same command without a change: it failed by chance"
+
+
+def test_an_edit_is_refused_since_the_agent_has_not_read_the_file_any_more() -> None:
+    made = AgentWork()
+    before = made.read()
+    made.compact()
+    refused = "<tool_use_error>File has not been read yet. Read it first.</tool_use_error>"
+    after = made.call("edit", refused, error=True, path="/w/a.py", oldText="a", newText="b")
+    made.call("edit", refused, error=True, path="/w/a.py", oldText="c", newText="d")
+    assert made.needs() == [(NeedKind.FAILURE, before, after)], "once, until it is read"
+
+
+def test_a_path_that_is_known_to_be_missing_is_tried_again() -> None:
+    made = AgentWork()
+    missing = "ENOENT: no such file or directory"
+    before = made.call("read", missing, error=True, path="/w/gone.py")
+    made.call("read", missing, error=True, path="/w/made.py")
+    made.call("write", "wrote it", path="/w/made.py", content="x")
+    made.compact()
+    after = made.call("read", missing, error=True, path="/w/gone.py")
+    made.call("read", missing, error=True, path="/w/made.py")
+    assert made.needs() == [(NeedKind.MISSING_PATH, before, after)], "the other one was made"
+
+
+def test_an_edit_that_takes_back_an_edit() -> None:
+    made = AgentWork()
+    before = made.edit("timeout = 30  # seconds", "timeout = 60  # seconds")
+    made.compact()
+    after = made.edit("timeout = 60  # seconds", "timeout = 30  # seconds")
+    assert made.needs() == [(NeedKind.UNDONE_EDIT, before, after)]
+
+
+def test_a_patch_that_takes_back_a_patch() -> None:
+    made = AgentWork()
+    head = "*** Begin Patch\n*** Update File: a.py\n@@\n"
+    patch = f"{head}-timeout = 30\n+timeout = 60\n*** End Patch"
+    before = made.call("apply_patch", "Success", input=patch) - 1
+    made.compact()
+    back = f"{head}-timeout = 60\n+timeout = 30\n*** End Patch"
+    after = made.call("apply_patch", "Success", input=back) - 1
+    assert made.needs() == [(NeedKind.UNDONE_EDIT, before, after)]
+
+
+def test_an_edit_that_the_user_wants_back_is_taken_back_for_a_reason() -> None:
+    made = AgentWork()
+    made.edit("timeout = 30  # seconds", "timeout = 60  # seconds")
+    made.compact()
+    made.user("Please undo the change of the timeout.")
+    made.edit("timeout = 60  # seconds", "timeout = 30  # seconds")
+    assert made.needs() == []
+
+
+def test_what_was_put_in_as_a_trial_may_be_taken_out() -> None:
+    made = AgentWork()
+    made.edit("import os\nimport re", "import os\nimport pdb\nimport re")
+    made.compact()
+    made.edit("import os\nimport pdb\nimport re", "import os\nimport re")
+    assert made.needs() == []
+
+
+# what a person said ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "again",
+    [
+        RULE,
+        "Please always use Postgres for the jobs table, never the local sqlite file!",
+        "As I said, the jobs table goes to Postgres.",
+        "That's not what I asked, the jobs table must use Postgres",
+    ],
+)
+def test_the_user_says_an_instruction_again(again: str) -> None:
+    made = AgentWork()
+    before = made.user(f"Build the queue. {RULE}")
+    made.compact()
+    after = made.user(again)
+    assert made.needs() == [(NeedKind.REQUEST, before, after)]
+
+
+@pytest.mark.parametrize(
+    ("first", "again"),
+    [
+        ("Commit this.", "Commit this."),
+        ("Run the tests again.", "Run the tests again."),
+        (RULE, "Use Postgres for the sessions table as well."),
+        (RULE, "As I said, the weather is fine."),
+        ("Create a custom light theme for me and open it in the editor.",
+         "Create a custom dark theme for me and open it in the editor."),
+        ("why is this shown?\n\n  v main *  always use Postgres for the jobs table, never sqlite",
+         "  v main *  always use Postgres for the jobs table, never sqlite"),
+    ],
+)  # fmt: skip
+def test_habit_other_things_and_what_was_pasted_are_not_said_again(first: str, again: str) -> None:
+    made = AgentWork()
+    made.user(first)
+    made.compact()
+    made.user(again)
+    assert made.needs() == []
+
+
+def test_what_nobody_typed_and_what_is_still_seen_is_not_said_again() -> None:
+    made = AgentWork()
+    made.user(RULE, synthetic=True)
+    kept = made.user("Never touch the files below vendor, they are generated from elsewhere.")
+    made.compact(kept)
+    made.user(RULE)
+    made.user("Never touch the files below vendor, they are generated from elsewhere.")
+    assert made.needs() == []
+
+
+# what would be expected ------------------------------------------------------------------------
+
+
+def _habit(made: AgentWork, rounds: int) -> None:
+    """An agent that reads the same file every four rounds, whatever happens."""
+    for at in range(rounds):
+        made.read() if at % 4 == 0 else made.run(f"go test ./{at}", f"ok {at} in no time at all")
+
+
+def test_habit_is_expected_without_a_compaction_too() -> None:
+    made = AgentWork()
+    _habit(made, 60)
+    made.compact()
+    _habit(made, 60)
+    expected = made.found().after[0].expected
+    assert expected is not None and expected.found == 1
+    assert expected.number == pytest.approx(1, abs=0.2), "it is no more than elsewhere"
+    assert "against the 1 that" in expected_words(expected)
+
+
+def test_what_only_a_compaction_brings_is_not_expected() -> None:
+    made = AgentWork()
+    for at in range(30):
+        made.read(f"/w/{at}.py")
+    made.compact()
+    for at in reversed(range(30)):
+        made.read(f"/w/{at}.py")
+    (one,) = made.found().after
+    assert one.expected is not None and one.expected.number == 0
+    assert one.expected.found >= 5 and len(one.needs) == 30
+    assert needs_words(one.needs).startswith("30 files read again; ")
+
+
+def test_a_short_path_is_not_compared() -> None:
+    made = AgentWork()
+    made.read()
+    made.compact()
+    made.read()
+    found = made.found()
+    assert found.after[0].expected is None and found.expected is None
+    assert expected_words(None) == TOO_SHORT and TOO_SHORT in path_words(found)
+
+
+def test_a_path_without_a_compaction_is_not_read_at_all() -> None:
+    made = AgentWork()
+    made.read()
+    made.read()
+    made.entries.clear()  # Reading any entry would fail.
+    made.entries += [None] * 4  # type: ignore[list-item]
+    assert made.found().after == ()
+
+
+# the table of tools ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "kind", "path", "lines"),
+    [
+        ("Read", {"file_path": "/w/a", "offset": 5, "limit": 10}, "read", "/w/a", (5, 14)),
+        ("copilot_readFile", {"filePath": "a", "startLine": 2, "endLine": 9}, "read", "a", (2, 9)),
+        ("view", {"path": "C:\\w\\a", "view_range": [3, 4]}, "read", "C:/w/a", (3, 4)),
+        ("read_files", {"files": [{"path": "a"}]}, "read", "a", (1, 0)),
+        ("exec_command", {"cmd": "nl -ba 'b c' | sed -n 4,8p", "workdir": "/w"}, "read", "/w/b c",
+         (4, 8)),
+        ("run_shell_command", {"command": "head -n 20 ./a"}, "read", "a", (1, 20)),
+        ("shell", {"command": ["bash", "-lc", "cd /w; cat a"]}, "read", "/w/a", (1, 0)),
+        ("replace", {"file_path": "a", "old_string": "x"}, "edit", "a", (1, 0)),
+        ("apply_patch", {"input": "*** Begin Patch\n*** Add File: n.py\n+x"}, "write", "n.py",
+         (1, 0)),
+        ("LS", {"path": "/w"}, "list", "", (1, 0)),
+        ("execute_command", {"command": "rg x | head"}, "search", "", (1, 0)),
+        ("bash", {"command": "cat a b"}, "look", "", (1, 0)),
+        ("bash", {"command": "cat <<EOF > a\nx\nEOF"}, "run", "", (1, 0)),
+        ("bash", {"command": "echo 'not closed"}, "run", "", (1, 0)),
+        ("never-heard-of", {"path": 3}, "other", "", (1, 0)),
+    ],
+)  # fmt: skip
+def test_the_tools_of_all_agents_in_one_vocabulary(
+    tool: str, arguments: object, kind: str, path: str, lines: tuple[int, int]
+) -> None:
+    (action,) = tool_actions(tool, arguments)
+    assert (action.kind, action.path, (action.first, action.last)) == (
+        ActionKind(kind), path, lines,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("command", "changes_any", "written"),
+    [
+        ("git checkout main", True, ()),
+        ("npx prettier --write .", True, ()),
+        ("git commit -m 'fix: a'", False, ()),
+        ("echo x > out.txt 2>&1", False, ("out.txt",)),
+        ("grep -rn x . 2>/dev/null", False, ()),
+    ],
+)
+def test_what_a_command_changes(command: str, changes_any: bool, written: tuple[str, ...]) -> None:
+    (action,) = tool_actions("bash", {"command": command})
+    assert (action.changes_any, action.written) == (changes_any, written)

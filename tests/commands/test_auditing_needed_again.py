@@ -1,0 +1,54 @@
+"""The command ``audit`` begins with what was needed again, in every form, and may fail on it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from explorer.settings import paths
+from tests.audit.reported import write_losing
+from tests.commands.processes import called
+from tests.services.clock import SAMPLE
+
+
+def test_the_audit_begins_with_it_and_a_build_may_fail_on_it() -> None:
+    status, out, err = called("audit", str(SAMPLE), "--fail-on", "needed-again")
+    lines = out.splitlines()
+    assert status == 3 and "needed-again: something was needed again" in err
+    assert lines[1].startswith("Needed again: 2 files read again; ")
+    rows = [line.split() for line in lines[3:5]]
+    assert [(row[3], row[4]) for row in rows] == [("#63", "#206"), ("#10", "#225")]
+
+
+def test_where_nothing_was_needed_again_no_build_fails(tmp_path: Path) -> None:
+    file = write_losing(tmp_path / "losing.jsonl")
+    status, out, _ = called("audit", str(file), "--fail-on", "needed-again")
+    assert status == 0 and "Needed again: Nothing was needed again." in out
+
+
+@pytest.mark.parametrize("form", ["html", "md"])
+def test_the_report_begins_with_it(form: str) -> None:
+    status, out, _ = called("audit", str(SAMPLE), "--format", form)
+    assert status == 0
+    first = out.index("2 files read again")
+    assert first < out.index("At most")
+    part = out[first : out.index("At most")]
+    for words in ("src/network.py, lines 1 to 32", "#63", "#206"):
+        assert words in part
+
+
+def test_json_names_both_entries_of_each() -> None:
+    schema = json.loads(paths.resource_path("audit-report.schema.json").read_text("utf-8"))
+    _, out, _ = called("audit", str(SAMPLE), "--json")
+    told = json.loads(out)
+    jsonschema.validate(told, schema)
+    found = told["needed_again"]
+    assert (found["number"], [len(one["needs"]) for one in found["after"]]) == (2, [0, 2])
+    first = found["after"][1]["needs"][0]
+    assert (first["kind"], first["text"], first["lines"]) == ("read", "src/network.py", [1, 32])
+    assert (first["before"]["index"], first["after"]["index"]) == (63, 206)
+    _, out, _ = called("audit", str(SAMPLE), "--json", "--compaction", "#105")
+    assert json.loads(out)["needed_again"]["number"] == 0, "of that compaction alone"

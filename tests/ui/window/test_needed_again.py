@@ -1,0 +1,73 @@
+"""What was needed again, in the whole window: the audit's first page, both entries, threads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from explorer.audit.needed_again import Need, NeedKind
+from tests.audit.agent_work import FILE
+from tests.ui.window.house import House
+from tests.ui.window.test_audit import audited, compaction, reply, user, write
+from ui.audit.tab import LEDGER, NEEDED
+
+RULE = "Always use Postgres for the jobs table, never the local sqlite file."
+
+
+def _read(number: int) -> list[dict[str, object]]:
+    asked = {"type": "toolCall", "id": f"c{number}", "name": "read", "arguments": {"path": "a.py"}}
+    said = {"role": "assistant", "content": [asked], "stopReason": "toolUse"}
+    told = {
+        "role": "toolResult", "toolCallId": f"c{number}", "toolName": "read", "isError": False,
+        "content": [{"type": "text", "text": FILE}],
+    }  # fmt: skip
+    return [{"type": "message", "message": said}, {"type": "message", "message": told}]
+
+
+async def test_a_compaction_is_judged_by_what_was_needed_again(
+    house: House, tmp_path: Path
+) -> None:
+    path = write(
+        tmp_path / "again.jsonl",
+        [
+            user(RULE),  # 0
+            *_read(1),  # 2
+            reply("It is read."),
+            user("Go on."),  # 4
+            compaction(4, "## Goal\nA queue."),  # 5
+            *_read(2),  # 7
+            user(RULE),  # 8
+            reply("Sorry."),
+        ],
+    )
+    live = await house.start(path)
+    await audited(live)
+    tab, page, shown = live.window.audit, live.window.audit.needed, live.window.map
+
+    def threads() -> list[tuple[int, int]]:
+        return list(shown.model.threads)
+
+    await live.until(lambda: page.model.rows, "what was needed again")
+    assert tab.page() == NEEDED, "it comes first"
+    assert "1 file read again" in page.summary.text()
+    assert "asked for again by the user at #8" in page.summary.text()
+    assert threads() == [(2, 7), (0, 8)], "all of #5, whose row is chosen"
+    live.keys("Ctrl+1")
+    await live.until(lambda: not threads(), "none while the page is not looked at")
+    live.keys("Ctrl+4")
+    page.table.setFocus()
+    live.keys("Down", to=page.table)
+    chosen = page.chosen()
+    assert isinstance(chosen, Need) and chosen.kind is NeedKind.READ
+    assert threads() == [(2, 7)], "those of the row alone"
+    assert "Compaction #5 took it out of the context" in page.part.where.accessibleName()
+    live.press_button("Show before", page.part)
+    await live.until(lambda: shown.selected == 2, "the entry before")
+    live.press_button("Show again", page.part)
+    await live.until(lambda: shown.selected == 7, "the entry after")
+    assert threads() == [(2, 7)]
+    with_thread = shown.view.viewport().grab().toImage()
+    tab.show_page(LEDGER)
+    assert not threads(), "the page is left, and no compaction is selected"
+    assert shown.view.viewport().grab().toImage() != with_thread
+    shown.select(5)
+    await live.until(lambda: threads() == [(2, 7), (0, 8)], "those of a compaction")

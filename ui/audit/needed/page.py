@@ -1,0 +1,232 @@
+"""The page of what was needed again: one row per compaction and per thing, with both entries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from PySide6.QtCore import QModelIndex, Qt, Signal
+from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QWidget
+
+from explorer.audit.needed_again import Need, NeededAfter, NeededAgain
+from explorer.audit.needed_words import (
+    MEANING,
+    NEED_TITLES,
+    expected_words,
+    need_text,
+    needs_words,
+    path_words,
+    short_text,
+)
+from explorer.session.tree import SessionTree
+from ui.audit.ledger_view import LEAST_ROWS, ONE_FIGURE
+from ui.audit.words import sentence_case
+from ui.compaction.words import entry_links
+from ui.theme import S8, S12, S16, bind_font, ui_font
+from ui.widgets.entry_table import EntryCells, EntryModel, EntryTableView
+from ui.widgets.figures import full
+from ui.widgets.flow import wrapping_row
+from ui.widgets.labels import Caption, ClickLabel, Hairline
+from ui.widgets.panels import EmptyState, OnePage, column_in
+from ui.widgets.table import RIGHT, Column
+
+NeedRow = NeededAfter | Need
+Threads = tuple[tuple[int, int], ...]
+"""Pairs of entries: the one before and the one after."""
+
+NOTHING_COMPACTED = (
+    "Nothing was compacted here",
+    "A recorded compaction is judged by what had to be done again after it. This path has none.",
+)
+NOTHING_NEEDED = (
+    "Nothing was needed again",
+    "After the compactions of this path no file was read, no command run and nothing asked for "
+    "again that is known to be the same as before.",
+)
+
+
+def threads_of(row: NeedRow | None) -> Threads:
+    """The entries that a row leads to, as pairs."""
+    if row is None:
+        return ()
+    needs = row.needs if isinstance(row, NeededAfter) else (row,)
+    return tuple((need.repeat.before, need.repeat.after) for need in needs)
+
+
+def _tokens(row: NeedRow) -> int:
+    return row.tokens if isinstance(row, NeededAfter) else row.repeat.tokens
+
+
+def _line(row: NeedRow) -> str:
+    return needs_words(row.needs) if isinstance(row, NeededAfter) else need_text(row.repeat)
+
+
+def _short_line(row: NeedRow) -> str:
+    return needs_words(row.needs) if isinstance(row, NeededAfter) else short_text(row.repeat)
+
+
+def _sentence(row: NeedRow) -> str:
+    if isinstance(row, NeededAfter):
+        return f"After compaction #{row.compaction}: {_line(row)}. {expected_words(row.expected)}"
+    repeat = row.repeat
+    return (
+        f"{sentence_case(NEED_TITLES[repeat.kind])}: {_line(row)}. "
+        f"Before at #{repeat.before}, again at #{repeat.after}."
+    )
+
+
+class NeedModel(EntryModel[NeedRow]):
+    """A row for each compaction after which anything was needed, and below it what that was."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(
+            "Where, and what was needed again",
+            (
+                Column(
+                    "Tokens", lambda row: full(_tokens(row)) if _tokens(row) else "–", RIGHT,
+                    _tokens, shown_from=ONE_FIGURE,
+                ),
+            ),
+            EntryCells(
+                lambda row: (
+                    row.compaction if isinstance(row, NeededAfter) else row.repeat.after
+                ),
+                lambda row, _line: _sentence(row),
+                lead=lambda row: (
+                    "" if isinstance(row, NeededAfter) else f"{NEED_TITLES[row.repeat.kind]}  "
+                ),
+                strong=lambda row: isinstance(row, NeededAfter),
+                line=_short_line,
+            ),
+            parent,
+        )  # fmt: skip
+
+
+class NeedWidget(QWidget):
+    """The chosen row in full, and the way to its entries."""
+
+    entry_requested = Signal(int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._row: NeedRow | None = None
+        self.title = QLabel(self)
+        self.title.setTextFormat(Qt.TextFormat.PlainText)
+        self.title.setWordWrap(True)
+        bind_font(self.title, lambda: ui_font(0.5, bold=True))
+        self.where = ClickLabel(self)
+        self.where.link.connect(
+            lambda link: self.entry_requested.emit(int(link.removeprefix("entry:")))
+        )
+        self.note = Caption(parent=self, wraps=True)
+        self.before = self._button("Show &before", "Select the entry that shows it before")
+        self.after = self._button("Sho&w again", "Select the entry that shows it again")
+        self.before.clicked.connect(lambda: self._show(0))
+        self.after.clicked.connect(lambda: self._show(1))
+        column = column_in(self, S8, (S16, S12, S16, S12))
+        for part in (self.title, self.where, self.note):
+            column.addWidget(part)
+        column.addLayout(wrapping_row(self.before, self.after))
+        column.addStretch(1)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
+        self.setAccessibleName("Before and again")
+
+    def _button(self, text: str, tip: str) -> QPushButton:
+        button = QPushButton(text, self)
+        button.setToolTip(tip)
+        return button
+
+    def show_row(self, row: NeedRow) -> None:
+        """Tell of one row."""
+        self._row = row
+        is_need = isinstance(row, Need)
+        # A path keeps its letters as they are.
+        self.title.setText(_line(row) if is_need else sentence_case(_line(row)))
+        self.before.setVisible(is_need)
+        self.after.setVisible(is_need)
+        if isinstance(row, NeededAfter):
+            where, note = f"After compaction #{row.compaction}.", expected_words(row.expected)
+        else:
+            repeat = row.repeat
+            where = (
+                f"{sentence_case(NEED_TITLES[repeat.kind])}: before at #{repeat.before}, again at "
+                f"#{repeat.after}. Compaction #{row.taken_by} took it out of the context."
+            )
+            tokens = (
+                f"It took {full(repeat.tokens)} tokens the second time." if repeat.tokens else ""
+            )
+            note = tokens
+        self.where.set_words(entry_links(where), where)
+        self.note.setText(note)
+        self.note.setVisible(bool(note))
+
+    def _show(self, which: int) -> None:
+        if isinstance(self._row, Need):
+            repeat = self._row.repeat
+            self.entry_requested.emit((repeat.before, repeat.after)[which])
+
+
+class NeededPage(QWidget):
+    """What was needed again on a path: in a sentence, as rows, and of one row both entries."""
+
+    entry_requested = Signal(int)
+    row_changed = Signal()
+    """Another row is the chosen one."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.summary = Caption(parent=self, wraps=True)
+        self.summary.setContentsMargins(S16, S8, S16, S8)
+        self.summary.setToolTip(MEANING)
+        self.model = NeedModel(self)
+        self.table = EntryTableView(self.model, "Needed again", self, LEAST_ROWS)
+        self.part = NeedWidget(self)
+        self.table.selectionModel().currentChanged.connect(self._current)
+        self.table.entry_chosen.connect(self.entry_requested)
+        self.part.entry_requested.connect(self.entry_requested)
+        self.empty = EmptyState("check", *NOTHING_COMPACTED, parent=self)
+        self._pages = OnePage(self)
+        self._pages.add(self.empty)
+        self._pages.add(self._build())
+        column_in(self).addWidget(self._pages)
+
+    def _build(self) -> QWidget:
+        page = QWidget(self)
+        column = column_in(page, 0)
+        column.addWidget(self.summary)
+        column.addWidget(self.table, 1)
+        column.addWidget(Hairline(parent=page))
+        column.addWidget(self.part)
+        return page
+
+    def show_needed(self, found: NeededAgain, tree: SessionTree | None) -> None:
+        """Show what was needed again on a path; the chosen row stays where it is still there."""
+        chosen = self.chosen()
+        rows = list(_rows(found))
+        self.model.use_session(tree)
+        self.table.show_rows(rows, chosen if chosen in rows else next(iter(rows), None))
+        self.summary.setText(path_words(found))
+        self.empty.set_words(*(NOTHING_NEEDED if found.after else NOTHING_COMPACTED))
+        self._pages.show_page(1 if rows else 0)
+
+    def chosen(self) -> NeedRow | None:
+        """The row that is current."""
+        row: NeedRow | None = self.table.current
+        return row
+
+    def choose_compaction(self, compaction: int) -> None:
+        """Make the row of a compaction the chosen one, where it has one."""
+        at = self.model.row_of_entry(compaction)
+        if at >= 0:
+            self.table.selectRow(at)
+
+    def _current(self, _current: QModelIndex) -> None:
+        if (row := self.chosen()) is not None:
+            self.part.show_row(row)
+        self.row_changed.emit()
+
+
+def _rows(found: NeededAgain) -> Iterator[NeedRow]:
+    for one in found.after:
+        if one.needs:
+            yield one
+            yield from one.needs
