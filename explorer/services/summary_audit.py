@@ -5,7 +5,6 @@ Reads payloads and takes its time: all of it is meant for a worker thread.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -29,7 +28,6 @@ from explorer.tokens.estimate import estimate_text
 OnProgress = Callable[[int, int], None]
 """Called in the worker with entries done and entries in all."""
 IsCancelled = Callable[[], bool]
-_TRANSCRIPT = re.compile(r"(?:/|\b[A-Za-z]:\\)[^\s\"'`<>]*transcripts[/\\][^\s\"'`<>]+")
 
 
 def _never() -> bool:
@@ -91,9 +89,8 @@ class Auditor:
         else:
             self._scan((*made.earlier, *made.summarized, *kept), cancelled, progress)
             result = self._fidelity(
-                summary, made.summarized, kept, made.earlier, made.changed, made.stated_changed,
-                cancelled,
-            )  # fmt: skip
+                summary, made.summarized, kept, made.earlier, made.changed, cancelled
+            )
         above = session.tree.columns.parent[entry]
         audited = Audited(f"compaction #{entry}", entry, summary, result, above, frozenset(kept))
         self._found[entry] = audited
@@ -124,9 +121,8 @@ class Auditor:
         kept = [index for index in audit.seen if index != entry]
         self._scan((*sources, *audit.excluded_by_rule, *kept), cancelled, progress)
         result = self._fidelity(
-            summary, sources, kept, audit.excluded_by_rule, self._changes.of(audit.left),
-            tree.columns.branches[entry].modified_files, cancelled, names_transcript=False,
-        )  # fmt: skip
+            summary, sources, kept, audit.excluded_by_rule, self._changes.of(audit.left), cancelled
+        )
         name = f"branch summary #{entry}"
         audited = Audited(name, entry, summary, result, audit.placed_below, frozenset(kept))
         self._found[entry] = audited
@@ -154,9 +150,8 @@ class Auditor:
         earlier = [index for index in path[: prepared.boundary] if index not in before]
         self._scan((*earlier, *summarized, *kept), cancelled, progress)
         result = self._fidelity(
-            summary, summarized, kept, earlier, self._changes.of(summarized),
-            prepared.modified_files, cancelled,
-        )  # fmt: skip
+            summary, summarized, kept, earlier, self._changes.of(summarized), cancelled
+        )
         return Audited(name, -1, summary, result, prepared.leaf, frozenset(kept))
 
     def _fidelity(
@@ -166,12 +161,9 @@ class Auditor:
         kept: Sequence[int],
         earlier: Sequence[int],
         changed: Mapping[str, Sequence[int]],
-        stated_changed: Sequence[str],
         cancelled: IsCancelled,
-        *,
-        names_transcript: bool = True,
     ) -> Fidelity:
-        """What became of the entries ``summarized`` in a summary, after they were scanned."""
+        """The findings of a summary of the entries ``summarized``, after they were scanned."""
         result = fidelity(
             summary,
             summarized,
@@ -180,10 +172,8 @@ class Auditor:
             earlier=earlier,
             form=form_in(summary),
             changed=changed,
-            stated_changed=stated_changed,
             tokens_before=_tokens(self._session, summarized),
             tokens_after=estimate_text(summary),
-            transcript=_transcript_in(summary) if names_transcript else "",
             gathered=self._gathered,
             cancelled=cancelled,
         )
@@ -239,8 +229,3 @@ def _tokens(session: OpenedSession, entries: Sequence[int]) -> int:
     estimate = session.tree.columns.estimate
     return sum(estimate[index] for index in entries)
 
-
-def _transcript_in(summary: str) -> str:
-    """The path of a transcript that a breadcrumb names; empty for none."""
-    match = _TRANSCRIPT.search(summary)
-    return match.group() if match else ""

@@ -1,0 +1,144 @@
+"""Work under way that a summary should name: what was asked for, what failed, what was changed.
+
+Reported is only what the record shows to be open: a request whose turn the compaction cut, a call
+that failed last, files that calls changed, a next step that nothing followed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from explorer.audit.carried import Carried, telling_words
+from explorer.audit.findings import Finding, Group
+from explorer.facts import Fact, FactKind, FactTable, Mention, Span
+from explorer.facts.entry_texts import Speaker
+from explorer.facts.paths import path_key
+
+_MOST_FILES = 5
+"""Changed files that are named in one finding."""
+_SCRATCH = ("/tmp/", "/var/folders/", "/private/tmp/", "/dev/")
+"""Where files lie that nobody goes on with."""
+_LEAST_WORDS = 3
+"""Telling words of a request or a step; "go on" tells nothing."""
+
+
+def open_state(
+    table: FactTable,
+    summarized: Sequence[int],
+    kept: Sequence[int],
+    changed: Mapping[str, Sequence[int]],
+    carried: Carried,
+) -> Iterator[Finding]:
+    """What is open at a compaction and in neither its summary nor its kept tail."""
+    for found in (
+        _request(table, summarized, kept, carried),
+        _failure(table, summarized, kept, carried),
+        _files(changed, summarized, carried),
+        _next_step(table, summarized, kept, carried),
+    ):
+        if found is not None:
+            yield found
+
+
+def _request(
+    table: FactTable, summarized: Sequence[int], kept: Sequence[int], carried: Carried
+) -> Finding | None:
+    """The latest request, where it was summarized and its turn was not over."""
+    if any(table.entry(index).speaker is Speaker.USER for index in kept):
+        return None
+    entries = [*summarized, *kept]
+    at = next((at for at in reversed(range(len(entries)))
+               if table.entry(entries[at]).speaker is Speaker.USER), -1)  # fmt: skip
+    if at < 0 or _is_over(table, entries[at + 1 :]):
+        return None
+    asked = [one for one in table.entry(entries[at]).items if one.kind is FactKind.REQUEST]
+    missing = [
+        one
+        for one in asked
+        if len(telling_words(one.text)) >= _LEAST_WORDS and not carried.says(one.text)
+    ]
+    if not missing:
+        return None
+    reason = "The latest request: its turn was not over, and the summary does not name it."
+    return Finding(Group.STATE, _fact(entries[at], missing[0]), reason)
+
+
+def _is_over(table: FactTable, entries: Sequence[int]) -> bool:
+    """Whether a turn ended with a reply that called nothing."""
+    for index in reversed(entries):
+        entry = table.entry(index)
+        if entry.failed is not None or entry.calls:
+            return False
+        if entry.speaker is Speaker.ASSISTANT:
+            return True
+    return False
+
+
+def _failure(
+    table: FactTable, summarized: Sequence[int], kept: Sequence[int], carried: Carried
+) -> Finding | None:
+    """The last result, where it is a failure and no reply came after it."""
+    entries = [*summarized, *kept]
+    last = next((at for at in reversed(range(len(entries)))
+                 if table.entry(entries[at]).failed is not None), -1)  # fmt: skip
+    if last < 0 or entries[last] in set(kept) or not table.entry(entries[last]).failed:
+        return None
+    if _is_over(table, entries[last + 1 :]):
+        return None
+    lines = [one for one in table.entry(entries[last]).items if one.kind is FactKind.ERROR]
+    if not lines or any(carried.has(_fact(entries[last], one)) for one in lines):
+        return None
+    reason = "The last call failed, nothing after it succeeded, and the summary does not say so."
+    return Finding(Group.STATE, _fact(entries[last], lines[0]), reason)
+
+
+def _files(
+    changed: Mapping[str, Sequence[int]], summarized: Sequence[int], carried: Carried
+) -> Finding | None:
+    """The files that calls changed and nothing names, in one finding."""
+    here = set(summarized)
+    unnamed = {
+        path: max(entries)
+        for path, entries in changed.items()
+        if entries
+        and not here.isdisjoint(entries)
+        and not path.startswith(_SCRATCH)
+        and not carried.names(path_key(path))
+    }
+    if not unnamed:
+        return None
+    paths = sorted(unnamed, key=lambda path: -unnamed[path])
+    named = ", ".join(paths[:_MOST_FILES])
+    if len(paths) > _MOST_FILES:
+        named += f" and {len(paths) - _MOST_FILES} more"
+    what = "Calls changed it" if len(paths) == 1 else f"Calls changed these {len(paths)} files"
+    named_by = "it" if len(paths) == 1 else "them"
+    entries = tuple(sorted(set(unnamed.values())))
+    fact = Fact(FactKind.PATH, named, "\n".join(sorted(map(path_key, paths))), entries)
+    reason = f"{what}; neither the summary nor the kept tail names {named_by}."
+    return Finding(Group.STATE, fact, reason)
+
+
+def _next_step(
+    table: FactTable, summarized: Sequence[int], kept: Sequence[int], carried: Carried
+) -> Finding | None:
+    """The next step that the last reply names, where nothing came after it."""
+    if any(table.entry(index).speaker is not None for index in kept) or not summarized:
+        return None
+    for index in reversed(summarized):
+        entry = table.entry(index)
+        if entry.speaker is Speaker.USER or entry.calls or entry.failed is not None:
+            return None
+        if entry.speaker is Speaker.ASSISTANT:
+            steps = [one for one in entry.items if one.kind is FactKind.TODO]
+            for one in steps:
+                if len(telling_words(one.text)) >= _LEAST_WORDS and not carried.says(one.text):
+                    reason = "The last reply leaves it open; the summary does not name it."
+                    return Finding(Group.STATE, _fact(index, one), reason)
+            return None
+    return None
+
+
+def _fact(entry: int, one: Mention) -> Fact:
+    span = Span(entry, one.start, one.end, one.block, one.argument)
+    return Fact(one.kind, one.text, one.key, (entry,), (span,))

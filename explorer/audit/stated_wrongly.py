@@ -1,0 +1,292 @@
+"""What a summary states otherwise than the record: figures, names, what the user forbade.
+
+Reported is only what the record contradicts: a figure beside the same words with another value, a
+name that is nowhere but for a slip, a rule turned round or long replaced. What the record does not
+speak of is not reported: a summary may conclude.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
+from functools import cached_property, lru_cache
+
+from explorer.audit.entry_mentions import EntryMentions
+from explorer.audit.findings import Finding, Group, SummaryPlace
+from explorer.audit.summary_text import SummaryLine, SummaryText
+from explorer.facts import Fact, FactKind, Facts, FactTable, Mention, Span
+from explorer.facts.comparison import ABOUT, Agreement, compare, permits, wording
+from explorer.facts.figures import Figure, figure, figures_in, value_key
+from explorer.facts.paths import base_name
+from explorer.facts.text import terms
+
+_LIKE = 0.84
+"""Characters that two names must have in common for one to be a slip of the other."""
+_SLIPS = 300
+"""Things that nothing mentions of which one summary is asked whether they are slips; each is
+compared with all messages."""
+_NAMES = (FactKind.PATH, FactKind.URL, FactKind.HASH, FactKind.VERSION)
+_DERIVED = 20
+"""Whole figures up to this are often counts that the summarizer made itself."""
+_MEASURED = frozenset({"time", "size", "%"})
+_SENTENCE_END = re.compile(r"[.;!?]\s|\n")
+_PART_OF = re.compile(r"\bof\s+(?:the\s+)?(\d+)\b", re.IGNORECASE)
+_ELLIPSIS = re.compile(r"^(?:\.{3}|…)[/\\]?")
+_PAST = re.compile(
+    r"\b(?:was|were|previously|earlier|originally|initially|formerly|before|instead\s+of|"
+    r"rather\s+than|no\s+longer|"
+    r"changed|raised|lowered|relaxed|from|not|replaced|superseded|used\s+to|old|lifted|dropped)\b|→|->",
+    re.IGNORECASE,
+)
+
+
+class Sources:
+    """All that the summarizer can have known, and the facts that a slip can be recognised by."""
+
+    def __init__(
+        self, table: FactTable, facts: Facts, known: Sequence[int], gathered: EntryMentions
+    ) -> None:
+        gathered.read(table, known)
+        self.facts = facts
+        self._known = known
+        self._gathered = gathered
+        self._mentions = gathered.mentions
+        self._paths = gathered.paths
+
+    def knows(self, item: Mention) -> bool:
+        """Whether anything of this name or value was ever mentioned."""
+        if item.key in self._mentions:
+            return True
+        if item.kind is FactKind.PATH:
+            return self._knows_path(item.key)
+        if item.kind is FactKind.HASH:
+            return f"\n{item.key}" in self._listed
+        if item.kind is FactKind.VERSION:
+            bare = re.sub(r"^[^\d]*", "", item.key)
+            listed = bare and re.search(rf"(?<![\d.]){re.escape(bare)}", self._listed)
+            return f"#{bare}" in self._mentions or bool(listed)
+        return any(
+            item.key in mention or mention in item.key
+            for mention in self._mentions
+            if "://" in mention
+        )
+
+    @cached_property
+    def _listed(self) -> str:
+        """All mentions, one per line: one search instead of one for each."""
+        return "\n".join(["", *self._mentions, ""])
+
+    @cached_property
+    def _listed_paths(self) -> str:
+        return "\n".join(["", *self._paths, ""])
+
+    def _knows_path(self, key: str) -> bool:
+        """Whether a path is an end or a beginning of one that was mentioned, or the other way."""
+        # An ellipsis stands for folders that the summary leaves out.
+        key = _ELLIPSIS.sub("", key)
+        end = "/" + key.removeprefix("/")
+        stands = any(part in self._listed_paths for part in (f"{end}\n", f"{end}/", f"\n{key}/"))
+        cuts = (at + 1 for at, letter in enumerate(key) if letter == "/")
+        return stands or any(f"\n{key[at:]}\n" in self._listed_paths for at in cuts)
+
+    def like(self, item: Mention) -> Fact | None:
+        """The source fact that this is probably a slip of."""
+        best, best_score = None, 0.0
+        for fact in self.facts.of(item.kind):
+            score = _likeness(item, fact)
+            if score > best_score:
+                best, best_score = fact, score
+        return best if best_score >= _LIKE else None
+
+    def contradict(self, item: Mention, value: Figure) -> Fact | None:
+        """The figure that the record has beside the same words with another value; None where it
+        has this value there too, or where that is in doubt."""
+        about = _about(item.text, item.context)
+        same = other = 0
+        found: Fact | None = None
+        for stated, mention, index in self._gathered.figures(self._known):
+            shared = len(about & _about(mention.text, mention.context))
+            if _is_rounded(value, item.text, stated):
+                same = max(same, shared if _may_be(stated, value) else 0)
+            elif stated.family == value.family and shared >= max(other, 1):
+                other, found = shared, _fact_of(mention, index)
+        if found is None or not about:
+            return None
+        share = other / len(about)
+        if value_key(item.text) in self._mentions or _is_count(value):
+            enough = other >= 3 and share >= 0.6 and other >= same + 2
+        else:
+            enough = other >= 2 and share >= 0.5 and other > same
+        return found if enough else None
+
+
+@lru_cache(maxsize=16384)
+def _about(text: str, context: str) -> frozenset[str]:
+    """The telling words beside a figure in its sentence, and the whole that it is a part of."""
+    before, _, after = context.partition("\n")
+    before, after = _SENTENCE_END.split(before)[-1], _SENTENCE_END.split(after)[0]
+    words = {word for word in terms(f"{before} | {after}") if not word[0].isdigit()}
+    whole = _PART_OF.search(text)
+    return frozenset(words | {f"of {whole[1]}"} if whole else words)
+
+
+def _may_be(one: Figure, other: Figure) -> bool:
+    return one.family == other.family or "" in (one.family, other.family)
+
+
+def _is_count(value: Figure) -> bool:
+    """Whether a figure is small and whole and measures nothing: a count perhaps made anew."""
+    whole = value.value == int(value.value) and abs(value.value) <= _DERIVED
+    return whole and value.family not in _MEASURED
+
+
+def _is_rounded(value: Figure, text: str, exact: Figure) -> bool:
+    """Whether a figure is another one, or that one rounded."""
+    if value.value == exact.value:
+        return True
+    digits = re.search(r"\d[\d,_']*(?:\.(\d+))?", text)
+    if digits is None or not exact.value:
+        return False
+    scale = abs(value.value / (float(re.sub(r"[,_']", "", digits.group())) or 1.0)) or 1.0
+    half = 0.5 * scale * 10.0 ** -len(digits.group(1) or "")
+    # Rounding a figure keeps two of its digits; 3 is not a rounded 2.6.
+    return abs(value.value - exact.value) <= half and (
+        abs(value.value) >= 10 * scale or "." in digits.group()
+    )
+
+
+def _fact_of(item: Mention, index: int) -> Fact:
+    span = Span(index, item.start, item.end, item.block, item.argument)
+    return Fact(item.kind, item.text, item.key, (index,), (span,))
+
+
+def _likeness(item: Mention, fact: Fact) -> float:
+    if item.kind is FactKind.PATH and base_name(item.key) == base_name(fact.key):
+        return 1.0 if "/" in item.key and "/" in fact.key else 0.0
+    if item.kind is FactKind.HASH:
+        same = len(_common(item.key, fact.key))
+        return 1.0 if same >= 6 else 0.0
+    if item.kind is FactKind.URL and item.key.split("/")[:3] != fact.key.split("/")[:3]:
+        return 0.0
+    if item.kind is FactKind.VERSION:
+        name = re.split(r"[=@<>~ ]", item.key)[0]
+        return 1.0 if name and not name[0].isdigit() and fact.key.startswith(name) else 0.0
+    if abs(len(item.key) - len(fact.key)) > 4:
+        return 0.0
+    return SequenceMatcher(None, item.key, fact.key, autojunk=False).ratio()
+
+
+def _common(one: str, other: str) -> str:
+    length = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), None)
+    return one[: min(len(one), len(other)) if length is None else length]
+
+
+def stated_wrongly(
+    summary: SummaryText, sources: Sources, instructions: Sequence[Fact]
+) -> list[Finding]:
+    """Everything that the summary states otherwise than the record, in the order of its text.
+    ``instructions``: the standing ones, those that were changed among them."""
+    found = [
+        *_names(summary, sources),
+        *_figures(summary, sources),
+        *_turned(summary, instructions),
+        *_stale(summary, instructions),
+    ]
+    seen: set[tuple[int, int]] = set()
+    out = []
+    for one in sorted(found, key=lambda one: one.places):
+        if (place := (one.places[0].part, one.places[0].start)) not in seen:
+            seen.add(place)
+            out.append(one)
+    return out
+
+
+def _names(summary: SummaryText, sources: Sources) -> Iterator[Finding]:
+    seen: set[tuple[FactKind, str]] = set()
+    for kind in _NAMES:
+        for item, place in summary.of(kind):
+            if (kind, item.key) in seen or sources.knows(item) or len(seen) > _SLIPS:
+                continue
+            seen.add((kind, item.key))
+            source = sources.like(item)
+            if source is not None:
+                yield _wrong(source, item.text, place, source.text, item.text)
+
+
+def _figures(summary: SummaryText, sources: Sources) -> Iterator[Finding]:
+    for item, place in summary.of(FactKind.NUMBER):
+        value = figure(item.text)
+        source = sources.contradict(item, value) if value is not None else None
+        if source is not None:
+            line = summary.line_at(place)
+            stated = line.text if line is not None else item.text
+            yield _wrong(source, stated, place, source.text, item.text)
+
+
+def _wrong(source: Fact, stated: str, place: SummaryPlace, true: str, wrong: str) -> Finding:
+    reason = f"The record has “{_short(true)}”, the summary “{_short(wrong)}”."
+    return Finding(Group.WRONG, source, reason, stated, (place,))
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 160 else f"{text[:160]}…"
+
+
+def _turned(summary: SummaryText, instructions: Sequence[Fact]) -> Iterator[Finding]:
+    """Instructions that the summary states without their negation, or as permitted."""
+    live = [one for one in instructions if not one.stale]
+    for fact in live:
+        line = None if summary.exact(fact.text) else _opposite(summary, fact)
+        if line is not None and not _is_stated(line, live):
+            yield _wrong(fact, line.text, summary.place(line), fact.text, line.text)
+
+
+def _opposite(summary: SummaryText, fact: Fact) -> SummaryLine | None:
+    """The line that says the opposite of an instruction, where none says the instruction."""
+    found = None
+    for line in _lines_about(summary, fact, 0.5):
+        agreement = compare(fact.text, line.text)
+        if agreement is Agreement.SAME:
+            return None
+        turned = agreement is Agreement.OPPOSITE and not line.denies
+        short = len(line.text) <= 2 * len(fact.text)
+        if found is None and ((turned and short) or permits(line.text, fact.text)):
+            found = line
+    return found
+
+
+def _lines_about(
+    summary: SummaryText, fact: Fact, least: float = ABOUT
+) -> Iterator[SummaryLine]:
+    """The lines that have most of a statement's telling words, the nearest first."""
+    return (line for _, line in summary.nearest(frozenset(wording(fact.text).words), least))
+
+
+def _is_stated(line: SummaryLine, live: Sequence[Fact]) -> bool:
+    """Whether some instruction that holds says what the line says."""
+    return any(compare(fact.text, line.text) is Agreement.SAME for fact in live)
+
+
+def _stale(summary: SummaryText, instructions: Sequence[Fact]) -> Iterator[Finding]:
+    """Lines that state as current what was changed later."""
+    live = [one for one in instructions if not one.stale]
+    for fact in instructions:
+        line = _stated(summary, fact) if fact.stale else None
+        if line is not None and not _is_stated(line, live):
+            reason = f"Changed later: “{_short(fact.replaced_by)}”."
+            yield Finding(Group.WRONG, fact, reason, line.text, (summary.place(line),))
+
+
+def _stated(summary: SummaryText, fact: Fact) -> SummaryLine | None:
+    old = {value.value for value in figures_in(fact.text)}
+    new = {value.value for value in figures_in(fact.replaced_by)} - old
+    for line in _lines_about(summary, fact):
+        stated = {value.value for value in line.figures}
+        if old and (not old & stated or new & stated):
+            continue
+        if not old and new & stated:
+            continue
+        if not _PAST.search(line.text.replace(fact.text, "")):
+            return line
+    return None
