@@ -31,6 +31,11 @@ _DERIVED = 20
 """Whole figures up to this are often counts that the summarizer made itself."""
 _MEASURED = frozenset({"time", "size", "%"})
 _SENTENCE_END = re.compile(r"[.;!?]\s|\n")
+_NAMED = re.compile(r"`[^`]*(?:`|$)|\S*\w[./\\_]\w\S*")
+"""Code and names: that two lines name one file does not say that their figures measure one thing."""
+_LEAST_WHOLE = 20
+"""A whole from which on its parts are no figures of speech."""
+_PARTS = re.compile(r"(\d+)\s+of\s+(?:the\s+)?(\d+)$", re.IGNORECASE)
 _PART_OF = re.compile(r"\bof\s+(?:the\s+)?(\d+)\b", re.IGNORECASE)
 _ELLIPSIS = re.compile(r"^(?:\.{3}|…)[/\\]?")
 _PAST = re.compile(
@@ -104,21 +109,60 @@ class Sources:
         has this value there too, or where that is in doubt."""
         about = _about(item.text, item.context)
         same = other = 0
+        near = far = 0.0
         found: Fact | None = None
+        parts = _Parts(item.text)
         for stated, mention, index in self._gathered.figures(self._known):
-            shared = len(about & _about(mention.text, mention.context))
+            around = _about(mention.text, mention.context)
+            shared = len(about & around)
+            parts.see(mention, index)
             if _is_rounded(value, item.text, stated):
                 same = max(same, shared if _may_be(stated, value) else 0)
             elif stated.family == value.family and shared >= max(other, 1):
+                near, far = shared / len(about), shared / len(around)
                 other, found = shared, _fact_of(mention, index)
-        if found is None or not about:
-            return None
-        share = other / len(about)
-        if value_key(item.text) in self._mentions or _is_count(value):
-            enough = other >= 3 and share >= 0.6 and other >= same + 2
+        if (part := parts.other()) is not None:
+            return part
+        is_known = value_key(item.text) in self._mentions or _is_count(value)
+        if is_known:
+            enough = other >= same + 2 and other >= 3 and max(near, far) >= 0.6
+        elif value.family and value.family not in _MEASURED:
+            enough = other > same and other >= 3 and near >= 0.6
         else:
-            enough = other >= 2 and share >= 0.5 and other > same
+            enough = other > same and (
+                (other >= 2 and near >= 0.5) or (other >= 3 and far >= 0.5)
+            )
         return found if enough else None
+
+
+class _Parts:
+    """What the record has of "8 of 41" beside a part of the same whole."""
+
+    def __init__(self, text: str) -> None:
+        self._stated = _part_of(text)
+        self._values: dict[int, Fact] = {}
+
+    def see(self, mention: Mention, index: int) -> None:
+        """One more figure of the record."""
+        part = _part_of(mention.text) if self._stated else None
+        if self._stated and part and part[1] == self._stated[1]:
+            self._values[part[0]] = _fact_of(mention, index)
+
+    def other(self) -> Fact | None:
+        """The one other part of the same whole; None where there are several, or where one is what
+        the other leaves."""
+        if self._stated is None or len(self._values) != 1:
+            return None
+        value, whole = self._stated
+        ((known, fact),) = self._values.items()
+        return fact if whole >= _LEAST_WHOLE and known not in (value, whole - value) else None
+
+
+@lru_cache(maxsize=4096)
+def _part_of(text: str) -> tuple[int, int] | None:
+    """The 8 and the 41 of "8 of 41"."""
+    match = _PARTS.match(text)
+    return (int(match[1]), int(match[2])) if match else None
 
 
 @lru_cache(maxsize=16384)
@@ -126,7 +170,8 @@ def _about(text: str, context: str) -> frozenset[str]:
     """The telling words beside a figure in its sentence, and the whole that it is a part of."""
     before, _, after = context.partition("\n")
     before, after = _SENTENCE_END.split(before)[-1], _SENTENCE_END.split(after)[0]
-    words = {word for word in terms(f"{before} | {after}") if not word[0].isdigit()}
+    around = _NAMED.sub(" ", f"{before} | {after}")
+    words = {word for word in terms(around) if not word[0].isdigit()}
     whole = _PART_OF.search(text)
     return frozenset(words | {f"of {whole[1]}"} if whole else words)
 
