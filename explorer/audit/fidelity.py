@@ -83,7 +83,9 @@ def _instructions(
     for fact in reversed(holding):
         if fact.key in turned or not kept.isdisjoint(fact.sources) or carried.says(fact.text):
             continue
-        times = f"Given {len(fact.sources)} times" if len(fact.sources) > 1 else "Holds beyond its turn"
+        times = (
+            f"Given {len(fact.sources)} times" if len(fact.sources) > 1 else "Holds beyond its turn"
+        )
         part = carried.part_of(fact.text)
         reason = f"{times}; neither the summary nor the kept tail says it, in these or other words."
         if part:

@@ -6,6 +6,7 @@ that failed last, files that calls changed, a next step that nothing followed.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from explorer.audit.carried import Carried, telling_words
@@ -16,8 +17,15 @@ from explorer.facts.paths import path_key
 
 _MOST_FILES = 5
 """Changed files that are named in one finding."""
-_SCRATCH = ("/tmp/", "/var/folders/", "/private/tmp/", "/dev/")
+_SCRATCH = re.compile(
+    r"^/(?:private/)?(?:tmp|dev|var/folders)/|[/\\](?:temp|tmp|scratchpad|\.claude)[/\\]",
+    re.IGNORECASE,
+)
 """Where files lie that nobody goes on with."""
+_SHOWN_PARTS = 3
+"""The last parts of a long path that are shown."""
+_AT_ONCE = 600
+"""UTF-16 units of a message in which its request stands; what comes later details it."""
 _LEAST_WORDS = 3
 """Telling words of a request or a step; "go on" tells nothing."""
 
@@ -51,16 +59,14 @@ def _request(
                if table.entry(entries[at]).speaker is Speaker.USER), -1)  # fmt: skip
     if at < 0 or _is_over(table, entries[at + 1 :]):
         return None
-    asked = [one for one in table.entry(entries[at]).items if one.kind is FactKind.REQUEST]
-    missing = [
-        one
-        for one in asked
-        if len(telling_words(one.text)) >= _LEAST_WORDS and not carried.says(one.text)
-    ]
-    if not missing:
+    items = table.entry(entries[at]).items
+    asked = next((one for one in items if one.kind is FactKind.REQUEST), None)
+    if asked is None or asked.start > _AT_ONCE or len(telling_words(asked.text)) < _LEAST_WORDS:
+        return None
+    if carried.says(asked.text):
         return None
     reason = "The latest request: its turn was not over, and the summary does not name it."
-    return Finding(Group.STATE, _fact(entries[at], missing[0]), reason)
+    return Finding(Group.STATE, _fact(entries[at], asked), reason)
 
 
 def _is_over(table: FactTable, entries: Sequence[int]) -> bool:
@@ -102,13 +108,13 @@ def _files(
         for path, entries in changed.items()
         if entries
         and not here.isdisjoint(entries)
-        and not path.startswith(_SCRATCH)
+        and not _SCRATCH.search(path)
         and not carried.names(path_key(path))
     }
     if not unnamed:
         return None
     paths = sorted(unnamed, key=lambda path: -unnamed[path])
-    named = ", ".join(paths[:_MOST_FILES])
+    named = ", ".join(map(_short, paths[:_MOST_FILES]))
     if len(paths) > _MOST_FILES:
         named += f" and {len(paths) - _MOST_FILES} more"
     what = "Calls changed it" if len(paths) == 1 else f"Calls changed these {len(paths)} files"
@@ -117,6 +123,11 @@ def _files(
     fact = Fact(FactKind.PATH, named, "\n".join(sorted(map(path_key, paths))), entries)
     reason = f"{what}; neither the summary nor the kept tail names {named_by}."
     return Finding(Group.STATE, fact, reason)
+
+
+def _short(path: str) -> str:
+    parts = path.replace("\\", "/").split("/")
+    return path if len(parts) <= _SHOWN_PARTS + 1 else f"…/{'/'.join(parts[-_SHOWN_PARTS:])}"
 
 
 def _next_step(

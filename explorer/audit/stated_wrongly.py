@@ -18,8 +18,7 @@ from explorer.audit.summary_text import SummaryLine, SummaryText
 from explorer.facts import Fact, FactKind, Facts, FactTable, Mention, Span
 from explorer.facts.comparison import ABOUT, Agreement, compare, permits, wording
 from explorer.facts.figures import Figure, figure, figures_in, value_key
-from explorer.facts.paths import base_name
-from explorer.facts.text import terms
+from explorer.facts.text import terms, word_set
 
 _LIKE = 0.84
 """Characters that two names must have in common for one to be a slip of the other."""
@@ -27,12 +26,17 @@ _SLIPS = 300
 """Things that nothing mentions of which one summary is asked whether they are slips; each is
 compared with all messages."""
 _NAMES = (FactKind.PATH, FactKind.URL, FactKind.HASH, FactKind.VERSION)
+_GENERIC = word_set(
+    "readme index main mod lib __init__ package cargo makefile dockerfile config settings setup "
+    "test tests utils types conftest changelog license app page layout plan notes agents claude"
+)
+"""Names of files that stand in many folders."""
 _DERIVED = 20
 """Whole figures up to this are often counts that the summarizer made itself."""
 _MEASURED = frozenset({"time", "size", "%"})
 _SENTENCE_END = re.compile(r"[.;!?]\s|\n")
 _NAMED = re.compile(r"`[^`]*(?:`|$)|\S*\w[./\\_]\w\S*")
-"""Code and names: that two lines name one file does not say that their figures measure one thing."""
+"""Code and names: two lines that name one file need not measure one thing."""
 _LEAST_WHOLE = 20
 """A whole from which on its parts are no figures of speech."""
 _PARTS = re.compile(r"(\d+)\s+of\s+(?:the\s+)?(\d+)$", re.IGNORECASE)
@@ -118,6 +122,8 @@ class Sources:
             parts.see(mention, index)
             if _is_rounded(value, item.text, stated):
                 same = max(same, shared if _may_be(stated, value) else 0)
+            elif item.text in mention.context:
+                return None
             elif stated.family == value.family and shared >= max(other, 1):
                 near, far = shared / len(about), shared / len(around)
                 other, found = shared, _fact_of(mention, index)
@@ -129,9 +135,7 @@ class Sources:
         elif value.family and value.family not in _MEASURED:
             enough = other > same and other >= 3 and near >= 0.6
         else:
-            enough = other > same and (
-                (other >= 2 and near >= 0.5) or (other >= 3 and far >= 0.5)
-            )
+            enough = other > same and ((other >= 2 and near >= 0.5) or (other >= 3 and far >= 0.5))
         return found if enough else None
 
 
@@ -207,8 +211,8 @@ def _fact_of(item: Mention, index: int) -> Fact:
 
 
 def _likeness(item: Mention, fact: Fact) -> float:
-    if item.kind is FactKind.PATH and base_name(item.key) == base_name(fact.key):
-        return 1.0 if "/" in item.key and "/" in fact.key else 0.0
+    if item.kind is FactKind.PATH:
+        return _path_likeness(item.key, fact.key)
     if item.kind is FactKind.HASH:
         same = len(_common(item.key, fact.key))
         return 1.0 if same >= 6 else 0.0
@@ -220,6 +224,17 @@ def _likeness(item: Mention, fact: Fact) -> float:
     if abs(len(item.key) - len(fact.key)) > 4:
         return 0.0
     return SequenceMatcher(None, item.key, fact.key, autojunk=False).ratio()
+
+
+def _path_likeness(one: str, other: str) -> float:
+    """How far a path is a slip of another: the same name elsewhere, or nearly so beside it."""
+    folder, _, name = one.rpartition("/")
+    beside, _, known = other.rpartition("/")
+    if name == known:
+        return 1.0 if folder and beside and name.split(".")[0] not in _GENERIC else 0.0
+    if folder != beside or other.startswith(one):
+        return 0.0
+    return SequenceMatcher(None, name, known, autojunk=False).ratio()
 
 
 def _common(one: str, other: str) -> str:
@@ -301,9 +316,7 @@ def _opposite(summary: SummaryText, fact: Fact) -> SummaryLine | None:
     return found
 
 
-def _lines_about(
-    summary: SummaryText, fact: Fact, least: float = ABOUT
-) -> Iterator[SummaryLine]:
+def _lines_about(summary: SummaryText, fact: Fact, least: float = ABOUT) -> Iterator[SummaryLine]:
     """The lines that have most of a statement's telling words, the nearest first."""
     return (line for _, line in summary.nearest(frozenset(wording(fact.text).words), least))
 

@@ -134,8 +134,8 @@ _PERMITS = re.compile(
     re.IGNORECASE,
 )
 _LETS = re.compile(
-    r"\b(?:may|can|allowed|permitted|free to|fine|ok(?:ay)?|acceptable|welcome|as (?:long|much|many|"
-    r"often) as (?:it|they|you|we) (?:likes?|wants?|needs?))\b",
+    r"\b(?:may|can|allowed|permitted|free to|fine|ok(?:ay)?|acceptable|welcome|as (?:long|"
+    r"much|many|often) as (?:it|they|you|we) (?:likes?|wants?|needs?))\b",
     re.IGNORECASE,
 )
 _DAY = re.compile(r"\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|tomorrow)\b", re.IGNORECASE)

@@ -40,9 +40,9 @@ _STANDING = tuple(
         r"(?!\w+ed\b)[a-z]+",
         _START + r"always (?!the\b|a\b|been\b)[a-z]+|\b(?:you|we|please|and|,) always [a-z]+",
         r"\bmust(?:n't| not)\b",
-        r"^(?!(?:i|we|you|it|this|that|there|he|she|they|something|someone|what|which)\b)"
-        r"[^,;:]{3,60}?\bmust (?!be (?:a |an |the |some|because|due|caused|something|wrong)|have\b|"
-        r"'ve\b)[a-z]+",
+        r"\b(?:all|any|every|each|no|nothing|nobody|only)\b.{0,60}\bmust\b|\bmust (?:be |stay "
+        r"|remain |keep |always |still |pass |match |support )*(?:within|under|below|at (?:most|least)|in "
+        r"sync|backwards?|compatible|unchanged|private|green|answer (?:within|in))\b",
         _START + r"avoid (?!it\b|that\b|this\b)[a-z]+",
         _START + r"(?:don't|dont|do not) (?:you )?(?:use|add|push|commit|touch|mock|install|delete|"
         r"remove|rename|write|break|mention|create|skip|disable|loosen|weaken|force|merge|include|"
@@ -69,6 +69,8 @@ _STANDING = tuple(
         r"^(?:the|our|my|all|every|each) .{2,50}\b(?:stays?|remains?|keeps? its)\b(?! (?:the same "
         r"as|red|broken|empty|open|on\b))",
         _START + r"(?:at most|at least|no more than|no less than|not more than) \d+ [a-z]+",
+        _START + r"(?:use|take|allow|spend|make|send|keep (?:it |them )?(?:to|under|below)|limit "
+        r"\w+ to) (?:at most|at least|no more than|only|up to) ",
         r"\b(?:is|are) (?:off[- ]limits|forbidden|not allowed|out of bounds|mandatory|frozen|"
         r"never (?:to be )?\w+)\b",
         r"\brule (?:\d+|number \w+) is now\b",
@@ -81,8 +83,8 @@ _THIS_TIME = re.compile(
     r"for the moment|just this once|in this (?:step|change|turn|round|commit|pr)|side question)\b"
 )
 _REPORT = re.compile(
-    r"^(?:\w+[,!]? )?(?:i|it|he|she|they|which|who)(?:'s|'d| has| have| was| is| just| still| also)?"
-    r" (?:never|always|can't|cannot|don't|doesn't|didn't|won't|must)\b(?! want\b)"
+    r"^(?:\w+[,!]? )?(?:i|it|he|she|they|which|who)(?:'s|'d| has| have| was| is| just| still|"
+    r" also)? (?:never|always|can't|cannot|don't|doesn't|didn't|won't|must)\b(?! want\b)"
     r"|\b(?:that|this|it) (?:should|must|can|may|will|would)(?:n't| not)? (?:never|always|not)? ?"
     r"(?:happen|be|work|explode|fail|crash)\b"
     r"|\b(?:but|and|because|since|that|which|who|it|he|she|they) (?:never|always) [a-z]+s\b"

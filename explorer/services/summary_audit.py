@@ -228,4 +228,3 @@ def _tokens(session: OpenedSession, entries: Sequence[int]) -> int:
     """Tokens of entries by the estimate, which the summary is measured by too."""
     estimate = session.tree.columns.estimate
     return sum(estimate[index] for index in entries)
-

@@ -8,11 +8,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from explorer.audit.findings import Fidelity, Group
-from explorer.audit.words import GROUP_TITLES
 from explorer.audit.recorded_compaction import compactions_on_path
+from explorer.audit.words import GROUP_TITLES
 from explorer.compaction.partition import Partition
 from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import Profile, Settings

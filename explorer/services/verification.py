@@ -156,7 +156,9 @@ def _lacks(document: Document, findings: Sequence[Finding]) -> list[Lack]:
         fact = finding.fact
         line = _line_at(entries[fact.last], fact.spans[-1]) if fact.spans else ""
         true = fact.replaced_by if fact.stale else fact.text
-        found.append(Lack(_lacking(finding), fact.kind.value, true, finding.stated, fact.last, line))
+        found.append(
+            Lack(_lacking(finding), fact.kind.value, true, finding.stated, fact.last, line)
+        )
     return found
 
 
