@@ -29,8 +29,6 @@ class Candidate:
     """What it was made with, by name, in words."""
     fidelity: Fidelity | None = None
     """None where it was not audited."""
-    kept: frozenset[int] = frozenset()
-    """The entries that the compaction keeps verbatim."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from explorer.audit.open_state import open_state
 from explorer.audit.stated_wrongly import Sources, stated_wrongly
 from explorer.audit.summary_text import SummaryText
 from explorer.compaction.validation import FREE, Form, section_counts
-from explorer.facts import Fact, FactKind, FactTable
+from explorer.facts import Fact, FactKind, Facts, FactTable
 from explorer.tokens.estimate import estimate_text
 
 _CANCEL_EVERY = 512
@@ -83,19 +83,19 @@ def _instructions(
     for fact in reversed(holding):
         if fact.key in turned or not kept.isdisjoint(fact.sources) or carried.says(fact.text):
             continue
-        times = (
-            f"Given {len(fact.sources)} times" if len(fact.sources) > 1 else "Holds beyond its turn"
-        )
         part = carried.part_of(fact.text)
-        reason = f"{times}; neither the summary nor the kept tail says it, in these or other words."
+        reason = "In neither the summary nor the kept tail, in these or other words"
         if part:
-            reason = f"{times}; the summary says at most a part of it: “{part[:160]}”"
+            reason = f"The summary says at most a part of it: “{part[:160]}”"
+        if len(fact.sources) > 1:
+            reason += f"; given {len(fact.sources)} times"
+        reason += "."
         found.append(Finding(Group.INSTRUCTION, fact, reason))
     return found
 
 
 def _not_carried(
-    facts: Sequence[Fact],
+    facts: Facts,
     summarized: frozenset[int],
     carried: Carried,
     cancelled: Callable[[], bool],

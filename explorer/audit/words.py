@@ -16,9 +16,9 @@ GROUP_TITLES = {
     Group.WRONG: "Stated wrongly",
 }
 GROUP_MEANINGS = {
-    Group.INSTRUCTION: "What the user said that holds beyond its turn, and nothing says any more.",
+    Group.INSTRUCTION: "What the user laid down for good, and nothing says any more.",
     Group.STATE: "Work under way that is not named.",
-    Group.WRONG: "What the summary states otherwise than the record.",
+    Group.WRONG: "What the record contradicts.",
 }
 GROUP_EMPTY = {
     Group.INSTRUCTION: "None was found missing.",

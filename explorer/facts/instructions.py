@@ -41,8 +41,8 @@ _STANDING = tuple(
         _START + r"always (?!the\b|a\b|been\b)[a-z]+|\b(?:you|we|please|and|,) always [a-z]+",
         r"\bmust(?:n't| not)\b",
         r"\b(?:all|any|every|each|no|nothing|nobody|only)\b.{0,60}\bmust\b|\bmust (?:be |stay "
-        r"|remain |keep |always |still |pass |match |support )*(?:within|under|below|at (?:most|least)|in "
-        r"sync|backwards?|compatible|unchanged|private|green|answer (?:within|in))\b",
+        r"|remain |keep |always |still |pass |match |support )*(?:within|under|below|at (?:most|"
+        r"least)|in sync|backwards?|compatible|unchanged|private|green|answer (?:within|in))\b",
         _START + r"avoid (?!it\b|that\b|this\b)[a-z]+",
         _START + r"(?:don't|dont|do not) (?:you )?(?:use|add|push|commit|touch|mock|install|delete|"
         r"remove|rename|write|break|mention|create|skip|disable|loosen|weaken|force|merge|include|"

@@ -40,7 +40,7 @@ def _say_nothing(_done: int, _total: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Audited:
-    """A summary and what became of what it took the place of."""
+    """A summary and what was found of it."""
 
     name: str
     """What it is called: ``compaction #12``, ``draft``."""
@@ -50,8 +50,6 @@ class Audited:
     fidelity: Fidelity
     leaf: int
     """The entry below which it is stored, or would be."""
-    kept: frozenset[int] = frozenset()
-    """The entries that it keeps verbatim."""
 
 
 class Auditor:
@@ -92,7 +90,7 @@ class Auditor:
                 summary, made.summarized, kept, made.earlier, made.changed, cancelled
             )
         above = session.tree.columns.parent[entry]
-        audited = Audited(f"compaction #{entry}", entry, summary, result, above, frozenset(kept))
+        audited = Audited(f"compaction #{entry}", entry, summary, result, above)
         self._found[entry] = audited
         return audited
 
@@ -124,7 +122,7 @@ class Auditor:
             summary, sources, kept, audit.excluded_by_rule, self._changes.of(audit.left), cancelled
         )
         name = f"branch summary #{entry}"
-        audited = Audited(name, entry, summary, result, audit.placed_below, frozenset(kept))
+        audited = Audited(name, entry, summary, result, audit.placed_below)
         self._found[entry] = audited
         return audited
 
@@ -152,7 +150,7 @@ class Auditor:
         result = self._fidelity(
             summary, summarized, kept, earlier, self._changes.of(summarized), cancelled
         )
-        return Audited(name, -1, summary, result, prepared.leaf, frozenset(kept))
+        return Audited(name, -1, summary, result, prepared.leaf)
 
     def _fidelity(
         self,

@@ -233,9 +233,7 @@ class MendWindow(QDialog):
                 if len(checked.lacks) > MOST_FINDINGS
                 else ""
             )
-            self.message.setText(
-                f"Mending is one more call, with the summary and this list.{more}"
-            )
+            self.message.setText(f"Mending is one more call, with the summary and this list.{more}")
         self.lacks.rows.show(checked.lacks)
         self.model.set_models(models, model)
         self._show_page(0, self.mend, self.done_button)

@@ -29,8 +29,8 @@ from ui.widgets.table import LEFT, RIGHT, Column, Table, TableModel
 from ui.workshop.pages import EDITOR, version_words
 
 BOUND = (
-    "Fewer findings are better. The offline summarizer reads a text for its headings and its length "
-    "only; a model reads its words."
+    "Fewer findings are better. The offline summarizer reads a text for its headings and its "
+    "length only; a model reads its words."
 )
 
 
@@ -278,7 +278,9 @@ class TrialPage(QWidget):
     def show_changes(self, sums: Mapping[str, tuple[int, int]], places: int) -> None:
         """Show what was found, over the places where both versions gave a summary."""
         shown = [
-            OutcomeRow(name, f"{one:,}", f"{other:,}", f"{other - one:+,}" if other != one else "same")
+            OutcomeRow(
+                name, f"{one:,}", f"{other:,}", f"{other - one:+,}" if other != one else "same"
+            )
             for name, (one, other) in sums.items()
         ]
         self.table.rows.show(shown)
