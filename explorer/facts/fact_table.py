@@ -7,7 +7,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from explorer.facts.commands import command_lines, fences
-from explorer.facts.comparison import RULES, Rule, mark_changed, old_value_mentions
+from explorer.facts.comparison import (
+    RULES,
+    Agreement,
+    Rule,
+    compare,
+    mark_changed,
+    old_value_mentions,
+)
 from explorer.facts.entry_texts import EntryText, Speaker, texts_of
 from explorer.facts.errors import LONGEST, error_lines, error_lines_among, is_cut, whole_lines
 from explorer.facts.fact import Fact, FactKind, Facts, Mention, Span
@@ -153,7 +160,7 @@ class FactTable:
         given: dict[str, list[Rule]] = {}
         for rule in rules:
             if (rule.entry, rule.mentions[0].key) in standing or rule.text in newer:
-                key = rule.mentions[0].key
+                key = next((one for one in given if _is_again(given[one][-1], rule)), rule.text)
                 given[key] = [*given.pop(key, []), rule]
         return tuple(_instruction(same) for same in given.values())
 
@@ -491,6 +498,16 @@ def _join_cut_lines(merged: dict[tuple[FactKind, str], list[tuple[int, Mention]]
         merged[FactKind.ERROR, whole].sort(
             key=lambda mention: (mention[0], is_cut(mention[1].text))
         )
+
+
+def _is_again(before: Rule, rule: Rule) -> bool:
+    """Whether an instruction is an earlier one given once more ("again: never ...")."""
+    one, other = before.mentions[0].key, rule.mentions[0].key
+    return (
+        one.endswith(other)
+        or other.endswith(one)
+        or (compare(before.text, rule.text) is Agreement.SAME)
+    )
 
 
 def _instruction(given: Sequence[Rule]) -> Fact:

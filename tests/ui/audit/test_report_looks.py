@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from PySide6.QtGui import QColor
+from ui.audit.fidelity.words import BAR
 
 from explorer.settings import paths
-from ui.audit.fidelity.words import BAR
 from ui.theme.tokens import DARK, LIGHT, contrast
 
 STYLE = paths.resource("report", "style.css").read_text("utf-8")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from explorer.audit.severity import grouped
 from PySide6.QtWidgets import QPlainTextEdit, QTextEdit
 
 from explorer.audit.findings import Fate, Finding
-from explorer.audit.severity import grouped
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path
 from tests.ui.window.steps import commit, draft
