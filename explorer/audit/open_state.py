@@ -13,7 +13,7 @@ from explorer.audit.carried import Carried, telling_words
 from explorer.audit.findings import Finding, Group
 from explorer.facts import Fact, FactKind, FactTable, Mention, Span
 from explorer.facts.entry_texts import Speaker
-from explorer.facts.paths import path_key
+from explorer.facts.paths import base_name, path_key
 
 _MOST_FILES = 5
 """Changed files that are named in one finding."""
@@ -22,6 +22,10 @@ _SCRATCH = re.compile(
     re.IGNORECASE,
 )
 """Where files lie that nobody goes on with."""
+_TURNS = 2
+"""The newest turns whose changes are under way."""
+_COMMITS = re.compile(r"\bgit\b[^|;&]*\bcommit\b")
+_TAKES_AWAY = re.compile(r"\brm\b|\bgit\b[^|;&]*\b(?:checkout|restore|reset|stash)\b")
 _SHOWN_PARTS = 3
 """The last parts of a long path that are shown."""
 _AT_ONCE = 600
@@ -41,7 +45,7 @@ def open_state(
     for found in (
         _request(table, summarized, kept, carried),
         _failure(table, summarized, kept, carried),
-        _files(changed, summarized, carried),
+        _files(table, changed, summarized, carried),
         _next_step(table, summarized, kept, carried),
     ):
         if found is not None:
@@ -99,18 +103,30 @@ def _failure(
 
 
 def _files(
-    changed: Mapping[str, Sequence[int]], summarized: Sequence[int], carried: Carried
+    table: FactTable,
+    changed: Mapping[str, Sequence[int]],
+    summarized: Sequence[int],
+    carried: Carried,
 ) -> Finding | None:
-    """The files that calls changed and nothing names, in one finding."""
+    """The files that calls of the last turns changed and nothing names, in one finding; what was
+    committed or taken back since is not open."""  # fmt: skip
     here = set(summarized)
-    unnamed = {
-        path: max(entries)
-        for path, entries in changed.items()
-        if entries
-        and not here.isdisjoint(entries)
-        and not _SCRATCH.search(path)
-        and not carried.names(path_key(path))
-    }
+    since = _last_turns(table, summarized)
+    commands = [
+        (index, one.text)
+        for index in summarized
+        if index >= since
+        for one in table.entry(index).items
+        if one.kind is FactKind.COMMAND
+    ]
+    unnamed: dict[str, int] = {}
+    for path, entries in changed.items():
+        last = max(here.intersection(entries), default=-1)
+        if last < since or _SCRATCH.search(path) or carried.names(path_key(path)):
+            continue
+        name = base_name(path_key(path))
+        if not any(at > last and _is_settled(name, command) for at, command in commands):
+            unnamed[path] = last
     if not unnamed:
         return None
     paths = sorted(unnamed, key=lambda path: -unnamed[path])
@@ -119,10 +135,23 @@ def _files(
         named += f" and {len(paths) - _MOST_FILES} more"
     what = "Calls changed it" if len(paths) == 1 else f"Calls changed these {len(paths)} files"
     named_by = "it" if len(paths) == 1 else "them"
-    entries = tuple(sorted(set(unnamed.values())))
-    fact = Fact(FactKind.PATH, named, "\n".join(sorted(map(path_key, paths))), entries)
-    reason = f"{what}; neither the summary nor the kept tail names {named_by}."
+    sources = tuple(sorted(set(unnamed.values())))
+    fact = Fact(FactKind.PATH, named, "\n".join(sorted(map(path_key, paths))), sources)
+    reason = f"{what} last; neither the summary nor the kept tail names {named_by}."
     return Finding(Group.STATE, fact, reason)
+
+
+def _last_turns(table: FactTable, summarized: Sequence[int]) -> int:
+    """The entry with which the last turns begin; -1 where there are fewer."""
+    typed = [index for index in summarized if table.entry(index).speaker is Speaker.USER]
+    return typed[-_TURNS] if len(typed) >= _TURNS else -1
+
+
+def _is_settled(name: str, command: str) -> bool:
+    """Whether a command commits, or takes a file away or back."""
+    return _COMMITS.search(command) is not None or (
+        name in command.lower() and _TAKES_AWAY.search(command) is not None
+    )
 
 
 def _short(path: str) -> str:

@@ -71,6 +71,7 @@ _STANDING = tuple(
         _START + r"(?:at most|at least|no more than|no less than|not more than) \d+ [a-z]+",
         _START + r"(?:use|take|allow|spend|make|send|keep (?:it |them )?(?:to|under|below)|limit "
         r"\w+ to) (?:at most|at least|no more than|only|up to) ",
+        _START + r"(?:limit|cap|restrict) .{2,40} to \d",
         r"\b(?:is|are) (?:off[- ]limits|forbidden|not allowed|out of bounds|mandatory|frozen|"
         r"never (?:to be )?\w+)\b",
         r"\brule (?:\d+|number \w+) is now\b",

@@ -49,7 +49,7 @@ def test_the_places_are_where_it_was_compacted_and_where_it_would_be(document: D
         trial_of(document, name="short")
 
 
-def test_what_is_found_of_either_version_is_summed_and_nothing_is_stored(
+def test_findings_of_either_version_are_summed_and_nothing_is_stored(
     document: Document,
 ) -> None:
     points, told, steps = points_of(document, EXPLORER, SETTINGS), [], []
