@@ -211,7 +211,7 @@ class CommitStrip(QWidget):
 MOST = 4
 """Summaries that stand side by side at most."""
 KEY = int(Qt.ItemDataRole.UserRole)
-SIDES, FACTS, FIGURES, DRIFT = range(4)
+SIDES, FINDINGS, FIGURES, DRIFT = range(4)
 ALONE = (
     "One summary alone cannot be compared. Check another one in the list, or try another below: "
     "the offline summarizer costs nothing."
@@ -393,7 +393,7 @@ class CompareDraftsWindow(ComparisonWindow):
         steps = len(found.drift.steps)
         self.pages.setTabText(DRIFT, f"&Generations ({steps + 1 if steps else 0})")
         number = len(shown.findings) if shown is not None else 0
-        self.pages.setTabText(FACTS, f"&Findings ({number:,})")
+        self.pages.setTabText(FINDINGS, f"&Findings ({number:,})")
         self.branches.setVisible(
             len(found.keys) == 2
             and all("branch summary" in self._subjects[key].name for key in found.keys)
