@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -20,8 +21,11 @@ _SLACK = 1e-9
 """The part of a value by which two spellings of it may differ."""
 _LEFT = 8
 """Characters of a cut line from which it can be found again."""
-_IN_ONE = 0.5
+_IN_ONE = 0.4
 """The share of a statement's telling words in one line of a summary that may be a rewording."""
+_SHORT = 3
+"""Telling words of a statement of which one in a list of rules may be a rewording."""
+_RULES = re.compile(r"constraint|preference|requirement|\brules?\b", re.IGNORECASE)
 _IN_TWO = 0.6
 """The same in two lines after each other."""
 _IN_ENTRY = 0.7
@@ -41,7 +45,7 @@ def telling_words(text: str) -> frozenset[str]:
 class Carried:
     """Looks things up in one summary and the tail that was kept with it.
 
-    Statements count as carried when some line may be a rewording: it has half of their telling
+    Statements count as carried when some line may be a rewording: it has enough of their telling
     words. What is missing is then missing for sure; some of what is found may not be there.
     """
 
@@ -85,8 +89,10 @@ class Carried:
         wanted = telling_words(statement)
         if not wanted:
             return True
-        for share, line in self._summary.nearest(wanted, _IN_ONE):
-            if share * len(wanted) >= 2 or share == 1:
+        for share, line in self._summary.nearest(wanted, min(_IN_ONE, 1 / _SHORT)):
+            if share == 1 or (share >= _IN_ONE and share * len(wanted) >= 2):
+                return True
+            if len(wanted) <= _SHORT and _RULES.search(line.under):
                 return True
             if compare(statement, line.text) is Agreement.SAME:
                 return True

@@ -8,9 +8,10 @@ speak of is not reported: a summary may conclude.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from functools import cached_property, lru_cache
+from typing import NamedTuple
 
 from explorer.audit.entry_mentions import EntryMentions
 from explorer.audit.findings import Finding, Group, SummaryPlace
@@ -108,6 +109,23 @@ class Sources:
                 best, best_score = fact, score
         return best if best_score >= _LIKE else None
 
+    @cached_property
+    def _stated(self) -> list[_StatedFigure]:
+        """The figures of the record in order."""
+        return [
+            _StatedFigure(value, mention, index, _about(mention.text, mention.context))
+            for value, mention, index in self._gathered.figures(self._known)
+        ]
+
+    @cached_property
+    def _by_word(self) -> Mapping[str, Sequence[int]]:
+        """Where in ``_stated`` the figures are that have a word beside them."""
+        found: dict[str, list[int]] = {}
+        for at, one in enumerate(self._stated):
+            for word in one.about:
+                found.setdefault(word, []).append(at)
+        return found
+
     def contradict(self, item: Mention, value: Figure) -> Fact | None:
         """The figure that the record has beside the same words with another value; None where it
         has this value there too, or where that is in doubt."""
@@ -116,15 +134,15 @@ class Sources:
         near = far = 0.0
         found: Fact | None = None
         parts = _Parts(item.text)
-        for stated, mention, index in self._gathered.figures(self._known):
-            around = _about(mention.text, mention.context)
+        for at in sorted({at for word in about for at in self._by_word.get(word, ())}):
+            stated, mention, index, around = self._stated[at]
             shared = len(about & around)
             parts.see(mention, index)
             if _is_rounded(value, item.text, stated):
                 same = max(same, shared if _may_be(stated, value) else 0)
             elif item.text in mention.context:
                 return None
-            elif stated.family == value.family and shared >= max(other, 1):
+            elif stated.family == value.family and shared >= other:
                 near, far = shared / len(about), shared / len(around)
                 other, found = shared, _fact_of(mention, index)
         if (part := parts.other()) is not None:
@@ -137,6 +155,15 @@ class Sources:
         else:
             enough = other > same and ((other >= 2 and near >= 0.5) or (other >= 3 and far >= 0.5))
         return found if enough else None
+
+
+class _StatedFigure(NamedTuple):
+    """A figure of the record, its entry, and the telling words beside it."""
+
+    value: Figure
+    mention: Mention
+    entry: int
+    about: frozenset[str]
 
 
 class _Parts:

@@ -14,7 +14,6 @@ import pytest
 
 from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import PROFILES, Settings
-from explorer.facts.fact import FactKind
 from explorer.formats import registry
 from explorer.formats.adapter import FoundSession, IsCancelled, Progress, Related
 from explorer.formats.errors import FormatError
