@@ -6,11 +6,13 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from functools import cached_property
 from itertools import pairwise
 
 from explorer.audit.summary_text import SummaryLine, SummaryText
 from explorer.facts import STATEMENT_KINDS, Fact, FactKind, Facts, FactTable
-from explorer.facts.comparison import Agreement, compare, wording
+from explorer.facts.comparison import wording
 from explorer.facts.errors import beginning, is_cut, listed_test
 from explorer.facts.figures import Figure, figure
 from explorer.facts.text import statement_key, stem, terms, terms_of_message, word_set
@@ -37,9 +39,56 @@ _NOISE = frozenset(
 )
 
 
+_ALIKE = {
+    stem(word): stem(words.split()[0])
+    for words in (
+        "crash explode break fail throw abort",
+        "broken invalid malformed bad corrupt",
+        "remove delete drop erase",
+        "add introduce install",
+        "dependency package library",
+        "change modify edit touch alter",
+        "width wide wider",
+        "log print output",
+        "write store save persist",
+        "approval permission consent ok",
+        "folder directory dir",
+        "config configuration settings",
+        "comment docstring",
+        "colour color",
+        "longer over exceed above",
+        "user customer client",
+        "database db",
+        "repository repo",
+        "fast quick speed",
+        "network internet offline online connection",
+        "allow permit accept",
+        "forbid prohibit ban",
+        "test spec",
+        "error exception",
+        "run execute launch start",
+    )
+    for word in words.split()
+}
+"""By stem: the word that stands for all that are used alike in summaries of such sessions."""
+_ALWAYS = 4
+"""Shared telling words from which on a line may be a rewording of a long statement."""
+_TYPO = 0.8
+"""Letters that a word that the summary lacks shares with one that it has where it is a typing
+error."""
+
+
 def telling_words(text: str) -> frozenset[str]:
     """The stems by which a statement is found again in other words."""
     return (frozenset(wording(text).words) or terms(text)) - _NOISE
+
+
+def _alike(words: Iterable[str]) -> frozenset[str]:
+    """Words with those that are used alike as one, and "file" as the stem of "files" is."""
+    return frozenset(
+        _ALIKE.get(word, word[:-1] if len(word) == 4 and word[-1] == "e" else word)
+        for word in words
+    )
 
 
 class Carried:
@@ -86,24 +135,36 @@ class Carried:
         """Whether a statement is carried, in these or in other words."""
         if self._summary.flat(statement_key(statement)):
             return True
-        wanted = telling_words(statement)
+        wanted = self._corrected(_alike(telling_words(statement)))
         if not wanted:
             return True
-        for share, line in self._summary.nearest(wanted, min(_IN_ONE, 1 / _SHORT)):
-            if share == 1 or (share >= _IN_ONE and share * len(wanted) >= 2):
-                return True
-            if len(wanted) <= _SHORT and _RULES.search(line.under):
-                return True
-            if compare(statement, line.text) is Agreement.SAME:
-                return True
         lines = self._summary.lines
+        if any(_rewords(wanted, line.under, words)
+               for line, words in zip(lines, self._words, strict=True)):  # fmt: skip
+            return True
         if any(
-            _share(wanted, one.terms | other.terms) >= _IN_TWO
-            for one, other in pairwise(lines)
-            if one.part == other.part
+            _share(wanted, words | more) >= _IN_TWO
+            for (line, words), (other, more) in pairwise(zip(lines, self._words, strict=True))
+            if line.part == other.part
         ):
             return True
         return any(_share(wanted, words) >= _IN_ENTRY for words in self._tail_words())
+
+    @cached_property
+    def _words(self) -> list[frozenset[str]]:
+        """Per line of the summary: its telling words, those that are used alike as one."""
+        return [_alike(line.terms) for line in self._summary.lines]
+
+    def _corrected(self, wanted: frozenset[str]) -> frozenset[str]:
+        """Words with typing errors as the summary has them."""
+        known = frozenset[str]().union(*self._words)
+        found = set()
+        for word in wanted:
+            near = [] if word in known or len(word) < 5 else get_close_matches(
+                word, known, 1, _TYPO
+            )  # fmt: skip
+            found.add(near[0] if near else word)
+        return frozenset(found)
 
     def part_of(self, statement: str) -> str:
         """The line that says a part of a statement that is not carried; empty for none."""
@@ -123,7 +184,9 @@ class Carried:
     def _tail_words(self) -> list[frozenset[str]]:
         if self._tail is None:
             self._tail = [
-                terms_of_message(" ".join(entry.words)) for entry in self._entries if entry.words
+                _alike(terms_of_message(" ".join(entry.words)))
+                for entry in self._entries
+                if entry.words
             ]
         return self._tail
 
@@ -184,6 +247,14 @@ class Carried:
 
 def _figures_of(text: str) -> frozenset[str]:
     return frozenset(word for word in terms(text) if word[0].isdigit())
+
+
+def _rewords(wanted: frozenset[str], under: str, words: frozenset[str]) -> bool:
+    """Whether a line below a heading may be a rewording of what has these telling words."""
+    shared, share = len(wanted & words), _share(wanted, words)
+    if share == 1 or shared >= _ALWAYS or (shared >= 2 and share >= _IN_ONE):
+        return True
+    return shared > 0 and len(wanted) <= _SHORT and _RULES.search(under) is not None
 
 
 def _share(wanted: frozenset[str], given: frozenset[str]) -> float:

@@ -8,7 +8,7 @@ speak of is not reported: a summary may conclude.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from functools import cached_property, lru_cache
 from typing import NamedTuple
@@ -126,9 +126,12 @@ class Sources:
                 found.setdefault(word, []).append(at)
         return found
 
-    def contradict(self, item: Mention, value: Figure) -> Fact | None:
+    def contradict(
+        self, item: Mention, value: Figure, beside: Collection[float] = ()
+    ) -> Fact | None:
         """The figure that the record has beside the same words with another value; None where it
-        has this value there too, or where that is in doubt."""
+        has this value there too, or where that is in doubt. ``beside``: the values that the line
+        of the summary states besides."""
         about = _about(item.text, item.context)
         same = other = 0
         near = far = 0.0
@@ -142,7 +145,7 @@ class Sources:
                 same = max(same, shared if _may_be(stated, value) else 0)
             elif item.text in mention.context:
                 return None
-            elif stated.family == value.family and shared >= other:
+            elif stated.family == value.family and shared >= other and stated.value not in beside:
                 near, far = shared / len(about), shared / len(around)
                 other, found = shared, _fact_of(mention, index)
         if (part := parts.other()) is not None:
@@ -304,9 +307,10 @@ def _names(summary: SummaryText, sources: Sources) -> Iterator[Finding]:
 def _figures(summary: SummaryText, sources: Sources) -> Iterator[Finding]:
     for item, place in summary.of(FactKind.NUMBER):
         value = figure(item.text)
-        source = sources.contradict(item, value) if value is not None else None
+        line = summary.line_at(place)
+        beside = {one.value for one in line.figures} if line is not None else set()
+        source = sources.contradict(item, value, beside) if value is not None else None
         if source is not None:
-            line = summary.line_at(place)
             stated = line.text if line is not None else item.text
             yield _wrong(source, stated, place, source.text, item.text)
 
