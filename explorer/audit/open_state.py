@@ -28,6 +28,8 @@ _COMMITS = re.compile(r"\bgit\b[^|;&]*\bcommit\b")
 _TAKES_AWAY = re.compile(r"\brm\b|\bgit\b[^|;&]*\b(?:checkout|restore|reset|stash)\b")
 _SHOWN_PARTS = 3
 """The last parts of a long path that are shown."""
+_DOCUMENT = 3_000
+"""UTF-16 units of a message from which it was pasted: no sentence of it is the request."""
 _AT_ONCE = 600
 """UTF-16 units of a message in which its request stands; what comes later details it."""
 _LEAST_WORDS = 3
@@ -65,7 +67,9 @@ def _request(
         return None
     items = table.entry(entries[at]).items
     asked = next((one for one in items if one.kind is FactKind.REQUEST), None)
-    if asked is None or asked.start > _AT_ONCE or len(telling_words(asked.text)) < _LEAST_WORDS:
+    if asked is None or asked.start > _AT_ONCE or items[-1].end > _DOCUMENT:
+        return None
+    if len(telling_words(asked.text)) < _LEAST_WORDS:
         return None
     if carried.says(asked.text):
         return None

@@ -261,7 +261,8 @@ def _path_likeness(one: str, other: str) -> float:
     folder, _, name = one.rpartition("/")
     beside, _, known = other.rpartition("/")
     if name == known:
-        return 1.0 if folder and beside and name.split(".")[0] not in _GENERIC else 0.0
+        is_file = "." in name[1:] and name.split(".")[0] not in _GENERIC
+        return 1.0 if folder and beside and is_file else 0.0
     if folder != beside or other.startswith(one):
         return 0.0
     return SequenceMatcher(None, name, known, autojunk=False).ratio()

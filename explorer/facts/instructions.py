@@ -91,12 +91,13 @@ _REPORT = re.compile(
     r"|\b(?:but|and|because|since|that|which|who|it|he|she|they) (?:never|always) [a-z]+s\b"
     r"|^(?:and |but |so |hm+,? )?(?:why|how|what|where|when|who|if you want)\b"
 )
+_EXAMPLE = re.compile(r"^\W*(?:(?:good|bad|wrong|right) )?examples?\b", re.IGNORECASE)
 _QUOTED_WORDS = re.compile(r"``?[^`\n]+``?")
 _LEAST = 2
 """Telling words of an instruction; one with fewer depends on what was said before it."""
 _LONGEST = 400
 """Characters of an instruction."""
-_DOCUMENT = 6_000
+_DOCUMENT = 3_000
 """Characters of a message from which it was pasted, not typed."""
 
 
@@ -123,7 +124,7 @@ def _not_typed(text: str) -> list[tuple[int, int]]:
 def _holds(one: Sentence) -> bool:
     if len(one.text) > _LONGEST or is_question(one.text) or one.text.endswith(":"):
         return False
-    if one.box or len(terms(one.text)) < _LEAST:
+    if one.box or len(terms(one.text)) < _LEAST or _EXAMPLE.match(one.text):
         return False
     low = _QUOTED_WORDS.sub("qq", one.text.lower().replace("’", "'"))
     low = " ".join(low.replace("*", "").split())
