@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from functools import cached_property
-from itertools import pairwise
 
 from explorer.audit.summary_text import SummaryLine, SummaryText
 from explorer.facts import STATEMENT_KINDS, Fact, FactKind, Facts, FactTable
@@ -128,7 +127,9 @@ class Carried:
         if self._summary.exact(fact.text):
             return True
         if fact.kind in STATEMENT_KINDS:
-            return self.says(fact.text)
+            # There may be thousands: typing errors and the tail's other words are left aside.
+            words = _alike(telling_words(fact.text))
+            return not words or bool(self._summary.flat(fact.key)) or self._rewords(words)
         return self._spells(fact)
 
     def says(self, statement: str) -> bool:
@@ -138,17 +139,31 @@ class Carried:
         wanted = self._corrected(_alike(telling_words(statement)))
         if not wanted:
             return True
-        lines = self._summary.lines
-        if any(_rewords(wanted, line.under, words)
-               for line, words in zip(lines, self._words, strict=True)):  # fmt: skip
-            return True
-        if any(
-            _share(wanted, words | more) >= _IN_TWO
-            for (line, words), (other, more) in pairwise(zip(lines, self._words, strict=True))
-            if line.part == other.part
-        ):
+        if self._rewords(wanted):
             return True
         return any(_share(wanted, words) >= _IN_ENTRY for words in self._tail_words())
+
+    def _rewords(self, wanted: frozenset[str]) -> bool:
+        """Whether a line, or two after each other, may be a rewording of what has these words."""
+        lines = self._summary.lines
+        for at in {at for word in wanted for at in self._with_word.get(word, ())}:
+            line, words = lines[at], self._words[at]
+            if _may_reword(wanted, line.under, words):
+                return True
+            if at + 1 < len(lines) and lines[at + 1].part == line.part:
+                words = words | self._words[at + 1]
+                if _share(wanted, words) >= _IN_TWO:
+                    return True
+        return False
+
+    @cached_property
+    def _with_word(self) -> dict[str, list[int]]:
+        """By telling word: the lines that have it."""
+        found: dict[str, list[int]] = {}
+        for at, words in enumerate(self._words):
+            for word in words:
+                found.setdefault(word, []).append(at)
+        return found
 
     @cached_property
     def _words(self) -> list[frozenset[str]]:
@@ -157,7 +172,7 @@ class Carried:
 
     def _corrected(self, wanted: frozenset[str]) -> frozenset[str]:
         """Words with typing errors as the summary has them."""
-        known = frozenset[str]().union(*self._words)
+        known = self._with_word
         found = set()
         for word in wanted:
             near = [] if word in known or len(word) < 5 else get_close_matches(
@@ -249,7 +264,7 @@ def _figures_of(text: str) -> frozenset[str]:
     return frozenset(word for word in terms(text) if word[0].isdigit())
 
 
-def _rewords(wanted: frozenset[str], under: str, words: frozenset[str]) -> bool:
+def _may_reword(wanted: frozenset[str], under: str, words: frozenset[str]) -> bool:
     """Whether a line below a heading may be a rewording of what has these telling words."""
     shared, share = len(wanted & words), _share(wanted, words)
     if share == 1 or shared >= _ALWAYS or (shared >= 2 and share >= _IN_ONE):

@@ -13,7 +13,7 @@ from explorer.audit.changed_files import ChangedFiles
 from explorer.audit.entry_mentions import EntryMentions
 from explorer.audit.fidelity import fidelity
 from explorer.audit.findings import Fidelity
-from explorer.audit.recorded_compaction import compactions_on_path, recorded_compaction
+from explorer.audit.recorded_compaction import recorded_compaction
 from explorer.compaction.partition import Partition
 from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import Settings
@@ -178,19 +178,6 @@ class Auditor:
         if cancelled():
             raise ScanCancelled
         return result
-
-    def generations(
-        self,
-        leaf: int,
-        cancelled: IsCancelled = _never,
-        progress: OnProgress = _say_nothing,
-    ) -> tuple[Audited, ...]:
-        """The audits of all compactions on the path to an entry, the first one first."""
-        tree = self._session.tree
-        if leaf < 0:
-            return ()
-        self._scan(tree.path(leaf).indices(), cancelled, progress)
-        return tuple(self.compaction(entry, cancelled) for entry in compactions_on_path(tree, leaf))
 
     def _scan(self, entries: Sequence[int], cancelled: IsCancelled, progress: OnProgress) -> None:
         payloads = self._session.payloads
