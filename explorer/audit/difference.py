@@ -1,14 +1,13 @@
-"""Summaries of one place: aligned by section, their words marked, facts won and lost."""
+"""Summaries of one place: aligned by section, their words marked, their findings side by side."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from explorer.audit.findings import STATED_WRONGLY, SURVIVED, Fate, Fidelity, Finding
+from explorer.audit.findings import Fidelity, Finding, Group
 from explorer.audit.sections import SummarySection, sections_of
-from explorer.audit.severity import severity
-from explorer.facts import Fact, FactKind
+from explorer.facts import FactKind
 from explorer.session.text_difference import DifferencePiece, word_differences
 
 
@@ -30,8 +29,6 @@ class Candidate:
     """What it was made with, by name, in words."""
     fidelity: Fidelity | None = None
     """None where it was not audited."""
-    kept: frozenset[int] = frozenset()
-    """The entries that the compaction keeps verbatim."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,35 +73,20 @@ class SectionRow:
 
 
 @dataclass(frozen=True, slots=True)
-class FactRow:
-    """A fact that does not fare alike in all summaries."""
+class FindingRow:
+    """A finding that not all summaries have."""
 
-    fact: Fact
-    fates: tuple[Fate | None, ...]
-    """One per candidate. None where it is not compared with the others: it was summarized before,
-    or did not exist yet. Of what a summary states wrongly: None where another one does not."""
     findings: tuple[Finding | None, ...]
+    """One per candidate; None where it has none."""
 
     @property
-    def is_wrong(self) -> bool:
-        """Whether it is what a summary states wrongly, and not what was summarized."""
-        return any(fate in STATED_WRONGLY for fate in self.fates)
+    def first(self) -> Finding:
+        """The finding, of the first candidate that has it."""
+        return next(finding for finding in self.findings if finding is not None)
 
-    def survives(self, at: int) -> bool | None:
-        """Whether the model still sees it rightly with a candidate; None where that was not asked
-        of it: its compaction was made at another place."""
-        fate = self.fates[at]
-        if fate is None:
-            return True if self.is_wrong else None
-        return fate in SURVIVED
-
-    def won(self, at: int, reference: int = 0) -> bool:
-        """Whether a candidate has it where the reference has not."""
-        return self.survives(at) is True and self.survives(reference) is False
-
-    def lost(self, at: int, reference: int = 0) -> bool:
-        """Whether a candidate has lost it where the reference has it."""
-        return self.won(reference, at)
+    def has(self, at: int) -> bool:
+        """Whether it is found of a candidate."""
+        return self.findings[at] is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,25 +96,17 @@ class Difference:
     candidates: tuple[Candidate, ...]
     reference: int
     sections: tuple[SectionRow, ...]
-    facts: tuple[FactRow, ...]
-    """Those that fare otherwise in one than in another, the most severe first."""
+    findings: tuple[FindingRow, ...]
+    """Those of some candidates and not of all, by their groups."""
     settings: tuple[tuple[str, tuple[str, ...]], ...]
     """What they were made with, name by name, one value per candidate; empty for unknown."""
-    asked_alike: int = 0
-    """How many facts are asked of two of them or more."""
+    shared: int = 0
+    """How many findings all of them have."""
 
     @property
     def not_audited(self) -> tuple[Candidate, ...]:
-        """Those whose requests are not known: then no facts are compared."""
+        """Those whose requests are not known: then no findings are compared."""
         return tuple(candidate for candidate in self.candidates if candidate.fidelity is None)
-
-    def won(self, at: int) -> tuple[FactRow, ...]:
-        """What a candidate has and the reference lacks."""
-        return tuple(row for row in self.facts if row.won(at, self.reference))
-
-    def lost(self, at: int) -> tuple[FactRow, ...]:
-        """What a candidate lacks and the reference has."""
-        return tuple(row for row in self.facts if row.lost(at, self.reference))
 
     @property
     def settings_apart(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -146,14 +120,15 @@ def difference(candidates: Sequence[Candidate], reference: int = 0) -> Differenc
         raise ValueError("Two summaries at least are needed for a comparison.")
     if not 0 <= reference < len(candidates):
         raise ValueError(f"There is no candidate {reference}.")
-    asked = _asked(candidates)
+    found = _findings(candidates)
+    apart = tuple(row for row in found if None in row.findings)
     return Difference(
         tuple(candidates),
         reference,
         align([candidate.summary for candidate in candidates], reference),
-        _facts(asked, candidates),
+        apart,
         _settings(candidates),
-        sum(1 for found in asked.values() if sum(one is not None for one in found) > 1),
+        len(found) - len(apart),
     )
 
 
@@ -267,55 +242,22 @@ def _by_flags(text: str, flags: Sequence[bool]) -> tuple[DifferencePiece, ...]:
     return tuple(pieces)
 
 
-# facts --------------------------------------------------------------------------------------------
-
-_Key = tuple[FactKind, str, bool]
+# findings -----------------------------------------------------------------------------------------
 
 
-def _asked(candidates: Sequence[Candidate]) -> dict[_Key, list[Finding | None]]:
-    """What was found of each fact in each candidate. Nothing where one of them was not audited:
-    what is not known is not compared."""
-    by_key: dict[_Key, list[Finding | None]] = {}
+def _findings(candidates: Sequence[Candidate]) -> list[FindingRow]:
+    """What was found of any candidate. Nothing where one of them was not audited: what is not
+    known is not compared."""
+    rows: dict[tuple[Group, FactKind, str], list[Finding | None]] = {}
     if any(one.fidelity is None for one in candidates):
-        return by_key
+        return []
     for at, candidate in enumerate(candidates):
         for finding in candidate.fidelity.findings if candidate.fidelity else ():
-            if finding.fact.stale and finding.fate not in STATED_WRONGLY:
-                continue
-            key = finding.fact.kind, finding.fact.key, finding.fate in STATED_WRONGLY
-            row = by_key.setdefault(key, [None] * len(candidates))
-            if row[at] is None:
-                row[at] = finding
-    return by_key
-
-
-def _facts(
-    by_key: Mapping[_Key, Sequence[Finding | None]], candidates: Sequence[Candidate]
-) -> tuple[FactRow, ...]:
-    rows = [_fact_row(found, candidates) for found in by_key.values()]
-    apart = [
-        row for row in rows if {True, False} <= {row.survives(at) for at in range(len(candidates))}
-    ]
-    return tuple(sorted(apart, key=_grave))
-
-
-def _fact_row(found: Sequence[Finding | None], candidates: Sequence[Candidate]) -> FactRow:
-    first = next(finding for finding in found if finding is not None)
-    is_wrong = first.fate in STATED_WRONGLY
-
-    def fate(at: int) -> Fate | None:
-        finding = found[at]
-        if finding is not None:
-            return finding.fate
-        is_kept = not is_wrong and not candidates[at].kept.isdisjoint(first.fact.sources)
-        return Fate.KEPT if is_kept else None
-
-    return FactRow(first.fact, tuple(fate(at) for at in range(len(found))), tuple(found))
-
-
-def _grave(row: FactRow) -> tuple[int, int]:
-    worst = min(severity(finding) for finding in row.findings if finding is not None)
-    return worst, -row.fact.last
+            row = rows.setdefault(finding.key, [None] * len(candidates))
+            row[at] = row[at] or finding
+    order = list(Group)
+    found = [FindingRow(tuple(row)) for row in rows.values()]
+    return sorted(found, key=lambda row: order.index(row.first.group))
 
 
 def _settings(candidates: Sequence[Candidate]) -> tuple[tuple[str, tuple[str, ...]], ...]:

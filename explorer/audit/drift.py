@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from explorer.audit.difference import Candidate, SectionRow, align
@@ -58,10 +57,6 @@ class Drift:
     summaries: tuple[Candidate, ...]
     steps: tuple[DriftStep, ...]
     """One fewer than the summaries."""
-    kinds: tuple[Mapping[FactKind, int], ...]
-    """Per summary: how many facts of each kind it holds."""
-    from_first: tuple[float, ...]
-    """Per summary: the share of the first one's facts that it still holds, 0 to 1."""
 
 
 def drift(summaries: Sequence[Candidate]) -> Drift:
@@ -71,13 +66,7 @@ def drift(summaries: Sequence[Candidate]) -> Drift:
         _step(summaries[at], summaries[at + 1], facts[at], facts[at + 1])
         for at in range(len(summaries) - 1)
     )
-    first = set(facts[0]) if facts else set()
-    return Drift(
-        tuple(summaries),
-        steps,
-        tuple(Counter(kind for kind, _ in found) for found in facts),
-        tuple(len(first & set(found)) / len(first) if first else 1.0 for found in facts),
-    )
+    return Drift(tuple(summaries), steps)
 
 
 _Keyed = dict[tuple[FactKind, str], Fact]

@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterator, Sequence
 
 from explorer.facts import FactKind, FactTable, Mention
 from explorer.facts.figures import Figure, figure
-from explorer.facts.text import terms_of_message
 
 
 class EntryMentions:
@@ -17,7 +16,7 @@ class EntryMentions:
     for. For one session, and one thread at a time.
     """
 
-    __slots__ = ("_figures", "_read", "_words", "mentions", "paths", "stems", "values")
+    __slots__ = ("_figures", "_read", "mentions", "paths")
 
     def __init__(self) -> None:
         self._forget()
@@ -25,13 +24,8 @@ class EntryMentions:
     def _forget(self) -> None:
         self.mentions: set[str] = set()
         """The keys of all that the entries mention anywhere."""
-        self.values: list[float] = []
-        """The bare values of their figures."""
         self.paths: list[str] = []
         """Those of the keys that may be paths."""
-        self.stems: set[str] = set()
-        """The stems of the telling words of their prose."""
-        self._words: set[str] = set()
         self._figures: dict[int, list[tuple[Figure, Mention]]] = {}
         self._read: set[int] = set()
 
@@ -41,13 +35,11 @@ class EntryMentions:
         if not self._read <= wanted:
             self._forget()
         mentions: set[str] = set()
-        words: set[str] = set()
         for index in wanted - self._read:
             if index in table:
                 self._read.add(index)
                 entry = table.entry(index)
                 mentions |= entry.mentions
-                words |= entry.words
                 figures = [
                     (value, item)
                     for item in entry.items
@@ -56,12 +48,8 @@ class EntryMentions:
                 if figures:
                     self._figures[index] = figures
         mentions -= self.mentions
-        words -= self._words
         self.mentions |= mentions
-        self.values += [float(mention[1:]) for mention in mentions if mention.startswith("#")]
         self.paths += [mention for mention in mentions if "/" in mention or "." in mention]
-        self._words |= words
-        self.stems |= terms_of_message(" ".join(words))
 
     def figures(self, indices: Sequence[int]) -> Iterator[tuple[Figure, Mention, int]]:
         """The figures of these entries, of those that were read, in their order, each with its

@@ -12,7 +12,6 @@ import re
 from bisect import bisect_left
 from typing import NamedTuple
 
-from explorer.facts.paths import path_key
 from explorer.session.describe import CompactionFacts
 from explorer.session.tree import Path, SessionTree
 
@@ -81,25 +80,3 @@ def _touched(tree: SessionTree, path: Path, positions: range) -> set[str]:
             if not ops.wide[row]:
                 found.add(ops.paths[ops.path[row]])
     return found
-
-
-def changed_by_command(path: str, command: str) -> bool:
-    """Whether a shell command names a file as one that it writes, moves or deletes."""
-    key = path_key(path)
-    for part in _PARTS.split(command):
-        words = _WORDS.findall(part)
-        names = [word.lstrip(">&").strip("\"'") for word in words]
-        written = [
-            name
-            for before, word, name in zip(["", *words], words, names, strict=False)
-            if name and (before in _INTO or word.startswith(">"))
-        ]
-        if any(name in _CHANGING for name in names) or _IN_PLACE.search(part):
-            written = names
-        if any(_is_file(key, path_key(name)) for name in written if name):
-            return True
-    return False
-
-
-def _is_file(key: str, named: str) -> bool:
-    return key == named or key.endswith("/" + named) or named.endswith("/" + key)

@@ -26,8 +26,6 @@ class RecordedCompaction:
     changed: Changed = field(default_factory=dict)
     """Files that calls of the summarized entries changed, and those that summaries among them
     carry on, with the entries of the calls: these may be older, or of a branch that was left."""
-    stated_changed: tuple[str, ...] = ()
-    """Files that it says were changed."""
 
 
 def compactions_on_path(tree: SessionTree, leaf: int) -> tuple[int, ...]:
@@ -42,7 +40,6 @@ def recorded_compaction(
     those of the same tree, where several compactions are asked for."""
     ranges = ranges_of(tree, compaction)
     changed = (changes or ChangedFiles(tree)).of(ranges.summarized)
-    stated = tree.columns.compactions[compaction].modified_files
     return RecordedCompaction(
-        compaction, ranges.summarized, ranges.kept, ranges.earlier, ranges.previous, changed, stated
+        compaction, ranges.summarized, ranges.kept, ranges.earlier, ranges.previous, changed
     )

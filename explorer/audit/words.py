@@ -1,25 +1,31 @@
-"""Fates, kinds, verdicts and losses as people read them: one name for each, wherever it is
+"""Groups, kinds, verdicts and losses as people read them: one name for each, wherever it is
 shown."""
 
 from __future__ import annotations
 
-from explorer.audit.findings import Fate, Fidelity, Finding
+from explorer.audit.findings import Fidelity, Finding, Group
 from explorer.audit.ledger import LedgerVerdict
 from explorer.audit.loss import Severity
 from explorer.audit.provenance import Provenance
 from explorer.compaction.reasons import count_text
 from explorer.facts import FactKind
 
-FATE_TITLES = {
-    Fate.KEPT: "kept verbatim",
-    Fate.EXACT: "exact in the summary",
-    Fate.NORMALIZED: "in another form",
-    Fate.RECOVERABLE: "recoverable",
-    Fate.LOST: "lost",
-    Fate.INVENTED: "invented",
-    Fate.MUTATED: "mutated",
-    Fate.STALE: "stale, stated as current",
+GROUP_TITLES = {
+    Group.INSTRUCTION: "Standing instructions",
+    Group.STATE: "Open state",
+    Group.WRONG: "Stated wrongly",
 }
+GROUP_MEANINGS = {
+    Group.INSTRUCTION: "What the user laid down for good, and nothing says any more.",
+    Group.STATE: "Work under way that is not named.",
+    Group.WRONG: "What the record contradicts.",
+}
+GROUP_EMPTY = {
+    Group.INSTRUCTION: "None was found missing.",
+    Group.STATE: "Nothing open was found missing.",
+    Group.WRONG: "No contradiction was found.",
+}
+"""Of a group without findings: rules of thumb found none, which is no proof."""
 KIND_TITLES = {
     FactKind.PATH: "Paths",
     FactKind.SYMBOL: "Symbols",
@@ -78,39 +84,40 @@ PROVENANCE_MEANINGS = {
     Provenance.INFERRED: "It is worked out from what is recorded.",
     Provenance.UNREADABLE: "It is neither recorded nor to be worked out.",
 }
-SHORT_BOUND = (
-    "An upper bound: where string search found 82 to 93 % of the facts, models recalled 0 to 7 % "
-    "(Lost in Compaction, 2026)."
+RULE_OF_THUMB = (
+    "Found by rules of thumb that report only what is not in doubt: some of what is missing is "
+    "not found."
 )
-"""For where the figure stands; ``UPPER_BOUND`` says it in full."""
-UPPER_BOUND = (
-    "An upper bound: that a string survives does not say that a model will recall it. Where string "
-    "search found 82 to 93 % of the facts in summaries, models asked for them recalled 0 to 7 % "
-    "(Lost in Compaction, 2026)."
-)
-
-
-def kind_title(kind: FactKind) -> str:
-    """The title of a kind, marked where its facts are recognised by rule of thumb."""
-    return f"{KIND_TITLES[kind]}{' (by rule of thumb)' if kind.by_rule_of_thumb else ''}"
-
-
-def percent(share: float) -> str:
-    """``43 %``; never 100 or 0 where something is lacking or left."""
-    if 0.995 <= share < 1:
-        return "99 %"
-    if 0 < share < 0.005:
-        return "under 1 %"
-    return f"{share * 100:.0f} %"
 
 
 def headline(fidelity: Fidelity) -> str:
-    """The figure that comes first."""
-    total = sum(row.total for row in fidelity.kinds)
-    if not total:
-        return "Nothing that could be lost was summarized"
-    verb = "survives" if total == 1 else "survive"
-    return f"At most {percent(fidelity.survival)} of {count_text(total, 'thing')} {verb}"
+    """What was found of a summary, in a sentence."""
+    if not fidelity.is_readable:
+        return "Its text cannot be read, so what it keeps is not known"
+    missing = len(fidelity.of(Group.INSTRUCTION))
+    parts = []
+    if fidelity.instructions:
+        total = count_text(fidelity.instructions, "standing instruction")
+        is_are = "is" if missing == 1 else "are"
+        what = f"{missing} of {total} {is_are} not in the summary"
+        found = total if fidelity.instructions == 1 else f"All {total}"
+        parts.append(what if missing else f"{found} found in the summary or the kept tail")
+    else:
+        parts.append("No standing instruction was found")
+    if state := len(fidelity.of(Group.STATE)):
+        parts.append(f"{state} open {'point is' if state == 1 else 'points are'} not named")
+    if wrong := len(fidelity.of(Group.WRONG)):
+        parts.append(f"{count_text(wrong, 'statement')} {'is' if wrong == 1 else 'are'} wrong")
+    return "; ".join(parts)
+
+
+def not_carried_words(fidelity: Fidelity) -> str:
+    """``Also not carried: 9 commands, 30 symbols``; empty for nothing."""
+    counts = [
+        f"{len(facts):,} {KIND_TITLES[kind].lower() if len(facts) > 1 else ONE_KIND[kind]}"
+        for kind, facts in fidelity.not_carried.items()
+    ]
+    return f"Also not carried: {', '.join(counts)}" if counts else ""
 
 
 UNREADABLE_SUMMARY = "Its text cannot be read, so what it keeps is not known."
@@ -134,21 +141,6 @@ def size_words(fidelity: Fidelity) -> str:
     )
 
 
-def request_words(fidelity: Fidelity) -> str:
-    """Whether the latest request is still seen."""
-    if fidelity.request is None:
-        return ""
-    fate = fidelity.request.fate
-    if fate is Fate.KEPT:
-        return "The latest request is kept verbatim."
-    if fate in (Fate.EXACT, Fate.NORMALIZED):
-        return "The latest request is in the summary."
-    return (
-        f"The latest request is {FATE_TITLES[fate]}: "
-        f"{percent(fidelity.request.overlap)} of its words are still there."
-    )
-
-
 def section_words(fidelity: Fidelity) -> str:
     """Required sections that are missing, and any that are there twice."""
     missing = [each.name for each in fidelity.sections if each.required and not each.count]
@@ -163,24 +155,8 @@ def section_words(fidelity: Fidelity) -> str:
     return " ".join(parts)
 
 
-def file_words(fidelity: Fidelity) -> str:
-    """Changed files that are not named, and named ones that nothing changed."""
-    unnamed = [each.path for each in fidelity.files if each.called and not each.places]
-    uncalled = [each.path for each in fidelity.files if not each.called]
-    if not fidelity.files:
-        return ""
-    changed = sum(1 for each in fidelity.files if each.called)
-    parts = []
-    if changed:
-        named = changed - len(unnamed)
-        parts.append(f"Names {named} of {count_text(changed, 'file')} that calls changed.")
-    if uncalled:
-        parts.append(f"Lists {count_text(len(uncalled), 'file')} as changed that no call changed.")
-    return " ".join(parts)
-
-
 def finding_words(finding: Finding) -> str:
     """A finding as a sentence of one line, for lists and screen readers."""
     fact = finding.fact
     source = f"#{fact.last}" if fact.sources else "no source"
-    return f"{FATE_TITLES[finding.fate]}, {ONE_KIND[fact.kind]}, {source}: {fact.text}"
+    return f"{GROUP_TITLES[finding.group]}, {source}: {finding.text}. {finding.reason}"

@@ -10,12 +10,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import get_args
 
-from explorer.audit.findings import STATED_WRONGLY, Fate
+from explorer.audit.findings import Group
 from explorer.audit.loss import Severity
 from explorer.audit.needed_words import NEED_TITLES, expected_words, need_text, path_words
 from explorer.audit.report import CHECKS, Failure, Report, failures
 from explorer.audit.report.model import cost_words, refs_words, verdict_words
-from explorer.audit.words import SEVERITY_TITLES, UPPER_BOUND, kind_title, percent
+from explorer.audit.words import RULE_OF_THUMB, SEVERITY_TITLES, finding_words, not_carried_words
 from explorer.commands import audit_all
 from explorer.commands.errors import CommandFailed, UsageError
 from explorer.commands.options import add_session
@@ -23,7 +23,6 @@ from explorer.commands.output import print_table, write_progress
 from explorer.commands.targets import entry_named, named_profile, target
 from explorer.compaction.profile import Profile
 from explorer.compaction.reasons import count_text
-from explorer.facts.fact import FactKind
 from explorer.services.audit_report import (
     ReportForm,
     form_of_file,
@@ -34,20 +33,14 @@ from explorer.services.audit_report import (
 from explorer.session.visible_text import escaped, visible_line
 
 _EPILOG = """\
-Survival: of the things found in what a compaction summarized (paths, commands, figures,
-constraints, decisions, requests and so on; not those that were changed later), the share that the
-model still sees after it, word for word or in the summary. It is an upper bound of what a model
-will recall. Of several compactions the lowest counts.
+Checks for --fail-on: standing-instruction (one of the user's standing instructions is neither in
+the summary nor in the kept tail), open-state (work under way is not named), stated-wrongly (the
+summary contradicts the record); needed-again (a file read again, a command run again and so on,
+because a compaction took it away); lost-entries (neither kept nor summarized); and the kinds of
+losses, such as kept-range-dropped or boundary-lost. Several are parted by commas.
 
-Checks for --fail-on: lost, mutated, invented or stale, each alone or of one kind, such as
-lost-constraint or mutated-number (path, symbol, command, error, number, version, url, hash,
-constraint, decision, question, request, todo); needed-again (a file read again, a command run
-again and so on, because a compaction took it away); lost-latest-request; lost-entries (neither kept
-nor summarized); and the kinds of losses, such as kept-range-dropped or boundary-lost.
-Several are parted by commas.
-
-Exit status: 0 done, 1 failed, 2 wrong usage, 3 when --fail-under or --fail-on found something;
-the report is written all the same.
+Exit status: 0 done, 1 failed, 2 wrong usage, 3 when --fail-on found something; the report is
+written all the same.
 """
 _LONGEST_NEED = 80
 """Characters of what was needed again, in a row."""
@@ -76,9 +69,6 @@ def add_arguments(parser: argparse.ArgumentParser, _command: str) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--output", type=Path, metavar="FILE", help="write it there; the suffix tells the format"
-    )
-    parser.add_argument(
-        "--fail-under", type=float, metavar="N", help="fail when less than N per cent survives"
     )
     parser.add_argument(
         "--fail-on", action="append", default=[], metavar="CHECK[,CHECK...]",
@@ -125,7 +115,7 @@ def _audit_one(
             raise UsageError(str(error)) from error
         finally:
             progress.end()
-        failed = failures(report, arguments.fail_under, checks)
+        failed = failures(report, checks)
         _write(arguments, report, form, failed, chosen.document.privacy.exported)
     if failed:
         raise AuditFailed("; ".join(f"{one.check}: {one.text}" for one in failed))
@@ -136,9 +126,6 @@ def _checks(arguments: argparse.Namespace) -> list[str]:
     for name in names:
         if name not in CHECKS:
             raise UsageError(f"--fail-on {name}: no such check; see `session-explorer audit -h`")
-    under = arguments.fail_under
-    if under is not None and not 0 <= under <= 100:
-        raise UsageError(f"--fail-under must be from 0 to 100, not {under:g}")
     return list(dict.fromkeys(names))
 
 
@@ -206,7 +193,7 @@ def _print_report(report: Report, found: tuple[Failure, ...]) -> None:
         _print_compactions(report)
     _print_losses(report)
     if report.compactions:
-        print(UPPER_BOUND)
+        print(RULE_OF_THUMB)
     if found:
         print(f"Failed: {', '.join(one.check for one in found)}.")
 
@@ -232,25 +219,20 @@ def _print_needed(report: Report) -> None:
 
 
 def _print_compactions(report: Report) -> None:
-    heads = ["compaction", "before", "after", "things", "seen", "share", "lost", "wrong", "request"]
+    heads = ["compaction", "before", "after", "instructions", "missing", "open", "wrong"]
     rows = []
     for part in report.compactions:
-        fidelity = part.fidelity
-        wrong = sum(fidelity.counts.get(fate, 0) for fate in STATED_WRONGLY)
-        request = fidelity.request.fate.value if fidelity.request is not None else "none"
+        found = part.fidelity
         rows.append([
-            f"#{part.entry.index}", part.counted_before, part.counted_after, part.things,
-            part.survived, percent(fidelity.survival) if part.things else "-",
-            sum(row.counts.get(Fate.LOST, 0) for row in fidelity.kinds), wrong, request,
+            f"#{part.entry.index}", part.counted_before, part.counted_after, found.instructions,
+            *(len(found.of(group)) for group in Group),
         ])  # fmt: skip
-    print_table(heads, rows, right=range(1, len(heads) - 1))
-    kinds = [
-        [kind_title(kind), *figures]
-        for kind in FactKind
-        if any(figures := _kind_totals(report, kind))
-    ]
-    if kinds:
-        print_table(["kind", "things", "seen", "lost"], kinds, right=(1, 2, 3))
+    print_table(heads, rows, right=range(1, len(heads)))
+    for part in report.compactions:
+        for finding in part.fidelity.findings:
+            print(f"At #{part.entry.index}: {visible_line(finding_words(finding))}")
+    if report.compactions and (also := not_carried_words(report.compactions[-1].fidelity)):
+        print(f"{also}.")
 
 
 def _print_losses(report: Report) -> None:
@@ -267,15 +249,6 @@ def _print_losses(report: Report) -> None:
     for loss in report.losses:
         if loss.loss.severity is Severity.LOST:
             print(f"At #{loss.at.index}: {visible_line(loss.loss.cause)}")
-
-
-def _kind_totals(report: Report, kind: FactKind) -> tuple[int, int, int]:
-    rows = [part.fidelity.row(kind) for part in report.compactions]
-    return (
-        sum(row.total for row in rows),
-        sum(row.survived for row in rows),
-        sum(row.counts.get(Fate.LOST, 0) for row in rows),
-    )
 
 
 class _Progress:

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from explorer.audit.report import CHECKS
-from explorer.audit.words import percent
 from explorer.commands.errors import INTERRUPTED, CommandFailed, CommandStopped, UsageError
 from explorer.commands.options import check_positive
 from explorer.commands.output import ProgressLine, print_table
@@ -102,7 +101,7 @@ def check(arguments: argparse.Namespace) -> None:
 def run(
     arguments: argparse.Namespace, profile: Profile | None, checks: Sequence[str]
 ) -> Sequence[str]:
-    """Audit them; returns what ``--fail-under`` and ``--fail-on`` found. Raises UsageError,
+    """Audit them; returns what ``--fail-on`` found. Raises UsageError,
     CommandFailed, CommandStopped."""
     with workbench(arguments.database) as bench:
         library = read_library(bench.store, prices=bench.client.info)
@@ -122,7 +121,7 @@ def run(
         totals.print(work.found_there)
     if totals.failures:
         raise CommandFailed(*totals.failure_words())
-    return totals.failed_checks(arguments.fail_under, checks)
+    return totals.failed_checks(checks)
 
 
 @dataclass(slots=True)
@@ -191,9 +190,12 @@ class _Group:
     sessions: int = 0
     failed: int = 0
     compactions: int = 0
-    things: int = 0
-    survived: int = 0
-    lost: int = 0
+    needed: int = 0
+    compared: int = 0
+    expected: float = 0.0
+    instructions: int = 0
+    missing: int = 0
+    open_state: int = 0
     wrong: int = 0
     losses: int = 0
     cost: float = 0.0
@@ -202,18 +204,22 @@ class _Group:
         self.sessions += 1
         self.failed += row.status == "failed"
         self.compactions += row.compactions
-        self.things += row.things
-        self.survived += row.survived
-        self.lost += row.lost
-        self.wrong += row.mutated + row.invented + row.stale
+        self.needed += row.needed_again
+        self.compared += row.needed_compared
+        self.expected += row.needed_expected
+        self.instructions += row.instructions
+        self.missing += row.standing_instruction
+        self.open_state += row.open_state
+        self.wrong += row.stated_wrongly
         self.losses += row.losses
         self.cost += row.cost_usd + row.cost_usd_by_list
 
     def cells(self, name: str) -> list[object]:
-        share = percent(self.survived / self.things) if self.things else "-"
+        expected = f"{self.expected:.1f}" if self.compared or self.expected else "-"
         return [
-            name, self.sessions, self.failed, self.compactions, self.things, self.survived, share,
-            self.lost, self.wrong, self.losses, f"${self.cost:,.2f}",
+            name, self.sessions, self.failed, self.compactions, self.needed, self.compared,
+            expected, self.instructions, self.missing, self.open_state, self.wrong, self.losses,
+            f"${self.cost:,.2f}",
         ]  # fmt: skip
 
 
@@ -221,7 +227,6 @@ class _Group:
 class _Totals:
     whole: _Group = field(default_factory=_Group)
     agents: dict[str, _Group] = field(default_factory=lambda: defaultdict(_Group))
-    survivals: list[float] = field(default_factory=list)
     found: Counter[str] = field(default_factory=Counter)
     """By check: sessions in which it finds something."""
     failures: list[tuple[int, str]] = field(default_factory=list)
@@ -234,15 +239,15 @@ class _Totals:
             totals.whole.add(row)
             totals.agents[row.agent].add(row)
             totals.found.update(row.found)
-            if row.survival is not None:
-                totals.survivals.append(row.survival)
             if row.status == "failed":
                 totals.failures.append((row.session, row.reason))
         return totals
 
     def print(self, found_there: int) -> None:
-        heads = ("agent", "sessions", "failed", "compactions", "things", "seen", "share", "lost",
-                 "wrong", "losses", "cost")  # fmt: skip
+        heads = (
+            "agent", "sessions", "failed", "compactions", "needed again", "compared", "expected",
+            "instructions", "missing", "open", "wrong", "losses", "cost",
+        )  # fmt: skip
         rows = [group.cells(name) for name, group in sorted(self.agents.items())]
         if len(rows) != 1:
             rows.append(self.whole.cells("all"))
@@ -255,15 +260,10 @@ class _Totals:
         more = len(self.failures) - len(words)
         return [*words, f"{more:,} more sessions failed"] if more else words
 
-    def failed_checks(self, under: float | None, checks: Sequence[str]) -> list[str]:
+    def failed_checks(self, checks: Sequence[str]) -> list[str]:
         """What was to be failed on, in words."""
-        words = []
-        low = sum(share * 100 < under for share in self.survivals) if under is not None else 0
-        if low:
-            words.append(f"survival: under {under:g} % in {count_text(low, 'session')}")
-        words += [
+        return [
             f"{name}: {CHECKS[name]}, in {count_text(self.found[name], 'session')}"
             for name in checks
             if self.found[name]
         ]
-        return words

@@ -460,11 +460,7 @@ async def _verify(
         )
         return Verified(draft, mended, outcome)
     await document.drafts.mark(draft, "discarded", draft.summary)
-    before, after = mended.before.fidelity.survival, mended.after.fidelity.survival
-    outcome = (
-        f"Mended: {len(mended.regained)} regained, {len(mended.lost)} lost by it; "
-        f"{before:.0%} survived before, {after:.0%} now."
-    )
+    outcome = f"Mended: {len(mended.regained)} regained, {len(mended.lost)} lost by it."
     return Verified(mended.draft, mended, outcome)
 
 

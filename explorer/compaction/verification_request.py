@@ -19,7 +19,7 @@ from explorer.compaction.validation import SECTION_SETS, Form, section_counts
 from explorer.session.text import well_formed
 from explorer.tokens.estimate import estimate_text
 
-Lacking = Literal["lost", "changed", "overruled", "without a source"]
+Lacking = Literal["lost", "changed", "overruled"]
 MOST_FINDINGS = 120
 """The number of findings sent at most, the most severe first."""
 MOST_LINE = 320
@@ -37,7 +37,7 @@ class Lack:
     kind: str
     """What it is: ``path``, ``constraint``."""
     text: str
-    """What the record says; of what is without a source, what the summary says."""
+    """What the record says."""
     stated: str = ""
     """What the summary says instead; empty for what is lost."""
     entry: int = -1

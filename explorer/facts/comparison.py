@@ -133,6 +133,11 @@ _PERMITS = re.compile(
     r"\b(?:is|are) (?:allowed|permitted|fine|ok(?:ay)?)\b",
     re.IGNORECASE,
 )
+_LETS = re.compile(
+    r"\b(?:may|can|allowed|permitted|free to|fine|ok(?:ay)?|acceptable|welcome|as (?:long|"
+    r"much|many|often) as (?:it|they|you|we) (?:likes?|wants?|needs?))\b",
+    re.IGNORECASE,
+)
 _DAY = re.compile(r"\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|tomorrow)\b", re.IGNORECASE)
 _OLD_VALUE = re.compile(
     r"\b(?:not|from|was|were|instead of|rather than|than|over|previously)\s+\W*$", re.IGNORECASE
@@ -233,6 +238,15 @@ def _changed_by(new: Rule, valid: Sequence[Rule]) -> Rule | None:
         ):
             best, most = old, shared
     return best
+
+
+def permits(line: str, forbidding: str) -> bool:
+    """Whether a line lets pass what an instruction forbids ("new dependencies are fine")."""
+    if not denies_or_forbids(forbidding) or denies_or_forbids(line):
+        return False
+    wanted = set(wording(forbidding).words) - _FILLER
+    shared = wanted & set(wording(line).words)
+    return bool(_LETS.search(line)) and len(shared) >= 2 and 2 * len(shared) > len(wanted)
 
 
 def _lifts(new: Rule, old: Rule, shared: int) -> bool:

@@ -4,19 +4,33 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from explorer.facts.commands import command_lines, fences
-from explorer.facts.comparison import RULES, Rule, mark_changed, old_value_mentions
+from explorer.facts.comparison import (
+    RULES,
+    Agreement,
+    Rule,
+    compare,
+    mark_changed,
+    old_value_mentions,
+)
 from explorer.facts.entry_texts import EntryText, Speaker, texts_of
 from explorer.facts.errors import LONGEST, error_lines, error_lines_among, is_cut, whole_lines
 from explorer.facts.fact import Fact, FactKind, Facts, Mention, Span
 from explorer.facts.figures import Figure, figure, figures, named_versions, value_key
 from explorer.facts.identifiers import WordPiece, exact_things, mention_keys
+from explorer.facts.instructions import standing_instructions
 from explorer.facts.paths import path_key
 from explorer.facts.statements import statements, statements_of_summary
 from explorer.facts.text import TextRanges, sentences, statement_key, units, wide_places
-from explorer.session.entries import Entry
+from explorer.session.entries import (
+    AssistantMessage,
+    Entry,
+    ShellMessage,
+    ToolCallBlock,
+    ToolResultMessage,
+)
 from explorer.session.text import PROSE_LIMIT, as_prose
 
 ReadEntries = Callable[[Sequence[int]], Sequence[Entry]]
@@ -73,6 +87,12 @@ class EntryFacts:
     """The different words of its prose in lower case, punctuation included."""
     speaker: Speaker | None = None
     """Who wrote its prose; None without prose."""
+    instructions: tuple[Mention, ...] = ()
+    """Of a message that a person typed: its standing instructions."""
+    calls: bool = False
+    """Whether it calls tools: its turn goes on."""
+    failed: bool | None = None
+    """Of the result of a call or command: whether it failed; None of any other entry."""
 
 
 EMPTY = EntryFacts()
@@ -126,19 +146,46 @@ class FactTable:
                 return next((fact for fact in items if (fact.kind, fact.key) == wanted_key), None)
         return None
 
-    def _stale(self, wanted: Sequence[int]) -> dict[tuple[int, Mention], str]:
-        """The mentions that no longer hold, with the statement that holds instead."""
+    def instructions(self, indices: Iterable[int]) -> tuple[Fact, ...]:
+        """The standing instructions of the user's in these entries, each once, in the order in
+        which they were last given; one that was changed or lifted later is stale."""
+        rules = self._rules(sorted(set(indices)))
+        mark_changed(rules)
+        standing = {
+            (rule.entry, rule.mentions[0].key): rule
+            for rule in rules
+            if rule.mentions[0] in self.entry(rule.entry).instructions
+        }
+        newer = {rule.replaced_by for rule in standing.values() if rule.replaced_by}
+        given: dict[str, list[Rule]] = {}
+        for rule in rules:
+            if (rule.entry, rule.mentions[0].key) in standing or rule.text in newer:
+                key = next((one for one in given if _is_again(given[one][-1], rule)), rule.text)
+                given[key] = [*given.pop(key, []), rule]
+        return tuple(_instruction(same) for same in given.values())
+
+    def _rules(self, wanted: Sequence[int]) -> list[Rule]:
+        """What the user demanded, decided or laid down for good in these entries, in order."""
         rules: list[Rule] = []
         for index in wanted:
             one = self.entry(index)
-            for mention in one.items if one.speaker is Speaker.USER else ():
-                if mention.kind not in RULES:
-                    continue
+            if one.speaker is not Speaker.USER:
+                continue
+            stated = [item for item in one.items if item.kind in RULES]
+            for mention in sorted(
+                [*one.instructions, *stated], key=lambda item: (item.block, item.start)
+            ):
                 last = rules[-1] if rules else None
-                if last and last.entry == index and last.mentions[0].start == mention.start:
+                first = last.mentions[0] if last and last.entry == index else None
+                if last and first and (first.block, first.start) == (mention.block, mention.start):
                     last.mentions.append(mention)
                 else:
                     rules.append(Rule(index, [mention]))
+        return rules
+
+    def _stale(self, wanted: Sequence[int]) -> dict[tuple[int, Mention], str]:
+        """The mentions that no longer hold, with the statement that holds instead."""
+        rules = self._rules(wanted)
         mark_changed(rules)
         changed = [rule for rule in rules if rule.replaced_by]
         stale: dict[tuple[int, Mention], str] = {}
@@ -189,7 +236,7 @@ def scan(
             raise ScanCancelled
         part = missing[at : at + AT_ONCE]
         for index, entry in zip(part, read(part), strict=True):
-            entries[index] = _read(texts_of(entry))
+            entries[index] = _facts_of(entry)
         progress(at + len(part), len(missing))
     return FactTable(entries)
 
@@ -205,9 +252,24 @@ def scan_text(text: str, speaker: Speaker) -> EntryFacts:
     return _read([EntryText(speaker, text)])
 
 
+def _facts_of(entry: Entry) -> EntryFacts:
+    """What one entry states, and what it is in its turn."""
+    found, body = _read(texts_of(entry)), entry.body
+    match body:
+        case AssistantMessage():
+            calls = any(isinstance(block, ToolCallBlock) for block in body.content)
+            return replace(found, calls=True) if calls else found
+        case ToolResultMessage():
+            return replace(found, failed=bool(body.is_error))
+        case ShellMessage():
+            return replace(found, failed=bool(body.exit_code))
+    return found
+
+
 def _read(texts: Iterable[EntryText]) -> EntryFacts:
     """The facts of the texts of one entry."""
     items: list[Mention] = []
+    instructions: list[Mention] = []
     mentions: set[str] = set()
     words: frozenset[str] = frozenset()
     speaker: Speaker | None = None
@@ -220,6 +282,8 @@ def _read(texts: Iterable[EntryText]) -> EntryFacts:
             words |= frozenset(map(str.lower, different))
             speaker = text.speaker
             found = _prose(text, different, mentions)
+            if speaker is Speaker.USER:
+                instructions += _in_utf16(text.text, _instructions(text))
         elif text.speaker in _OUTPUT:
             found = _output(text, mentions)
         else:
@@ -228,7 +292,7 @@ def _read(texts: Iterable[EntryText]) -> EntryFacts:
         items += _in_utf16(text.text, found)
     if not (items or mentions or speaker):
         return EMPTY
-    return EntryFacts(tuple(items), frozenset(mentions), words, speaker)
+    return EntryFacts(tuple(items), frozenset(mentions), words, speaker, tuple(instructions))
 
 
 def _prose(text: EntryText, words: frozenset[str], mentions: set[str]) -> list[Mention]:
@@ -257,6 +321,14 @@ def _prose(text: EntryText, words: frozenset[str], mentions: set[str]) -> list[M
     found += _statements(text, skip)
     found.sort(key=lambda one: one.start)
     return found
+
+
+def _instructions(text: EntryText) -> list[Mention]:
+    """The standing instructions of a user's message; offsets in characters."""
+    return [
+        _mention(FactKind.CONSTRAINT, text, one.start, one.text, statement_key(one.text))
+        for one in standing_instructions(text.text)
+    ]
 
 
 def _output(text: EntryText, mentions: set[str]) -> list[Mention]:
@@ -426,6 +498,32 @@ def _join_cut_lines(merged: dict[tuple[FactKind, str], list[tuple[int, Mention]]
         merged[FactKind.ERROR, whole].sort(
             key=lambda mention: (mention[0], is_cut(mention[1].text))
         )
+
+
+def _is_again(before: Rule, rule: Rule) -> bool:
+    """Whether an instruction is an earlier one given once more ("again: never ...")."""
+    one, other = before.mentions[0].key, rule.mentions[0].key
+    return (
+        one.endswith(other)
+        or other.endswith(one)
+        or (compare(before.text, rule.text) is Agreement.SAME)
+    )
+
+
+def _instruction(given: Sequence[Rule]) -> Fact:
+    """A standing instruction that was given once or several times."""
+    last = given[-1]
+    spans = tuple(
+        Span(rule.entry, one.start, one.end, one.block)
+        for rule in given
+        for one in rule.mentions[:1]
+    )
+    sources = tuple(dict.fromkeys(rule.entry for rule in given))
+    key = last.mentions[0].key
+    return Fact(
+        FactKind.CONSTRAINT, last.text, key, sources, spans, bool(last.replaced_by),
+        last.replaced_by,
+    )  # fmt: skip
 
 
 def _fact(mentions: list[tuple[int, Mention]], stale: Mapping[tuple[int, Mention], str]) -> Fact:

@@ -16,11 +16,14 @@ path_entries      on the path to the leaf; all that follows is of this path
 turns, compactions
 begun_ms          time of its first entry, milliseconds since 1970; 0 where none is known
 ended_ms          time of its last entry
-things            found in what compactions summarized
-survived          of those: what the model still sees after the compaction (an upper bound)
-survival          lowest share of a compaction, 0 to 1; null where nothing can be measured
-lost, mutated, invented, stale
-                  findings of each fate
+needed_again      what was needed again after its compactions: files read again and so on
+needed_again_tokens
+                  what that took the second time
+needed_compared   of those: the ones that can be held against stretches without a compaction
+needed_expected   how many of these would be expected in such stretches; 0 where none is comparable
+instructions      standing instructions in what its compactions summarized
+standing_instruction, open_state, stated_wrongly
+                  findings of each group
 entries_lost      entries neither kept nor summarized
 losses            losses of all kinds
 found             names of all checks that find something, as --fail-on has them
@@ -42,10 +45,9 @@ from typing import Any
 
 import orjson
 
-from explorer.audit.findings import Fate
+from explorer.audit.findings import Group
 from explorer.audit.loss import Severity
 from explorer.audit.report import CHECKS, Report, failures
-from explorer.audit.report.json_form import is_measured
 from explorer.compaction.profile import Profile, profile_values
 from explorer.formats import adapter_of
 from explorer.installed import version
@@ -57,7 +59,6 @@ from explorer.session.usage_sums import PartUsage
 from explorer.store.rows import SessionRow, SourceFile
 
 VERSION = 1
-_FATES = (Fate.LOST, Fate.MUTATED, Fate.INVENTED, Fate.STALE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +85,14 @@ class AuditRow:
     compactions: int = 0
     begun_ms: float = 0.0
     ended_ms: float = 0.0
-    things: int = 0
-    survived: int = 0
-    survival: float | None = None
-    lost: int = 0
-    mutated: int = 0
-    invented: int = 0
-    stale: int = 0
+    needed_again: int = 0
+    needed_again_tokens: int = 0
+    needed_compared: int = 0
+    needed_expected: float = 0.0
+    instructions: int = 0
+    standing_instruction: int = 0
+    open_state: int = 0
+    stated_wrongly: int = 0
     entries_lost: int = 0
     losses: int = 0
     found: tuple[str, ...] = ()
@@ -145,21 +147,28 @@ def _program() -> str:
 def _row(report: Report, begun: AuditRow) -> AuditRow:
     session, spent, parts = report.session, report.spending.total, report.compactions
     gone = (one.loss for one in report.losses if one.loss.severity is Severity.LOST)
-    fates = {
-        fate.value: sum(part.fidelity.counts.get(fate, 0) for part in parts) for fate in _FATES
-    }
+    needed = report.needed_again
+    expected = needed.expected
     figures: dict[str, Any] = {
         "judged_by": report.rules,
         "entries": session.entries, "path_entries": session.on_path, "turns": session.turns,
         "compactions": len(parts), "begun_ms": session.begun_ms, "ended_ms": session.ended_ms,
-        "things": sum(part.things for part in parts),
-        "survived": sum(part.survived for part in parts),
-        "survival": round(report.survival, 4) if parts and is_measured(report) else None,
-        **fates,
+        "needed_again": len(needed.needs),
+        "needed_again_tokens": sum(one.tokens for one in needed.after),
+        "needed_compared": expected.found if expected is not None else 0,
+        "needed_expected": round(expected.number, 4) if expected is not None else 0.0,
+        "instructions": sum(part.fidelity.instructions for part in parts),
+        "standing_instruction": _of_group(report, Group.INSTRUCTION),
+        "open_state": _of_group(report, Group.STATE),
+        "stated_wrongly": _of_group(report, Group.WRONG),
         "entries_lost": len({entry for loss in gone for entry in loss.entries}),
         "losses": len(report.losses),
-        "found": tuple(one.check for one in failures(report, None, CHECKS)),
+        "found": tuple(one.check for one in failures(report, CHECKS)),
         "calls": spent.calls, "tokens": spent.tokens, "cost_usd": round(spent.cost, 6),
         "cost_usd_by_list": round(spent.listed_cost, 6),
     }  # fmt: skip
     return replace(begun, **figures)
+
+
+def _of_group(report: Report, group: Group) -> int:
+    return sum(len(part.fidelity.of(group)) for part in report.compactions)

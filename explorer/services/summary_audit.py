@@ -5,7 +5,6 @@ Reads payloads and takes its time: all of it is meant for a worker thread.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -14,7 +13,7 @@ from explorer.audit.changed_files import ChangedFiles
 from explorer.audit.entry_mentions import EntryMentions
 from explorer.audit.fidelity import fidelity
 from explorer.audit.findings import Fidelity
-from explorer.audit.recorded_compaction import compactions_on_path, recorded_compaction
+from explorer.audit.recorded_compaction import recorded_compaction
 from explorer.compaction.partition import Partition
 from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import Settings
@@ -29,7 +28,6 @@ from explorer.tokens.estimate import estimate_text
 OnProgress = Callable[[int, int], None]
 """Called in the worker with entries done and entries in all."""
 IsCancelled = Callable[[], bool]
-_TRANSCRIPT = re.compile(r"(?:/|\b[A-Za-z]:\\)[^\s\"'`<>]*transcripts[/\\][^\s\"'`<>]+")
 
 
 def _never() -> bool:
@@ -42,7 +40,7 @@ def _say_nothing(_done: int, _total: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Audited:
-    """A summary and what became of what it took the place of."""
+    """A summary and what was found of it."""
 
     name: str
     """What it is called: ``compaction #12``, ``draft``."""
@@ -52,8 +50,6 @@ class Audited:
     fidelity: Fidelity
     leaf: int
     """The entry below which it is stored, or would be."""
-    kept: frozenset[int] = frozenset()
-    """The entries that it keeps verbatim."""
 
 
 class Auditor:
@@ -91,11 +87,10 @@ class Auditor:
         else:
             self._scan((*made.earlier, *made.summarized, *kept), cancelled, progress)
             result = self._fidelity(
-                summary, made.summarized, kept, made.earlier, made.changed, made.stated_changed,
-                cancelled,
-            )  # fmt: skip
+                summary, made.summarized, kept, made.earlier, made.changed, cancelled
+            )
         above = session.tree.columns.parent[entry]
-        audited = Audited(f"compaction #{entry}", entry, summary, result, above, frozenset(kept))
+        audited = Audited(f"compaction #{entry}", entry, summary, result, above)
         self._found[entry] = audited
         return audited
 
@@ -124,11 +119,10 @@ class Auditor:
         kept = [index for index in audit.seen if index != entry]
         self._scan((*sources, *audit.excluded_by_rule, *kept), cancelled, progress)
         result = self._fidelity(
-            summary, sources, kept, audit.excluded_by_rule, self._changes.of(audit.left),
-            tree.columns.branches[entry].modified_files, cancelled, names_transcript=False,
-        )  # fmt: skip
+            summary, sources, kept, audit.excluded_by_rule, self._changes.of(audit.left), cancelled
+        )
         name = f"branch summary #{entry}"
-        audited = Audited(name, entry, summary, result, audit.placed_below, frozenset(kept))
+        audited = Audited(name, entry, summary, result, audit.placed_below)
         self._found[entry] = audited
         return audited
 
@@ -154,10 +148,9 @@ class Auditor:
         earlier = [index for index in path[: prepared.boundary] if index not in before]
         self._scan((*earlier, *summarized, *kept), cancelled, progress)
         result = self._fidelity(
-            summary, summarized, kept, earlier, self._changes.of(summarized),
-            prepared.modified_files, cancelled,
-        )  # fmt: skip
-        return Audited(name, -1, summary, result, prepared.leaf, frozenset(kept))
+            summary, summarized, kept, earlier, self._changes.of(summarized), cancelled
+        )
+        return Audited(name, -1, summary, result, prepared.leaf)
 
     def _fidelity(
         self,
@@ -166,12 +159,9 @@ class Auditor:
         kept: Sequence[int],
         earlier: Sequence[int],
         changed: Mapping[str, Sequence[int]],
-        stated_changed: Sequence[str],
         cancelled: IsCancelled,
-        *,
-        names_transcript: bool = True,
     ) -> Fidelity:
-        """What became of the entries ``summarized`` in a summary, after they were scanned."""
+        """The findings of a summary of the entries ``summarized``, after they were scanned."""
         result = fidelity(
             summary,
             summarized,
@@ -180,29 +170,14 @@ class Auditor:
             earlier=earlier,
             form=form_in(summary),
             changed=changed,
-            stated_changed=stated_changed,
             tokens_before=_tokens(self._session, summarized),
             tokens_after=estimate_text(summary),
-            transcript=_transcript_in(summary) if names_transcript else "",
             gathered=self._gathered,
             cancelled=cancelled,
         )
         if cancelled():
             raise ScanCancelled
         return result
-
-    def generations(
-        self,
-        leaf: int,
-        cancelled: IsCancelled = _never,
-        progress: OnProgress = _say_nothing,
-    ) -> tuple[Audited, ...]:
-        """The audits of all compactions on the path to an entry, the first one first."""
-        tree = self._session.tree
-        if leaf < 0:
-            return ()
-        self._scan(tree.path(leaf).indices(), cancelled, progress)
-        return tuple(self.compaction(entry, cancelled) for entry in compactions_on_path(tree, leaf))
 
     def _scan(self, entries: Sequence[int], cancelled: IsCancelled, progress: OnProgress) -> None:
         payloads = self._session.payloads
@@ -238,9 +213,3 @@ def _tokens(session: OpenedSession, entries: Sequence[int]) -> int:
     """Tokens of entries by the estimate, which the summary is measured by too."""
     estimate = session.tree.columns.estimate
     return sum(estimate[index] for index in entries)
-
-
-def _transcript_in(summary: str) -> str:
-    """The path of a transcript that a breadcrumb names; empty for none."""
-    match = _TRANSCRIPT.search(summary)
-    return match.group() if match else ""

@@ -49,7 +49,6 @@ def draft_candidate(
         draft.elapsed_ms,
         settings,
         audited.fidelity if audited is not None and audited.fidelity.is_readable else None,
-        frozenset() if audited is None else audited.kept,
     )
 
 
@@ -83,7 +82,6 @@ def entry_candidate(
         elapsed,
         settings,
         None if audited is None else audited.fidelity,
-        frozenset() if audited is None else audited.kept,
     )
 
 

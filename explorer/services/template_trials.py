@@ -1,4 +1,4 @@
-"""Two versions of a template tried on saved sessions: which facts survive with either.
+"""Two versions of a template tried on saved sessions: what is found of either.
 
 Nothing is stored in any session, and no draft is made.
 """
@@ -8,17 +8,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
-from explorer.audit.findings import STATED_WRONGLY, Fidelity
+from explorer.audit.findings import Fidelity, Group
 from explorer.audit.recorded_compaction import compactions_on_path
+from explorer.audit.words import GROUP_TITLES
 from explorer.compaction.partition import Partition
 from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.requests import SummaryRequest, build_requests
 from explorer.compaction.summary import finish
 from explorer.compaction.templates import Templates
-from explorer.facts.fact import FactKind
 from explorer.models.client import ModelClient
 from explorer.services.document import Document
 from explorer.services.extension_review import review_of, with_review
@@ -71,26 +70,6 @@ class TrialResult:
     """Why there is no summary, in a sentence."""
 
 
-@dataclass(frozen=True, slots=True)
-class KindChange:
-    """How much of a kind survived with either version, over all places that both had."""
-
-    kind: FactKind | None
-    """None of what the summaries state wrongly, and of their tokens."""
-    name: str
-    totals: tuple[int, int]
-    survived: tuple[int, int]
-
-    def rate(self, which: int) -> float:
-        """The share that survived, 0 to 1; 1 where there was nothing."""
-        return self.survived[which] / self.totals[which] if self.totals[which] else 1.0
-
-    @property
-    def change(self) -> float:
-        """The second's share less the first's."""
-        return self.rate(1) - self.rate(0)
-
-
 def can_be_tried(name: str) -> bool:
     """Whether a template has a part in a compaction's summary."""
     return name in _TRIED or TEMPLATES[name].form in ("history", "turn_prefix")
@@ -131,7 +110,7 @@ class Trial:
         if info.sections and info.sections != profile.sections:
             profile = replace(profile, sections=info.sections)  # type: ignore[arg-type]
         self._name, self._texts = name, texts
-        # The sentences for display are no part of what survives.
+        # The sentences for display are no part of what is audited.
         self._profile = replace(profile, short_summary=False)
         self._settings = settings
         self._auditors: dict[int, Auditor] = {}
@@ -233,31 +212,18 @@ class _Prepared:
     requests: tuple[SummaryRequest, ...]
 
 
-def changes(results: Sequence[TrialResult]) -> tuple[KindChange, ...]:
-    """The survival of either version per kind, over the places at which both gave a summary; then
-    what they state wrongly, and their tokens."""
+def changes(results: Sequence[TrialResult]) -> Mapping[str, tuple[int, int]]:
+    """What is found of either version's summaries by group, and their tokens, over the places at
+    which both gave a summary; empty where there is no such place."""
     pairs = _pairs(results)
-    rows = []
-    for kind in FactKind:
-        total = _sums(pairs, lambda found, kind=kind: found.row(kind).total)  # type: ignore[misc]
-        kept = _sums(pairs, lambda found, kind=kind: found.row(kind).survived)  # type: ignore[misc]
-        if any(total):
-            rows.append(KindChange(kind, kind.value, total, kept))
-    if pairs:
-        all_total = (sum(row.totals[0] for row in rows), sum(row.totals[1] for row in rows))
-        all_kept = (sum(row.survived[0] for row in rows), sum(row.survived[1] for row in rows))
-        rows.append(KindChange(None, "all of them", all_total, all_kept))
-    return tuple(rows)
+    if not pairs:
+        return {}
+    found = {GROUP_TITLES[group].lower(): _sums(pairs, _count(group)) for group in Group}
+    return {**found, "tokens": _sums(pairs, lambda found: found.tokens_after)}
 
 
-def wrong_and_tokens(results: Sequence[TrialResult]) -> Mapping[str, tuple[int, int]]:
-    """What either version states otherwise than its sources or without one, and the tokens of its
-    summaries, over the places at which both gave a summary."""
-    pairs = _pairs(results)
-    return {
-        "stated wrongly": _sums(pairs, lambda found: len(found.of(*STATED_WRONGLY))),
-        "tokens": _sums(pairs, lambda found: found.tokens_after),
-    }
+def _count(group: Group) -> Callable[[Fidelity], int]:
+    return lambda found: len(found.of(group))
 
 
 def _pairs(results: Sequence[TrialResult]) -> list[tuple[Fidelity, Fidelity]]:
@@ -269,6 +235,6 @@ def _pairs(results: Sequence[TrialResult]) -> list[tuple[Fidelity, Fidelity]]:
 
 
 def _sums(
-    pairs: Sequence[tuple[Fidelity, Fidelity]], number: Callable[[Fidelity], Any]
+    pairs: Sequence[tuple[Fidelity, Fidelity]], number: Callable[[Fidelity], int]
 ) -> tuple[int, int]:
     return sum(number(one) for one, _ in pairs), sum(number(other) for _, other in pairs)

@@ -11,8 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from explorer.audit.findings import SURVIVED, Fate, Fidelity, Finding
-from explorer.audit.severity import grouped
+from explorer.audit.findings import Fidelity, Finding, Group
 from explorer.compaction.partition import Partition
 from explorer.compaction.preparation import Preparation
 from explorer.compaction.verification_request import (
@@ -33,12 +32,6 @@ from explorer.services.summary_audit import Auditor
 from explorer.services.summary_request import SummaryOrder
 from explorer.session.entries import Entry
 
-_LACKING: dict[Fate, Lacking] = {
-    Fate.LOST: "lost",
-    Fate.MUTATED: "changed",
-    Fate.STALE: "overruled",
-    Fate.INVENTED: "without a source",
-}
 _SIDE = 140
 """Characters of a line that are shown on either side of what was found in it."""
 _MOST_NAMED = 60
@@ -54,11 +47,6 @@ class Checked:
     fidelity: Fidelity
     lacks: tuple[Lack, ...]
     """What can be mended, the most severe first."""
-
-    @property
-    def wrong(self) -> int:
-        """How many of them the text states otherwise than its sources, or without one."""
-        return sum(lack.lacking != "lost" for lack in self.lacks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +75,7 @@ def check(
     Raises ScanCancelled, and ValueError when the preview refuses.
     """
     fidelity = auditor.draft(shown, text, cancelled=cancelled).fidelity
-    wrong = [
-        finding
-        for group in grouped(fidelity)
-        for finding in group.findings
-        if finding.fate in _LACKING and (finding.fate is not Fate.LOST or not finding.fact.stale)
-    ]
-    return Checked(shown, text, fidelity, tuple(_lacks(document, wrong)))
+    return Checked(shown, text, fidelity, tuple(_lacks(document, fidelity.findings)))
 
 
 def request_for(document: Document, checked: Checked, model: str) -> VerifyRequest:
@@ -150,16 +132,12 @@ async def mend(
 
 
 def difference(before: Fidelity, after: Fidelity) -> tuple[tuple[Fact, ...], tuple[Fact, ...]]:
-    """What a second summary regained of what the first lost or had wrong, and what it lost or has
-    wrong of what the first had right."""
-    had, has = _seen(before), _seen(after)
-    wrong_before, wrong_after = _wrong(before), _wrong(after)
-    facts = {_key(finding): finding.fact for finding in (*before.findings, *after.findings)}
-    regained = [key for key in facts if (key in has and key not in had) or
-                (key in wrong_before and key not in wrong_after)]  # fmt: skip
-    lost = [key for key in facts if (key in had and key not in has) or
-            (key in wrong_after and key not in wrong_before)]  # fmt: skip
-    return tuple(facts[key] for key in regained), tuple(facts[key] for key in lost)
+    """What is found of the first summary and not of the second, and the other way round."""
+    found = {finding.key: finding.fact for finding in before.findings}
+    now = {finding.key: finding.fact for finding in after.findings}
+    regained = tuple(fact for key, fact in found.items() if key not in now)
+    lost = tuple(fact for key, fact in now.items() if key not in found)
+    return regained, lost
 
 
 def facts_of(mended: Mended) -> Mapping[str, Any]:
@@ -167,59 +145,29 @@ def facts_of(mended: Mended) -> Mapping[str, Any]:
     return {
         "regained": [[one.kind.value, one.text] for one in mended.regained[:_MOST_NAMED]],
         "lost": [[one.kind.value, one.text] for one in mended.lost[:_MOST_NAMED]],
-        "survival_before": mended.before.fidelity.survival,
-        "survival_after": mended.after.fidelity.survival,
+        "findings_before": len(mended.before.fidelity.findings),
+        "findings_after": len(mended.after.fidelity.findings),
     }
-
-
-def _key(finding: Finding) -> tuple[str, str, bool]:
-    return finding.fact.kind.value, finding.fact.key, finding.fate in _WRONG
-
-
-_WRONG = frozenset({Fate.MUTATED, Fate.INVENTED, Fate.STALE})
-
-
-def _seen(fidelity: Fidelity) -> set[tuple[str, str, bool]]:
-    return {
-        _key(finding)
-        for finding in fidelity.findings
-        if finding.fate in SURVIVED and not finding.fact.stale
-    }
-
-
-def _wrong(fidelity: Fidelity) -> set[tuple[str, str, bool]]:
-    return {_key(finding) for finding in fidelity.findings if finding.fate in _WRONG}
 
 
 def _lacks(document: Document, findings: Sequence[Finding]) -> list[Lack]:
-    wanted = sorted({span.entry for finding in findings for span in _spans(finding)[-1:]})
+    wanted = sorted({finding.fact.last for finding in findings if finding.fact.spans})
     entries = dict(zip(wanted, document.sent.entries(wanted), strict=True))
     found = []
     for finding in findings:
-        span = next(iter(_spans(finding)[-1:]), None)
-        line = _line_at(entries[span.entry], span) if span is not None else ""
-        found.append(_lack(finding, span.entry if span is not None else -1, line))
+        fact = finding.fact
+        line = _line_at(entries[fact.last], fact.spans[-1]) if fact.spans else ""
+        true = fact.replaced_by if fact.stale else fact.text
+        found.append(
+            Lack(_lacking(finding), fact.kind.value, true, finding.stated, fact.last, line)
+        )
     return found
 
 
-def _lack(finding: Finding, entry: int, line: str) -> Lack:
-    fact, source = finding.fact, finding.source
-    lacking, kind = _LACKING[finding.fate], fact.kind.value
-    if finding.fate is Fate.LOST:
-        return Lack(lacking, kind, fact.text, "", entry, line)
-    if finding.fate is Fate.STALE:
-        by = source.replaced_by if source is not None else ""
-        return Lack(lacking, kind, by or (source.text if source else ""), fact.text, entry, line)
-    if source is None:
-        return Lack(lacking, kind, fact.text, "", entry, line)
-    return Lack(lacking, kind, source.text, fact.text, entry, line)
-
-
-def _spans(finding: Finding) -> Sequence[Span]:
-    """Where the session states it; of what a summary states wrongly, where its source is."""
-    if finding.fate is Fate.LOST or finding.source is None:
-        return finding.fact.spans
-    return finding.source.spans
+def _lacking(finding: Finding) -> Lacking:
+    if finding.group is not Group.WRONG:
+        return "lost"
+    return "overruled" if finding.fact.stale else "changed"
 
 
 def _line_at(entry: Entry, span: Span) -> str:

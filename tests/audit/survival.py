@@ -17,7 +17,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from explorer.audit.fidelity import fidelity
-from explorer.audit.findings import STATED_WRONGLY, SURVIVED, Fate
+from explorer.audit.findings import Group
 from explorer.audit.summary_text import SummaryText
 from explorer.compaction.summary import footer
 from explorer.facts import FactKind, scan
@@ -49,7 +49,7 @@ class Tally:
     planted: int = 0
     alive: int = 0
     lost: list[str] = field(default_factory=list)
-    wrong: dict[Fate, list[str]] = field(default_factory=dict)
+    wrong: list[str] = field(default_factory=list)
 
     def share(self, kind: FactKind) -> str:
         """``told/all`` of a kind."""
@@ -95,13 +95,12 @@ def run(story: Story, share: float, *, whole: bool, tally: Tally) -> None:
     previous += footer(*_files(everything))
     table = scan(range(len(everything)), lambda wanted: [everything[at] for at in wanted])
     found = fidelity(previous, range(len(everything)), (), table)
-    for one in found.findings:
-        if one.fate in STATED_WRONGLY:
-            told = f"{story.name}: {one.fact.kind} {one.fact.text!r}. {one.note}"
-            tally.wrong.setdefault(one.fate, []).append(told)
-        elif not one.fact.stale:
-            tally.facts[one.fact.kind] += 1
-            tally.told[one.fact.kind] += one.fate in SURVIVED
+    for one in found.of(Group.WRONG):
+        tally.wrong.append(f"{story.name}: {one.stated!r}. {one.reason}")
+    for fact in table.facts(range(len(everything))):
+        if not fact.stale:
+            tally.facts[fact.kind] += 1
+            tally.told[fact.kind] += fact not in found.not_carried.get(fact.kind, ())
     _count_planted(story, previous, tally)
 
 
@@ -153,12 +152,11 @@ def main() -> None:
                 print(f"  {kind:<12}{row}")
         row = "".join(f"{f'{tally.alive}/{tally.planted}':>12}" for tally in tallies)
         print(f"  {'planted':<12}{row}")
-        for fate in (Fate.STALE, Fate.MUTATED, Fate.INVENTED):
-            row = "".join(f"{len(tally.wrong.get(fate, ())):>12}" for tally in tallies)
-            print(f"  {fate:<12}{row}")
+        row = "".join(f"{len(tally.wrong):>12}" for tally in tallies)
+        print(f"  {'wrong':<12}{row}")
         if "--lost" in sys.argv:
             for share, tally in zip(SHARES, tallies, strict=True):
-                for line in (*tally.lost, *(t for told in tally.wrong.values() for t in told)):
+                for line in (*tally.lost, *tally.wrong):
                     print(f"      {share:.0%} {line}")
 
 

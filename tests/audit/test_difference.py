@@ -1,4 +1,4 @@
-"""Summaries aligned by section, their words marked, facts won and lost (C1, D)."""
+"""Summaries aligned by section, their words marked, their findings side by side (C1, D)."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import pytest
 
 from explorer.audit.difference import Candidate, align, difference, marks
 from explorer.audit.fidelity import fidelity
-from explorer.audit.findings import Fate, Fidelity, Finding, RequestCheck
-from explorer.audit.severity import grouped
-from explorer.facts import Fact, FactKind, scan
+from explorer.audit.findings import Fidelity, Group
+from explorer.facts import scan
 from explorer.session.text_difference import DifferencePiece
 from tests.audit.texts import user
 
@@ -72,28 +71,18 @@ def test_of_several_the_reference_is_marked_where_it_is_alone() -> None:
     assert marks(["a", None], 0) == [(DifferencePiece("a", True),), None]
 
 
-def test_facts_are_won_and_lost_the_gravest_first() -> None:
+def test_findings_of_one_alone_stand_side_by_side() -> None:
     good = Candidate("good", GOOD, 60, fidelity=audited(GOOD), settings={"Model": "a", "Cut": "1"})
     poor = Candidate("poor", POOR, 30, fidelity=audited(POOR), settings={"Model": "b", "Cut": "1"})
     found = difference([poor, good])
-    won = {row.fact.kind for row in found.won(1)}
-    assert {FactKind.CONSTRAINT, FactKind.PATH} <= won
-    assert found.lost(1) == () and found.won(0) == ()
-    assert found.facts[0].fact.kind is FactKind.CONSTRAINT
-    assert difference([good, poor]).lost(1) != ()
+    (row,) = [row for row in found.findings if "0007_orders" in row.first.text]
+    assert row.has(0) and not row.has(1) and row.first.group is Group.INSTRUCTION
+    assert not any(row.has(1) for row in found.findings)
+    same = difference([poor, poor])
+    assert same.findings == () and same.shared == len(
+        poor.fidelity.findings if poor.fidelity else ()
+    )
     assert found.settings_apart == (("Model", ("b", "a")),)
-
-
-def test_what_was_made_at_another_place_is_not_held_against_it() -> None:
-    """What was summarized before, or was not said yet, is neither won nor lost; what a cut keeps
-    is won."""
-    poor = Candidate("poor", POOR, fidelity=audited(POOR))
-    later = Candidate("later", GOOD, fidelity=Fidelity())
-    assert difference([poor, later]).facts == ()
-    cut = Candidate("cut", "", fidelity=Fidelity(), kept=frozenset({0}))
-    won = difference([poor, cut]).won(1)
-    assert won and all(0 in row.fact.sources for row in won)
-    assert {row.fates[1] for row in won} == {Fate.KEPT}
 
 
 def test_marks_of_a_list_are_no_difference() -> None:
@@ -101,9 +90,9 @@ def test_marks_of_a_list_are_no_difference() -> None:
     assert not any(piece.differs for pieces in found if pieces for piece in pieces)
 
 
-def test_what_was_not_audited_is_not_compared_by_its_facts() -> None:
+def test_what_was_not_audited_is_not_compared_by_its_findings() -> None:
     good = Candidate("good", GOOD, fidelity=audited(GOOD))
-    assert difference([good, Candidate("other", POOR)]).facts == ()
+    assert difference([good, Candidate("other", POOR)]).findings == ()
 
 
 def test_fewer_than_two_are_no_comparison() -> None:
@@ -111,36 +100,3 @@ def test_fewer_than_two_are_no_comparison() -> None:
         difference([Candidate("alone", GOOD)])
     with pytest.raises(ValueError, match="no candidate 2"):
         difference([Candidate("a", GOOD), Candidate("b", POOR)], 2)
-
-
-def _finding(kind: FactKind, fate: Fate, key: str = "k", stale: bool = False) -> Finding:
-    return Finding(Fact(kind, key, key, (1,), (), stale), fate)
-
-
-def test_the_gravest_group_is_a_constraint_turned_round() -> None:
-    request = Fact(FactKind.REQUEST, "now", "now", (9,))
-    told = Fidelity(
-        findings=(
-            _finding(FactKind.SYMBOL, Fate.LOST),
-            _finding(FactKind.PATH, Fate.KEPT),
-            _finding(FactKind.REQUEST, Fate.LOST, "now"),
-            _finding(FactKind.REQUEST, Fate.LOST, "before"),
-            _finding(FactKind.CONSTRAINT, Fate.LOST),
-            _finding(FactKind.NUMBER, Fate.STALE),
-            _finding(FactKind.CONSTRAINT, Fate.MUTATED),
-            _finding(FactKind.NUMBER, Fate.LOST, "old", stale=True),
-        ),
-        request=RequestCheck(request, Fate.LOST, 0.0),
-    )
-    groups = grouped(told)
-    assert [group.title for group in groups] == [
-        "Constraints that the summary turned round",
-        "Changed later, stated as if it held",
-        "Constraints lost",
-        "The latest request lost",
-        "Earlier requests lost",
-        "Figures and names lost",
-        "Kept verbatim",
-        "Changed later, and rightly gone",
-    ]
-    assert [group.is_grave for group in groups] == [True] * 6 + [False] * 2

@@ -14,9 +14,7 @@ RANGES = ([0], [0, 1, 2], [1], [], range(len(ENTRIES)), [3], [3, 99])
 def said(gathered: EntryMentions, indices: list[int]) -> tuple[object, ...]:
     """All that is gathered of some entries."""
     figures = [(item.text, entry) for _value, item, entry in gathered.figures(indices)]
-    return (
-        gathered.mentions, sorted(gathered.values), sorted(gathered.paths), gathered.stems, figures,
-    )  # fmt: skip
+    return gathered.mentions, sorted(gathered.paths), figures
 
 
 def test_a_range_says_the_same_whatever_was_read_before_it() -> None:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from explorer.audit.findings import Fate
-from explorer.facts import FactKind
+from explorer.facts import FactKind, extract
 from explorer.facts.comparison import Agreement, compare
 from tests.audit.reworded import read_pairs
 from tests.audit.reworded.scoring import score
 from tests.audit.test_fidelity import judge
-from tests.audit.texts import result, user
+from tests.audit.texts import result
 
-NORMALIZED, LOST = Fate.NORMALIZED, Fate.LOST
 RULE = "Never wait longer than 30 s for the hub."
 
 
@@ -43,36 +41,11 @@ def test_lines_that_only_look_the_same_are_hardly_taken_for_it() -> None:
         assert len(score(read_pairs(name)).made_up) <= most
 
 
-@pytest.mark.parametrize(
-    ("said", "summary", "fate"),
-    [
-        (RULE, "- The agent never waits longer than 30 s for the hub", NORMALIZED),
-        (RULE, "- The agent waits longer than 30 s for the hub", LOST),
-        (RULE, "- The agent never waits longer than 30 min for the hub", LOST),
-        ("Leave the vendor folder alone.", "- vendor directory: changed", LOST),
-        ("You must never push to main.", "- You need not push to main", LOST),
-        ("You must never push to main.", "- Pushing to develop is forbidden", LOST),
-    ],
-)
-def test_fates_of_statements_in_other_words(said: str, summary: str, fate: Fate) -> None:
-    found = judge(f"## Constraints\n{summary}", [user(said)]).findings
-    rule = next(one for one in found if one.fact.kind is FactKind.CONSTRAINT)
-    assert rule.fate is fate
-    if fate is NORMALIZED:
-        assert "other words" in rule.note and "hub" in rule.note
-
-
-def test_a_rule_with_another_figure_is_mutated() -> None:
-    found = judge("## Constraints\n- Wait for the hub 60 s, no longer", [user(RULE)])
-    rule = [one for one in found.of(Fate.MUTATED) if one.fact.kind is FactKind.CONSTRAINT]
-    assert [one.source.text for one in rule if one.source] == [RULE]
-    right = judge("## Constraints\n- Wait for the hub 30 s, no longer", [user(RULE)])
-    assert not right.of(Fate.MUTATED)
-
-
-def errors(summary: str, *outputs: str) -> list[tuple[str, Fate]]:
-    found = judge(summary, [result(output) for output in outputs]).findings
-    return [(one.fact.text, one.fate) for one in found if one.fact.kind is FactKind.ERROR]
+def carried(summary: str, *outputs: str) -> list[tuple[str, bool]]:
+    """The error lines of outputs, each with whether the summary has it."""
+    entries = [result(output) for output in outputs]
+    lost = {fact.key for fact in judge(summary, entries).not_carried.get(FactKind.ERROR, ())}
+    return [(fact.text, fact.key not in lost) for fact in extract(entries).of(FactKind.ERROR)]
 
 
 WHOLE = "E       AssertionError: assert 'sent' == 'conflict'"
@@ -83,15 +56,15 @@ LISTED = "FAILED tests/test_push.py::test_conflict - AssertionE..."
     "cut", ["E       Asserti...", "E       AssertionError: assert 'se…", LISTED]
 )
 def test_a_line_that_was_cut_off_is_the_one_that_stands_whole_beside_it(cut: str) -> None:
-    told = [(WHOLE, Fate.EXACT)]
-    assert errors(f"It said {WHOLE}", f"{cut}\n{WHOLE}") == told
-    assert errors(f"It said {WHOLE}", WHOLE, f"{cut}\n") == told
-    assert errors(f"It said {WHOLE}", f"{cut}\n", WHOLE) == told
+    told = [(WHOLE, True)]
+    assert carried(f"It said {WHOLE}", f"{cut}\n{WHOLE}") == told
+    assert carried(f"It said {WHOLE}", WHOLE, f"{cut}\n") == told
+    assert carried(f"It said {WHOLE}", f"{cut}\n", WHOLE) == told
 
 
 def test_a_cut_line_far_from_any_whole_one_is_found_by_what_is_left_of_it() -> None:
     far = [WHOLE, "fine", "fine", "fine", LISTED]
     summary = "tests/test_push.py::test_conflict still fails"
-    assert errors(summary, *far) == [(WHOLE, LOST), (LISTED, NORMALIZED)]
-    assert errors("tests/test_push.py::test_conflicts is new", *far)[1] == (LISTED, LOST)
-    assert errors("Nothing", "E   Asser...") == [("E   Asser...", LOST)]
+    assert carried(summary, *far) == [(WHOLE, False), (LISTED, True)]
+    assert carried("tests/test_push.py::test_conflicts is new", *far)[1] == (LISTED, False)
+    assert carried("Nothing", "E   Asser...") == [("E   Asser...", False)]

@@ -14,7 +14,6 @@ import pytest
 
 from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import PROFILES, Settings
-from explorer.facts.fact import FactKind
 from explorer.formats import registry
 from explorer.formats.adapter import FoundSession, IsCancelled, Progress, Related
 from explorer.formats.errors import FormatError
@@ -216,8 +215,8 @@ def test_its_compaction_is_audited(document: Document) -> None:
     report = make_report(document, document.leaf, PartUsage(), profile=profile)
     (part,) = report.compactions
     assert part.entry.index == index
-    paths = {one.fact.text for one in part.fidelity.findings if one.fact.kind is FactKind.PATH}
-    assert "src/harbour/berth_0.py" in paths
+    assert part.fidelity.is_readable and part.fidelity.tokens_before > part.fidelity.tokens_after
+    assert not part.fidelity.findings
 
 
 class WithCrew(Parley):

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from explorer.audit.difference import difference
-from explorer.audit.fidelity import Fidelity
+from explorer.audit.findings import Fidelity, Finding, Group
 from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import PROFILES, Settings
 from explorer.facts import Fact
@@ -29,11 +29,9 @@ NOTHING = "## Goal\nNothing of it all."
 
 def lost_of(found: Fidelity, entry: int) -> list[Fact]:
     """What an entry alone says and nothing after the summary does."""
-    return [
-        finding.fact
-        for finding in found.findings
-        if finding.fate.name == "LOST" and finding.fact.sources == (entry,)
-    ]
+    lost = [*found.findings, *(fact for facts in found.not_carried.values() for fact in facts)]
+    facts = [one.fact if isinstance(one, Finding) else one for one in lost]
+    return [fact for fact in facts if fact.sources == (entry,)]
 
 
 def test_what_is_pinned_is_kept_whatever_the_summary_says(document: Document) -> None:
@@ -44,8 +42,9 @@ def test_what_is_pinned_is_kept_whatever_the_summary_says(document: Document) ->
         .draft(document.compaction.preview(None, profile, settings), NOTHING)
         .fidelity
     )
-    alone = [each.fact.sources[0] for each in found.findings if len(each.fact.sources) == 1]
-    entry = next(at for at in alone if lost_of(found, at))
+    (first,) = found.of(Group.INSTRUCTION)[:1]
+    entry = first.fact.last
+    assert lost_of(found, entry)
     asyncio.run(document.edits.pin([entry]))
     shown = document.compaction.preview(None, profile, settings)
     assert not lost_of(Auditor(document).draft(shown, NOTHING).fidelity, entry)
@@ -96,20 +95,19 @@ def test_branch_summaries_are_held_against_the_branch_that_was_left(
     told = [auditor.branch(entry) for entry in (first, second)]
     assert told[0] is not None and told[1] is not None
     assert auditor.branch(first) is told[0]
-    asked = {at for one in told[0].fidelity.findings for at in one.fact.sources}
-    assert asked <= {1, 2, 4} and 2 in asked, "what both share is not asked of either"
-    files = {one.path: one.called for one in told[0].fidelity.files}
-    assert files == {"src/upload.py": (2,), "src/ghost.py": ()}
+    (wrong,) = told[1].fidelity.of(Group.WRONG) or (None,)
+    assert wrong is None or wrong.fact.last == 4
     found = difference(
         [
             entry_candidate(document, entry, audited)
             for entry, audited in zip((first, second), told, strict=True)
         ]
     )
-    assert found.asked_alike and not found.not_audited
-    lost = {row.fact.text for row in found.lost(1)}
-    assert any("37 MB" in text for text in lost) and any("upload.py" in text for text in lost)
-    assert not any("limits.md" in row.fact.text for row in found.facts), "both have lost it"
+    assert not found.not_audited
+    alone = [row.first.text for row in found.findings if row.has(1) and not row.has(0)]
+    assert any("37 MB" in text for text in alone)
+    shared = {one.text for one in told[0].fidelity.findings}
+    assert not any("limits.md" in text for text in alone) and any("limits" in t for t in shared)
 
 
 def test_where_a_branch_was_left_is_not_known_nothing_is_won_or_lost(

@@ -409,7 +409,7 @@ class RepairController(QObject):
                 return
         else:
             self._show_place(audited.leaf)
-        record = finding.source.text if finding.source is not None else finding.fact.text
+        record = finding.fact.replaced_by if finding.fact.stale else finding.fact.text
         panel.set_up().add_instruction(f"Keep word for word: {' '.join(record[:LONGEST].split())}")
         self._state.say("Added to the instructions.")
         self._tell(

@@ -186,7 +186,7 @@ class DraftPage(QWidget):
     discard_asked = Signal(object)
     again_asked = Signal()
     audit_asked = Signal(str)
-    """``fidelity``: what the shown draft keeps and loses; ``compare``: it beside others; ``mend``:
+    """``fidelity``: what the shown draft lacks; ``compare``: it beside others; ``mend``:
     it checked, and mended where that is wanted."""
     entry_requested = Signal(int)
     drafts_changed = Signal()
@@ -245,7 +245,7 @@ class DraftPage(QWidget):
         self.commit.setProperty("kind", "primary")
         self.commit.clicked.connect(self._commit)
         self.fidelity = self._button(
-            "What is &lost…", "What this text keeps and loses of what it takes the place of"
+            "What is &lacking…", "What this text should have kept, and what it states wrongly"
         )
         self.fidelity.clicked.connect(lambda: self.audit_asked.emit("fidelity"))
         self.check = self._button(

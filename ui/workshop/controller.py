@@ -24,7 +24,6 @@ from explorer.services.template_trials import (
     can_be_tried,
     changes,
     points_of,
-    wrong_and_tokens,
 )
 from explorer.settings.prompt_templates import (
     PromptTemplates,
@@ -177,7 +176,7 @@ class TrialController(QObject):
 
     def _show(self, results: Sequence[TrialResult]) -> None:
         places = {one.point for one in results if one.which == 1 and one.fidelity is not None}
-        self._page.show_changes(changes(results), wrong_and_tokens(results), len(places))
+        self._page.show_changes(changes(results), len(places))
 
 
 def _cost_words(cost: TrialCost, model: str) -> str:

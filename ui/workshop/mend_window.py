@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.compaction.reasons import share_text
+from explorer.audit.words import headline
 from explorer.compaction.verification_request import MOST_FINDINGS, Lack
 from explorer.facts.fact import (
     Fact,
@@ -224,25 +224,16 @@ class MendWindow(QDialog):
 
     def show_checked(self, checked: Checked, models: Sequence[tuple[str, str]], model: str) -> None:
         """What was found, and who could be asked."""
-        lost = len(checked.lacks) - checked.wrong
-        survives = (
-            f"{share_text(checked.fidelity.survival)} of what was found in the record is in sight"
-        )
+        self.title.setText(headline(checked.fidelity))
         if not checked.lacks:
-            self.title.setText("Nothing was found lost or changed")
-            self.message.setText(f"{survives}. There is nothing to ask for.")
+            self.message.setText("No finding: there is nothing to ask for.")
         else:
-            wrong = f", {checked.wrong:,} stated otherwise or without a source"
-            self.title.setText(f"{lost:,} lost{wrong if checked.wrong else ''}")
             more = (
                 f" The {MOST_FINDINGS} gravest are listed."
                 if len(checked.lacks) > MOST_FINDINGS
                 else ""
             )
-            self.message.setText(
-                f"{survives}: the most that a model can recall. Mending is one more call, with "
-                f"the summary and this list.{more}"
-            )
+            self.message.setText(f"Mending is one more call, with the summary and this list.{more}")
         self.lacks.rows.show(checked.lacks)
         self.model.set_models(models, model)
         self._show_page(0, self.mend, self.done_button)
@@ -277,12 +268,9 @@ class MendWindow(QDialog):
     def show_mended(self, mended: Mended, facts: str) -> None:
         """The change, to be taken or left."""
         self.stream.finish()
-        before, after = mended.before, mended.after
+        before = mended.before
         gained, gone = len(mended.regained), len(mended.lost)
-        self.title.setText(
-            f"{count(gained, 'thing')} regained, {gone:,} lost by it: "
-            f"{share_text(before.fidelity.survival)} → {share_text(after.fidelity.survival)}"
-        )
+        self.title.setText(f"{count(gained, 'thing')} regained, {gone:,} lost by it")
         self.message.setText(f"{facts}. {self._unchanged}")
         mine, theirs = word_differences(before.text, mended.draft.summary)
         self.before.show_pieces(mine, "Empty")

@@ -1,4 +1,4 @@
-"""Two versions of the text tried on saved sessions: which places, which model, what survived."""
+"""Two versions of the text tried on saved sessions: which places, which model, what was found."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.compaction.reasons import share_text
-from explorer.services.template_trials import KindChange, TrialPoint
+from explorer.services.template_trials import TrialPoint
 from explorer.settings.prompt_templates import Version
 from ui.theme import S4, S8, S12, S16, on_theme_changed, scaled, set_tone, ui_font
 from ui.widgets.choice import ChoiceBox
@@ -30,22 +29,18 @@ from ui.widgets.table import LEFT, RIGHT, Column, Table, TableModel
 from ui.workshop.pages import EDITOR, version_words
 
 BOUND = (
-    "What survives as text is the most that a model can recall, not what it will. The offline "
-    "summarizer reads a text for its headings and its length only; a model reads its words."
+    "Fewer findings are better. The offline summarizer reads a text for its headings and its "
+    "length only; a model reads its words."
 )
-NAMES = {"todo": "to-dos", "hash": "identifiers", "all of them": "all of them"}
 
 
 class OutcomeRow(NamedTuple):
-    """A row of the table of what survived, in words."""
+    """A row of the table of what was found, in words."""
 
     name: str
-    there: str
     first: str
     second: str
     change: str
-    sums_up: bool = False
-    """Whether it is the row of all kinds together."""
 
 
 class TrialSession(NamedTuple):
@@ -130,11 +125,10 @@ class TrialPage(QWidget):
         self.progress.setAccessibleName("Summaries made")
         self.progress.hide()
         columns: list[Column[OutcomeRow]] = [
-            Column(title, itemgetter(at), RIGHT if at else LEFT, fits=at < 4, stretch=at == 4,
-                   font=lambda row: ui_font(bold=True) if row.sums_up else None)
-            for at, title in enumerate(("Kind", "Of", "1st", "2nd", "Change"))
-        ]  # fmt: skip
-        name = "What survived of each kind with either version"
+            Column(title, itemgetter(at), RIGHT if at else LEFT, fits=at < 3, stretch=at == 3)
+            for at, title in enumerate(("Findings", "1st", "2nd", "Change"))
+        ]
+        name = "What was found with either version"
         self.table = Table(TableModel(columns), name, self)
         self.table.restyle()
         self.bound = Caption(BOUND, self, wraps=True)
@@ -281,23 +275,14 @@ class TrialPage(QWidget):
         self.message.setVisible(bool(words))
         set_tone(self.message, tone)
 
-    def show_changes(
-        self, rows: Sequence[KindChange], sums: Mapping[str, tuple[int, int]], places: int
-    ) -> None:
-        """Show what survived, over the places where both versions gave a summary."""
-        shown = []
-        for row in rows:
-            points = round(100 * row.change)
-            change = f"{points:+d} points" if points else "same"
-            there = f"{row.totals[0]:,}" if row.totals[0] == row.totals[1] else (
-                f"{row.totals[0]:,} / {row.totals[1]:,}"
-            )  # fmt: skip
-            name, rates = NAMES.get(row.name, row.name), (row.rate(0), row.rate(1))
-            first, second = (share_text(rate) for rate in rates)
-            shown.append(OutcomeRow(name, there, first, second, change, row.kind is None))
-        for name, (one, other) in sums.items():
-            change = f"{other - one:+,}" if other != one else "same"
-            shown.append(OutcomeRow(name, "", f"{one:,}", f"{other:,}", change))
+    def show_changes(self, sums: Mapping[str, tuple[int, int]], places: int) -> None:
+        """Show what was found, over the places where both versions gave a summary."""
+        shown = [
+            OutcomeRow(
+                name, f"{one:,}", f"{other:,}", f"{other - one:+,}" if other != one else "same"
+            )
+            for name, (one, other) in sums.items()
+        ]
         self.table.rows.show(shown)
         if places:
             self.bound.setText(f"At {count(places, 'place')}. {BOUND}")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import compress, groupby
 
 from explorer.audit.excerpt import Excerpt, excerpt
-from explorer.audit.findings import Fidelity, Finding
+from explorer.audit.findings import Fidelity, Finding, Group
 from explorer.audit.generations import LOST_STATES, Generation, PathState, StateRun
 from explorer.audit.ledger import Ledger, LedgerVerdict
 from explorer.audit.loss import Loss
@@ -28,14 +28,11 @@ from explorer.audit.report.model import (
     VerdictRow,
 )
 from explorer.audit.rules import rule_of
-from explorer.audit.severity import SeverityGroup, grouped
 from explorer.facts import Span
 from explorer.session.entries import Entry
 from explorer.session.kinds import Kind
 from explorer.session.tree import SessionTree
 
-QUOTED = 8
-"""Findings of a group that are quoted; the others are listed."""
 AROUND = 100
 """UTF-16 units on either side of a quote."""
 SHOWN_ENTRIES = 5
@@ -115,7 +112,7 @@ class Gathering:
             kept_from=self.refs([view.path[this.kept_from]])[0] if kept else None,
             summary=summary,
             fidelity=fidelity,
-            groups=tuple(self._group(each, entry) for each in grouped(fidelity) if each.is_grave),
+            groups=tuple(self._group(each, fidelity, entry) for each in Group),
             losses=self.losses(loss for loss in self.found.losses if loss.at == entry),
             ledger=tuple(
                 VerdictRow(verdict, ledger.counts[verdict], ledger.tokens[verdict])
@@ -135,13 +132,9 @@ class Gathering:
             before += estimate[found.all[this.previous - 1].compaction]
         return before
 
-    def _group(self, group: SeverityGroup, compaction: int) -> FindingGroup:
-        return FindingGroup(
-            group.title,
-            group.why,
-            tuple(self._quoted(finding, compaction) for finding in group.findings[:QUOTED]),
-            group.findings[QUOTED:],
-        )
+    def _group(self, group: Group, fidelity: Fidelity, compaction: int) -> FindingGroup:
+        quoted = tuple(self._quoted(finding, compaction) for finding in fidelity.of(group))
+        return FindingGroup(group, quoted)
 
     def _quoted(self, finding: Finding, compaction: int) -> QuotedFinding:
         fact = finding.fact

@@ -6,10 +6,9 @@ are from 0 to 1; entries are named by index (from 0 in the file) and id; places 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from explorer.audit.findings import Fate, Fidelity, Finding
 from explorer.audit.needed_again import Expected
 from explorer.audit.needed_words import MEANING
 from explorer.audit.provenance import Known
@@ -23,9 +22,7 @@ from explorer.audit.report.model import (
     StripLane,
     iso,
 )
-from explorer.audit.severity import SeverityGrounds, severity
-from explorer.audit.words import UPPER_BOUND
-from explorer.facts import Fact
+from explorer.audit.words import headline
 from explorer.session.text import well_formed
 from explorer.session.usage_sums import UsageSum
 
@@ -34,7 +31,7 @@ Json = dict[str, Any]
 
 def document(report: Report) -> Json:
     """The report as JSON values. Texts are well-formed: lone surrogates are replaced."""
-    session, spending, worst = report.session, report.spending, report.worst
+    session, spending = report.session, report.spending
     found = {
         "version": VERSION,
         "program": report.program,
@@ -54,14 +51,6 @@ def document(report: Report) -> Json:
             "summaries": _spent(spending.summaries), **_known(report.cost),
         },
         "whole_path": report.is_whole,
-        "survival": {
-            "lowest": round(report.survival, 4) if is_measured(report) else None,
-            "at": worst.entry.id if worst is not None else None,
-            "is": "Of the things found in what a compaction summarized, the share that the model "
-            "still sees after it, word for word or in the summary; of several compactions the "
-            "lowest. Things that were changed later are not counted.",
-            "caution": UPPER_BOUND,
-        },
         "needed_again": _needed(report),
         "compactions": [_compaction(compaction) for compaction in report.compactions],
         "losses": [_loss(loss) for loss in report.losses],
@@ -77,11 +66,6 @@ def _clean(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: _clean(each) for key, each in value.items()}
     return [_clean(each) for each in value] if isinstance(value, list) else value
-
-
-def is_measured(report: Report) -> bool:
-    """Whether a share is known: not where no summary of which it would be one can be read."""
-    return report.worst is not None or all(one.fidelity.is_readable for one in report.compactions)
 
 
 def _spent(spent: UsageSum) -> Json:
@@ -154,50 +138,16 @@ def _compaction(part: CompactionPart) -> Json:
         "kept_from": _entry(part.kept_from) if part.kept_from is not None else None,
         "summary": part.summary,
         "readable": fidelity.is_readable,
-        "survival": {
-            "share": round(fidelity.survival, 4) if fidelity.is_readable else None,
-            "things": part.things, "survived": part.survived,
-        },
-        **_fidelity(fidelity),
-        "groups": [
-            {"title": group.title, "why": group.why, "findings": group.total}
-            for group in part.groups
-        ],
+        "headline": headline(fidelity),
+        "instructions": fidelity.instructions,
         "findings": _findings(part),
-        "losses": [_loss(loss) for loss in part.losses],
-        **_ledger(part),
-    }  # fmt: skip
-
-
-def _fidelity(fidelity: Fidelity) -> Json:
-    return {
-        "kinds": [
-            {
-                "kind": row.kind.value, "share": round(row.rate, 4), "total": row.total,
-                "survived": row.survived,
-                "fates": {fate.value: row.counts.get(fate, 0) for fate in Fate},
-            }
-            for row in fidelity.kinds
-        ],
-        "recency": [
-            {
-                "first": band.first, "last": band.last, "total": band.total,
-                "survived": band.survived,
-            }
-            for band in fidelity.recency
-        ],
+        "not_carried": {kind.value: len(facts) for kind, facts in fidelity.not_carried.items()},
         "sections": [
             {"name": each.name, "count": each.count, "required": each.required}
             for each in fidelity.sections
         ],
-        "latest_request": _request(fidelity),
-        "files": [
-            {
-                "path": each.path, "changed_by": list(each.called), "named": bool(each.places),
-                "listed": each.stated,
-            }
-            for each in fidelity.files
-        ],
+        "losses": [_loss(loss) for loss in part.losses],
+        **_ledger(part),
     }  # fmt: skip
 
 
@@ -219,34 +169,18 @@ def _ledger(part: CompactionPart) -> Json:
     }  # fmt: skip
 
 
-def _request(fidelity: Fidelity) -> Json | None:
-    if fidelity.request is None:
-        return None
-    return {**_fact(fidelity.request.fact), "fate": fidelity.request.fate.value,
-            "overlap": round(fidelity.request.overlap, 4)}  # fmt: skip
-
-
 def _findings(part: CompactionPart) -> list[Json]:
-    """What was lost or is stated wrongly, the most severe first, as the groups tell them."""
-    weighed = SeverityGrounds.of(part.fidelity)
-    found = []
-    for group in part.groups:
-        every: Sequence[Finding] = [*(one.finding for one in group.quoted), *group.rest]
-        for one in every:
-            found.append({
-                **_fact(one.fact), "fate": one.fate.value, "gravity": severity(one, weighed),
-                "group": group.title, "note": one.note,
-                "source_text": one.source.text if one.source is not None else None,
-                "in_summary": [{"start": place.start, "end": place.end} for place in one.places],
-            })  # fmt: skip
-    return found
-
-
-def _fact(fact: Fact) -> Json:
-    return {
-        "kind": fact.kind.value, "text": fact.text, "sources": list(fact.sources),
-        "stale": fact.stale,
-    }  # fmt: skip
+    """The findings by their groups, each group the newest first."""
+    return [
+        {
+            "group": one.group.value, "kind": one.fact.kind.value, "text": one.fact.text,
+            "stated": one.stated or None, "reason": one.reason,
+            "sources": list(one.fact.sources), "stale": one.fact.stale,
+            "in_summary": [{"start": place.start, "end": place.end} for place in one.places],
+        }
+        for group in part.groups
+        for one in (quoted.finding for quoted in group.findings)
+    ]  # fmt: skip
 
 
 def _loss(part: LossPart) -> Json:

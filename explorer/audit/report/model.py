@@ -10,16 +10,16 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from explorer.audit.excerpt import Excerpt
-from explorer.audit.findings import Fidelity, Finding
+from explorer.audit.findings import Fidelity, Finding, Group
 from explorer.audit.ledger import LedgerVerdict
 from explorer.audit.loss import Loss, LossKind
 from explorer.audit.needed_again import Need, NeededAfter, NeededAgain
 from explorer.audit.provenance import Known
-from explorer.audit.words import percent
+from explorer.audit.words import headline
 from explorer.compaction.reasons import count_text
 from explorer.session.usage_sums import PartUsage
 
-VERSION = 1
+VERSION = 2
 """Of the JSON form; it grows when what is there changes its meaning or goes away."""
 
 
@@ -69,37 +69,13 @@ class QuotedFinding:
     summary_excerpt: Excerpt | None
     """In the summary."""
 
-    @property
-    def says_more(self) -> bool:
-        """Whether the source says anything around it."""
-        return self.source_excerpt is not None and bool(
-            (self.source_excerpt.before + self.source_excerpt.after).strip()
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class FindingGroup:
-    """Findings of one severity, the latest first."""
+    """The findings of a group, the newest first."""
 
-    title: str
-    why: str
-    quoted: tuple[QuotedFinding, ...]
-    """The first of them."""
-    rest: tuple[Finding, ...]
-    """The others."""
-
-    @property
-    def total(self) -> int:
-        return len(self.quoted) + len(self.rest)
-
-    @property
-    def note(self) -> str:
-        """The note that all of them have; empty where they differ, and for what is stated wrongly:
-        there the quotes say it."""
-        every = [*(one.finding for one in self.quoted), *self.rest]
-        notes = {one.note for one in every}
-        is_quoted = any(one.source is not None for one in every)
-        return notes.pop() if len(notes) == 1 and not is_quoted else ""
+    group: Group
+    findings: tuple[QuotedFinding, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +150,7 @@ class CompactionPart:
     summary: str
     fidelity: Fidelity
     groups: tuple[FindingGroup, ...]
-    """What was lost or is stated wrongly, the most severe first."""
+    """All of them, those without findings too."""
     losses: tuple[LossPart, ...]
     ledger: tuple[VerdictRow, ...]
     runs: tuple[LedgerRun, ...]
@@ -184,21 +160,6 @@ class CompactionPart:
     @property
     def name(self) -> str:
         return f"compaction #{self.entry.index}"
-
-    @property
-    def things(self) -> int:
-        """Things in what was summarized that could survive or be lost."""
-        return sum(row.total for row in self.fidelity.kinds)
-
-    @property
-    def survived(self) -> int:
-        """Those that the model still sees."""
-        return sum(row.survived for row in self.fidelity.kinds)
-
-    @property
-    def grave(self) -> int:
-        """Findings of something lost or wrong."""
-        return sum(group.total for group in self.groups)
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,21 +234,6 @@ class Report:
             kinds.setdefault(loss.loss.kind, []).append(loss)
         return tuple(tuple(these) for these in kinds.values())
 
-    @property
-    def worst(self) -> CompactionPart | None:
-        """The compaction of which the smallest share survives; None where nothing was
-        summarized that could be lost."""
-        some = [compaction for compaction in self.compactions if compaction.things]
-        return min(some, key=lambda one: one.fidelity.survival, default=None)
-
-    @property
-    def survival(self) -> float:
-        """Of each compaction, the share of the things it summarized that the model still sees
-        after it, word for word or in the summary; here the lowest of them, 0 to 1. 1 where
-        nothing was summarized."""
-        worst = self.worst
-        return worst.fidelity.survival if worst is not None else 1.0
-
 
 def moment(time_ms: float) -> str:
     """Date and time of milliseconds since 1970 in UTC; empty for none and out of any calendar."""
@@ -331,27 +277,18 @@ def cost_words(report: Report) -> tuple[str, str]:
 
 
 def verdict_words(report: Report) -> str:
-    """The report in a sentence."""
-    worst, entries = report.worst, {e for loss in report.losses if loss.loss.severity == 2
-                                    for e in loss.loss.entries}  # fmt: skip
-    unreadable = [part.name for part in report.compactions if not part.fidelity.is_readable]
+    """The report in a sentence: its latest compaction, and what was dropped on the path."""
+    gone = {e for loss in report.losses if loss.loss.severity == 2 for e in loss.loss.entries}
     if not report.compactions:
-        sentence = "Nothing was compacted on this path: the model sees every message word for word."
-    elif worst is None and unreadable:
-        sentence = ""
-    elif worst is None:
-        sentence = "Nothing that could be lost was summarized."
-    else:
-        which = worst.name if report.is_one else f"{worst.name}, the worst of them"
-        sentence = (
-            f"At most {percent(worst.fidelity.survival)} of {count_text(worst.things, 'thing')} "
-            f"{'survives' if worst.things == 1 else 'survive'} {which}."
-        )
-    if unreadable:
-        whose = "Its text" if report.is_one else f"The text of {', '.join(unreadable)}"
-        what = "it keeps" if len(unreadable) == 1 else "they keep"
-        sentence = f"{sentence} {whose} cannot be read, so what {what} is not known.".strip()
-    if entries:
-        is_are = "is" if len(entries) == 1 else "are"
-        sentence += f" {count_text(len(entries), 'entry')} {is_are} neither kept nor summarized."
+        return "Nothing was compacted on this path: the model sees every message word for word."
+    latest = report.compactions[-1]
+    sentence = f"{sentence_case(latest.name)}: {headline(latest.fidelity)}."
+    if gone:
+        is_are = "is" if len(gone) == 1 else "are"
+        sentence += f" {count_text(len(gone), 'entry')} {is_are} neither kept nor summarized."
     return sentence
+
+
+def sentence_case(text: str) -> str:
+    """The first letter large; the others as they are."""
+    return text[:1].upper() + text[1:]

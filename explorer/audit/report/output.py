@@ -16,16 +16,23 @@ from jinja2 import DictLoader, Environment, StrictUndefined
 from markupsafe import Markup
 
 from explorer.audit import needed_words, words
-from explorer.audit.findings import STATED_WRONGLY, Fate, Fidelity
+from explorer.audit.findings import Fidelity, Group
 from explorer.audit.loss import Severity
 from explorer.audit.report import charts
-from explorer.audit.report.model import Report, cost_words, moment, refs_words, verdict_words
+from explorer.audit.report.model import (
+    CompactionPart,
+    Report,
+    cost_words,
+    moment,
+    refs_words,
+    verdict_words,
+)
 from explorer.compaction.reasons import count_text
 from explorer.session import visible_text as markdown_words
 from explorer.session.text import legible
 
-MOST_LISTED = 200
-"""Findings of a group that are listed without quotes."""
+MOST_LISTED = 60
+"""Strings of a kind that are listed as not carried."""
 LONGEST = 400
 """Characters of a finding's text that are shown."""
 _SPACE = re.compile(r"\s+")
@@ -76,46 +83,42 @@ def _environment(
     )
     environment.filters |= {
         "number": lambda value: f"{value:,}",
-        "percent": words.percent,
         "moment": moment,
         "count": count_text,
         "refs": refs_words,
         "cost": cost_words,
+        "group_counts": _group_counts,
+        "headline": words.headline,
+        "not_carried": words.not_carried_words,
         "verdict": verdict_words,
         "needs_words": needed_words.needs_words,
         "need_text": needed_words.need_text,
         "needed_words": needed_words.path_words,
         "expected_words": needed_words.expected_words,
         "fidelity_sentences": _fidelity_sentences,
-        "wrong": lambda counts: sum(counts.get(fate, 0) for fate in STATED_WRONGLY),
         "cut": _cut,
         "one_space": lambda text: _SPACE.sub(" ", readable(text)),
         "trim_left": str.lstrip,
         "trim_right": str.rstrip,
         "code": lambda text: Markup(markdown_words.code(text)),
         "block": lambda text: Markup(markdown_words.block(text)),
-        "fates": charts.fate_words,
-        "bar_chart": charts.bar,
-        "generations_chart": charts.generations,
-        "recency_chart": charts.recency,
         "strip_chart": charts.strip,
     }
     environment.globals |= {
-        "Fate": Fate,
         "Severity": Severity,
-        "FATE_TITLES": words.FATE_TITLES,
-        "FATE_LEGEND": [(words.FATE_TITLES[fate], fate.value) for fate in charts.BAR],
         "SEVERITY_TITLES": words.SEVERITY_TITLES,
-        "kind_title": words.kind_title,
         "LEDGER_MEANINGS": words.LEDGER_MEANINGS,
         "LEDGER_TITLES": words.LEDGER_TITLES,
-        "ONE_KIND": words.ONE_KIND,
+        "GROUP_EMPTY": words.GROUP_EMPTY,
+        "GROUP_MEANINGS": words.GROUP_MEANINGS,
+        "GROUP_TITLES": words.GROUP_TITLES,
         "PROVENANCE_MEANINGS": words.PROVENANCE_MEANINGS,
-        "UPPER_BOUND": words.UPPER_BOUND,
         "NEED_TITLES": needed_words.NEED_TITLES,
         "NEEDED_MEANING": needed_words.MEANING,
-        "MOST_LANES": charts.MOST_LANES,
+        "RULE_OF_THUMB": words.RULE_OF_THUMB,
+        "KIND_TITLES": words.KIND_TITLES,
         "MOST_LISTED": MOST_LISTED,
+        "MOST_LANES": charts.MOST_LANES,
     }
     return environment
 
@@ -140,11 +143,15 @@ def _fidelity_sentences(fidelity: Fidelity) -> list[str]:
     """Remarks on a summary besides its figures."""
     sentences = (
         words.size_words(fidelity),
-        words.request_words(fidelity),
         words.section_words(fidelity),
-        words.file_words(fidelity),
     )
     return [sentence for sentence in sentences if sentence]
+
+
+def _group_counts(part: CompactionPart) -> list[str]:
+    """How many findings each group has; a dash where the summary cannot be read."""
+    found = part.fidelity
+    return [f"{len(found.of(group)):,}" if found.is_readable else "–" for group in Group]
 
 
 def _cut(text: str) -> str:

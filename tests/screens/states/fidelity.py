@@ -7,8 +7,9 @@ from collections.abc import AsyncIterator
 from tests.screens.stage import Scene
 from tests.screens.states.registry import state
 from tests.ui.window.steps import draft
-from ui.audit.compare.window import DRIFT, FACTS, FIGURES, SIDES, CompareDraftsWindow
-from ui.audit.fidelity.page import FINDINGS, KINDS, SUMMARY, TIME
+from ui.audit.compare.window import DRIFT, FIGURES, SIDES, CompareDraftsWindow
+from ui.audit.compare.window import FINDINGS as ALONE
+from ui.audit.fidelity.page import FINDINGS, SUMMARY
 
 
 @state("fidelity-findings", main=True, doubled=True)
@@ -29,18 +30,6 @@ async def at_the_source(scene: Scene) -> AsyncIterator[None]:
     yield
 
 
-@state("fidelity-kinds", dark=True, doubled=True)
-async def kinds(scene: Scene) -> AsyncIterator[None]:
-    await _fidelity(scene, KINDS)
-    yield
-
-
-@state("fidelity-time", doubled=True)
-async def over_time(scene: Scene) -> AsyncIterator[None]:
-    await _fidelity(scene, TIME)
-    yield
-
-
 @state("fidelity-summary", dark=True)
 async def in_the_summary(scene: Scene) -> AsyncIterator[None]:
     await _fidelity(scene, SUMMARY)
@@ -49,7 +38,7 @@ async def in_the_summary(scene: Scene) -> AsyncIterator[None]:
 
 async def _fidelity(scene: Scene, page: int) -> None:
     live = scene.live
-    live.keys("Ctrl+Alt+L")
+    live.session.fidelity.look_at_entry(105)
     shown = live.session.fidelity.page
     await live.until(lambda: shown.isVisible() and shown.shown is not None, "the audit")
     shown.pages.setCurrentIndex(page)
@@ -64,9 +53,9 @@ async def side_by_side(scene: Scene) -> AsyncIterator[None]:
     scene.live.keys("Esc")
 
 
-@state("summaries-won-and-lost", doubled=True)
-async def won_and_lost(scene: Scene) -> AsyncIterator[None]:
-    await _compare(scene, FACTS)
+@state("summaries-findings", doubled=True)
+async def findings_of_one(scene: Scene) -> AsyncIterator[None]:
+    await _compare(scene, ALONE)
     yield
     scene.live.keys("Esc")
 

@@ -78,7 +78,7 @@ async def drafted(live: RunningWindow) -> MendWindow:
     await live.until(lambda: live.window.compaction.has_drafts, "a draft")
     live.keys("Ctrl+Alt+C")
     window = await live.dialog(MendWindow)
-    await live.until(lambda: "lost" in window.title.text(), "what is lost")
+    await live.until(lambda: "instruction" in window.title.text(), "what is found")
     return window
 
 

@@ -7,7 +7,6 @@ import re
 from PySide6.QtGui import QColor
 
 from explorer.settings import paths
-from ui.audit.fidelity.words import BAR
 from ui.theme.tokens import DARK, LIGHT, contrast
 
 STYLE = paths.resource("report", "style.css").read_text("utf-8")
@@ -25,7 +24,7 @@ def _as_written(colour: QColor) -> str:
 
 
 def test_the_colours_are_those_of_the_window() -> None:
-    assert len(COLOURS) == 15 and set(SCREEN_LIGHT) == set(SCREEN_DARK)
+    assert len(COLOURS) == 14 and set(SCREEN_LIGHT) == set(SCREEN_DARK)
     for name, (light, dark) in COLOURS.items():
         assert light == _as_written(getattr(LIGHT, name)), name
         assert dark == _as_written(getattr(DARK, name)), name
@@ -41,6 +40,6 @@ def test_text_can_be_read_in_light_in_dark_and_on_paper() -> None:
         assert contrast(QColor(COLOURS[name][0]), QColor("#ffffff")) >= 4.5
 
 
-def test_every_part_of_a_bar_has_a_texture_of_its_own() -> None:
-    fills = [FILLS[fate.value] for fate in BAR]
-    assert len(set(fills)) == len(fills)
+def test_every_state_of_the_strip_has_a_texture_of_its_own() -> None:
+    assert set(FILLS) == {"kept", "exact", "lost", "aside"}
+    assert len(set(FILLS.values())) == len(FILLS)

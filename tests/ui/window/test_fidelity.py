@@ -1,47 +1,60 @@
-"""What a summary lost, from the window: findings, their sources, and what is done about them."""
+"""What a summary lacks, from the window: findings, their sources, and what is done about them."""
 
 from __future__ import annotations
 
 from PySide6.QtWidgets import QPlainTextEdit, QTextEdit
 
-from explorer.audit.findings import Fate, Finding
-from explorer.audit.severity import grouped
+from explorer.audit.findings import Finding
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path
 from tests.ui.window.steps import commit, draft
-from ui.audit.fidelity.findings import GroupHeading
+from ui.audit.fidelity.findings import GroupHeading, NotCarriedHeading
 from ui.audit.fidelity.page import FINDINGS, SUMMARY, FidelityPage
 from ui.widgets.marked import marked
 
 
-async def fidelity(live: RunningWindow) -> FidelityPage:
-    """The page, its audit done."""
-    live.keys("Ctrl+Alt+L")
+async def fidelity(live: RunningWindow, entry: int = 105) -> FidelityPage:
+    """The page of a compaction's findings, its audit done."""
+    live.click_entry(entry)
+    live.session.fidelity.look_at_entry(entry)
     page = live.session.fidelity.page
-    await live.until(lambda: page.isVisible() and page.shown is not None, "the audit")
+    await live.until(
+        lambda: page.isVisible() and page.shown is not None and page.shown.entry == entry,
+        "the audit",
+    )
     await live.idle()
     return page
 
 
-async def test_the_gravest_findings_come_first(house: House) -> None:
+async def test_three_groups_and_one_folded_line(house: House) -> None:
     live = await house.start(sample_path())
+    live.keys("Ctrl+Alt+L")
+    page = live.session.fidelity.page
+    await live.until(lambda: page.isVisible() and page.shown is not None, "the audit")
+    assert page.shown is not None and live.tab == "audit"
+    assert page.shown.entry == 197, "the newest compaction of the path"
+    assert page.headline.text().startswith("All 9 standing instructions found")
+    headings = [row for row in page.list.findings.rows if isinstance(row, GroupHeading)]
+    assert [row.number for row in headings] == [0, 0, 0]
     page = await fidelity(live)
-    assert page.shown is not None
-    assert live.tab == "audit"
-    assert page.shown.audited.entry == 197, "the newest compaction of the path"
-    rows = page.list.findings.rows
-    headings = [row.group.title for row in rows if isinstance(row, GroupHeading)]
-    assert headings == [group.title for group in grouped(page.shown.audited.fidelity)]
-    assert headings.index("Constraints lost") < headings.index("Kept verbatim")
-    folded = next(
-        r for r in rows if isinstance(r, GroupHeading) and r.group.title == "Kept verbatim"
-    )
-    assert not folded.is_open
-    assert "upper bound" in page.bound.text() and "Lost in Compaction" in page.bound.text()
+    assert page.headline.text() == "1 of 7 standing instructions is not in the summary."
     first = page.list.current()
-    assert first is not None and first is rows[1], "the gravest has the keyboard"
-    assert page.headline.text().startswith("At most")
+    assert first is page.list.findings.rows[1] and isinstance(first, Finding)
+    assert first.text == "Never retry a 409, whatever the header says."
+    folded = page.list.findings.rows[-1]
+    assert isinstance(folded, NotCarriedHeading) and not folded.is_open
+    page.list.select_row(len(page.list.findings.rows) - 1)
+    rows = len(page.list.findings.rows)
+    live.keys("Return", to=page.list)
+    assert len(page.list.findings.rows) > rows
+    live.keys("Return", to=page.list)
+    assert len(page.list.findings.rows) == rows
+    page.list.setFocus()
+    page.pages.setCurrentIndex(SUMMARY)
     await live.settle()
+    assert "A 409 is a conflict" in page.reading.toPlainText()
+    live.keys("Escape", to=page.reading)
+    assert page.pages.currentIndex() == FINDINGS and page.list.hasFocus()
 
 
 async def test_a_source_is_one_click_away_and_one_key_back(house: House) -> None:
@@ -68,9 +81,8 @@ async def test_a_source_is_one_click_away_and_one_key_back(house: House) -> None
     live.click_entry(3)
     await live.settle()
     assert not live.window.entry.place.isVisible() and not marks(live)
-    live.keys("Ctrl+Alt+L")
-    await live.settle()
-    row = page.list.findings.rows.index(finding)
+    page = await fidelity(live)
+    row = page.list.findings.first_finding()
     rect = page.list.visualRect(page.list.findings.index(row, 0))
     number = page.list._paints.number_rect(rect, finding)
     live.click(page.list.viewport(), number.center())
@@ -88,59 +100,9 @@ def marks(live: RunningWindow) -> list[str]:
     return [text for view in marked_views(live) for text in marked(view)]
 
 
-async def test_a_place_in_the_summary_is_marked(house: House) -> None:
-    live = await house.start(sample_path())
-    page = await fidelity(live)
-    rows = page.list.findings.rows
-    folded = next(
-        at for at, one in enumerate(rows)
-        if isinstance(one, GroupHeading) and one.group.title == "In the summary, letter for letter"
-    )  # fmt: skip
-    page.list.setFocus()
-    page.list.select_row(folded)
-    live.keys("Return", "Down", to=page.list)
-    finding = page.list.current()
-    assert finding is not None and finding.places
-    live.keys("Shift+Return")
-    await live.settle()
-    assert page.pages.currentIndex() == SUMMARY and page.reading.hasFocus()
-    live.keys("Escape")
-    assert page.list.hasFocus() and page.list.current() is finding
-    live.click(page.detail.in_summary)
-    await live.settle()
-    assert page.pages.currentIndex() == SUMMARY
-    units = page.reading.toPlainText().encode("utf-16-le")
-    place = finding.places[0]
-    marked = units[place.start * 2 : place.end * 2].decode("utf-16-le")
-    assert page.reading.marked[0].replace("\u2029", "\n") == marked
-
-
-async def test_findings_of_one_kind_alone(house: House) -> None:
-    live = await house.start(sample_path())
-    page = await fidelity(live)
-    page.pages.setCurrentIndex(1)
-    await live.settle()
-    kind, button = next(iter(page.kinds.buttons.items()))
-    live.click(button)
-    await live.settle()
-    assert page.pages.currentIndex() == FINDINGS
-    found = [row for row in page.list.findings.rows if isinstance(row, Finding)]
-    assert found and {one.fact.kind for one in found} == {kind}
-    page.kind.setFocus()
-    live.choose(page.kind, None)
-    page.kind.activated.emit(page.kind.currentIndex())
-    assert len(page.list.findings.rows) > len(found)
-
-
 async def test_a_finding_goes_into_the_instructions_and_its_entry_is_pinned(house: House) -> None:
     live = await house.start(sample_path())
     page = await fidelity(live)
-    row = next(
-        at
-        for at, one in enumerate(page.list.findings.rows)
-        if isinstance(one, Finding) and one.fate is Fate.LOST
-    )
-    page.list.select_row(row)
     finding = page.list.current()
     assert finding is not None
     entries = len(live.document.tree)
@@ -149,7 +111,6 @@ async def test_a_finding_goes_into_the_instructions_and_its_entry_is_pinned(hous
     await live.idle()
     assert finding.fact.last in live.document.edits.shape().pinned
     page = await fidelity(live)
-    page.list.select_row(page.list.findings.rows.index(finding))
     live.click(page.detail.buttons["instruct"])
     await live.settle()
     assert live.tab == "compaction"
@@ -160,20 +121,16 @@ async def test_a_finding_goes_into_the_instructions_and_its_entry_is_pinned(hous
 async def test_a_draft_is_audited_before_its_commit(house: House) -> None:
     live = await house.start(sample_path())
     await draft(live)
-    live.press_button("What is lost", live.window.compaction)
+    live.press_button("What is lacking", live.window.compaction)
     page = live.session.fidelity.page
-    await live.until(
-        lambda: page.shown is not None and page.shown.audited.entry < 0, "the draft's audit"
-    )
+    await live.until(lambda: page.shown is not None and page.shown.entry < 0, "the draft's audit")
     assert live.tab == "audit"
-    assert page.shown is not None and page.shown.audited.name == "draft 1"
+    assert page.shown is not None and page.shown.name == "draft 1"
     assert page.choice.currentText().startswith("draft 1")
     live.keys("Ctrl+3")
     entry = await commit(live)
     live.keys("Ctrl+4")
-    await live.until(
-        lambda: page.shown is not None and page.shown.audited.entry == entry, "its audit"
-    )
+    await live.until(lambda: page.shown is not None and page.shown.entry == entry, "its audit")
     offered = [page.choice.itemText(at) for at in range(page.choice.count())]
     assert page.choice.currentText() == f"compaction #{entry}"
     assert not any(name.startswith("draft") for name in offered)
@@ -189,16 +146,3 @@ async def test_an_audit_can_be_stopped(house: House) -> None:
         lambda: "Stopped" in page.waiting.words.text() or page.shown is not None, "the end"
     )
     await live.idle()
-
-
-async def test_survival_over_time_is_told_in_words(house: House) -> None:
-    live = await house.start(sample_path())
-    page = await fidelity(live)
-    page.pages.setCurrentIndex(2)
-    await live.settle()
-    assert "compaction #105" in page.over_generations.accessibleName()
-    assert "compaction #197" in page.over_generations.accessibleName()
-    page.over_generations.setFocus()
-    live.keys("Right", to=page.over_generations)
-    assert "#197" not in page.over_generations.accessibleName()
-    assert "%" in page.by_recency.accessibleName()

@@ -6,8 +6,6 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QTextCharFormat
 from PySide6.QtWidgets import QApplication
 
-from explorer.facts import FactKind
-from explorer.services.template_trials import KindChange
 from explorer.settings.prompt_templates import TemplateState, shipped_prompt
 from explorer.settings.template_catalogue import TEMPLATES, check_template
 from ui.theme import set_theme, theme
@@ -71,16 +69,11 @@ def test_the_list_says_in_words_what_its_signs_mean(app: QApplication) -> None:
     assert shown.name == "system", "the chosen text stays"
 
 
-def test_a_change_is_told_in_points(app: QApplication) -> None:
+def test_what_was_found_with_either_version_stands_side_by_side(app: QApplication) -> None:
     page = TrialPage()
-    rows = [
-        KindChange(FactKind.PATH, "path", (10, 10), (5, 8)),
-        KindChange(FactKind.ERROR, "error", (4, 4), (4, 4)),
-    ]
-    page.show_changes(rows, {"tokens": (900, 700)}, 2)
+    page.show_changes({"open state": (2, 2), "tokens": (900, 700)}, 2)
     assert page.table.cells() == [
-        ["path", "10", "50 %", "80 %", "+30 points"],
-        ["error", "4", "100 %", "100 %", "same"],
-        ["tokens", "", "900", "700", "-200"],
+        ["open state", "2", "2", "same"],
+        ["tokens", "900", "700", "-200"],
     ]
     assert page.bound.text().startswith("At 2 places.")

@@ -1,4 +1,4 @@
-"""What is done with summaries: their fidelity, and one beside another."""
+"""What is done with summaries: their findings, and one beside another."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def compare_actions(session: WindowSession) -> list[MenuEntry]:
                     "Drafts, compactions and branch summaries side by side, section by section",
                     COMPACTION, ("Ctrl+Alt+M",)),
          lambda: session.draft_comparison.compare_entry(session.window.map.selected)),
-        (ActionSpec("fidelity", "What a summary &lost",
-                    "What a compaction kept and lost of what it took the place of",
+        (ActionSpec("fidelity", "What a summary &lacks",
+                    "What a compaction should have kept, and what it states wrongly",
                     COMPACTION, ("Ctrl+Alt+L",)), session.fidelity.show_page),
     ]  # fmt: skip
 
@@ -40,7 +40,7 @@ def fill_menu(session: WindowSession, menu: QMenu, entry: int) -> None:
         return
     menu.addSeparator()
     if kind is Kind.COMPACTION:
-        lost = menu.addAction("What this summary lost")
+        lost = menu.addAction("What this summary lacks")
         lost.triggered.connect(lambda: session.fidelity.look_at_entry(entry))
         check = menu.addAction("Check and mend this summary…")
         check.triggered.connect(lambda: session.summary_check.open_compaction(entry))

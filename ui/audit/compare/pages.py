@@ -22,15 +22,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.audit.difference import Candidate, Difference, FactRow, SectionCell, SectionRow
+from explorer.audit.difference import Candidate, Difference, FindingRow, SectionCell, SectionRow
 from explorer.audit.drift import Drift, DriftStep
-from explorer.audit.findings import STATED_WRONGLY, Fate
+from explorer.audit.findings import Group
+from explorer.audit.words import GROUP_TITLES, KIND_TITLES, ONE_KIND, RULE_OF_THUMB
 from explorer.facts.fact import FactKind
 from explorer.session.text_difference import (
     DifferencePiece,
 )
-from ui.audit.fidelity.charts import FateBar, GenerationChart, Point, fate_legend
-from ui.audit.fidelity.words import FATE_TITLES, ONE_KIND, UPPER_BOUND, kind_title, percent
 from ui.audit.known import NOT_RECORDED
 from ui.theme import S4, S8, S12, S16, bind_font, on_theme_changed, scaled, theme, ui_font
 from ui.widgets.comparison import ComparisonRow, FiguresGrid
@@ -244,82 +243,67 @@ class SectionsView(QWidget):
             block.stack(self._is_narrow())
 
 
-MADE_BY_OTHERS = "made elsewhere"
-NOTHING = "What one of them keeps, every other one keeps too: nothing was won or lost."
+NOTHING = "The same findings in all of them."
 
 
 def nothing_words(found: Difference) -> str:
-    """Why no fact is shown, in a sentence."""
+    """Why no finding is shown, in a sentence."""
     unknown = [one.name for one in found.not_audited]
     if unknown:
         return (
             f"The file does not tell what went into {', '.join(unknown)}: what it keeps cannot be "
             "held against the others. Compare their sections."
         )
-    if not found.asked_alike:
-        return "They tell of different entries: nothing that one of them should keep is another's."
-    return NOTHING
+    return NOTHING if found.shared else "No finding in any of them."
 
 
-def fate_words(row: FactRow, at: int, reference: int) -> str:
-    """How a fact fares in a candidate, with a sign of who won it."""
-    fate = row.fates[at]
-    if fate is None:
-        words = "not stated" if row.is_wrong else MADE_BY_OTHERS
-    else:
-        words = FATE_TITLES[fate]
-    if at == reference:
-        return words
-    if row.won(at, reference):
-        return f"+ {words}"
-    return f"− {words}" if row.lost(at, reference) else words
+def finding_columns(found: Difference) -> list[Column[FindingRow]]:
+    """Group, text, then one column per candidate."""
 
+    def candidate(at: int, name: str) -> Column[FindingRow]:
+        def colour(row: FindingRow) -> QColor | None:
+            return theme().lost if row.has(at) else None
 
-def fact_columns(found: Difference) -> list[Column[FactRow]]:
-    """Kind, text, then one column per candidate."""
+        def words(row: FindingRow) -> str:
+            return ("stated wrongly" if row.first.stated else "missing") if row.has(at) else "–"
 
-    def candidate(at: int, name: str) -> Column[FactRow]:
-        def colour(row: FactRow) -> QColor | None:
-            return theme().lost if row.survives(at) is False else None
+        return Column(name, words, sort_key=words, width=120, colour=colour)
 
-        def words(row: FactRow) -> str:
-            return fate_words(row, at, found.reference)
-
-        return Column(name, words, sort_key=words, width=150, colour=colour)
+    def group(row: FindingRow) -> str:
+        return GROUP_TITLES[row.first.group]
 
     return [
-        Column("Kind", lambda row: ONE_KIND[row.fact.kind],
-               sort_key=lambda row: ONE_KIND[row.fact.kind], width=84),
-        Column("What it is", lambda row: " ".join(row.fact.text[:300].split()), stretch=True,
-               detail=lambda row: row.fact.text[:2000]),
+        Column("Group", group, sort_key=group, width=140),
+        Column("Finding", lambda row: " ".join(row.first.text[:300].split()), stretch=True,
+               detail=lambda row: f"{row.first.text[:2000]}\n{row.first.reason}"),
         *(candidate(at, one.name) for at, one in enumerate(found.candidates)),
     ]  # fmt: skip
 
 
-class FactsTable(Table):
+class FindingsTable(Table):
     """Return or a double click shows the source on the map."""
 
     entry_requested = Signal(int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(TableModel[FactRow](()), "Things won and lost, the gravest first", parent)
+        super().__init__(TableModel[FindingRow](()), "Findings of some and not of all", parent)
         bind_font(self, lambda: ui_font(-0.5))
         self.row_activated.connect(self._show_source)
         self.restyle()
 
     def show_difference(self, found: Difference | None) -> None:
-        """Show the facts of another comparison."""
+        """Show the findings of another comparison."""
         self.empty_text = nothing_words(found) if found is not None else ""
-        columns = [] if found is None else fact_columns(found)
-        self.rows.show(() if found is None else found.facts, columns)
-        empty = found is not None and not found.facts
+        columns = [] if found is None else finding_columns(found)
+        self.rows.show(() if found is None else found.findings, columns)
+        empty = found is not None and not found.findings
         self.setAccessibleDescription(self.empty_text if empty else "")
         if self.rows.rowCount():
             self.setCurrentIndex(self.rows.index(0, 1))
 
-    def _show_source(self, row: FactRow) -> None:
-        if row.fact.sources:
-            self.entry_requested.emit(row.fact.last)
+    def _show_source(self, row: FindingRow) -> None:
+        if row.first.fact.sources:
+            self.entry_requested.emit(row.first.fact.last)
 
 
 UNKNOWN = "—"
@@ -343,16 +327,8 @@ def figures_of(found: Difference) -> list[ComparisonRow]:
             rows.append(ComparisonRow(title, values))
 
     every = found.candidates
-    add("Survives, at most", [_survival(one) for one in every])
-    add("Lost", [_count(one, Fate.LOST) for one in every])
-    add("Stated wrongly", [_count(one, *STATED_WRONGLY) for one in every])
-    against = range(len(every))
-    if any(one.fidelity is not None for one in every):
-        reference = found.reference
-        won = ["reference" if at == reference else f"{len(found.won(at)):,}" for at in against]
-        lost = ["reference" if at == reference else f"{len(found.lost(at)):,}" for at in against]
-        add("Won against the reference", won)
-        add("Lost against it", lost)
+    for group in Group:
+        add(GROUP_TITLES[group], [_count(one, group) for one in every])
     add("Tokens of the summary", [_tokens(one.tokens) for one in every])
     add("Context with it", [_tokens(one.tokens_after) for one in every])
     add("Cost", [cost_words(one.cost) for one in every])
@@ -366,14 +342,8 @@ def figures_of(found: Difference) -> list[ComparisonRow]:
     return rows
 
 
-def _survival(one: Candidate) -> str:
-    return UNKNOWN if one.fidelity is None else percent(one.fidelity.survival)
-
-
-def _count(one: Candidate, *fates: Fate) -> str:
-    if one.fidelity is None:
-        return UNKNOWN
-    return f"{sum(one.fidelity.counts.get(fate, 0) for fate in fates):,}"
+def _count(one: Candidate, group: Group) -> str:
+    return UNKNOWN if one.fidelity is None else f"{len(one.fidelity.of(group)):,}"
 
 
 def _tokens(tokens: int) -> str:
@@ -381,15 +351,14 @@ def _tokens(tokens: int) -> str:
 
 
 class CandidateFigures(QWidget):
-    """What survives of each candidate as a bar, and its figures below."""
+    """The findings of each candidate in figures, and how it was made."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.grid = FiguresGrid("Figures of all candidates", self)
-        self.bound = Caption(UPPER_BOUND, self, wraps=True)
+        self.bound = Caption(RULE_OF_THUMB, self, wraps=True)
         column = column_in(self, S8, (S16, S8, S16, S8))
         column.addWidget(self.grid)
-        column.addWidget(fate_legend(self))
         column.addWidget(self.bound)
         column.addStretch(1)
 
@@ -404,17 +373,7 @@ class CandidateFigures(QWidget):
             self.grid.show_figures((), ())
             return
         names = [one.name for one in found.candidates]
-        self.grid.show_figures(
-            names, figures_of(found), [self._bar(one) for one in found.candidates]
-        )
-
-    def _bar(self, one: Candidate) -> FateBar | None:
-        if one.fidelity is None:
-            return None
-        bar = FateBar(self)
-        bar.show_counts(one.fidelity.counts)
-        bar.setAccessibleName(f"{one.name}: {bar.accessibleName()}")
-        return bar
+        self.grid.show_figures(names, figures_of(found))
 
 
 MOST_FACTS = 200
@@ -433,7 +392,7 @@ def step_words(step: DriftStep) -> str:
 
 
 class DriftView(QWidget):
-    """A chart of what the first summary's things come to, and a tree of the steps."""
+    """The summaries of a path as a tree of the steps from each to the next."""
 
     step_requested = Signal(int)
     """The number of a step whose two summaries are to stand side by side."""
@@ -441,9 +400,6 @@ class DriftView(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.drift: Drift | None = None
-        title = QLabel("Of the things in the first summary, each later one still has", self)
-        title.setWordWrap(True)
-        self.chart = GenerationChart("What is left of the first summary", self)
         self.tree = QTreeWidget(self)
         self.tree.setAccessibleName("From each summary to the next")
         self.tree.setColumnCount(2)
@@ -454,8 +410,6 @@ class DriftView(QWidget):
         self.tree.itemActivated.connect(lambda item, _column: self._activated(item))
         self.note = Caption("", self, wraps=True)
         column = column_in(self, S4, (S16, S8, S16, S8))
-        column.addWidget(title)
-        column.addWidget(self.chart)
         column.addWidget(self.note)
         column.addWidget(self.tree, 1)
         column.addSpacing(S8)
@@ -463,17 +417,6 @@ class DriftView(QWidget):
     def show_drift(self, drift: Drift) -> None:
         """Show the summaries of a path."""
         self.drift = drift
-        self.chart.show_points(
-            [
-                Point(
-                    one.name.rpartition(" ")[2],
-                    share,
-                    1,
-                    f"{one.name}: {percent(share)} of the first summary's things.",
-                )
-                for one, share in zip(drift.summaries, drift.from_first, strict=True)
-            ]
-        )
         self.note.setText(
             "Return on a step puts its two summaries side by side."
             if drift.steps
@@ -514,7 +457,7 @@ class DriftView(QWidget):
             added, dropped = step.count(kind)
             if not added and not dropped:
                 continue
-            part = QTreeWidgetItem([kind_title(kind), f"+ {added:,}, − {dropped:,}"])
+            part = QTreeWidgetItem([KIND_TITLES[kind], f"+ {added:,}, − {dropped:,}"])
             part.setData(0, _KIND, kind.value)
             part.setChildIndicatorPolicy(QTreeWidgetItem.ChildIndicatorPolicy.ShowIndicator)
             item.addChild(part)

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 
 from explorer.compaction.profile import Profile
 from explorer.models.catalogue import ModelInfo
-from ui.audit.compare.pages import CandidateFigures, DriftView, FactsTable, SectionsView
+from ui.audit.compare.pages import CandidateFigures, DriftView, FindingsTable, SectionsView
 from ui.audit.compare.subjects import ComparisonOutcome, Subject, SummaryKey
 from ui.compaction.words import price_text
 from ui.theme import S8, scaled
@@ -211,7 +211,7 @@ class CommitStrip(QWidget):
 MOST = 4
 """Summaries that stand side by side at most."""
 KEY = int(Qt.ItemDataRole.UserRole)
-SIDES, FACTS, FIGURES, DRIFT = range(4)
+SIDES, FINDINGS, FIGURES, DRIFT = range(4)
 ALONE = (
     "One summary alone cannot be compared. Check another one in the list, or try another below: "
     "the offline summarizer costs nothing."
@@ -283,10 +283,10 @@ class CompareDraftsWindow(ComparisonWindow):
         self.pages.setDocumentMode(True)
         self.pages.setAccessibleName("Parts of the comparison")
         self.sections = SectionsView(self)
-        self.fact_table = FactsTable(self)
-        self.fact_table.entry_requested.connect(self.entry_requested)
+        self.findings = FindingsTable(self)
+        self.findings.entry_requested.connect(self.entry_requested)
         self.pages.addTab(self.sections, "&Side by side")
-        self.pages.addTab(self.fact_table, "&Won and lost")
+        self.pages.addTab(self.findings, "&Findings")
 
     def _make_figures(self) -> None:
         self.figures = CandidateFigures(self)
@@ -379,7 +379,7 @@ class CompareDraftsWindow(ComparisonWindow):
         """One part after the other: the window answers between two of them."""
         shown = found.difference
         yield from self.sections.showing(shown)
-        self.fact_table.show_difference(shown)
+        self.findings.show_difference(shown)
         yield
         self.figures.show_difference(shown)
         yield
@@ -392,8 +392,8 @@ class CompareDraftsWindow(ComparisonWindow):
         self._tell(found)
         steps = len(found.drift.steps)
         self.pages.setTabText(DRIFT, f"&Generations ({steps + 1 if steps else 0})")
-        number = len(shown.facts) if shown is not None else 0
-        self.pages.setTabText(FACTS, f"&Won and lost ({number:,})")
+        number = len(shown.findings) if shown is not None else 0
+        self.pages.setTabText(FINDINGS, f"&Findings ({number:,})")
         self.branches.setVisible(
             len(found.keys) == 2
             and all("branch summary" in self._subjects[key].name for key in found.keys)
@@ -410,11 +410,9 @@ class CompareDraftsWindow(ComparisonWindow):
         words = [f"{apart} of {count(len(shown.sections), 'section')} differ"]
         for at, name in enumerate(names):
             if at != shown.reference and shown.candidates[at].fidelity is not None:
-                won, lost = len(shown.won(at)), len(shown.lost(at))
-                words.append(f"{name}: {won:,} won, {lost:,} lost")
-        places = {one.settings.get("Made at") for one in shown.candidates}
-        if len(places) > 1 and any(one.fidelity is not None for one in shown.candidates):
-            words.append("made at different places: only what both summarized is held together")
+                mine = sum(row.has(at) for row in shown.findings)
+                theirs = sum(row.has(shown.reference) for row in shown.findings)
+                words.append(f"{name}: {mine:,} findings of its own, the reference {theirs:,}")
         self.tell(" and ".join([", ".join(names[:-1]), names[-1]]), " · ".join(words))
 
     def resizeEvent(self, event: QResizeEvent, /) -> None:

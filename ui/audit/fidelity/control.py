@@ -10,16 +10,16 @@ from PySide6.QtCore import QObject, Qt, Signal
 from explorer.audit.excerpt import excerpt
 from explorer.audit.findings import Finding
 from explorer.audit.recorded_compaction import compactions_on_path
+from explorer.audit.words import ONE_KIND
 from explorer.compaction.partition import Partition
 from explorer.services.changes import LeafMoved
 from explorer.services.document import Document
 from explorer.services.draft_records import Draft
-from explorer.services.summary_audit import Audited, Auditor
+from explorer.services.summary_audit import Auditor
 from explorer.session.kinds import Kind
 from ui.app_state import AppState
 from ui.audit.compare.subjects import SummaryKey
-from ui.audit.fidelity.page import FidelityPage, ShownAudit, shown_audit
-from ui.audit.fidelity.words import ONE_KIND
+from ui.audit.fidelity.page import FidelityPage
 from ui.audit.tab import NOW
 from ui.audit.work import AuditWork, Job
 from ui.main_window import TABS
@@ -80,13 +80,13 @@ class SourcePlaces(QObject):
         self._back()
 
 
-TITLE = "Fidelity"
+TITLE = "Findings"
 ACTS = ("pin", "instruct", "mend")
 """What can be done about a finding."""
 
 
 class FidelityController(QObject):
-    """The page Fidelity of the tab Audit: audits what is chosen on it as soon as it is seen."""
+    """The page Findings of the tab Audit: audits what is chosen on it as soon as it is seen."""
 
     compare_asked = Signal(object)
     """The ``SummaryKey`` of the summary that is looked at."""
@@ -212,30 +212,18 @@ class FidelityController(QObject):
         if asked == self._asked:
             return
         self._asked = asked
-        self.page.wait("Reading what was summarized, and looking for it in the summary…")
-        self._work.start(self._job(document, auditor, key))
+        self.page.wait("Reading what was summarized, and comparing the summary with it…")
+        self._work.start(self._job(auditor, key))
 
-    def _job(self, document: Document, auditor: Auditor, key: SummaryKey) -> Job:
+    def _job(self, auditor: Auditor, key: SummaryKey) -> Job:
         if key.kind == "draft":
             number, (_, shown, text) = next(
                 (number, found)
                 for number, found in enumerate(self.drafts(), 1)
                 if found[0].id == key.number
             )
-            leaf = shown.preparation.leaf
-            audit: Callable[..., Audited] = partial(auditor.draft, shown, text, f"draft {number}")
-        else:
-            leaf = key.number
-            tree = document.tree
-            if tree.is_ancestor(key.number, document.leaf):
-                leaf = document.leaf
-            audit = partial(auditor.compaction, key.number)
-
-        def job(cancelled: Callable[[], bool], progress: Callable[[int, int], None]) -> ShownAudit:
-            generations = auditor.generations(leaf, cancelled, progress)
-            return shown_audit(audit(cancelled, progress), generations)
-
-        return job
+            return partial(auditor.draft, shown, text, f"draft {number}")
+        return partial(auditor.compaction, key.number)
 
     def _failed(self, message: str) -> None:
         self._asked = None
@@ -268,4 +256,4 @@ class FidelityController(QObject):
 
     def _act(self, name: str, finding: Finding) -> None:
         if (shown := self.page.shown) is not None:
-            self.act_asked.emit(name, finding, shown.audited)
+            self.act_asked.emit(name, finding, shown)

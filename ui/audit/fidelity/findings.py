@@ -30,10 +30,16 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.audit.excerpt import Excerpt
-from explorer.audit.findings import STATED_WRONGLY, Fate, Finding
-from explorer.audit.severity import SeverityGroup
-from explorer.facts.fact import FactKind
-from ui.audit.fidelity.words import FATE_TITLES, ONE_KIND, TEXTURES, finding_words
+from explorer.audit.findings import Fidelity, Finding, Group
+from explorer.audit.words import (
+    GROUP_EMPTY,
+    GROUP_MEANINGS,
+    GROUP_TITLES,
+    KIND_TITLES,
+    finding_words,
+    not_carried_words,
+)
+from explorer.facts.fact import Fact, FactKind
 from ui.theme import (
     S4,
     S8,
@@ -49,7 +55,7 @@ from ui.theme import (
     theme,
     ui_font,
 )
-from ui.widgets.figures import count
+from ui.theme.verdicts import LOST
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, LinkButton, RichLabel
 from ui.widgets.panels import column_in
@@ -59,71 +65,111 @@ from ui.widgets.table import ROW, Column, Index, TableModel
 
 @dataclass(frozen=True, slots=True)
 class GroupHeading:
-    """A group as a row of the list."""
+    """A group as a row of the list; one without findings says so."""
 
-    group: SeverityGroup
+    group: Group
     number: int
-    """How many of its findings are of the kind that is shown."""
-    is_open: bool
+    is_open: bool = True
+
+    @property
+    def title(self) -> str:
+        """What is shown first."""
+        return GROUP_TITLES[self.group]
+
+    @property
+    def note(self) -> str:
+        """What is shown below it."""
+        return GROUP_MEANINGS[self.group] if self.number else GROUP_EMPTY[self.group]
 
 
-FindingRow = GroupHeading | Finding
+@dataclass(frozen=True, slots=True)
+class NotCarriedHeading:
+    """The row of all other strings that stand nowhere any more, folded at first."""
+
+    title: str
+    is_open: bool = False
+    number: int = 0
+    note: str = "Most of it need not be: it counts in no figure."
+
+
+@dataclass(frozen=True, slots=True)
+class NotCarriedKind:
+    """The strings of one kind that stand nowhere any more."""
+
+    kind: FactKind
+    facts: Sequence[Fact]
+
+    @property
+    def title(self) -> str:
+        """The kind and how many there are."""
+        return f"{KIND_TITLES[self.kind]} ({len(self.facts):,})"
+
+    @property
+    def note(self) -> str:
+        """The first of them."""
+        return " · ".join(_one_line(fact.text) for fact in self.facts[:_MOST_STRINGS])
+
+
+Heading = GroupHeading | NotCarriedHeading
+FindingRow = Heading | Finding | NotCarriedKind
+_MOST_STRINGS = 40
 
 
 def _sentence(row: FindingRow) -> str:
     if isinstance(row, Finding):
-        return f"{finding_words(row)}. {row.note}"
-    state = "open" if row.is_open else "folded"
-    return f"{row.group.title}, {row.number:,}, {state}. {row.group.why}"
+        return finding_words(row)
+    if isinstance(row, NotCarriedKind):
+        return f"{row.title}: {row.note}"
+    state = f", {'open' if row.is_open else 'folded'}" if _folds(row) else ""
+    return f"{row.title}{state}. {row.note}"
 
 
 def _title(row: FindingRow) -> str:
-    return row.group.title if isinstance(row, GroupHeading) else row.fact.text
+    return row.text if isinstance(row, Finding) else row.title
+
+
+def _folds(row: FindingRow) -> bool:
+    return isinstance(row, NotCarriedHeading) or (isinstance(row, GroupHeading) and row.number > 0)
 
 
 class FindingsModel(TableModel[FindingRow]):
-    """Groups fold; those that tell of no loss are folded at first."""
+    """The three groups, then what else is not carried as one folded row."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__([Column("Findings", _title, spoken=_sentence)], parent)
-        self._groups: Sequence[SeverityGroup] = ()
-        self._kind: FactKind | None = None
+        self._found = Fidelity()
         self._turned: set[str] = set()
         """Titles of groups that are not as they were at first."""
 
-    def show_groups(self, groups: Sequence[SeverityGroup]) -> None:
-        """Show other findings."""
-        self._groups = groups
-        self._fill()
-
-    def set_kind(self, kind: FactKind | None) -> None:
-        """Show findings of one kind only; None shows all."""
-        self._kind = kind
+    def show_findings(self, found: Fidelity) -> None:
+        """Show the findings of another summary, all else folded."""
+        self._found = found
+        self._turned = set()
         self._fill()
 
     def turn(self, row: int) -> None:
         """Fold a group, or unfold it."""
-        found = self.rows[row]
-        if isinstance(found, GroupHeading):
-            self._turned ^= {found.group.title}
+        heading = self.rows[row]
+        if _folds(heading):
+            assert isinstance(heading, Heading)
+            self._turned ^= {heading.title}
             self._fill()
 
     def first_finding(self) -> int:
-        """The row of the gravest finding; -1 when none is shown."""
+        """The row of the first finding; -1 when none is shown."""
         return next((at for at, row in enumerate(self.rows) if isinstance(row, Finding)), -1)
 
     def _fill(self) -> None:
         rows: list[FindingRow] = []
-        for group in self._groups:
-            found = [
-                one for one in group.findings if self._kind is None or one.fact.kind is self._kind
-            ]
-            if not found:
-                continue
-            is_open = group.is_grave != (group.title in self._turned)
-            rows.append(GroupHeading(group, len(found), is_open))
-            if is_open:
-                rows += found
+        for group in Group:
+            found = self._found.of(group)
+            heading = GroupHeading(group, len(found), GROUP_TITLES[group] not in self._turned)
+            rows += [heading, *(found if heading.is_open else ())]
+        if words := not_carried_words(self._found):
+            rows.append(NotCarriedHeading(words, words in self._turned))
+            if words in self._turned:
+                every = self._found.not_carried
+                rows += [NotCarriedKind(kind, facts) for kind, facts in every.items()]
         self.show(rows)
 
 
@@ -158,29 +204,35 @@ class _Delegate(QStyledItemDelegate):
         chosen = bool(option.state & QStyle.StateFlag.State_Selected)
         if chosen:
             painter.fillRect(rect, now.sel)
-        elif isinstance(row, GroupHeading):
+        elif isinstance(row, Heading):
             painter.fillRect(rect, now.panel)
         painter.setPen(now.line)
         painter.drawLine(rect.bottomLeft(), rect.bottomRight())
-        if isinstance(row, GroupHeading):
+        if isinstance(row, Heading):
             self._heading(painter, rect, row)
         elif isinstance(row, Finding):
             self._finding(painter, rect, row)
+        elif isinstance(row, NotCarriedKind):
+            left = rect.left() + S12
+            room = rect.right() - left - S8
+            self._two(painter, rect, left, room, row.title, row.note, now.ink, self.body)
         painter.restore()
 
-    def _heading(self, painter: QPainter, rect: QRectF, row: GroupHeading) -> None:
+    def _heading(self, painter: QPainter, rect: QRectF, row: Heading) -> None:
         now, sign = theme(), scaled(14)
-        ratio = painter.device().devicePixelRatio()
-        name = "chevron-down" if row.is_open else "chevron-right"
-        painter.drawPixmap(
-            QPointF(rect.left() + S4, rect.top() + 5), icon_pixmap(name, "dim", sign, ratio)
-        )
+        if _folds(row):
+            ratio = painter.device().devicePixelRatio()
+            name = "chevron-down" if row.is_open else "chevron-right"
+            painter.drawPixmap(
+                QPointF(rect.left() + S4, rect.top() + 5), icon_pixmap(name, "dim", sign, ratio)
+            )
         left = rect.left() + S4 + sign + S4
-        number = f"{row.number:,}"
+        number = f"{row.number:,}" if row.number else ""
         wide = self.body_metrics.horizontalAdvance(number) + S12
         room = rect.right() - left - wide - S8
-        tone = now.lost if row.group.is_grave else now.ink
-        self._two(painter, rect, left, room, row.group.title, row.group.why, tone, self.strong)
+        tone = now.lost if row.number else now.ink
+        font = self.strong if isinstance(row, GroupHeading) else self.body
+        self._two(painter, rect, left, room, row.title, row.note, tone, font)
         painter.setFont(self.body)
         painter.setPen(tone)
         place = QRectF(rect.right() - wide - S4, rect.top() + 4, wide, self.body_metrics.height())
@@ -192,12 +244,12 @@ class _Delegate(QStyledItemDelegate):
         left = rect.left() + S12
         top = rect.top() + 4 + (self.body_metrics.height() - height) / 2
         sign = QRectF(left, top, width, height)
-        if row.fate in STATED_WRONGLY:
+        if row.group is Group.WRONG:
             painter.setFont(self.strong)
             painter.setPen(now.lost)
             painter.drawText(sign, int(Qt.AlignmentFlag.AlignCenter), "≠")
         else:
-            paint_verdict(painter, sign, TEXTURES[row.fate])
+            paint_verdict(painter, sign, LOST)
         left += width + S8
         right = rect.right() - S8
         if row.fact.sources:
@@ -207,15 +259,8 @@ class _Delegate(QStyledItemDelegate):
             place = QRectF(number).adjusted(0, 4, -S4, 0)
             painter.drawText(place, int(Qt.AlignmentFlag.AlignRight), f"#{row.fact.last}")
             right = number.left()
-        spoken = f"{FATE_TITLES[row.fate]} · {ONE_KIND[row.fact.kind]}"
-        if row.source is not None:
-            spoken += f" · said: {_one_line(row.source.text)}"
-        elif len(row.fact.sources) > 1:
-            spoken += f" · said in {count(len(row.fact.sources), 'entry', 'entries')}"
-        elif row.note and row.fate is not Fate.LOST:
-            spoken += f" · {row.note}"
         self._two(
-            painter, rect, left, right - left, _one_line(row.fact.text), spoken, now.ink, self.body
+            painter, rect, left, right - left, _one_line(row.text), row.reason, now.ink, self.body
         )
 
     def _two(
@@ -262,7 +307,7 @@ class FindingsView(QListView):
         self.setUniformItemSizes(True)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setAccessibleName("Findings, the gravest first")
+        self.setAccessibleName("Findings in three groups")
         self.setFrameShape(QListView.Shape.NoFrame)
         bind_font(self, ui_font)
         on_theme_changed(self.scheduleDelayedItemsLayout)
@@ -291,9 +336,9 @@ class FindingsView(QListView):
         row = index.data(ROW) if index.isValid() else None
         if event.button() != Qt.MouseButton.LeftButton or row is None:
             return
-        if isinstance(row, GroupHeading):
+        if isinstance(row, Heading):
             self._turn(index.row())
-        elif row.fact.sources:
+        elif isinstance(row, Finding) and row.fact.sources:
             number = self._paints.number_rect(self.visualRect(index), row)
             if number.contains(event.position().toPoint()):
                 self.source_requested.emit(row, row.fact.last)
@@ -302,7 +347,7 @@ class FindingsView(QListView):
         index = self.currentIndex()
         row = index.data(ROW) if index.isValid() else None
         keys = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
-        if isinstance(row, GroupHeading):
+        if isinstance(row, Heading):
             side = Qt.Key.Key_Left if row.is_open else Qt.Key.Key_Right
             if event.key() in (*keys, Qt.Key.Key_Space, side):
                 self._turn(index.row())
@@ -319,11 +364,10 @@ class FindingsView(QListView):
 
 MOST_SOURCES = 6
 LONGEST = 400
-MENDED = (Fate.LOST, Fate.MUTATED, Fate.INVENTED, Fate.STALE, Fate.RECOVERABLE)
 ACTIONS = (
     ("pin", "Pin the entr&y", "Keep the entry that says it verbatim, through every compaction"),
     ("instruct", "Add to the instru&ctions", "Ask for it in the instructions of the next summary"),
-    ("mend", "Check an&d mend…", "Show the model what was lost, and let it mend the summary"),
+    ("mend", "Check an&d mend…", "Show a model the findings, and let it mend the summary"),
 )
 
 
@@ -388,23 +432,18 @@ class FindingPart(QWidget):
         self.setVisible(finding is not None)
         if finding is None:
             return
-        fact = finding.fact
-        text = fact.text if len(fact.text) <= LONGEST else fact.text[:LONGEST] + "…"
+        text = finding.text if len(finding.text) <= LONGEST else finding.text[:LONGEST] + "…"
         self.text.setText(text)
-        self.text.setAccessibleName(f"{ONE_KIND[fact.kind]}: {text}")
-        why = f"{ONE_KIND[fact.kind].capitalize()}, {FATE_TITLES[finding.fate]}. {finding.note}"
-        if fact.stale and finding.fate is not Fate.STALE:
-            why += f" Changed later{f': {fact.replaced_by}' if fact.replaced_by else ''}."
-        self.why.setText(why.strip())
+        self.text.setAccessibleName(f"{GROUP_TITLES[finding.group]}: {text}")
+        self.why.setText(finding.reason)
         self.excerpt.clear()
         self.excerpt.hide()
         self.text.show()
         self._show_sources(finding)
-        self.in_summary.setEnabled(bool(finding.places))
+        self.in_summary.setVisible(bool(finding.places))
         for name, button in self.buttons.items():
-            fits = bool(fact.sources) if name == "pin" else finding.fate in MENDED
             button.setVisible(name in self.offered)
-            button.setEnabled(fits)
+            button.setEnabled(bool(finding.fact.sources) or name != "pin")
 
     def show_excerpt(self, finding: Finding, found: Excerpt | None) -> None:
         """Show the words of the source around the place, where the finding is still shown."""
@@ -423,7 +462,7 @@ class FindingPart(QWidget):
         )
         self.excerpt.show()
         # The same words twice would take the room of the list above.
-        self.text.setVisible(found.text.strip() != finding.fact.text.strip())
+        self.text.setVisible(found.text.strip() != finding.text.strip())
 
     def _show_sources(self, finding: Finding) -> None:
         while (item := self._links.takeAt(0)) is not None:

@@ -1,9 +1,8 @@
-"""The fidelity of one summary: what survives, what is lost, and the source of each fact."""
+"""The findings of one summary: what it should have kept, and the source of each."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QShowEvent, QTextCursor
@@ -21,35 +20,20 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.audit.findings import Finding, SummaryPlace
-from explorer.audit.severity import SeverityGroup, grouped
-from explorer.audit.words import UNREADABLE_SUMMARY
-from explorer.facts.fact import FactKind
-from explorer.services.summary_audit import Audited
-from ui.audit.fidelity.charts import (
-    FateBar,
-    GenerationChart,
-    KindTable,
-    Point,
-    RecencyChart,
-    fate_legend,
-)
-from ui.audit.fidelity.findings import FindingPart, FindingsView
-from ui.audit.fidelity.words import (
-    SHORT_BOUND,
-    UPPER_BOUND,
-    file_words,
+from explorer.audit.words import (
+    RULE_OF_THUMB,
+    UNREADABLE_SUMMARY,
     headline,
-    kind_title,
-    percent,
-    request_words,
     section_words,
     size_words,
 )
+from explorer.services.summary_audit import Audited
+from ui.audit.fidelity.findings import FindingPart, FindingsView
 from ui.theme import S4, S8, S12, S16, bind_font, on_theme_changed, scaled, ui_font
 from ui.widgets.choice import ChoiceBox
 from ui.widgets.labels import Caption, Hairline
 from ui.widgets.marked import mark, marked
-from ui.widgets.panels import EmptyState, column_in, row, scroll_area
+from ui.widgets.panels import EmptyState, column_in, row
 
 
 class SummaryReading(QPlainTextEdit):
@@ -143,22 +127,7 @@ class WaitingPart(QWidget):
         self.stop.setEnabled(False)
 
 
-FINDINGS, KINDS, TIME, SUMMARY = range(4)
-
-
-@dataclass(frozen=True, slots=True)
-class ShownAudit:
-    """An audit ready to be shown; made in the worker."""
-
-    audited: Audited
-    groups: Sequence[SeverityGroup]
-    generations: Sequence[Audited] = ()
-    """Of all compactions on the path, the first one first."""
-
-
-def shown_audit(audited: Audited, generations: Sequence[Audited] = ()) -> ShownAudit:
-    """What the page needs; for a worker thread."""
-    return ShownAudit(audited, grouped(audited.fidelity), generations)
+FINDINGS, SUMMARY = range(2)
 
 
 class FidelityPage(QWidget):
@@ -179,21 +148,19 @@ class FidelityPage(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.shown: ShownAudit | None = None
+        self.shown: Audited | None = None
         self._body: QWidget | None = None
         self._offered: list[str] = []
         self._parts: list[QWidget] = []
         self._makers: tuple[Callable[[], QWidget], ...] = (
             self._make_findings,
-            lambda: self._scrolled(self._make_kinds()),
-            lambda: self._scrolled(self._make_time()),
             self._make_reading,
         )
         self._places = QStackedWidget(self)
         self.empty = EmptyState(
             "compaction",
             "There is no summary to look at",
-            "Compact the session, or make a draft: what it keeps and what it loses is shown here.",
+            "Compact the session, or make a draft: what it should have kept is shown here.",
             parent=self,
         )
         self._places.addWidget(self.empty)
@@ -216,7 +183,7 @@ class FidelityPage(QWidget):
     def _make_choice(self) -> QWidget:
         self._bar = QWidget(self)
         self.choice = ChoiceBox(self._bar)
-        self.choice.setAccessibleName("Summary whose fidelity is shown")
+        self.choice.setAccessibleName("Summary whose findings are shown")
         self.choice.setSizeAdjustPolicy(
             QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
         )
@@ -260,12 +227,11 @@ class FidelityPage(QWidget):
         self.headline = QLabel(self._body)
         self.headline.setWordWrap(True)
         bind_font(self.headline, lambda: ui_font(1, bold=True))
-        self.bar = FateBar(self._body)
         self.pages = QTabWidget(self._body)
         self.pages.setDocumentMode(True)
         self.pages.setUsesScrollButtons(True)
-        self.pages.setAccessibleName("Parts of the fidelity")
-        titles = ("Findings", "By kind", "Over time", "Summary")
+        self.pages.setAccessibleName("Findings and summary")
+        titles = ("Findings", "Summary")
         for part, title in zip(self._parts, titles, strict=True):
             self.pages.addTab(part, title)
         column = column_in(self._body, S4)
@@ -273,18 +239,12 @@ class FidelityPage(QWidget):
         head.setContentsMargins(S16, S4, S16, 0)
         head.setSpacing(S4)
         head.addWidget(self.headline)
-        head.addWidget(self.bar)
-        self.short_bound = Caption(SHORT_BOUND, self._body, wraps=True)
-        head.addWidget(self.short_bound)
         column.addLayout(head)
         column.addWidget(self.pages, 1)
         return self._body
 
     def _make_findings(self) -> QWidget:
         page = QWidget(self)
-        self.kind = ChoiceBox(page)
-        self.kind.setAccessibleName("Kind of the findings that are shown")
-        self.kind.activated.connect(lambda _at: self.show_kind(self.kind.currentData()))
         self.list = FindingsView(page)
         self.list.source_requested.connect(self.source_requested)
         self.list.summary_requested.connect(self.show_in_summary)
@@ -294,50 +254,9 @@ class FidelityPage(QWidget):
         self.detail.summary_requested.connect(self.show_in_summary)
         self.detail.action_asked.connect(self.action_asked)
         column = column_in(page, S4, (0, S4, 0, 0))
-        line = row(Caption("Show", page), self.kind, 1)
-        line.setContentsMargins(S16, 0, S16, 0)
-        column.addLayout(line)
         column.addWidget(self.list, 1)
         column.addWidget(Hairline(parent=page))
         column.addWidget(self.detail)
-        return page
-
-    def _make_kinds(self) -> QWidget:
-        page = QWidget(self)
-        column = column_in(page, S8, (S12, S8, S12, S12))
-        self.kinds = KindTable(page)
-        self.kinds.kind_chosen.connect(self._kind_pressed)
-        self.facts = QLabel(page)
-        self.bound = Caption(UPPER_BOUND, page)
-        for label in (self.facts, self.bound):
-            label.setWordWrap(True)
-            label.setTextFormat(Qt.TextFormat.PlainText)
-            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        column.addWidget(fate_legend(page))
-        column.addWidget(self.kinds)
-        column.addWidget(Hairline(parent=page))
-        column.addWidget(self.facts)
-        column.addWidget(self.bound)
-        column.addStretch(1)
-        return page
-
-    def _make_time(self) -> QWidget:
-        page = QWidget(self)
-        column = column_in(page, S4, (S12, S8, S12, S12))
-        self.over_generations = GenerationChart("Survival at each compaction", page)
-        self.by_recency = RecencyChart("Survival by when a thing was said last", page)
-        self.no_generations = Caption("", page, wraps=True)
-        for title, chart in (
-            ("Survival at each compaction of the path", self.over_generations),
-            ("By when it was said last: the oldest stretch at the left", self.by_recency),
-        ):
-            label = QLabel(title, page)
-            label.setWordWrap(True)
-            column.addWidget(label)
-            column.addWidget(chart)
-            column.addSpacing(S8)
-        column.addWidget(self.no_generations)
-        column.addStretch(1)
         return page
 
     def _make_reading(self) -> QWidget:
@@ -350,11 +269,6 @@ class FidelityPage(QWidget):
         column.addWidget(self.read_of)
         column.addWidget(self.reading, 1)
         return page
-
-    def _scrolled(self, widget: QWidget) -> QScrollArea:
-        area = scroll_area(self, has_frame=False)
-        area.setWidget(widget)
-        return area
 
     # what is shown -------------------------------------------------------------------------------
 
@@ -385,67 +299,25 @@ class FidelityPage(QWidget):
         self.waiting.tell(words)
         self._places.setCurrentIndex(1)
 
-    def show_audit(self, shown: ShownAudit) -> None:
+    def show_audit(self, audited: Audited) -> None:
         """Show an audit; of a summary that cannot be read, that it cannot."""
-        if not shown.audited.fidelity.is_readable:
+        found = audited.fidelity
+        if not found.is_readable:
             self.shown = None
-            self.tell(f"This is {shown.audited.name}. {UNREADABLE_SUMMARY}")
+            self.tell(f"This is {audited.name}. {UNREADABLE_SUMMARY}")
             return
         self._need_body()
-        self.shown = shown
-        fidelity = shown.audited.fidelity
-        self.headline.setText(headline(fidelity))
-        self.headline.setToolTip(UPPER_BOUND)
-        self.bar.show_counts(fidelity.counts)
-        self.kind.clear()
-        self.kind.addItem("All kinds", None)
-        for line in fidelity.kinds:
-            self.kind.addItem(kind_title(line.kind), line.kind)
-        self.kinds.show_kinds(fidelity)
-        parts = (make(fidelity) for make in (size_words, request_words, section_words, file_words))
-        self.facts.setText("\n".join(part for part in parts if part))
-        grave = sum(len(group.findings) for group in shown.groups if group.is_grave)
-        self.pages.setTabText(FINDINGS, f"Findings ({grave:,})")
-        self._show_time(shown)
-        self.reading.show_summary(shown.audited.summary)
-        self.read_of.setText(f"The text of {shown.audited.name}, as it is stored.")
-        self.list.findings.show_groups(shown.groups)
-        self.list.findings.set_kind(None)
+        self.shown = audited
+        self.headline.setText(f"{headline(found)}.")
+        self.headline.setToolTip(RULE_OF_THUMB)
+        self.pages.setTabText(FINDINGS, f"Findings ({len(found.findings):,})")
+        self.reading.show_summary(audited.summary)
+        sentences = (f"The text of {audited.name}, as it is stored.", size_words(found),
+                     section_words(found))  # fmt: skip
+        self.read_of.setText(" ".join(sentence for sentence in sentences if sentence))
+        self.list.findings.show_findings(found)
         self.list.select_row(self.list.findings.first_finding())
         self._places.setCurrentIndex(2)
-
-    def _show_time(self, shown: ShownAudit) -> None:
-        self.over_generations.show_points(
-            [_generation(one) for one in shown.generations if one.fidelity.is_readable]
-        )
-        bands = shown.audited.fidelity.recency
-        self.by_recency.show_points(
-            [
-                Point(
-                    f"#{band.first}–{band.last}" if band.last > band.first else f"#{band.first}",
-                    band.rate,
-                    band.total,
-                    f"#{band.first} to #{band.last}: {percent(band.rate)} of {band.total:,}.",
-                )
-                for band in bands
-            ]
-        )
-        few = len(shown.generations) < 2
-        self.no_generations.setText("A line is drawn from the second compaction on." if few else "")
-        self.no_generations.setVisible(few)
-
-    def show_kind(self, kind: FactKind | None) -> None:
-        """Show the findings of one kind only; None shows all."""
-        self.kind.setCurrentIndex(max(0, self.kind.findData(kind)))
-        self.kinds.check(kind)
-        self.list.findings.set_kind(kind)
-        self.list.select_row(self.list.findings.first_finding())
-
-    def _kind_pressed(self, kind: FactKind | None) -> None:
-        self.show_kind(kind)
-        if kind is not None:
-            self.pages.setCurrentIndex(FINDINGS)
-            self.list.setFocus()
 
     def _finding_chosen(self, finding: Finding | None) -> None:
         self.detail.show_finding(finding)
@@ -465,10 +337,3 @@ class FidelityPage(QWidget):
         self.pages.setCurrentIndex(SUMMARY)
         self.reading.show_places(finding.places)
         self.reading.setFocus()
-
-
-def _generation(one: Audited) -> Point:
-    fidelity = one.fidelity
-    total = sum(line.total for line in fidelity.kinds)
-    words = f"{one.name}: {percent(fidelity.survival)} of {total:,}."
-    return Point(f"#{one.entry}", fidelity.survival, total, words)

@@ -1,0 +1,297 @@
+"""Whether a summary, or the tail that was kept beside it, still says something."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from functools import cached_property
+
+from explorer.audit.summary_text import SummaryLine, SummaryText
+from explorer.facts import STATEMENT_KINDS, Fact, FactKind, Facts, FactTable
+from explorer.facts.comparison import wording
+from explorer.facts.errors import beginning, is_cut, listed_test
+from explorer.facts.figures import Figure, figure
+from explorer.facts.text import statement_key, stem, terms, terms_of_message, word_set
+
+_BY_KEY = frozenset({FactKind.PATH, FactKind.SYMBOL, FactKind.VERSION, FactKind.URL, FactKind.HASH})
+_SHORT_HASH = 7
+_SLACK = 1e-9
+"""The part of a value by which two spellings of it may differ."""
+_LEFT = 8
+"""Characters of a cut line from which it can be found again."""
+_IN_ONE = 0.4
+"""The share of a statement's telling words in one line of a summary that may be a rewording."""
+_SHORT = 3
+"""Telling words of a statement of which one in a list of rules may be a rewording."""
+_RULES = re.compile(r"constraint|preference|requirement|\brules?\b", re.IGNORECASE)
+_IN_TWO = 0.6
+"""The same in two lines after each other."""
+_IN_ENTRY = 0.7
+"""The same in a whole message of the kept tail."""
+_PART = 0.3
+"""The share of a statement's telling words and figures in a line that says a part of it."""
+_NOISE = frozenset(
+    map(stem, word_set("omfg fucking fuck dude man wtf shit damn hmm please think important sure"))
+)
+
+
+_ALIKE = {
+    stem(word): stem(words.split()[0])
+    for words in (
+        "crash explode break fail throw abort",
+        "broken invalid malformed bad corrupt",
+        "remove delete drop erase",
+        "add introduce install",
+        "dependency package library",
+        "change modify edit touch alter",
+        "width wide wider",
+        "log print output",
+        "write store save persist",
+        "approval permission consent ok",
+        "folder directory dir",
+        "config configuration settings",
+        "comment docstring",
+        "colour color",
+        "longer over exceed above",
+        "user customer client",
+        "database db",
+        "repository repo",
+        "fast quick speed",
+        "network internet offline online connection",
+        "allow permit accept",
+        "forbid prohibit ban",
+        "test spec",
+        "error exception",
+        "run execute launch start",
+    )
+    for word in words.split()
+}
+"""By stem: the word that stands for all that are used alike in summaries of such sessions."""
+_ALWAYS = 4
+"""Shared telling words from which on a line may be a rewording of a long statement."""
+_TYPO = 0.8
+"""Letters that a word that the summary lacks shares with one that it has where it is a typing
+error."""
+
+
+def telling_words(text: str) -> frozenset[str]:
+    """The stems by which a statement is found again in other words."""
+    return (frozenset(wording(text).words) or terms(text)) - _NOISE
+
+
+def _alike(words: Iterable[str]) -> frozenset[str]:
+    """Words with those that are used alike as one, and "file" as the stem of "files" is."""
+    return frozenset(
+        _ALIKE.get(word, word[:-1] if len(word) == 4 and word[-1] == "e" else word)
+        for word in words
+    )
+
+
+class Carried:
+    """Looks things up in one summary and the tail that was kept with it.
+
+    Statements count as carried when some line may be a rewording: it has enough of their telling
+    words. What is missing is then missing for sure; some of what is found may not be there.
+    """
+
+    def __init__(
+        self, summary: SummaryText, table: FactTable, kept: Sequence[int], facts: Facts
+    ) -> None:
+        self._summary = summary
+        self._entries = [table.entry(index) for index in kept]
+        self._kept = {(item.kind, item.key) for entry in self._entries for item in entry.items}
+        self._mentions = table.mentions(kept)
+        self._tail: list[frozenset[str]] | None = None
+        self._keyed: dict[FactKind, set[str]] = {}
+        for _, item in summary.items:
+            self._keyed.setdefault(item.kind, set()).add(item.key)
+        self._suffixes = _suffixes(fact.key for fact in facts.of(FactKind.PATH))
+        self._figures = sorted(
+            (
+                (value, summary.line_at(place))
+                for item, place in summary.of(FactKind.NUMBER)
+                if (value := figure(item.text))
+            ),
+            key=_value,
+        )
+
+    def has(self, fact: Fact) -> bool:
+        """Whether a fact is carried."""
+        if (fact.kind, fact.key) in self._kept:
+            return True
+        if fact.kind in _BY_KEY and fact.key in self._mentions:
+            return True
+        if self._summary.exact(fact.text):
+            return True
+        if fact.kind in STATEMENT_KINDS:
+            # There may be thousands: typing errors and the tail's other words are left aside.
+            words = _alike(telling_words(fact.text))
+            return not words or bool(self._summary.flat(fact.key)) or self._rewords(words)
+        return self._spells(fact)
+
+    def says(self, statement: str) -> bool:
+        """Whether a statement is carried, in these or in other words."""
+        if self._summary.flat(statement_key(statement)):
+            return True
+        wanted = self._corrected(_alike(telling_words(statement)))
+        if not wanted:
+            return True
+        if self._rewords(wanted):
+            return True
+        return any(_share(wanted, words) >= _IN_ENTRY for words in self._tail_words())
+
+    def _rewords(self, wanted: frozenset[str]) -> bool:
+        """Whether a line, or two after each other, may be a rewording of what has these words."""
+        lines = self._summary.lines
+        for at in {at for word in wanted for at in self._with_word.get(word, ())}:
+            line, words = lines[at], self._words[at]
+            if _may_reword(wanted, line.under, words):
+                return True
+            if at + 1 < len(lines) and lines[at + 1].part == line.part:
+                words = words | self._words[at + 1]
+                if _share(wanted, words) >= _IN_TWO:
+                    return True
+        return False
+
+    @cached_property
+    def _with_word(self) -> dict[str, list[int]]:
+        """By telling word: the lines that have it."""
+        found: dict[str, list[int]] = {}
+        for at, words in enumerate(self._words):
+            for word in words:
+                found.setdefault(word, []).append(at)
+        return found
+
+    @cached_property
+    def _words(self) -> list[frozenset[str]]:
+        """Per line of the summary: its telling words, those that are used alike as one."""
+        return [_alike(line.terms) for line in self._summary.lines]
+
+    def _corrected(self, wanted: frozenset[str]) -> frozenset[str]:
+        """Words with typing errors as the summary has them."""
+        known = self._with_word
+        found = set()
+        for word in wanted:
+            near = [] if word in known or len(word) < 5 else get_close_matches(
+                word, known, 1, _TYPO
+            )  # fmt: skip
+            found.add(near[0] if near else word)
+        return frozenset(found)
+
+    def part_of(self, statement: str) -> str:
+        """The line that says a part of a statement that is not carried; empty for none."""
+        wanted = telling_words(statement) | _figures_of(statement)
+        for share, line in self._summary.nearest(wanted, _PART):
+            if share * len(wanted) >= 2:
+                return line.text
+        return ""
+
+    def names(self, path_key: str) -> bool:
+        """Whether a file is named by its path, by the end of it or by its name."""
+        name = path_key.rpartition("/")[2]
+        return bool(self._summary.flat(statement_key(name))) or any(
+            mention == name or mention.endswith("/" + name) for mention in self._mentions
+        )
+
+    def _tail_words(self) -> list[frozenset[str]]:
+        if self._tail is None:
+            self._tail = [
+                _alike(terms_of_message(" ".join(entry.words)))
+                for entry in self._entries
+                if entry.words
+            ]
+        return self._tail
+
+    def _spells(self, fact: Fact) -> bool:
+        """Whether the summary has an exact thing in another spelling."""
+        match fact.kind:
+            case FactKind.PATH | FactKind.SYMBOL | FactKind.VERSION | FactKind.URL | FactKind.HASH:
+                return self._by_key(fact)
+            case FactKind.NUMBER:
+                return self._figure(fact)
+            case FactKind.ERROR:
+                return bool(self._summary.flat(fact.key)) or self._failure(fact)
+        return bool(self._summary.flat(fact.key))
+
+    def _by_key(self, fact: Fact) -> bool:
+        found = self._keyed.get(fact.kind, set())
+        if fact.key in found:
+            return True
+        if fact.kind is FactKind.PATH:
+            return any(
+                (fact.key.endswith("/" + other) and self._suffixes[other] == 1)
+                or (other.endswith("/" + fact.key) and "/" in fact.key)
+                for other in found
+            )
+        if fact.kind is FactKind.HASH:
+            return any(
+                min(len(key), len(fact.key)) >= _SHORT_HASH
+                and (key.startswith(fact.key) or fact.key.startswith(key))
+                for key in found
+            )
+        if fact.kind is FactKind.SYMBOL:
+            return bool(self._summary.flat(fact.key.lower()))
+        if fact.kind is FactKind.VERSION:
+            return bool(self._summary.flat(fact.key) or self._summary.flat(f"v{fact.key}"))
+        return False
+
+    def _figure(self, fact: Fact) -> bool:
+        wanted = figure(fact.text)
+        if wanted is None:
+            return False
+        slack = _SLACK * max(1.0, abs(wanted.value))
+        first = bisect_left(self._figures, wanted.value - slack, key=_value)
+        last = bisect_right(self._figures, wanted.value + slack, key=_value)
+        return any(_measures(wanted, value, line) for value, line in self._figures[first:last])
+
+    def _failure(self, fact: Fact) -> bool:
+        """Whether an error line is quoted as far as it goes, or told in its words."""
+        if is_cut(fact.text):
+            # The word that was cut is left out: it stands nowhere as it is.
+            left = beginning(fact.text).rpartition(" ")[0]
+            named = (left, statement_key(listed_test(fact.text)))
+            return any(len(part) >= _LEFT and bool(self._summary.flat(part)) for part in named)
+        head = fact.key[:60].rstrip()
+        if len(head) >= 40 and self._summary.flat(head):
+            return True
+        return bool(self._summary.nearest(terms(fact.text), 0.8))
+
+
+def _figures_of(text: str) -> frozenset[str]:
+    return frozenset(word for word in terms(text) if word[0].isdigit())
+
+
+def _may_reword(wanted: frozenset[str], under: str, words: frozenset[str]) -> bool:
+    """Whether a line below a heading may be a rewording of what has these telling words."""
+    shared, share = len(wanted & words), _share(wanted, words)
+    if share == 1 or shared >= _ALWAYS or (shared >= 2 and share >= _IN_ONE):
+        return True
+    return shared > 0 and len(wanted) <= _SHORT and _RULES.search(under) is not None
+
+
+def _share(wanted: frozenset[str], given: frozenset[str]) -> float:
+    return len(wanted & given) / len(wanted)
+
+
+def _suffixes(keys: Iterable[str]) -> Counter[str]:
+    """How many of the paths end with each of their ends."""
+    counts: Counter[str] = Counter()
+    for key in set(keys):
+        parts = key.split("/")
+        counts.update("/".join(parts[at:]) for at in range(len(parts)))
+    return counts
+
+
+def _value(of: tuple[Figure, SummaryLine | None]) -> float:
+    return of[0].value
+
+
+def _measures(wanted: Figure, value: Figure, line: SummaryLine | None) -> bool:
+    """Whether a figure of the summary with the value that is wanted is the one, in another
+    spelling."""
+    if wanted.key == value.key or not wanted.family or wanted.family == value.family:
+        return True
+    return line is not None and stem(wanted.family) in line.terms
