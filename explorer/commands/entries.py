@@ -21,7 +21,7 @@ from explorer.commands.targets import (
     target,
 )
 from explorer.compaction.context_size import ContextSize
-from explorer.compaction.profile import PROFILES, Profile
+from explorer.compaction.profile import PROFILES
 from explorer.models.client import ChatMessage, ImagePart
 from explorer.prompting.rendered_prompt import BudgetExceededError
 from explorer.services.agent import outgoing_of
@@ -183,7 +183,8 @@ def _context(arguments: argparse.Namespace, chosen: Target) -> None:
         for at in (message.source,)
     ]
     print_table(("#", "entry", "role", "tokens", "text"), rows, right=(0, 3))
-    counted = f"{sum(sent.tokens):,} by the {_counter_name(document, profile)} above"
+    document.counting = profile
+    counted = f"{sum(sent.tokens):,} by the {document.counted_by} above"
     listed = "" if size.tokens == sum(sent.tokens) else f", {counted}"
     print(
         f"{len(rows):,} messages, {size.tokens:,} tokens ({size.source}){listed}, "
@@ -193,10 +194,6 @@ def _context(arguments: argparse.Namespace, chosen: Target) -> None:
         print(visible_line(f"not sent: #{entry}: {why}"))
     if context.omitted:
         print(f"omitted: {', '.join(f'#{at}' for at in context.omitted)}")
-
-
-def _counter_name(document: Document, profile: Profile) -> str:
-    return "estimate" if document.weights_for(profile) is None else "tokenizer"
 
 
 def _context_line(
@@ -329,7 +326,7 @@ def _print_edit(
     else:
         # What is repeated takes its heading too: the sum is that of the rows below.
         repeat = {row.entry: row.tokens for row in rows}
-        tokens = sum(repeat.get(at, document.edits.entry_weight(at, profile)) for at in entries)
+        tokens = sum(repeat.get(at, document.entry_tokens(at, profile)) for at in entries)
         names = ", ".join(f"#{at}" for at in entries)
         print(f"{names} {_DONE[arguments.command, arguments.undo]}, {tokens:,} tokens")
     print(f"stored as entry {ids[entry]}")

@@ -186,6 +186,8 @@ def _not_sent(view: PathView, position: int) -> str:
         return "A command that was kept out of the context: never sent."
     if kind is Kind.BRANCH_SUMMARY:
         return "An empty branch summary: nothing to send."
+    if kind is Kind.ASSISTANT:
+        return "A reply that failed, was stopped or says nothing: no request holds it again."
     if kind in CONTEXT_KINDS:
         return "Not part of the context."
     return "Notes about the session, never sent to a model."
@@ -311,6 +313,7 @@ def partition(preparation: Preparation | PreparationRefusal) -> Partition:
         tokens[verdict] += view.weight(start, stop) - unsent
         tokens[Verdict.NOT_SENT] += unsent
     _judge_compactions(view, preparation, verdicts, tokens)
+    _judge_unsent(view, verdicts, tokens)
     _judge_omitted(view, verdicts, tokens)
     pinned, dropped = _judge_again(view, preparation, verdicts, tokens)
     guess = 0
@@ -403,6 +406,15 @@ def _judge_compactions(
             verdict = Verdict.LOST if dropped and prefix_only else Verdict.TO_SUMMARIZE
         verdicts[position] = verdict
         tokens[verdict] += view.summary_weight
+
+
+def _judge_unsent(view: PathView, verdicts: bytearray, tokens: list[int]) -> None:
+    """Replies that no request holds again are not kept: a summarizer alone reads them."""
+    for position in view.unsent:
+        if verdicts[position] == Verdict.KEPT:
+            verdicts[position] = Verdict.NOT_SENT
+            tokens[Verdict.KEPT] -= view.weights[position]
+            tokens[Verdict.NOT_SENT] += view.weights[position]
 
 
 def _judge_omitted(view: PathView, verdicts: bytearray, tokens: list[int]) -> None:

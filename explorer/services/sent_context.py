@@ -147,7 +147,7 @@ def _tokens(
     """Tokens of a message: its entry's count, unless it is sent otherwise than it is recorded."""
     entry = message.source
     if entry >= 0 and entry not in changed:
-        return sent_tokens(context, entry, document.edits.entry_weight(entry, profile))
+        return sent_tokens(context, entry, document.entry_tokens(entry, profile))
     measured = document.weights_for(profile) is not None
     return count_entry(document.counter if measured else EstimateCounter(), _entry_of(message))
 

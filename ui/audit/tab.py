@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 
 from explorer.audit.losses import Repair, Severity
 from explorer.audit.overview import Overview
-from explorer.audit.provenance import Provenance, tokens_before_known
+from explorer.audit.provenance import Provenance, sizes_known
 from explorer.audit.source_agent import SourceAgent
 from explorer.compaction.profile import Profile
 from ui.audit.branch_view import BranchView
@@ -381,11 +381,12 @@ class AuditTab(QWidget):
         if by is None:
             self.badge.set_known(None)
             return
-        before = ledger.tree.columns.compactions[by.compaction].tokens_before
-        counted = every.view.weight(by.context_from, by.position)
-        size = full(before) if before > 0 else f"about {full(counted)}"
-        self.figure.setText(f"Tokens before compaction #{by.compaction}: {size}")
-        self.badge.set_known(tokens_before_known(before, counted))
+        recorded = ledger.tree.columns.compactions[by.compaction].tokens_before
+        before, after = every.sizes_around(by.compaction)
+        self.figure.setText(
+            f"Tokens around compaction #{by.compaction}: {full(before)} → {full(after)}"
+        )
+        self.badge.set_known(sizes_known(recorded, made_here=False))
 
 
 def headline(found: Overview) -> str:

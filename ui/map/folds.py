@@ -10,10 +10,9 @@ from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from explorer.audit.provenance import Known
-from explorer.compaction.context_size import counted_size
-from explorer.compaction.profile import PROFILES
+from explorer.compaction.context_size import sizes_around
+from explorer.compaction.path_view import entry_tokens
 from explorer.session.columns import SessionColumns
-from explorer.session.context import context_at
 from explorer.session.edit_entries import NOTHING_PRUNED, PLAIN, Pruned, Shape
 from explorer.session.edits import pruned_at, shape_at
 from explorer.session.kinds import Kind
@@ -126,11 +125,8 @@ def fold_of(tree: SessionTree, compaction: int, weights: Sequence[int] | None = 
     ``weights``: tokens per entry where another counter than the estimate counts. Raises KeyError
     when the entry is not a compaction.
     """
-    before, after = (
-        counted_size(tree, context_at(tree, at), PROFILES["explorer"], weights)
-        for at in (tree.columns.parent[compaction], compaction)
-    )
-    return Fold(compaction, folded_by(tree, compaction), before, after)
+    sizes = sizes_around(tree, compaction, weights)
+    return Fold(compaction, folded_by(tree, compaction), *sizes)
 
 
 def folded_by(tree: SessionTree, compaction: int) -> Path:
@@ -226,10 +222,12 @@ class AtLeaf:
             self._shape = leaf, shape_at(self._tree, leaf)
         return self._shape[1]
 
-    def sent_tokens(self, leaf: int, entry: int, tokens: int) -> int:
-        """Tokens of an entry of so many as the model is sent it: a note's where it is pruned, none
-        where it is omitted."""
+    def sent_tokens(self, leaf: int, entry: int, measured: Sequence[int] | None) -> int:
+        """Tokens of an entry as the model is sent it: a note's where it is pruned, none where it
+        is omitted."""
         if entry in self.shape(leaf).omitted:
             return 0
         result = self.pruned(leaf).get(entry)
-        return tokens if result is None else result.note_tokens
+        if result is not None:
+            return result.note_tokens
+        return entry_tokens(self._tree.columns, entry, measured)

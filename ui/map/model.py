@@ -156,7 +156,7 @@ class MapModel(QObject):
     def sent_tokens(self, entry: int) -> int:
         """Tokens of an entry as the model is sent it at the leaf: a note's where it is pruned, none
         where it is omitted."""
-        return self._at_leaf.sent_tokens(self.leaf, entry, self.weights[entry])
+        return self._at_leaf.sent_tokens(self.leaf, entry, self.measured())
 
     @property
     def shape(self) -> Shape:

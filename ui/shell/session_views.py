@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 from PySide6.QtCore import QObject, QPoint, Signal
 from PySide6.QtGui import QGuiApplication
@@ -11,6 +12,7 @@ from PySide6.QtWidgets import QMenu
 from explorer.compaction.triggers import (
     limits_of,
 )
+from explorer.services.agent import outgoing_of
 from explorer.services.changes import (
     AutomaticChanged,
     BackgroundChanged,
@@ -140,7 +142,7 @@ class SessionViewsController(QObject):
         """Figures on the map are counted as the profile counts."""
         document = self._state.document
         if document is not None:
-            self._state.window.map.set_weights(document.weights_for(self._state.profile))
+            self._state.window.map.set_weights(document.weights_for(document.counting))
 
     def _settings_changed(self) -> None:
         self._state.window.header.set_profile(self._state.profile.name)
@@ -229,6 +231,10 @@ class SessionViewsController(QObject):
         if tab == "entry" and at >= 0:
             window.entry.show_entry(document, at)
         elif tab == "context":
+            model = self._state.agent_model()
+            pictures = document.client.info(model).images is not False
+            outgoing = outgoing_of(document.agent_prompt, model, None)
+            window.context.set_outgoing(replace(outgoing, pictures=pictures))
             window.context.show_context(document, at if at >= 0 else document.leaf)
 
     def _status(self) -> None:
