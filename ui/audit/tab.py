@@ -42,7 +42,7 @@ from ui.theme import (
 )
 from ui.widgets.choice import ChoiceBox
 from ui.widgets.entry_table import ReadLines
-from ui.widgets.figures import full
+from ui.widgets.figures import full, place
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, Hairline
 from ui.widgets.panels import EmptyState, FoldButton, OnePage, column_in, row
@@ -367,7 +367,7 @@ class AuditTab(QWidget):
     def _show_moments(self, found: Overview) -> None:
         every = found.generations.all
         self.moment.clear()
-        self.moment.addItem(f"Now, at #{found.leaf}", NOW)
+        self.moment.addItem(f"Now, at {place(found.leaf)}", NOW)
         for each in reversed(every):
             words = f"After compaction #{each.compaction} ({each.number} of {len(every)})"
             self.moment.addItem(words, each.compaction)

@@ -35,7 +35,7 @@ from ui.theme import (
     ui_font,
 )
 from ui.widgets.choice import ChoiceBox
-from ui.widgets.figures import full, round_short, short
+from ui.widgets.figures import full, short
 from ui.widgets.flow import wrapping_row
 from ui.widgets.labels import Caption, ClickLabel, LinkButton, RichLabel
 from ui.widgets.model_box import ModelBox
@@ -103,7 +103,7 @@ class BudgetPart(QWidget):
         reserve = max(0, window - limit_of(profile, settings))
         self.heading.setText(
             f"Entries in the context {where}: {short(shown.context_estimate)} of "
-            f"{round_short(window)} tokens ({shown.counted_by}) · due at {short(window - reserve)}"
+            f"{short(window)} tokens ({shown.counted_by}) · due at {short(window - reserve)}"
         )
         self.heading.setToolTip(
             f"{full(shown.context_estimate)} tokens. All figures of this tab are counted alike."
@@ -134,7 +134,7 @@ class BudgetPart(QWidget):
         is_smaller = 0 < self._model_window < self._window
         if is_smaller:
             self.smaller.setText(
-                f"The agent's model takes {round_short(self._model_window)} tokens at most: the "
+                f"The agent's model takes {short(self._model_window)} tokens at most: the "
                 "gauge, and what happens by itself, go by that."
             )
         self.smaller.setVisible(is_smaller)

@@ -10,7 +10,7 @@ from PySide6.QtGui import QKeySequence
 from explorer.compaction.partition import Partition
 from explorer.compaction.preparation import Preparation, PreparationRefusal
 from explorer.session.tree import SessionTree
-from ui.widgets.figures import count, full, short
+from ui.widgets.figures import count, full, place, short
 
 _ENTRY = re.compile(r"#(\d+)")
 _TURN = re.compile(r"inside turn (\d+)")
@@ -106,7 +106,7 @@ def leaving_words(tree: SessionTree, at: int, leaf: int) -> str:
     """What becomes of the leaf and of the messages since; empty for a draft of the leaf."""
     if at == leaf or at < 0:
         return ""
-    head = f"This draft is of #{at}, and the leaf is #{leaf}: the commit goes there."
+    head = f"This draft is of #{at}, and the leaf is {place(leaf)}: the commit goes there."
     key = QKeySequence(QKeySequence.StandardKey.Undo)
     native = key.toString(QKeySequence.SequenceFormat.NativeText)
     back = f"Undo ({native}) comes back to #{leaf}."

@@ -31,7 +31,7 @@ from ui.audit.known import NOT_RECORDED, ProvenanceBadge, marked, reason, spoken
 from ui.theme import S4, S8, S12, S16, role_name
 from ui.theme.verdicts import NOT_SENT, PINNED, PRUNED
 from ui.widgets.entry_table import EntryCells, EntryModel, EntryTableView
-from ui.widgets.figures import count, full, round_short, short
+from ui.widgets.figures import count, full, short
 from ui.widgets.flow import wrapping_row
 from ui.widgets.labels import Caption, ElidedLabel, Hairline
 from ui.widgets.loader import Loader
@@ -396,8 +396,7 @@ class ContextPane(QWidget):
         known = context_known(size.source)
         taken = short(size.tokens) if is_ours else marked(short(size.tokens), known)
         self.title.setText(
-            f"Context at #{self._index}, {taken} of {round_short(self._window)} "
-            f"tokens ({size.source})"
+            f"Context at #{self._index}, {taken} of {short(self._window)} tokens ({size.source})"
         )
         self.title.setAccessibleName(spoken(self.title.text()))
         self._show_known(document, context, known, is_ours)

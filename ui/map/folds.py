@@ -19,6 +19,7 @@ from explorer.session.kinds import Kind
 from explorer.session.tree import Path, SessionTree
 from ui.audit.known import marked
 from ui.map.layout import Lanes
+from ui.widgets.figures import short
 
 _BLOCK = 2_048
 """Ids looked at with one call, from the end upwards."""
@@ -190,16 +191,7 @@ def clock(time_ms: float, pattern: str = "%H:%M") -> str:
 
 def sized(before: int, after: int, known: Known) -> str:
     """A compaction's sizes: ``184.2k → 23.8k``, with marks where they are inferred."""
-    return " → ".join(marked(short_tokens(size), known) for size in (before, after))
-
-
-def short_tokens(count: int) -> str:
-    """Tokens for people: 23,800 is 23.8k."""
-    if count < 1_000:
-        return str(count)
-    if count < 999_950:
-        return f"{count / 1_000:.1f}k"
-    return f"{count / 1_000_000:.2f}M"
+    return " → ".join(marked(short(size), known) for size in (before, after))
 
 
 class AtLeaf:

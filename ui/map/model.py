@@ -120,12 +120,15 @@ class MapModel(QObject):
             QTimer.singleShot(_PATIENCE_MS, self, self._order_rest)
         self._build_rows()
         self.session_changed.emit()
+        # The same number is another entry now: who shows the selected one shows this one.
+        self.selection_changed.emit(self.selected)
 
     def clear(self) -> None:
         """Show no session."""
         self._worker.cancel()
         self._clear(SessionTree(), lambda indices: [""] * len(indices))
         self.session_changed.emit()
+        self.selection_changed.emit(-1)
 
     def close(self) -> None:
         """Wait for the background layout, whatever it is doing."""

@@ -228,8 +228,11 @@ class SessionViewsController(QObject):
             return
         at = window.map.selected
         tab = window.tab
-        if tab == "entry" and at >= 0:
-            window.entry.show_entry(document, at)
+        if tab == "entry":
+            if at >= 0:
+                window.entry.show_entry(document, at)
+            else:
+                window.entry.clear()
         elif tab == "context":
             model = self._state.agent_model()
             pictures = document.client.info(model).images is not False
