@@ -149,6 +149,7 @@ class _ReplayLog:
             "steps": len(player.play),
             "played": self.played.steps,
             "end": self.played.end,
+            "measure": player.measure.words,
             "tooLarge": player.too_large,
             "happened": self._happened,
             "contextAtEnd": player.target.counted_size(player.automatic.rules.profile),
@@ -167,8 +168,9 @@ class _ReplayLog:
         else:
             print("Nothing was compacted or pruned.")
         if report["tooLarge"]:
-            print(f"{report['tooLarge']:,} requests were larger than the window, and the profile "
-                  "does not recover from one: they were answered as in the recording.")  # fmt: skip
+            print(f"{report['tooLarge']:,} requests were larger than the window, and no "
+                  "compaction helped: they were answered as in the recording.")  # fmt: skip
+        print(report["measure"])
         print(f"At the end the context holds {report['contextAtEnd']:,} tokens.")
         if self._kept:
             print(f"Kept as the session {report['session']}.")

@@ -119,6 +119,8 @@ class RecordedModel:
         self._window = window
         self._prompt_of = prompt_of
         self._refuses = refuses
+        self._is_stuck = False
+        """The next reply was refused already: it is given all the same when it is asked again."""
         self.too_large = 0
         """Requests that were larger than the window, and were answered as in the recording."""
         self._replies: deque[AssistantMessage] = deque()
@@ -128,6 +130,11 @@ class RecordedModel:
         """The messages that come next; what was left of others is dropped."""
         with self._lock:
             self._replies = deque(replies)
+
+    @property
+    def is_stuck(self) -> bool:
+        """The last request was refused as too large."""
+        return self._is_stuck
 
     @property
     def left(self) -> int:
@@ -147,12 +154,14 @@ class RecordedModel:
         else:
             read = sum(map(_tokens, request.messages))
         if self._window is not None and read > self._window:
-            if self._refuses():
+            self._is_stuck = self._refuses() and not self._is_stuck
+            if self._is_stuck:
                 reason = (
                     f"The request takes {read:,} tokens, and the window holds {self._window:,}."
                 )
                 raise ModelError("overflow", reason)
             self.too_large += 1
+        self._is_stuck = False
         with self._lock:
             message = self._replies.popleft() if self._replies else None
         if message is None:
@@ -330,9 +339,14 @@ class Player:
 
     @property
     def too_large(self) -> int:
-        """Requests larger than the window that were answered as in the recording, since the
-        profile does not recover from one."""
+        """Requests larger than the window that were answered as in the recording, since no
+        compaction helped, or the profile makes none."""
         return self._answers.too_large
+
+    @property
+    def measure(self) -> Measure:
+        """From the entries of a context to what the recording's provider counts."""
+        return self._measure
 
     def _recovers(self) -> bool:
         return self.automatic.rules.profile.overflow_recovery
@@ -425,6 +439,12 @@ class Player:
                 limits=limits,
             ).resume()
         )  # fmt: skip
+        while result.end == "failed" and self._answers.is_stuck and not cancel.cancelled:
+            # Nothing made enough room: the recording goes on all the same, and that is counted.
+            result = await SessionTurns(
+                self.target, self.model, self._tools, cancel, watch, self.automatic, _ONCE,
+                limits=replace(limits, rounds=self._answers.left),
+            ).resume()  # fmt: skip
         if result.end == "failed":
             return result.error
         if not cancel.cancelled:
