@@ -186,6 +186,8 @@ def _context(arguments: argparse.Namespace, chosen: Target) -> None:
     document.counting = profile
     counted = f"{sum(sent.tokens):,} by the {document.counted_by} above"
     listed = "" if size.tokens == sum(sent.tokens) else f", {counted}"
+    if size.beyond:
+        listed += f" and {size.beyond:,} beyond them, as last reported"
     print(
         f"{len(rows):,} messages, {size.tokens:,} tokens ({size.source}){listed}, "
         + visible_line(f"model {context.model or 'none'}, thinking {context.thinking_level}")
@@ -218,6 +220,7 @@ def _context_json(
         "tokens": sum(sent.tokens),
         "token_source": "estimate",
         "context_tokens": size.tokens,
+        "context_tokens_beyond": size.beyond,
         "context_tokens_source": size.source,
         "messages": [
             {

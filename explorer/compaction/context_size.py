@@ -31,6 +31,15 @@ class ContextSize(NamedTuple):
     """Index into the context's messages of that reply, or -1."""
     source: str
     """Who counted, in words."""
+    beyond: int = 0
+    """Where no provider has counted this context yet: what the last report had beyond the entries
+    (system prompt, tools, another tokenizer). Added where a size is shown, not where it is
+    tested: a report of another context makes no decision on this one."""
+
+    @property
+    def shown(self) -> int:
+        """The size as it is shown."""
+        return self.tokens + self.beyond
 
 
 def context_size(
@@ -60,12 +69,24 @@ def context_size(
         counted = _counted(tree, context, last + 1, profile, measured)
     if last < 0:
         source = "estimate" if measured is None else "tokenizer"
-        return ContextSize(counted, 0, counted, -1, source)
+        beyond = _beyond(tree, context, profile, measured) if messages else 0
+        return ContextSize(counted, 0, counted, -1, source, beyond)
     reported = columns.usage[messages[last]]
     source = "provider"
     if trailing:
         source += f" + {'estimate' if measured is None else 'tokenizer'} of {trailing} newer"
     return ContextSize(reported + counted, reported, counted, last, source)
+
+
+def _beyond(
+    tree: SessionTree, context: PathContext, profile: Profile, measured: Sequence[int] | None
+) -> int:
+    """What the last report on the path counted beyond the entries that were in the context then."""
+    reply = last_report(tree, context.path, 1)
+    if reply < 0:
+        return 0
+    then = counted_size(tree, context_at(tree, reply), profile, measured)
+    return max(0, tree.columns.usage[reply] - then)
 
 
 def counted_size(

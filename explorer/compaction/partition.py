@@ -271,7 +271,18 @@ class Partition:
     def tokens_beyond(self) -> int:
         """What the provider counted beyond the entries: system prompt, tools, the reply's
         tokens."""
-        return max(0, self.tokens_before - self.context_estimate)
+        return max(self.preparation.beyond, self.tokens_before - self.context_estimate, 0)
+
+    @property
+    def whole_before(self) -> int:
+        """Tokens of the context now, with what lies beyond its entries."""
+        return self.context_estimate + self.tokens_beyond
+
+    @property
+    def whole_after(self) -> int:
+        """Tokens of the context after the compaction, with what lies beyond its entries, which no
+        compaction frees."""
+        return self.tokens_after_estimate + self.tokens_beyond
 
     @property
     def counted_by(self) -> str:

@@ -361,14 +361,18 @@ class OutcomePart(QWidget):
         """What would be freed."""
         self._shown = shown
         self.summarize.setEnabled(is_possible(shown) and bool(self.chosen_model()))
-        before, after = shown.context_estimate, shown.tokens_after_estimate
+        before, after = shown.whole_before, shown.whole_after
         self.figures.setToolTip(beyond_words(shown))
         if not is_possible(shown):
             self.caption.setText("There is nothing to compact")
             self.figures.setText(short(before))
-            self.figures.setAccessibleName(f"The entries take {full(before)} tokens")
+            self.figures.setAccessibleName(f"The context takes {full(before)} tokens")
             return
-        self.caption.setText("If you compact now, the entries take (the summary's size is a guess)")
+        beyond = f"{short(shown.tokens_beyond)} of it beyond the entries; "
+        self.caption.setText(
+            "If you compact now, the context takes ("
+            f"{beyond if shown.tokens_beyond else ''}the summary's size is a guess)"
+        )
         small = small_font().pointSizeF()
         self.figures.setText(
             f"{short(before)} → <b>{short(after)}</b> "

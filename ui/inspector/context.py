@@ -388,13 +388,13 @@ class ContextPane(QWidget):
         size = document.context_size(self._profile, context.leaf)
         shares = self.model.shares()
         summed = sum(share.tokens for share in shares)
-        if size.tokens > summed:
-            shares.insert(0, beyond_share(size.tokens - summed))
+        if size.shown > summed:
+            shares.insert(0, beyond_share(size.shown - summed))
         self.bar.set_budget(shares, self._window, self._reserve)
         self.legend.set_shares(shares)
         is_ours = document.made_here(self._index)
         known = context_known(size.source)
-        taken = short(size.tokens) if is_ours else marked(short(size.tokens), known)
+        taken = short(size.shown) if is_ours else marked(short(size.shown), known)
         self.title.setText(
             f"Context at #{self._index}, {taken} of {short(self._window)} tokens ({size.source})"
         )
@@ -406,7 +406,7 @@ class ContextPane(QWidget):
         if sent is not None:
             parts = [f"{count(len(sent.messages), 'message')} sent"]
             parts += [f"{full(len(sent.unsent))} not sent"] if sent.unsent else []
-        if summed != size.tokens:
+        if summed != size.shown:
             figure = full(summed)
             if not is_ours:
                 figure = marked(figure, weight_known(by == "tokenizer"))

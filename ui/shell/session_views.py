@@ -34,7 +34,7 @@ from ui.library.controller import SessionsController
 from ui.map.navigation import NavigationController
 from ui.map.rows import RowFilter
 from ui.shell.dialogs import ask_text
-from ui.widgets.figures import count
+from ui.widgets.figures import count, short
 
 
 class SessionViewsController(QObject):
@@ -265,7 +265,9 @@ class SessionViewsController(QObject):
         reserve = limits.window - limits.threshold
         window.context.set_limits(limits.window, reserve, self._state.profile)
         mark = next_mark(self._state.profile, settings, model.window)
-        tokens, source = size.tokens, size.source
+        tokens, source = size.shown, size.source
+        if size.beyond:
+            source += f" and {short(size.beyond)} beyond the entries, as last reported"
         if self._state.profile.prompt_budget is not None:
             # Such a prompt is measured by its own count, whatever a provider reported before.
             tokens = document.counted_size(self._state.profile)
