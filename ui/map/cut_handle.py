@@ -8,8 +8,8 @@ from PySide6.QtCore import QLineF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPen
 
 from ui.map.canvas import Canvas, Geometry
-from ui.map.folds import short
 from ui.map.model import MapModel
+from ui.widgets.figures import short
 
 
 def cut_y(geometry: Geometry, model: MapModel, cut: int) -> float:

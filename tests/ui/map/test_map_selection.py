@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ui.map.model import MapModel
-from tests.ui.waiting import Heard
 from tests.ui.sessions import Talk
+from tests.ui.waiting import Heard
+from ui.map.model import MapModel
 
 
 def test_another_session_is_another_selection(app: object) -> None:

@@ -12,9 +12,9 @@ from tests.ui.map.conftest import Branchy, Show, click, press, row_point
 from tests.ui.sessions import MemoryDocument, Talk
 from ui import theme
 from ui.map.canvas import Level
-from ui.map.folds import short
 from ui.map.pane import MapPane, Shown
 from ui.map.rows import RowFilter
+from ui.widgets.figures import short
 
 Key, Mod = Qt.Key, Qt.KeyboardModifier
 
