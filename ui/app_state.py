@@ -214,6 +214,8 @@ class AppState(QObject):
         before = self.profile, self.settings
         rules = rules_of(self.chosen, self.ground)
         self.profile, self.settings = rules.profile, rules.settings
+        if self.document is not None:
+            self.document.counting = self.profile
         if tells and before != (self.profile, self.settings):
             self.settings_changed.emit()
         return rules.mistakes

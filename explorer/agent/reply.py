@@ -187,21 +187,22 @@ def sendable(messages: Iterable[ChatMessage], *, pictures: bool = True) -> list[
     """
     found: list[ChatMessage] = []
     waiting: list[ContentPart] = []
+    source = -1
     for message in messages:
         if message.role != "tool" and waiting:
-            found.append(ChatMessage("user", tuple(waiting)))
+            found.append(ChatMessage("user", tuple(waiting), source=source))
             waiting = []
         if not _has_pictures(message):
             found.append(message)
         elif not pictures:
             found.append(_without(message, LEFT_OUT))
         elif message.role == "tool":
-            waiting += _picture_parts(message)
+            waiting, source = [*waiting, *_picture_parts(message)], message.source
             found.append(_without(message, SHOWN_BELOW))
         else:
             found.append(message)
     if waiting:
-        found.append(ChatMessage("user", tuple(waiting)))
+        found.append(ChatMessage("user", tuple(waiting), source=source))
     return found
 
 

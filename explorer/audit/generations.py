@@ -8,7 +8,7 @@ lists of the entry tell. Each generation says how it is known.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -146,6 +146,10 @@ class Generations:
     next compaction stands; the last one ends with the path."""
     resets: tuple[int, ...]
     """Positions of new starts."""
+    tokens_of: Callable[[int], int] = field(repr=False, compare=False)
+    """Tokens of any entry of the session, as the view weighs those of the path."""
+    sizes_around: Callable[[int], tuple[int, int]] = field(repr=False, compare=False)
+    """Tokens of the context's entries before and after a compaction, counted alike."""
 
     def at(self, compaction: int) -> Generation | None:
         """The generation of a compaction entry, or None."""

@@ -115,7 +115,7 @@ class Ledger:
         entry, view = self.entries[row], self.view
         position = view.path.position(entry)
         if position < 0 or self.tree.columns.kind[entry] == Kind.COMPACTION:
-            return self.tree.columns.estimate[entry]
+            return self.generations.tokens_of(entry)
         return view.weights[position]
 
     def run(self, row: int) -> StateRun | None:
@@ -252,6 +252,9 @@ class _Filling:
             if verdicts[position] == LedgerVerdict.VERBATIM:
                 verdicts[position] = LedgerVerdict.PRUNED
         self._pruned_in_file(verdicts, kinds)
+        for position in view.unsent:
+            if verdicts[position] == LedgerVerdict.VERBATIM:
+                verdicts[position] = LedgerVerdict.NEVER_SENT
         for entries, verdict in (
             (view.again, LedgerVerdict.PINNED), (view.shape.omitted, LedgerVerdict.OMITTED),
         ):  # fmt: skip
@@ -329,7 +332,7 @@ class _Filling:
             tokens[verdict] += ledger.weight(row) if weight is None else weight
         for each in self.found.all:
             row = ledger.row(each.compaction)
-            tokens[ledger.verdicts[row]] += self.tree.columns.estimate[each.compaction]
+            tokens[ledger.verdicts[row]] += ledger.weight(row)
 
 
 def _verdict_of_left(is_lost: bool, is_included: bool, stands: int) -> LedgerVerdict:

@@ -235,12 +235,8 @@ class _Look:
 
     def _grew(self, it: Generation) -> Loss | None:
         view = self.found.view
-        estimate = self.tree.columns.estimate
-        previous = self.found.all[it.previous - 1].compaction if it.previous else -1
-        before = view.weight(it.context_from, it.position)
-        before += estimate[previous] if previous >= 0 else 0
+        before, after = self.found.sizes_around(it.compaction)
         kept = view.weight(it.kept_from, it.position)
-        after = kept + estimate[it.compaction]
         if after < before:
             return None
         return self._loss(
@@ -270,10 +266,10 @@ class _Look:
     def _notes(self, it: Generation) -> Loss | None:
         if self.found.profile.weights == "sent" or it.boundary is not Boundary.KEPT:
             return None
-        view, estimate = self.found.view, self.tree.columns.estimate
+        view = self.found.view
         kept = self._sent(range(it.kept_from, it.position))
         notes = [e for e in kept if view.kinds[view.path.position(e)] == Kind.CUSTOM_MESSAGE]
-        tokens = sum(estimate[entry] for entry in notes)
+        tokens = sum(map(self.found.tokens_of, notes))
         if tokens * NOTES_SHARE <= self.settings.keep_recent_tokens:
             return None
         return self._loss(
@@ -308,7 +304,6 @@ class _Look:
                 yield from self._branch(entry, audit)
 
     def _branch(self, entry: int, it: BranchAudit) -> Iterator[Loss]:
-        estimate = self.tree.columns.estimate
         if it.origin is not Origin.FOUND and not (it.origin is Origin.ON_PATH and it.is_empty):
             yield self._loss(
                 LossKind.BRANCH_ORIGIN_LOST, Severity.RISK, entry, (), " ".join(it.sentences[:1]),
@@ -332,7 +327,7 @@ class _Look:
                 "branch knows nothing of them.",
                 "A larger budget, or a compaction of the branch before it is left.",
                 (Repair.GO_THERE, Repair.INSTRUCTION), it.known,
-                tokens=sum(estimate[e] for e in it.left_out),
+                tokens=sum(map(self.found.tokens_of, it.left_out)),
             )  # fmt: skip
         if it.failed_included:
             yield self._loss(
@@ -341,7 +336,8 @@ class _Look:
                 f"{count_text(len(it.failed_included), 'message')} that failed, was stopped or "
                 "was hidden: it may tell as done what was not.",
                 "The corrected rules leave failed and hidden messages out.",
-                (Repair.RULES,), it.known, tokens=sum(estimate[e] for e in it.failed_included),
+                (Repair.RULES,), it.known,
+                tokens=sum(map(self.found.tokens_of, it.failed_included)),
             )  # fmt: skip
 
     # calls and results --------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from explorer.audit.file_evidence import FilesTell, range_was_summarized
 from explorer.audit.generations import (
@@ -18,7 +18,8 @@ from explorer.audit.generations import (
     StateRun,
 )
 from explorer.audit.provenance import Provenance
-from explorer.compaction.path_view import TURN_MASK, PathView, marked, view_of
+from explorer.compaction.context_size import sizes_around
+from explorer.compaction.path_view import TURN_MASK, PathView, entry_tokens, marked, view_of
 from explorer.compaction.preparation import Preparation, prepare
 from explorer.compaction.profile import Profile, Settings
 from explorer.session.kinds import Kind, selector
@@ -45,14 +46,17 @@ def generations_of(
     """Replay the compactions on the path to ``leaf`` by the rules of ``profile``, which are those
     of the agent that made them. ``read`` gives the summaries, of which two things are learned:
     whether they are empty, and whether they start anew. Never raises for what a session holds."""
-    view = view_of(tree, leaf, profile, weights)
+    # Figures are of what is sent, whatever those rules count for their decisions.
+    view = view_of(tree, leaf, replace(profile, weights="sent"), weights)
     replay = _Replay(tree, view, profile, read, recorded or {})
     for position in marked(view.kinds, _MARKS):
         replay.meet(position)
     replay.finish()
     return Generations(
-        view, profile, tuple(replay.found), tuple(replay.lanes), tuple(replay.resets)
-    )
+        view, profile, tuple(replay.found), tuple(replay.lanes), tuple(replay.resets),
+        lambda entry: entry_tokens(tree.columns, entry, weights),
+        lambda entry: sizes_around(tree, entry, weights),
+    )  # fmt: skip
 
 
 @dataclass

@@ -214,6 +214,8 @@ def _never(ledger: Ledger, entry: int, run: StateRun) -> str:
         return "An empty branch summary: nothing to send."
     if kind is Kind.OTHER_ROLE:
         return "A role that no model takes: never sent."
+    if kind is Kind.ASSISTANT:
+        return "A reply that failed, was stopped or says nothing: no request holds it again."
     return "A note about the session, never sent to a model."
 
 

@@ -39,8 +39,9 @@ class SourceAgent(NamedTuple):
     """False: no profile has the agent's rules, and this one stands for them."""
 
 
-def source_agent(tree: SessionTree, format_name: str) -> SourceAgent:
-    """By whose rules a session was compacted. ``format_name``: as its file was read."""
+def source_agent(tree: SessionTree, format_name: str, version: int = 0) -> SourceAgent:
+    """By whose rules a session was compacted. ``format_name``: as its file was read; ``version``:
+    of pi's format, 0 where it is not known."""
     if format_name not in _PROFILES:
         basis = (
             "Inferred: the rules of the agent that wrote the file are in no profile; "
@@ -51,6 +52,13 @@ def source_agent(tree: SessionTree, format_name: str) -> SourceAgent:
         profile = BASES[_PROFILES[format_name]]
         basis = f"The file is written as only {profile.title} writes it, or lies in its folder."
         return SourceAgent(profile, Known(Provenance.EXACT, basis))
+    if version == 1:
+        old = BASES["pi-0.58"]
+        basis = (
+            "Inferred: entries without ids were written by releases of pi before "
+            f"{old.title} alone, which compacted by its rules (B1)."
+        )
+        return SourceAgent(old, Known(Provenance.INFERRED, basis))
     pi, omp = BASES["pi"], BASES["omp"]
     for kinds, profile in ((_ONLY_OMP, omp), (_ONLY_PI, pi)):
         for kind, noun in kinds.items():

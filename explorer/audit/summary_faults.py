@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -12,6 +13,9 @@ from explorer.compaction.summary import strip_files
 from explorer.compaction.validation import Form, check_answer, form_of
 from explorer.session.entries import CompactionSummary, Entry
 
+_HEADING = re.compile(
+    r"^ {0,3}(#{1,6})[ \t]+(?:\d{1,2}[.)][ \t]*)?\**(.+?)\**:?[ \t]*#*$", re.MULTILINE
+)
 _RECORDED = Known(Provenance.EXACT, "The summary is recorded as it is.")
 
 
@@ -67,13 +71,22 @@ def summary_faults(entry: Entry, at: int, profile: Profile) -> Iterator[SummaryF
         )  # fmt: skip
 
 
+def _has_other_sections(text: str, form: Form) -> bool:
+    """Whether a section of the topmost level is none of the form's: releases of an agent word
+    their headings otherwise, and what they ask for last cannot be known."""
+    headings = _HEADING.findall(text)
+    top = min((len(marks) for marks, _ in headings), default=0)
+    known = {name.lower() for name in (*form.required, *form.allowed)}
+    return any(len(marks) == top and name.lower() not in known for marks, name in headings[1:])
+
+
 def _cut_short(text: str, form: Form) -> str | None:
     """What is missing at the end of a summary that has its form's first sections; None when it
     is whole, or of another form altogether."""
     if text.count("```") % 2:
         return "a block of code is not closed"
     there = [not check_answer(text, "stop", form=Form((name,))) for name in form.required]
-    if not any(there) or all(there):
+    if not any(there) or all(there) or _has_other_sections(text, form):
         return None
     last = max(at for at, is_there in enumerate(there) if is_there)
     missing = form.required[last + 1 :]

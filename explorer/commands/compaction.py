@@ -158,6 +158,7 @@ def preview_json(chosen: Target, shown: Partition) -> dict[str, Any]:
         "context_limit": _context_limit(prepared.profile, prepared.settings),
         "tokens_of_entries": shown.context_estimate,
         "tokens_after_estimate": shown.tokens_after_estimate,
+        "tokens_beyond": shown.tokens_beyond,
         "ledger": [
             {
                 "entry": columns.ids[entry],
@@ -239,6 +240,11 @@ def _preview(
             f"{_context_limit(profile, settings):,} that fit; the entries take "
             f"{shown.context_estimate:,} ({shown.counted_by}), about "
             f"{shown.tokens_after_estimate:,} after"
+            + (
+                f", {shown.whole_after:,} with the {shown.tokens_beyond:,} beyond them"
+                if shown.tokens_beyond
+                else ""
+            )
         )
 
 

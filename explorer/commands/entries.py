@@ -4,21 +4,33 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from explorer.commands.errors import CommandFailed, UsageError
-from explorer.commands.options import add_common, add_output, add_session
+from explorer.commands.options import add_common, add_output, add_profile, add_session
 from explorer.commands.output import print_json, print_table
-from explorer.commands.targets import Target, check_output, entry_named, export_result, target
+from explorer.commands.targets import (
+    Target,
+    check_output,
+    entry_named,
+    export_result,
+    session_rules,
+    target,
+)
 from explorer.compaction.context_size import ContextSize
 from explorer.compaction.profile import PROFILES
+from explorer.models.client import ChatMessage, ImagePart
+from explorer.prompting.rendered_prompt import BudgetExceededError
+from explorer.services.agent import outgoing_of
 from explorer.services.document import Document
 from explorer.services.edits import CannotShape
+from explorer.services.sent_context import SentContext, sent_context
 from explorer.services.skeleton import places, skeleton, write_graph
 from explorer.session.columns import SessionColumns
-from explorer.session.context import PathContext, sent_tokens
+from explorer.session.context import PathContext
 from explorer.session.kinds import Kind
 from explorer.session.tree import SessionTree
 from explorer.session.visible_text import visible_line
@@ -37,6 +49,11 @@ def add_arguments(parser: argparse.ArgumentParser, command: str) -> None:
                 type=Path,
                 metavar="FILE",
                 help="write it to FILE (.graphml, .gexf, .gml, .json)",
+            )
+        case "context":
+            add_profile(parser)
+            parser.add_argument(
+                "--model", metavar="M", help="who is asked (default: the session's model there)"
             )
         case "pin" | "omit":
             parser.add_argument("entries", nargs="+", metavar="ENTRY", help="an id or #index")
@@ -139,62 +156,102 @@ def _depths(parent: Iterable[int], branch_points: list[int]) -> list[int]:
 def _context(arguments: argparse.Namespace, chosen: Target) -> None:
     document = chosen.document
     context = document.context(chosen.at)
-    columns = document.tree.columns
-    previews = document.previews(context.messages)
-    sent = [sent_tokens(context, at, columns.estimate[at]) for at in context.messages]
-    size = document.context_size(PROFILES["explorer"], chosen.at)
+    profile, _ = session_rules(arguments.profile, document.header.cwd)
+    model = arguments.model or context.model
+    pictures = document.client.info(model).images is not False
+    outgoing = replace(outgoing_of(document.agent_prompt, model, None), pictures=pictures)
+    try:
+        sent = sent_context(document, profile, outgoing, chosen.at)
+    except BudgetExceededError as error:
+        raise CommandFailed(str(error)) from error
+    size = document.context_size(profile, chosen.at)
     if arguments.json:
-        print_json(_context_json(document, context, chosen.at, sent, previews, size))
+        print_json(_context_json(document, context, sent, size))
         return
+    columns = document.tree.columns
+    named = [message.source for message in sent.messages if message.source >= 0]
+    previews = dict(zip(named, document.previews(named), strict=True))
     rows = [
         (
-            f"#{at}",
-            columns.ids[at],
-            kind_name(columns.kind[at]),
+            f"#{at}" if at >= 0 else "",
+            columns.ids[at] if at >= 0 else "",
+            message.role,
             tokens,
-            f"{_REPEAT_REASONS[context.again[at].why]}: {text}" if at in context.again else text,
+            _context_line(context, sent, message, previews),
         )
-        for at, tokens, text in zip(context.messages, sent, previews, strict=True)
+        for message, tokens in zip(sent.messages, sent.tokens, strict=True)
+        for at in (message.source,)
     ]
-    print_table(("#", "entry", "kind", "tokens", "text"), rows, right=(0, 3))
-    listed = "" if size.source == "estimate" else f", {sum(sent):,} by the estimate above"
+    print_table(("#", "entry", "role", "tokens", "text"), rows, right=(0, 3))
+    document.counting = profile
+    counted = f"{sum(sent.tokens):,} by the {document.counted_by} above"
+    listed = "" if size.tokens == sum(sent.tokens) else f", {counted}"
+    if size.beyond:
+        listed += f" and {size.beyond:,} beyond them, as last reported"
     print(
         f"{len(rows):,} messages, {size.tokens:,} tokens ({size.source}){listed}, "
         + visible_line(f"model {context.model or 'none'}, thinking {context.thinking_level}")
     )
+    for entry, why in sent.unsent.items():
+        print(visible_line(f"not sent: #{entry}: {why}"))
     if context.omitted:
         print(f"omitted: {', '.join(f'#{at}' for at in context.omitted)}")
 
 
+def _context_line(
+    context: PathContext, sent: SentContext, message: ChatMessage, previews: Mapping[int, str]
+) -> str:
+    at = message.source
+    line = previews.get(at) or message.text
+    if at in context.again:
+        line = f"{_REPEAT_REASONS[context.again[at].why]}: {line}"
+    return f"{line}  [{sent.changed[at]}]" if at in sent.changed else line
+
+
 def _context_json(
-    document: Document,
-    context: PathContext,
-    leaf: int,
-    sent: Sequence[int],
-    previews: Sequence[str],
-    size: ContextSize,
+    document: Document, context: PathContext, sent: SentContext, size: ContextSize
 ) -> dict[str, Any]:
     columns = document.tree.columns
     return {
-        "leaf": _id_or_none(columns, leaf),
+        "leaf": _id_or_none(columns, context.leaf),
         "model": context.model,
         "thinking_level": context.thinking_level,
         "compaction": _id_or_none(columns, context.compaction),
-        "tokens": sum(sent),
+        "tokens": sum(sent.tokens),
         "token_source": "estimate",
         "context_tokens": size.tokens,
+        "context_tokens_beyond": size.beyond,
         "context_tokens_source": size.source,
         "messages": [
             {
-                "entry": columns.ids[at],
-                "kind": kind_name(columns.kind[at]),
+                "entry": _id_or_none(columns, message.source),
+                "kind": kind_name(columns.kind[message.source]) if message.source >= 0 else None,
                 "tokens": tokens,
-                "text": text,
+                "changed": sent.changed.get(message.source),
+                **message_json(message),
             }
-            | _repeat_json(document, context, at)
-            for at, tokens, text in zip(context.messages, sent, previews, strict=True)
+            | _repeat_json(document, context, message.source)
+            for message, tokens in zip(sent.messages, sent.tokens, strict=True)
         ],
+        "unsent": [{"entry": columns.ids[at], "why": why} for at, why in sent.unsent.items()],
         "omitted": [columns.ids[at] for at in context.omitted],
+    }
+
+
+def message_json(message: ChatMessage) -> dict[str, Any]:
+    """A message of a request, word for word; of its pictures the number."""
+    thinking = (message.thinking, *message.more_thinking) if message.thinking else ()
+    pictures = [part for part in message.content if isinstance(part, ImagePart)]
+    return {
+        "role": message.role,
+        "text": message.text,
+        "pictures": len(pictures),
+        "calls": [
+            {"id": call.id, "name": call.name, "arguments": call.arguments}
+            for call in message.tool_calls
+        ],
+        "answers": message.tool_call_id,
+        "thinking": [part.text for part in thinking],
     }
 
 
@@ -272,7 +329,7 @@ def _print_edit(
     else:
         # What is repeated takes its heading too: the sum is that of the rows below.
         repeat = {row.entry: row.tokens for row in rows}
-        tokens = sum(repeat.get(at, document.edits.entry_weight(at, profile)) for at in entries)
+        tokens = sum(repeat.get(at, document.entry_tokens(at, profile)) for at in entries)
         names = ", ".join(f"#{at}" for at in entries)
         print(f"{names} {_DONE[arguments.command, arguments.undo]}, {tokens:,} tokens")
     print(f"stored as entry {ids[entry]}")

@@ -149,6 +149,8 @@ class _ReplayLog:
             "steps": len(player.play),
             "played": self.played.steps,
             "end": self.played.end,
+            "measure": player.measure.words,
+            "tooLarge": player.too_large,
             "happened": self._happened,
             "contextAtEnd": player.target.counted_size(player.automatic.rules.profile),
             "session": player.target.header.session_id if self._kept else None,
@@ -165,6 +167,10 @@ class _ReplayLog:
             print_table(("after", "what", "tokens"), rows)
         else:
             print("Nothing was compacted or pruned.")
+        if report["tooLarge"]:
+            print(f"{report['tooLarge']:,} requests were larger than the window, and no "
+                  "compaction helped: they were answered as in the recording.")  # fmt: skip
+        print(report["measure"])
         print(f"At the end the context holds {report['contextAtEnd']:,} tokens.")
         if self._kept:
             print(f"Kept as the session {report['session']}.")

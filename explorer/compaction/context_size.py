@@ -6,10 +6,9 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from explorer.compaction.path_view import USER_IMAGE_TOKENS
-from explorer.compaction.profile import Profile
-from explorer.session.columns import SessionColumns
-from explorer.session.context import PathContext
+from explorer.compaction.path_view import entry_tokens
+from explorer.compaction.profile import PROFILES, Profile
+from explorer.session.context import PathContext, context_at, sent_tokens, unsent_replies
 from explorer.session.edits import last_prune_change, last_shape_change
 from explorer.session.kinds import Flag, Kind, selector
 from explorer.session.tree import Path, SessionTree
@@ -32,6 +31,15 @@ class ContextSize(NamedTuple):
     """Index into the context's messages of that reply, or -1."""
     source: str
     """Who counted, in words."""
+    beyond: int = 0
+    """Where no provider has counted this context yet: what the last report had beyond the entries
+    (system prompt, tools, another tokenizer). Added where a size is shown, not where it is
+    tested: a report of another context makes no decision on this one."""
+
+    @property
+    def shown(self) -> int:
+        """The size as it is shown."""
+        return self.tokens + self.beyond
 
 
 def context_size(
@@ -61,12 +69,24 @@ def context_size(
         counted = _counted(tree, context, last + 1, profile, measured)
     if last < 0:
         source = "estimate" if measured is None else "tokenizer"
-        return ContextSize(counted, 0, counted, -1, source)
+        beyond = _beyond(tree, context, profile, measured) if messages else 0
+        return ContextSize(counted, 0, counted, -1, source, beyond)
     reported = columns.usage[messages[last]]
     source = "provider"
     if trailing:
         source += f" + {'estimate' if measured is None else 'tokenizer'} of {trailing} newer"
     return ContextSize(reported + counted, reported, counted, last, source)
+
+
+def _beyond(
+    tree: SessionTree, context: PathContext, profile: Profile, measured: Sequence[int] | None
+) -> int:
+    """What the last report on the path counted beyond the entries that were in the context then."""
+    reply = last_report(tree, context.path, 1)
+    if reply < 0:
+        return 0
+    then = counted_size(tree, context_at(tree, reply), profile, measured)
+    return max(0, tree.columns.usage[reply] - then)
 
 
 def counted_size(
@@ -81,6 +101,41 @@ def counted_size(
     after a compaction, is counted like this.
     """
     return _counted(tree, context, 0, profile, measured) if context.messages else 0
+
+
+def message_tokens(
+    tree: SessionTree, context: PathContext, measured: Sequence[int] | None = None
+) -> list[int]:
+    """Tokens of each message of a context as it is sent: see ``entry_tokens``; of the note where
+    it is pruned, with the words before it where it is repeated."""
+    columns = tree.columns
+    column = columns.estimate if measured is None else measured
+    tokens = [
+        known if known >= 0 else columns.estimate[entry]
+        for entry, known in zip(
+            context.messages, map(column.__getitem__, context.messages), strict=True
+        )
+    ]
+    apart = {*columns.user_images, *context.pruned, *context.again}
+    apart.update(context.path.select(columns.kind, _UNSENT))
+    apart.update(at for part in context.path.ranges for at in unsent_replies(columns, part))
+    if apart:
+        for place, entry in enumerate(context.messages):
+            if entry in apart:
+                tokens[place] = sent_tokens(context, entry, entry_tokens(columns, entry, measured))
+    return tokens
+
+
+def sizes_around(
+    tree: SessionTree, compaction: int, measured: Sequence[int] | None = None
+) -> tuple[int, int]:
+    """Tokens of the context's entries right before a compaction and right after it, counted alike:
+    the one pair of figures of it, wherever it is shown."""
+    before, after = (
+        counted_size(tree, context_at(tree, at), PROFILES["explorer"], measured)
+        for at in (tree.columns.parent[compaction], compaction)
+    )
+    return before, after
 
 
 def _pruned_since(tree: SessionTree, context: PathContext, entry: int) -> bool:
@@ -147,12 +202,21 @@ def _counted(
     """Tokens of the messages from index ``first`` on, summed by stretches."""
     columns, messages = tree.columns, context.messages
     column = columns.estimate if measured is None else measured
+
+    def recorded(entry: int) -> int:
+        known = column[entry]
+        return known if known >= 0 else columns.estimate[entry]
+
+    def in_place(entry: int) -> int:
+        is_sent = profile.weights == "sent"
+        return entry_tokens(columns, entry, measured) if is_sent else recorded(entry)
+
     total = 0
     if messages[first] == context.compaction:
-        total = _tokens(columns, measured, context.compaction)
+        total = in_place(context.compaction)
         first += 1
     while first < len(messages) and messages[first] in context.again:
-        weight = _in_place(columns, measured, messages[first], profile)
+        weight = in_place(messages[first])
         total += max(0, weight + context.again[messages[first]].extra)
         first += 1
     if first >= len(messages):
@@ -161,41 +225,20 @@ def _counted(
     for entries in part.ranges:
         values = column[entries.start : entries.stop]
         if measured is not None and min(values) < 0:
-            total += sum(_tokens(columns, measured, entry) for entry in entries)
+            total += sum(recorded(entry) for entry in entries)
         else:
             total += sum(values)
     # Of a stretch everything is in the context, but for older compactions.
     for entry in part.select(columns.kind, _COMPACTIONS):
-        total -= _tokens(columns, measured, entry)
+        total -= recorded(entry)
     for entry, result in context.pruned.items():
         if entry in part:
-            total += result.note_tokens - _tokens(columns, measured, entry)
+            total += result.note_tokens - recorded(entry)
     if profile.weights == "sent":
-        for entry in part.select(columns.kind, _UNSENT):
-            if columns.flags[entry] & Flag.EXCLUDED or columns.kind[entry] == Kind.OTHER_ROLE:
-                total -= _tokens(columns, measured, entry)
-        if measured is None:
-            total += sum(
-                USER_IMAGE_TOKENS * images
-                for entry, images in columns.user_images.items()
-                if entry in part
-            )
+        apart = {*part.select(columns.kind, _UNSENT), *columns.user_images}
+        apart.update(at for entries in part.ranges for at in unsent_replies(columns, entries))
+        total += sum(in_place(entry) - recorded(entry) for entry in apart if entry in part)
     for entry in context.omitted:
         if entry in part:
-            total -= _in_place(columns, measured, entry, profile)
+            total -= in_place(entry)
     return total
-
-
-def _in_place(
-    columns: SessionColumns, measured: Sequence[int] | None, entry: int, profile: Profile
-) -> int:
-    """Tokens of an entry that can be sent, in its place."""
-    images = columns.user_images.get(entry, 0)
-    counts = images and measured is None and profile.weights == "sent"
-    return _tokens(columns, measured, entry) + (USER_IMAGE_TOKENS * images if counts else 0)
-
-
-def _tokens(columns: SessionColumns, measured: Sequence[int] | None, entry: int) -> int:
-    if measured is not None and measured[entry] >= 0:
-        return measured[entry]
-    return columns.estimate[entry]

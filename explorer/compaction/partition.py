@@ -186,6 +186,8 @@ def _not_sent(view: PathView, position: int) -> str:
         return "A command that was kept out of the context: never sent."
     if kind is Kind.BRANCH_SUMMARY:
         return "An empty branch summary: nothing to send."
+    if kind is Kind.ASSISTANT:
+        return "A reply that failed, was stopped or says nothing: no request holds it again."
     if kind in CONTEXT_KINDS:
         return "Not part of the context."
     return "Notes about the session, never sent to a model."
@@ -269,7 +271,18 @@ class Partition:
     def tokens_beyond(self) -> int:
         """What the provider counted beyond the entries: system prompt, tools, the reply's
         tokens."""
-        return max(0, self.tokens_before - self.context_estimate)
+        return max(self.preparation.beyond, self.tokens_before - self.context_estimate, 0)
+
+    @property
+    def whole_before(self) -> int:
+        """Tokens of the context now, with what lies beyond its entries."""
+        return self.context_estimate + self.tokens_beyond
+
+    @property
+    def whole_after(self) -> int:
+        """Tokens of the context after the compaction, with what lies beyond its entries, which no
+        compaction frees."""
+        return self.tokens_after_estimate + self.tokens_beyond
 
     @property
     def counted_by(self) -> str:
@@ -311,6 +324,7 @@ def partition(preparation: Preparation | PreparationRefusal) -> Partition:
         tokens[verdict] += view.weight(start, stop) - unsent
         tokens[Verdict.NOT_SENT] += unsent
     _judge_compactions(view, preparation, verdicts, tokens)
+    _judge_unsent(view, verdicts, tokens)
     _judge_omitted(view, verdicts, tokens)
     pinned, dropped = _judge_again(view, preparation, verdicts, tokens)
     guess = 0
@@ -403,6 +417,15 @@ def _judge_compactions(
             verdict = Verdict.LOST if dropped and prefix_only else Verdict.TO_SUMMARIZE
         verdicts[position] = verdict
         tokens[verdict] += view.summary_weight
+
+
+def _judge_unsent(view: PathView, verdicts: bytearray, tokens: list[int]) -> None:
+    """Replies that no request holds again are not kept: a summarizer alone reads them."""
+    for position in view.unsent:
+        if verdicts[position] == Verdict.KEPT:
+            verdicts[position] = Verdict.NOT_SENT
+            tokens[Verdict.KEPT] -= view.weights[position]
+            tokens[Verdict.NOT_SENT] += view.weights[position]
 
 
 def _judge_omitted(view: PathView, verdicts: bytearray, tokens: list[int]) -> None:

@@ -8,7 +8,13 @@ from dataclasses import dataclass
 from itertools import compress
 
 from explorer.compaction.profile import Profile
-from explorer.session.context import context_at, latest_on_path
+from explorer.session.columns import SessionColumns
+from explorer.session.context import (
+    context_at,
+    is_unsent_reply,
+    latest_on_path,
+    unsent_replies,
+)
 from explorer.session.edit_entries import Pruned, Reinserted, Shape
 from explorer.session.edits import IMAGE_TOKENS, pruned_on, shape_on
 from explorer.session.kinds import (
@@ -80,6 +86,9 @@ class PathView:
     what they do there."""
     plain: Mapping[int, int]
     """Tokens of omitted entries, and of those that are repeated, as they are in their place."""
+    unsent: Sequence[int]
+    """Positions of the replies that no request holds again: they failed, were stopped, or say
+    nothing. A summarizer reads them."""
 
     def __len__(self) -> int:
         return len(self.kinds)
@@ -130,14 +139,20 @@ def view_of(
     if kept >= 0 and profile.boundary == "corrected":
         boundary = kept
     sent = _sent(tree, path, kinds)
+    unsent = [
+        path.position(at) for part in path.ranges for at in unsent_replies(tree.columns, part)
+    ]
     weights = _weights(tree, path, kinds, profile, measured)
+    if profile.weights == "sent":
+        for position in unsent:
+            weights[position] = 0
     pruned = pruned_on(tree, path)
     for entry, result in pruned.items():
         weights[path.position(entry)] = result.note_tokens
     shape = shape_on(tree, path)
     again = _again(tree, leaf, shape, path[compaction] if compaction >= 0 else -1)
     sent, plain = _shaped(path, shape, again, sent, weights)
-    summary = _summary_weight(tree, path, compaction, measured)
+    summary = entry_tokens(tree.columns, path[compaction], measured) if compaction >= 0 else 0
     return PathView(
         path=path,
         kinds=kinds,
@@ -153,6 +168,7 @@ def view_of(
         shape=shape,
         again=again,
         plain=plain,
+        unsent=unsent,
     )
 
 
@@ -184,15 +200,22 @@ def _shaped(
     return bytes(left), plain
 
 
-def _summary_weight(
-    tree: SessionTree, path: Path, compaction: int, measured: Sequence[int] | None
-) -> int:
-    if compaction < 0:
+def entry_tokens(columns: SessionColumns, entry: int, measured: Sequence[int] | None = None) -> int:
+    """Tokens of an entry in its place, as a model is sent it: the one figure of it that is shown.
+
+    A compaction's are those of its summary. ``measured``: the tokenizer's, see
+    ``OpenedSession.weights_for``. A view of a path weighs each entry with the same, unless its
+    profile decides by another count.
+    """
+    known = -1 if measured is None else measured[entry]
+    tokens = known if known >= 0 else columns.estimate[entry]
+    kind = columns.kind[entry]
+    if kind == Kind.OTHER_ROLE or is_unsent_reply(columns, entry):
         return 0
-    entry = path[compaction]
-    if measured is not None and measured[entry] >= 0:
-        return measured[entry]
-    return tree.columns.estimate[entry]
+    if kind in (Kind.BASH_EXECUTION, Kind.PYTHON_EXECUTION) and columns.flags[entry] & _EXCLUDED:
+        return 0
+    images = columns.user_images.get(entry, 0) if measured is None else 0
+    return tokens + USER_IMAGE_TOKENS * images
 
 
 def marked(kinds: bytes, mask: bytes) -> Iterator[int]:

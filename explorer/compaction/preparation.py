@@ -49,6 +49,8 @@ class Preparation:
     """How many tokens were to be kept, as the entries are counted."""
     tokens_before: int
     tokens_source: str
+    beyond: int
+    """See ``ContextSize.beyond``."""
     read_files: tuple[str, ...]
     modified_files: tuple[str, ...]
     failed_files: tuple[str, ...]
@@ -78,6 +80,7 @@ class PreparationRefusal:
     boundary: int
     tokens_before: int
     tokens_source: str
+    beyond: int
     profile: Profile
     settings: Settings
     cuts: Cuts = field(repr=False, compare=False)
@@ -125,6 +128,7 @@ def prepare(
         keep=keep,
         tokens_before=size.tokens,
         tokens_source=size.source,
+        beyond=size.beyond,
         read_files=files.read,
         modified_files=files.modified,
         failed_files=files.failed,
@@ -163,6 +167,7 @@ def _refusal(
         boundary=cuts.view.boundary,
         tokens_before=size.tokens,
         tokens_source=size.source,
+        beyond=size.beyond,
         profile=cuts.profile,
         settings=settings,
         cuts=cuts,

@@ -28,12 +28,13 @@ def share_text(share: float, places: int = 0) -> str:
 
 
 def tokens_text(tokens: int) -> str:
-    """Tokens for a sentence: 870, 6.2k, 41k."""
-    if tokens < 1000:
+    """Tokens for sentences, bars and gauges: 870, 6.2k, 41k, 121.4k, 1.05M."""
+    size = abs(tokens)
+    if size < 1000:
         return str(tokens)
-    if tokens < 9950:
-        return f"{tokens / 1000:.1f}k"
-    return f"{round(tokens / 1000)}k"
+    if size < 999_950:
+        return f"{tokens / 1000:.1f}".removesuffix(".0") + "k"
+    return f"{tokens / 1_000_000:.2f}".removesuffix(".00") + "M"
 
 
 def count_text(count: int, noun: str) -> str:

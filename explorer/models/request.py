@@ -84,6 +84,8 @@ class ChatMessage:
     thinking: ThinkingPart | None = None
     more_thinking: tuple[ThinkingPart, ...] = ()
     """What was thought after that, in separately signed pieces."""
+    source: int = field(default=-1, compare=False)
+    """The entry that it came from, by index; -1 for words that no entry holds."""
 
     @property
     def text(self) -> str:

@@ -55,18 +55,26 @@ class Agent:
     def messages(
         self, profile: Profile | None = None, at: int | None = None, model: str = ""
     ) -> list[ChatMessage]:
-        """The context at an entry, by default the leaf, as messages that providers accept; a
-        summary in the words of ``profile`` (A6).
+        """The context at an entry, by default the leaf, as messages that providers accept, each
+        with the entry that it came from; a summary in the words of ``profile`` (A6).
 
         ``model``: who is asked; thinking is sent to the model that signed it, to no other. Empty:
         to any.
         """
+        return chat_of(self.read(profile, at), model)
+
+    def read(
+        self, profile: Profile | None = None, at: int | None = None
+    ) -> list[tuple[int, ModelMessage]]:
+        """The entries of a context with their messages, before the rules of providers count; what
+        holds no message is left out."""
         session = self._session
         context = session.context(at)
         templates = session.templates.worded(profile) if profile else session.templates
         entries = with_notes(session.sent_to_agent.entries, context.pruned, context.again)
-        messages = (entry_to_llm(entry, templates) for entry in entries(context.messages))
-        return chat_of((message for message in messages if message is not None), model)
+        read = zip(context.messages, entries(context.messages), strict=True)
+        messages = ((source, entry_to_llm(entry, templates)) for source, entry in read)
+        return [(source, message) for source, message in messages if message is not None]
 
     def open_calls(self, at: int | None = None) -> list[ToolCall]:
         """Calls of the last reply before an entry, by default the leaf, that have no result."""
@@ -150,8 +158,8 @@ class _Sent:
     """Another model's: its ids may be valid for its provider alone."""
 
 
-def chat_of(messages: Iterable[ModelMessage], model: str = "") -> list[ChatMessage]:
-    """Messages of a context as they are sent to ``model``.
+def chat_of(messages: Iterable[tuple[int, ModelMessage]], model: str = "") -> list[ChatMessage]:
+    """Messages of a context, each with its entry, as they are sent to ``model``.
 
     Replies that failed or were stopped are left out. Of calls and results only pairs are sent,
     results right after their reply and under unique ids, since providers refuse anything
@@ -159,8 +167,8 @@ def chat_of(messages: Iterable[ModelMessage], model: str = "") -> list[ChatMessa
     """
     sent: list[_Sent] = []
     called: dict[str, _Sent] = {}
-    for message in messages:
-        chat = _chat_message(message)
+    for source, message in messages:
+        chat = replace(_chat_message(message), source=source)
         if isinstance(message, ToolResultMessage):
             caller = called.get(message.call_id)
             if caller is not None:
@@ -202,7 +210,14 @@ def _paired(sent: _Sent, taken: set[str]) -> list[ChatMessage]:
         calls.append(replace(call, id=unique))
         results.append(replace(result, tool_call_id=unique))
     message = replace(sent.message, tool_calls=tuple(calls))
-    return [message, *results] if message.content or calls else []
+    return [message, *results] if _says_something(message) or calls else []
+
+
+def _says_something(message: ChatMessage) -> bool:
+    return bool(message.text.strip()) or (
+        not isinstance(message.content, str)
+        and any(isinstance(part, ImagePart) for part in message.content)
+    )
 
 
 def _unique_id(call_id: str, foreign: bool, taken: set[str]) -> str:

@@ -80,7 +80,7 @@ def make_report(
         raise ValueError(f"entry #{compaction} is no compaction on the path to #{leaf}")
     chosen = on_path if compaction is None else (compaction,)
     read = opened.payloads.entries
-    weights = opened.weights_for(rules)
+    weights = opened.weights_for(opened.counting)
     inputs = recorded_inputs(tree, opened.store.drafts(opened.key))
     overview_of_path = overview(tree, leaf, rules, read=read, recorded=inputs, weights=weights)
     gathering = Gathering(tree, overview_of_path, read, opened.payloads.previews)

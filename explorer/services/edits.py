@@ -194,18 +194,12 @@ class Edits:
             await self._append(undoing, [])
         return Undone(kind, entry, self._leaf)
 
-    def entry_weight(self, entry: int, profile: Profile) -> int:
-        """Tokens of an entry where it stands, counted as everything is under a profile."""
-        weights = self._session.weights_for(profile)
-        known = -1 if weights is None else weights[entry]
-        return known if known >= 0 else self._tree.columns.estimate[entry]
-
     def shaped_rows(self, profile: Profile) -> list[ShapedRow]:
         """All that is pinned, omitted or kept at the leaf, in the order of the path; tokens are
         counted as everything is under a profile."""
         context = self._session.context()
         rows = [
-            ShapedRow(entry, "omitted", by, self.entry_weight(entry, profile), "not")
+            ShapedRow(entry, "omitted", by, self._session.entry_tokens(entry, profile), "not")
             for entry, by in context.omitted.items()
         ]
         shape = self.shape()
@@ -215,7 +209,7 @@ class Edits:
             pin = shape.pinned.get(entry)
             how: Literal["pinned", "kept"] = "pinned" if pin is not None else "kept"
             by = pin.by if pin is not None else reinserted.by if reinserted is not None else -1
-            tokens = sent_tokens(context, entry, self.entry_weight(entry, profile))
+            tokens = sent_tokens(context, entry, self._session.entry_tokens(entry, profile))
             sent: Literal["in place", "again", "not"] = "again"
             if reinserted is None:
                 sent = "in place" if entry in in_place else "not"

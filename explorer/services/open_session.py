@@ -7,10 +7,16 @@ from array import array
 from collections.abc import Callable, Sequence
 from functools import partial
 from random import Random
-from typing import Any
+from typing import Any, Literal
 
-from explorer.compaction.context_size import ContextSize, context_size, counted_size
-from explorer.compaction.profile import Profile
+from explorer.compaction.context_size import (
+    ContextSize,
+    context_size,
+    counted_size,
+    sizes_around,
+)
+from explorer.compaction.path_view import entry_tokens
+from explorer.compaction.profile import PROFILES, Profile
 from explorer.compaction.templates import Templates
 from explorer.extensions.manager import Extensions
 from explorer.formats import adapter_of
@@ -78,6 +84,8 @@ class OpenedSession:
         """Tokens per entry by a tokenizer, once all are counted; -1 for later ones."""
         self.counter: Counter = EstimateCounter()
         """Who counted ``weights``; the estimate before."""
+        self.counting = PROFILES["explorer"]
+        """The profile in force, as whose rules count everything is counted that is shown."""
         self.hub = hub
         self._unstored: dict[str, Any] = {}
         """Choices that are being written into the database."""
@@ -180,6 +188,22 @@ class OpenedSession:
     def counted_size(self, profile: Profile, at: int | None = None) -> int:
         """Tokens of the context's entries, whatever a provider reported; see ``Partition``."""
         return counted_size(self.tree, self.context(at), profile, self.weights_for(profile))
+
+    def entry_tokens(self, entry: int, profile: Profile | None = None) -> int:
+        """Tokens of an entry in its place, by the rules in force or those of ``profile``: the one
+        figure of it, wherever it is shown."""
+        rules = profile or self.counting
+        return entry_tokens(self.tree.columns, entry, self.weights_for(rules))
+
+    def sizes_around(self, compaction: int) -> tuple[int, int]:
+        """Tokens of the context's entries before and after a compaction, counted alike, by the
+        rules in force."""
+        return sizes_around(self.tree, compaction, self.weights_for(self.counting))
+
+    @property
+    def counted_by(self) -> Literal["tokenizer", "estimate"]:
+        """Who counts the entries by the rules in force."""
+        return "estimate" if self.weights_for(self.counting) is None else "tokenizer"
 
     def count_text(self, text: str, profile: Profile) -> int:
         """Tokens of a text, by the counter that counts the entries under a profile.

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from sys import byteorder
 
+from explorer.session.columns import SessionColumns
 from explorer.session.edit_entries import Pruned, Reinserted, Shape, UserBudget
 from explorer.session.edits import again, pruned_on, shape_on
 from explorer.session.kinds import CONTEXT_KINDS, Flag, Kind, selector
@@ -94,6 +97,34 @@ def sent_tokens(context: PathContext, entry: int, weight: int) -> int:
         return context.pruned[entry].note_tokens
     again = context.again.get(entry)
     return max(0, weight + again.extra) if again is not None else weight
+
+
+_REPLIES = selector({Kind.ASSISTANT})
+_LOST = int(Flag.ERROR | Flag.ABORTED)
+_SAYS = int(Flag.HAS_TEXT | Flag.HAS_TOOL_CALL)
+_FLAG_BYTES = array("I").itemsize
+_LOW = slice(0 if byteorder == "little" else _FLAG_BYTES - 1, None, _FLAG_BYTES)
+"""The bytes of a flags column that hold the lowest eight flags, these four among them."""
+_UNSENT = bytes(1 if value & _LOST or not value & _SAYS else 0 for value in range(256))
+
+
+def is_unsent_reply(columns: SessionColumns, entry: int) -> bool:
+    """Whether an entry is a reply that no request holds again: it failed, was stopped, or has
+    neither text nor call (A6)."""
+    return columns.kind[entry] == Kind.ASSISTANT and bool(_UNSENT[columns.flags[entry] & 255])
+
+
+def unsent_replies(columns: SessionColumns, part: range) -> list[int]:
+    """The replies of a stretch of entries that no request holds again; see ``is_unsent_reply``."""
+    replies = columns.kind[part.start : part.stop].translate(_REPLIES)
+    marks = columns.flags[part.start : part.stop].tobytes()[_LOW].translate(_UNSENT)
+    both = int.from_bytes(replies, "little") & int.from_bytes(marks, "little")
+    found, entries = both.to_bytes(len(part), "little"), list[int]()
+    at = found.find(1)
+    while at >= 0:
+        entries.append(part.start + at)
+        at = found.find(1, at + 1)
+    return entries
 
 
 def user_budget(tree: SessionTree, shape: Shape, compaction: int) -> UserBudget | None:

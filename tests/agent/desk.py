@@ -45,7 +45,7 @@ class Log:
         return len(self.messages) - 1
 
     def chat_messages(self) -> Sequence[ChatMessage]:
-        return chat_of(sent_messages(self.messages))
+        return chat_of(enumerate(sent_messages(self.messages)))
 
     def open_calls(self) -> Sequence[ToolCall]:
         answered: set[str] = set()

@@ -252,3 +252,16 @@ def test_a_pin_gives_back_what_was_lost_and_an_omission_is_told() -> None:
     then = ledger_at(made.tree, made.leaf, second, OLD_PI)
     assert of(then, kept)[0] is V.LOST, "it was not pinned yet"
     assert of(now, old)[0] is V.IN_EARLIER_SUMMARY
+
+
+def test_a_reply_that_was_stopped_is_never_sent() -> None:
+    """A6: the context holds it no more than a request does."""
+    made = Session()
+    made.user(10)
+    stopped = made.reply(20, stop="aborted")
+    made.user(5)
+    ledger = ledger_at(made.tree, made.leaf, None, PI)
+    row = ledger.row(stopped)
+    assert ledger.verdict(row) is LedgerVerdict.NEVER_SENT and ledger.weight(row) == 0
+    assert "was stopped" in rule_of(ledger, row)
+    assert sum(ledger.tokens) == 15

@@ -125,6 +125,7 @@ def test_a_summary_that_should_not_have_been_stored(summary: str, kind: LossKind
         (FORM[: FORM.index("## Next Steps")], True),
         (f"{FORM}\n```\nmake", True),
         ("A few words of one's own.", False),
+        ("## Goal\nx\n\n## Progress\ny\n\n## Open Threads\nz\n\n## Pointers\na.py", False),
     ],
 )
 def test_a_summary_that_looks_cut_short(text: str, short: bool) -> None:

@@ -123,3 +123,26 @@ def test_a_stored_session_is_audited_in_a_process_of_its_own(file: Path, tmp_pat
     status, out, err = ran("audit", "1", *RULES, *database, "--at", "e12")
     assert (status, err) == (0, ""), "no progress where nobody looks"
     assert f"#{FIRST}" in out and "#17" not in out
+
+
+def test_a_file_of_version_1_is_judged_by_the_rules_of_its_time(file: Path, tmp_path: Path) -> None:
+    """A3, B1: nobody names the profile; entries without ids were written by pi 0.58 or before."""
+    head, *entries = map(json.loads, file.read_text().splitlines())
+    places = {entry["id"]: at for at, entry in enumerate(entries, 1)}
+    del head["version"]
+    old = [head]
+    for entry in entries:
+        assert entry["parentId"] in (None, entries[len(old) - 2]["id"])
+        kept = entry.pop("firstKeptEntryId", None)
+        changed = {} if kept is None else {"firstKeptEntryIndex": places[kept]}
+        old.append({key: entry[key] for key in entry if key not in ("id", "parentId")} | changed)
+    path = tmp_path / "old.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in old))
+
+    def dropped(of: Path, *rules: str) -> list[list[int]]:
+        found = json.loads(called("audit", str(of), "--json", *rules)[1])
+        return [one["entries"] for one in found["losses"] if one["kind"] == "kept-range-dropped"]
+
+    now = dropped(path)
+    assert now and len(now) == len(dropped(file, *RULES))
+    assert dropped(path, "--profile", "pi") == []

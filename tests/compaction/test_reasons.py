@@ -25,7 +25,15 @@ def test_a_count_with_its_noun(count: int, noun: str, words: str) -> None:
 
 @pytest.mark.parametrize(
     ("tokens", "words"),
-    [(999, "999"), (1000, "1.0k"), (9949, "9.9k"), (9950, "10k"), (41_200, "41k")],
+    [
+        (999, "999"),
+        (1000, "1k"),
+        (9949, "9.9k"),
+        (9950, "9.9k"),
+        (18_500, "18.5k"),
+        (41_200, "41.2k"),
+        (1_050_000, "1.05M"),
+    ],
 )
 def test_tokens_for_a_sentence(tokens: int, words: str) -> None:
     assert tokens_text(tokens) == words

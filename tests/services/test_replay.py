@@ -20,7 +20,7 @@ from explorer.services.replay.recorded_session import recorded_session, scenes
 from explorer.session.kinds import Kind
 from explorer.workbench import Workbench
 
-WINDOW = 20_000
+WINDOW = 30_000
 
 
 def rules(profile: str) -> EffectiveRules:
@@ -127,10 +127,8 @@ def test_a_request_larger_than_the_window_is_refused_and_the_reply_waits_for_the
     late = replace(base, settings=replace(base.settings, reserve_tokens=1))
     player, played, ended = play(bench, document, lambda: late)
     assert ended[0].trigger == "overflow" and not ended[0].problem
-    # A turn that overflows twice is stuck, as it is under these rules with a real model.
-    assert played.end == "failed" and "even after one compaction" in played.error
-    shown = said(player.target, Kind.TOOL_RESULT)
-    assert shown == said(document, Kind.TOOL_RESULT)[: len(shown)]
+    assert played.end == "done"
+    assert said(player.target, Kind.TOOL_RESULT) == said(document, Kind.TOOL_RESULT)
 
 
 def test_it_stops_at_once_and_can_be_gone_on_with_from_there(

@@ -119,7 +119,7 @@ def test_where_a_branch_was_left_is_not_known_nothing_is_won_or_lost(
     told = [auditor.branch(entry) for entry in entries]
     assert told == [None, None]
     found = difference([entry_candidate(document, entry) for entry in entries])
-    assert len(found.not_audited) == 2 and not found.facts
+    assert len(found.not_audited) == 2 and not found.findings
 
 
 def test_a_draft_is_compared_with_all_that_is_known_of_how_it_was_made(document: Document) -> None:

@@ -8,7 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from explorer.compaction.profile import PROFILES
 from explorer.formats.pi.entries import read_entry
+from explorer.services.open_session import OpenedSession
 from explorer.services.privacy import Privacy
 from explorer.session.describe import describe
 from explorer.session.entries import Entry, TokenUsage
@@ -50,7 +52,17 @@ class MemoryPayloads:
 class MemoryDocument:
     """A document over entries in memory: what the panes ask for, without a database."""
 
+    # It counts as an opened session does.
+    counting = PROFILES["explorer"]
+    weights_for = OpenedSession.weights_for
+    entry_tokens = OpenedSession.entry_tokens
+    counted_by = OpenedSession.counted_by
+    sizes_around = OpenedSession.sizes_around
+    context_size = OpenedSession.context_size
+    context = OpenedSession.context
+
     def __init__(self, entries: Iterable[Mapping[str, Any]] = ()) -> None:
+        self._context = None
         self.tree = SessionTree()
         self.payloads = self.stored = MemoryPayloads()
         self.privacy = Privacy()

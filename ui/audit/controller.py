@@ -146,8 +146,7 @@ class AuditController(QObject):
         line, document = self._verdict, self._state.document
         line.show_verdict(ledger, entry)
         if document is not None and 0 <= entry < len(document.tree):
-            weights = document.weights
-            is_measured = weights is not None and entry < len(weights) and weights[entry] >= 0
+            is_measured = document.counted_by == "tokenizer"
             line.show_figures(document.tree, entry, is_measured, document.made_here(entry))
 
     @staticmethod
@@ -200,7 +199,7 @@ class AuditController(QObject):
         if moment != NOW and not tree.is_ancestor(moment, leaf):
             moment = NOW
         self._leaf, self._moment = leaf, moment
-        weights = document.weights_for(profile)
+        weights = document.weights_for(document.counting)
 
         def work() -> tuple[Document, Overview, float]:
             started = perf_counter()

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 
 from explorer.audit.losses import Repair, Severity
 from explorer.audit.overview import Overview
-from explorer.audit.provenance import Provenance, tokens_before_known
+from explorer.audit.provenance import Provenance, sizes_known
 from explorer.audit.source_agent import SourceAgent
 from explorer.compaction.profile import Profile
 from ui.audit.branch_view import BranchView
@@ -43,7 +43,7 @@ from ui.theme import (
 )
 from ui.widgets.choice import ChoiceBox
 from ui.widgets.entry_table import ReadLines
-from ui.widgets.figures import full
+from ui.widgets.figures import full, place
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, Hairline
 from ui.widgets.panels import EmptyState, FoldButton, OnePage, column_in, row
@@ -372,7 +372,7 @@ class AuditTab(QWidget):
     def _show_moments(self, found: Overview) -> None:
         every = found.generations.all
         self.moment.clear()
-        self.moment.addItem(f"Now, at #{found.leaf}", NOW)
+        self.moment.addItem(f"Now, at {place(found.leaf)}", NOW)
         for each in reversed(every):
             words = f"After compaction #{each.compaction} ({each.number} of {len(every)})"
             self.moment.addItem(words, each.compaction)
@@ -386,11 +386,12 @@ class AuditTab(QWidget):
         if by is None:
             self.badge.set_known(None)
             return
-        before = ledger.tree.columns.compactions[by.compaction].tokens_before
-        counted = every.view.weight(by.context_from, by.position)
-        size = full(before) if before > 0 else f"about {full(counted)}"
-        self.figure.setText(f"Tokens before compaction #{by.compaction}: {size}")
-        self.badge.set_known(tokens_before_known(before, counted))
+        recorded = ledger.tree.columns.compactions[by.compaction].tokens_before
+        before, after = every.sizes_around(by.compaction)
+        self.figure.setText(
+            f"Tokens around compaction #{by.compaction}: {full(before)} → {full(after)}"
+        )
+        self.badge.set_known(sizes_known(recorded, made_here=False))
 
 
 def headline(found: Overview) -> str:

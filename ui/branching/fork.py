@@ -29,7 +29,7 @@ from ui.library.controller import (
     SessionsController,
 )
 from ui.widgets.dialogs import fit
-from ui.widgets.figures import count
+from ui.widgets.figures import count, place
 from ui.widgets.panels import push_button, row
 
 PATH, WHOLE = range(2)
@@ -132,7 +132,7 @@ class ForkController(QObject):
         plan = await asyncio.to_thread(plan_fork, document.tree, at)
         if self._state.document is not document or self.dialog is not None:
             return
-        where = f"#{at}, the leaf" if at == document.leaf else f"#{at}"
+        where = f"{place(at)}, the leaf" if at == document.leaf else place(at)
         dialog = ForkDialog(
             where, plan.count, len(document.tree), plan.notes(), f"{document.title} (fork)",
             self._state.window,
@@ -182,7 +182,7 @@ class ForkController(QObject):
         await self._sessions.open_now(forked.key)
         self._state.notice(
             "info",
-            f"This is a fork of “{document.title}” at #{at}.",
+            f"This is a fork of “{document.title}” at {place(at)}.",
             " ".join(forked.notes),
             action="Back to its origin",
             on_action=self._related.go_to_parent,

@@ -26,7 +26,7 @@ from explorer.services.effective_rules import EffectiveRules
 from ui.app_state import AppState
 from ui.compaction.automatic_bar import question_words
 from ui.conversation.strips import StripState
-from ui.widgets.figures import round_short, short
+from ui.widgets.figures import short
 
 TRIGGERS = {
     "threshold": "threshold",
@@ -158,7 +158,7 @@ class AutomaticLine(QObject):
     def _run(self, automatic: AutomaticCompaction) -> None:
         now = automatic.running
         assert now is not None
-        figures = f"{short(now.tokens)} of {round_short(now.window)}"
+        figures = f"{short(now.tokens)} of {short(now.window)}"
         words = f"Compacting… ({TRIGGERS[now.trigger]}, {figures})"
         words += f"  {now.note}" if now.note else ""
         self._say(StripState(words, first="Cancel"), automatic.cancel)

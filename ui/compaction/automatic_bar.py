@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QComboBox, QFrame, QLabel, QPushButton, QVBoxLayou
 from explorer.services.auto_compaction.confirmation import CompactionQuestion, NotNow
 from ui import theme
 from ui.widgets.choice import ChoiceBox
-from ui.widgets.figures import round_short, short
+from ui.widgets.figures import short
 from ui.widgets.flow import wrapping_row
 from ui.widgets.labels import Caption, LinkButton
 
@@ -42,7 +42,7 @@ def question_words(question: CompactionQuestion) -> QuestionWords:
     """What is asked for one question."""
     if question.trigger == "background":
         return _ready(question)
-    figures = f"{short(question.tokens)} of {round_short(question.window)} tokens"
+    figures = f"{short(question.tokens)} of {short(question.window)} tokens"
     tip = "Compact with the cut and the instructions as they are, and let the turn go on"
     if question.trigger == "overflow":
         return QuestionWords(
@@ -59,9 +59,9 @@ def question_words(question: CompactionQuestion) -> QuestionWords:
             "&Compact", "Summarize the older rounds, and let the turn go on", _REVIEW, _REVIEW_TIP,
             "Leave it; the oldest history is left out of the prompt instead", "at the next message",
         )  # fmt: skip
-    over = f"{figures}, compaction is due above {round_short(question.threshold)}"
+    over = f"{figures}, compaction is due above {short(question.threshold)}"
     return QuestionWords(
-        f"Too full ({short(question.tokens)} of {round_short(question.window)}): compact?",
+        f"Too full ({short(question.tokens)} of {short(question.window)}): compact?",
         f"The context is too full: {over}.", _WAITS, "&Compact", tip, _REVIEW, _REVIEW_TIP,
         "Leave it for now, and let the turn go on with all of the context", "at the next message",
     )  # fmt: skip
@@ -69,7 +69,7 @@ def question_words(question: CompactionQuestion) -> QuestionWords:
 
 def _ready(question: CompactionQuestion) -> QuestionWords:
     """A summary that was made ahead."""
-    figures = f"{short(question.tokens)} of {round_short(question.window)} tokens"
+    figures = f"{short(question.tokens)} of {short(question.window)} tokens"
     return QuestionWords(
         "The summary made ahead is ready: apply it?",
         f"A summary that was made ahead is ready ({figures} are taken).",
@@ -169,7 +169,7 @@ class AutomaticBar(QFrame):
         self.again.addItem(f"Ask again: {question_text.until}", 0)
         if question.trigger != "overflow":
             more = max(1_000, question.window // SHARE // 1_000 * 1_000)
-            self.again.addItem(f"Ask again: {round_short(more)} tokens later", more)
+            self.again.addItem(f"Ask again: {short(more)} tokens later", more)
         self._buttons.show()
         self._make_room()
         self.watch.hide()

@@ -21,7 +21,7 @@ from ui.compaction import notices
 from ui.compaction.automatic import TRIGGERS, AutomaticController
 from ui.compaction.controller import CompactionController
 from ui.main_window import TABS
-from ui.widgets.figures import round_short, short
+from ui.widgets.figures import short
 
 TITLE = "Compaction"
 _TAB, _PROMPT = TABS.index("compaction"), TABS.index("prompt")
@@ -87,7 +87,7 @@ class AutomaticProgressController(QObject):
     # a summary on its way ------------------------------------------------------------------------
 
     def _started(self, started: CompactionStarted) -> None:
-        figures = f"{short(started.tokens)} of {round_short(started.window)} tokens are taken"
+        figures = f"{short(started.tokens)} of {short(started.window)} tokens are taken"
         ordered = started.trigger in ("manual", "requested")
         first = "Without a review, as you asked" if ordered else "By itself"
         why = f"{first} ({TRIGGERS[started.trigger]}): {figures}. The cut is on the map."

@@ -217,8 +217,9 @@ class CompactionController(QObject):
             panel.commit_failed(str(error))
             return
         await state.document.count_new()
-        after = state.document.counted_size(state.profile)
-        panel.committed(entry, before, after, -1 if leaving is None else leaving)
+        now = state.document.context_size(state.profile)
+        before += now.beyond
+        panel.committed(entry, before, now.shown, -1 if leaving is None else leaving)
         state.select(entry)
         # The button that was pressed is gone; the map shows what came of it.
         state.window.map.setFocus()

@@ -436,7 +436,8 @@ class DraftPage(QWidget):
         draft, shown = editable.draft, editable.shown
         parts = [draft.model]
         if editable.tokens >= 0:
-            before, after = shown.context_estimate, shown.after(editable.tokens)
+            before = shown.whole_before
+            after = shown.after(editable.tokens) + shown.tokens_beyond
             self.sizes.setText(f"{short(before)} → {short(after)}, frees {short(before - after)}")
             parts.insert(0, f"summary {full(editable.tokens)} tokens ({shown.counted_by})")
         else:

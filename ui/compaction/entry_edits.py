@@ -211,7 +211,7 @@ class EntryEditsController(QObject):
         )
 
     def _weigh(self, document: Document, made: Shaped) -> str:
-        weights = (document.edits.entry_weight(at, self._state.profile) for at in made.entries)
+        weights = (document.entry_tokens(at) for at in made.entries)
         return f"{full(sum(weights))} tokens"
 
     async def _unpin(self, document: Document, entries: list[int]) -> str:

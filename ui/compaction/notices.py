@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ui.widgets.figures import count, short
+from ui.widgets.figures import count, place, short
 from ui.widgets.notice import Notice
 
 CANCELLED = Notice("info", "The compaction was cancelled.", "Nothing was changed.")
@@ -58,6 +58,6 @@ def undone(leaf: int) -> Notice:
     """The compaction was taken back."""
     return Notice(
         "done",
-        f"The compaction was taken back; the leaf is #{leaf} again.",
+        f"The compaction was taken back; the leaf is {place(leaf)} again.",
         "Its entry stays in the session and can be gone to.",
     )

@@ -35,7 +35,7 @@ from ui.theme import (
     ui_font,
 )
 from ui.widgets.choice import ChoiceBox
-from ui.widgets.figures import full, round_short, short
+from ui.widgets.figures import full, short
 from ui.widgets.flow import wrapping_row
 from ui.widgets.labels import Caption, ClickLabel, LinkButton, RichLabel
 from ui.widgets.model_box import ModelBox
@@ -103,7 +103,7 @@ class BudgetPart(QWidget):
         reserve = max(0, window - limit_of(profile, settings))
         self.heading.setText(
             f"Entries in the context {where}: {short(shown.context_estimate)} of "
-            f"{round_short(window)} tokens ({shown.counted_by}) · due at {short(window - reserve)}"
+            f"{short(window)} tokens ({shown.counted_by}) · due at {short(window - reserve)}"
         )
         self.heading.setToolTip(
             f"{full(shown.context_estimate)} tokens. All figures of this tab are counted alike."
@@ -134,7 +134,7 @@ class BudgetPart(QWidget):
         is_smaller = 0 < self._model_window < self._window
         if is_smaller:
             self.smaller.setText(
-                f"The agent's model takes {round_short(self._model_window)} tokens at most: the "
+                f"The agent's model takes {short(self._model_window)} tokens at most: the "
                 "gauge, and what happens by itself, go by that."
             )
         self.smaller.setVisible(is_smaller)
@@ -361,14 +361,18 @@ class OutcomePart(QWidget):
         """What would be freed."""
         self._shown = shown
         self.summarize.setEnabled(is_possible(shown) and bool(self.chosen_model()))
-        before, after = shown.context_estimate, shown.tokens_after_estimate
+        before, after = shown.whole_before, shown.whole_after
         self.figures.setToolTip(beyond_words(shown))
         if not is_possible(shown):
             self.caption.setText("There is nothing to compact")
             self.figures.setText(short(before))
-            self.figures.setAccessibleName(f"The entries take {full(before)} tokens")
+            self.figures.setAccessibleName(f"The context takes {full(before)} tokens")
             return
-        self.caption.setText("If you compact now, the entries take (the summary's size is a guess)")
+        beyond = f"{short(shown.tokens_beyond)} of it beyond the entries; "
+        self.caption.setText(
+            "If you compact now, the context takes ("
+            f"{beyond if shown.tokens_beyond else ''}the summary's size is a guess)"
+        )
         small = small_font().pointSizeF()
         self.figures.setText(
             f"{short(before)} → <b>{short(after)}</b> "

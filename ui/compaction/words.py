@@ -10,7 +10,7 @@ from PySide6.QtGui import QKeySequence
 from explorer.compaction.partition import Partition
 from explorer.compaction.preparation import Preparation, PreparationRefusal
 from explorer.session.tree import SessionTree
-from ui.widgets.figures import count, full, short
+from ui.widgets.figures import count, full, place, short
 
 _ENTRY = re.compile(r"#(\d+)")
 _TURN = re.compile(r"inside turn (\d+)")
@@ -73,7 +73,8 @@ def beyond_words(shown: Partition) -> str:
     words = f"Tokens of the entries in the context, counted by the {shown.counted_by}."
     if shown.preparation.tokens_source.startswith("provider"):
         words += (
-            f" The provider counted {full(shown.tokens_before)} for the whole context. By that "
+            f" The provider counted {full(shown.tokens_before)} for the whole context; what that "
+            "has beyond the entries stays, whatever is summarized. By that "
             "figure it is judged when a compaction is due; what one frees is counted here, "
             "before and after alike, because no provider has counted the context that is to be."
         )
@@ -106,7 +107,7 @@ def leaving_words(tree: SessionTree, at: int, leaf: int) -> str:
     """What becomes of the leaf and of the messages since; empty for a draft of the leaf."""
     if at == leaf or at < 0:
         return ""
-    head = f"This draft is of #{at}, and the leaf is #{leaf}: the commit goes there."
+    head = f"This draft is of #{at}, and the leaf is {place(leaf)}: the commit goes there."
     key = QKeySequence(QKeySequence.StandardKey.Undo)
     native = key.toString(QKeySequence.SequenceFormat.NativeText)
     back = f"Undo ({native}) comes back to #{leaf}."

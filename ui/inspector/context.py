@@ -9,6 +9,7 @@ from typing import NamedTuple
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
+from explorer.agent.context_port import Outgoing
 from explorer.audit.provenance import (
     Known,
     context_known,
@@ -17,20 +18,23 @@ from explorer.audit.provenance import (
     weight_known,
     window_known,
 )
-from explorer.compaction.context_size import context_size
+from explorer.compaction.context_size import message_tokens
 from explorer.compaction.profile import PROFILES, Profile, Settings
+from explorer.prompting.rendered_prompt import BudgetExceededError
 from explorer.services.document import Document
-from explorer.session.context import PathContext, context_at, sent_tokens
+from explorer.services.sent_context import SentContext, sent_context
+from explorer.session.context import PathContext, context_at
 from explorer.session.edit_entries import Reinserted
 from explorer.session.kinds import Flag, Kind, selector
 from explorer.session.tree import SessionTree
 from ui.audit.known import NOT_RECORDED, ProvenanceBadge, marked, reason, spoken
 from ui.theme import S4, S8, S12, S16, role_name
-from ui.theme.verdicts import PINNED, PRUNED
+from ui.theme.verdicts import NOT_SENT, PINNED, PRUNED
 from ui.widgets.entry_table import EntryCells, EntryModel, EntryTableView
-from ui.widgets.figures import count, full, round_short, short
+from ui.widgets.figures import count, full, short
 from ui.widgets.flow import wrapping_row
 from ui.widgets.labels import Caption, ElidedLabel, Hairline
+from ui.widgets.loader import Loader
 from ui.widgets.panels import EmptyState, column_in, column_of, row
 from ui.widgets.swatch import BudgetBar, Legend, Share, beyond_share
 from ui.widgets.table import RIGHT, Column
@@ -107,37 +111,15 @@ def shares_of(categories: bytes, tokens: Sequence[int]) -> list[Share]:
     ]
 
 
-def tokens_sent(document: Document, context: PathContext) -> list[int]:
-    """Tokens of each message as it is sent: of the note where it is pruned, with the words before
-    it where it is repeated. By the tokenizer where it counted, else estimated."""
-    entries, weights = context.messages, document.weights
-    counted = list(map(document.tree.columns.estimate.__getitem__, entries))
-    if weights is not None:
-        known = len(weights)
-        measured = [weights[at] if at < known else -1 for at in entries]
-        counted = [
-            exact if exact >= 0 else estimate
-            for exact, estimate in zip(measured, counted, strict=True)
-        ]
-    if context.pruned or context.again:
-        counted = [
-            sent_tokens(context, at, tokens)
-            if at in context.pruned or at in context.again
-            else tokens
-            for at, tokens in zip(entries, counted, strict=True)
-        ]
-    return counted
-
-
 _ROLES_SENT = {
     Kind.ASSISTANT: "assistant",
     Kind.TOOL_RESULT: "tool result",
-    Kind.SYSTEM: "system",
 }
 
 
 def role_sent(kind: int) -> str:
-    """The role under which a message reaches the model: commands, notes and summaries as user."""
+    """The role under which a message reaches the model: commands, notes, summaries and words
+    of a developer as user."""
     return _ROLES_SENT.get(Kind(kind), "user")
 
 
@@ -151,6 +133,7 @@ class ContextModel(EntryModel[int]):
         self._running: list[int] = []
         self._categories = b""
         self._filter = ""
+        self._sent: SentContext | None = None
         cells = EntryCells(
             lambda at: self._entry(at),
             self._description,
@@ -177,17 +160,32 @@ class ContextModel(EntryModel[int]):
         self.show(())
         self.use_session(document.tree, document.payloads.previews)
         self._context = context
-        self._counted = tokens_sent(document, context)
+        measured = document.weights_for(document.counting)
+        self._counted = message_tokens(document.tree, context, measured)
         self._running = list(accumulate(self._counted))
         self._categories = categories_of(document.tree, context.messages)
-        source = reason("Tokens", weight_known(document.weights is not None))
+        self._sent = None
+        source = reason("Tokens", weight_known(measured is not None))
         self._fill(self._figures(source))
+
+    def show_sent(self, sent: SentContext) -> None:
+        """Show what a request was found to hold of the context, once its entries were read."""
+        assert self._context is not None
+        self._sent = sent
+        taken = dict.fromkeys(self._context.messages, 0)
+        for message, tokens in zip(sent.messages, sent.tokens, strict=True):
+            if message.source in taken:
+                taken[message.source] += tokens
+        self._counted = [taken[entry] for entry in self._context.messages]
+        self._running = list(accumulate(self._counted))
+        self._fill()
 
     def clear(self) -> None:
         """Show nothing."""
         self.show(())
         self.use_session(None)
         self._context, self._counted, self._running, self._categories = None, [], [], b""
+        self._sent = None
 
     def set_filter(self, key: str) -> None:
         """Show only the messages of one category, or all."""
@@ -215,6 +213,8 @@ class ContextModel(EntryModel[int]):
         return None if pruned is None else pruned.text
 
     def _verdict(self, at: int) -> int | None:
+        if self._unsent(at):
+            return NOT_SENT
         if self._reinserted(at) is not None:
             return PINNED
         return PRUNED if self._pruned_note(at) is not None else None
@@ -222,18 +222,33 @@ class ContextModel(EntryModel[int]):
     def _lead(self, at: int) -> str:
         if self._reinserted(at) is not None:
             return f"#{self._entry(at)}, repeated: "
+        if self._unsent(at):
+            return "not sent: "
         return f"{role_sent(self._kind(at))}: "
+
+    @property
+    def sent(self) -> SentContext | None:
+        """What the request holds, once the entries were read."""
+        return self._sent
+
+    def _unsent(self, at: int) -> str:
+        """Why a message is left out of the request, in a sentence; empty for one that is sent."""
+        return self._sent.unsent.get(self._entry(at), "") if self._sent is not None else ""
 
     def _reinserted(self, at: int) -> Reinserted | None:
         assert self._context is not None
         return self._context.again.get(self._entry(at))
 
     def _description(self, at: int, line: str) -> str:
-        kind = self._kind(at)
+        kind, entry = self._kind(at), self._entry(at)
+        name = f"#{entry}, {role_name(kind, self._flags(at))}"
+        if why := self._unsent(at):
+            return f"{name}, not sent: {line}\n{why}"
+        changed = self._sent.changed.get(entry) if self._sent is not None else None
         return (
-            f"#{self._entry(at)}, {role_name(kind, self._flags(at))}, sent as {role_sent(kind)}: "
+            f"{name}, sent as {role_sent(kind)}: "
             f"{line} ({full(self._counted[at])} tokens){self._pruned_by(at)}"
-            f"{self._reinserted_by(at)}"
+            f"{self._reinserted_by(at)}" + (f"\n{changed}" if changed else "")
         )
 
     def _reinserted_by(self, at: int) -> str:
@@ -251,6 +266,16 @@ class ContextModel(EntryModel[int]):
         return f", pruned by #{result.by}: it took {full(result.tokens)}"
 
 
+def _sent_or_reason(
+    document: Document, profile: Profile, outgoing: Outgoing, index: int, window: int
+) -> SentContext | str:
+    """What is sent, or why no request can be made."""
+    try:
+        return sent_context(document, profile, outgoing, index, window)
+    except BudgetExceededError as error:
+        return str(error)
+
+
 class ContextPane(QWidget):
     """Bar, model, thinking level and messages of the context at an entry."""
 
@@ -264,6 +289,9 @@ class ContextPane(QWidget):
         self._window, self._reserve = 200_000, 16_384
         self._profile: Profile = PROFILES["explorer"]
         self._context: PathContext | None = None
+        self._outgoing: Outgoing | None = None
+        self._loader = Loader(self)
+        self._loader.loaded.connect(self._show_sent)
         self.title = ElidedLabel(parent=self)
         self.reserve = Caption(parent=self)
         self.bar = BudgetBar(self)
@@ -307,8 +335,20 @@ class ContextPane(QWidget):
         self._profile = profile or self._profile
         self._refresh()
 
+    def set_outgoing(self, outgoing: Outgoing) -> None:
+        """What a request of the agent holds beside the conversation."""
+        self._outgoing = outgoing
+
+    def _show_sent(self, sent: SentContext | str) -> None:
+        if isinstance(sent, str):
+            self.facts.setText(sent)
+            return
+        self.model.show_sent(sent)
+        self._refresh()
+
     def clear(self) -> None:
         """Show that there is nothing."""
+        self._loader.forget()
         self._document, self._context, self._index = None, None, -1
         self.model.clear()
         self._views.setCurrentIndex(0)
@@ -334,6 +374,9 @@ class ContextPane(QWidget):
         self._context = context_at(document.tree, index)
         self.model.show_context(document, self._context)
         self._refresh()
+        profile, outgoing, window = self._profile, self._outgoing, self._window
+        if outgoing is not None:
+            self._loader.load(lambda: _sent_or_reason(document, profile, outgoing, index, window))
         self._views.setCurrentIndex(1)
         if self.model.rowCount():
             self.table.scrollToBottom()
@@ -342,29 +385,28 @@ class ContextPane(QWidget):
         document, context = self._document, self._context
         if document is None or context is None:
             return
-        sent = self._profile.weights == "sent"
-        size = context_size(
-            document.tree, context, self._profile, document.weights if sent else None
-        )
+        size = document.context_size(self._profile, context.leaf)
         shares = self.model.shares()
         summed = sum(share.tokens for share in shares)
-        if size.tokens > summed:
-            shares.insert(0, beyond_share(size.tokens - summed))
+        if size.shown > summed:
+            shares.insert(0, beyond_share(size.shown - summed))
         self.bar.set_budget(shares, self._window, self._reserve)
         self.legend.set_shares(shares)
         is_ours = document.made_here(self._index)
         known = context_known(size.source)
-        taken = short(size.tokens) if is_ours else marked(short(size.tokens), known)
+        taken = short(size.shown) if is_ours else marked(short(size.shown), known)
         self.title.setText(
-            f"Context at #{self._index}, {taken} of {round_short(self._window)} "
-            f"tokens ({size.source})"
+            f"Context at #{self._index}, {taken} of {short(self._window)} tokens ({size.source})"
         )
         self.title.setAccessibleName(spoken(self.title.text()))
         self._show_known(document, context, known, is_ours)
         self.reserve.setText(f"reserve {short(self._reserve)}")
-        by = "tokenizer" if document.weights is not None else "estimate"
-        parts = [count(len(context.messages), "message")]
-        if summed != size.tokens:
+        by = document.counted_by
+        sent, parts = self.model.sent, [count(len(context.messages), "message")]
+        if sent is not None:
+            parts = [f"{count(len(sent.messages), 'message')} sent"]
+            parts += [f"{full(len(sent.unsent))} not sent"] if sent.unsent else []
+        if summed != size.shown:
             figure = full(summed)
             if not is_ours:
                 figure = marked(figure, weight_known(by == "tokenizer"))

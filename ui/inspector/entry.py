@@ -26,7 +26,6 @@ from ui.audit.verdict_line import VerdictLine
 from ui.inspector.block_views import CodeView, view_of
 from ui.inspector.entry_content import (
     EntryContent,
-    entry_tokens,
     gather,
     is_large,
     pretty,
@@ -173,7 +172,7 @@ class EntryHeader(QWidget):
     @staticmethod
     def _facts(document: Document, index: int) -> list[str]:
         columns, is_ours = document.tree.columns, document.made_here(index)
-        tokens, source = entry_tokens(document, index)
+        tokens, source = document.entry_tokens(index), document.counted_by
         counted = weight_known(source == "tokenizer")
         figure = full(tokens) if is_ours else marked(full(tokens), counted)
         parts = [

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, replace
 
-from explorer.services.document import Document
 from explorer.session.entries import Entry, ShellMessage, TextBlock
 from explorer.session.kinds import Flag, Kind
 from explorer.session.payloads import Payloads
@@ -21,14 +20,6 @@ from ui.widgets.message_blocks import (
 
 MOST_RELATED = 64
 """Results that are looked at behind a reply; no reply was seen with more calls."""
-
-
-def entry_tokens(document: Document, index: int) -> tuple[int, str]:
-    """Tokens of one entry and who counted them."""
-    weights = document.weights
-    if weights is not None and index < len(weights) and weights[index] >= 0:
-        return weights[index], "tokenizer"
-    return document.tree.columns.estimate[index], "estimate"
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,7 +92,7 @@ class LiveController(QObject):
             "info",
             f"{document.format_title.removesuffix(' session')} has compacted this session: "
             f"{count(len(dropped), 'entry', 'entries')} left its context "
-            f"(≈ {short(sum(columns.estimate[entry] for entry in dropped))} tokens).",
+            f"(≈ {short(sum(map(document.entry_tokens, dropped)))} tokens).",
             f"{sizes}What it wrote in their place is #{at}.",
             action="See what was lost",
             on_action=lambda: self._show(at),

@@ -8,8 +8,8 @@ from PySide6.QtCore import QLineF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPen
 
 from ui.map.canvas import Canvas, Geometry
-from ui.map.folds import short_tokens
 from ui.map.model import MapModel
+from ui.widgets.figures import short
 
 
 def cut_y(geometry: Geometry, model: MapModel, cut: int) -> float:
@@ -22,7 +22,7 @@ def cut_text(model: MapModel, cut: int) -> str:
     """What the handle says with the cut at a position."""
     partition = model.partition
     if cut == partition.cut:
-        return f"⇅ cut · keeps {short_tokens(partition.tokens_kept)}"
+        return f"⇅ cut · keeps {short(partition.tokens_kept)}"
     if partition.cut < 0:
         return "⇅ cut · nothing to compact here"
     return f"⇅ cut · before #{partition.path[cut]}"

@@ -10,16 +10,16 @@ from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from explorer.audit.provenance import Known
-from explorer.compaction.context_size import counted_size
-from explorer.compaction.profile import PROFILES
+from explorer.compaction.context_size import sizes_around
+from explorer.compaction.path_view import entry_tokens
 from explorer.session.columns import SessionColumns
-from explorer.session.context import context_at
 from explorer.session.edit_entries import NOTHING_PRUNED, PLAIN, Pruned, Shape
 from explorer.session.edits import pruned_at, shape_at
 from explorer.session.kinds import Kind
 from explorer.session.tree import Path, SessionTree
 from ui.audit.known import marked
 from ui.map.layout import Lanes
+from ui.widgets.figures import short
 
 _BLOCK = 2_048
 """Ids looked at with one call, from the end upwards."""
@@ -126,11 +126,8 @@ def fold_of(tree: SessionTree, compaction: int, weights: Sequence[int] | None = 
     ``weights``: tokens per entry where another counter than the estimate counts. Raises KeyError
     when the entry is not a compaction.
     """
-    before, after = (
-        counted_size(tree, context_at(tree, at), PROFILES["explorer"], weights)
-        for at in (tree.columns.parent[compaction], compaction)
-    )
-    return Fold(compaction, folded_by(tree, compaction), before, after)
+    sizes = sizes_around(tree, compaction, weights)
+    return Fold(compaction, folded_by(tree, compaction), *sizes)
 
 
 def folded_by(tree: SessionTree, compaction: int) -> Path:
@@ -194,16 +191,7 @@ def clock(time_ms: float, pattern: str = "%H:%M") -> str:
 
 def sized(before: int, after: int, known: Known) -> str:
     """A compaction's sizes: ``184.2k → 23.8k``, with marks where they are inferred."""
-    return " → ".join(marked(short_tokens(size), known) for size in (before, after))
-
-
-def short_tokens(count: int) -> str:
-    """Tokens for people: 23,800 is 23.8k."""
-    if count < 1_000:
-        return str(count)
-    if count < 999_950:
-        return f"{count / 1_000:.1f}k"
-    return f"{count / 1_000_000:.2f}M"
+    return " → ".join(marked(short(size), known) for size in (before, after))
 
 
 class AtLeaf:
@@ -226,10 +214,12 @@ class AtLeaf:
             self._shape = leaf, shape_at(self._tree, leaf)
         return self._shape[1]
 
-    def sent_tokens(self, leaf: int, entry: int, tokens: int) -> int:
-        """Tokens of an entry of so many as the model is sent it: a note's where it is pruned, none
-        where it is omitted."""
+    def sent_tokens(self, leaf: int, entry: int, measured: Sequence[int] | None) -> int:
+        """Tokens of an entry as the model is sent it: a note's where it is pruned, none where it
+        is omitted."""
         if entry in self.shape(leaf).omitted:
             return 0
         result = self.pruned(leaf).get(entry)
-        return tokens if result is None else result.note_tokens
+        if result is not None:
+            return result.note_tokens
+        return entry_tokens(self._tree.columns, entry, measured)

@@ -123,12 +123,15 @@ class MapModel(QObject):
             QTimer.singleShot(_PATIENCE_MS, self, self._order_rest)
         self._build_rows()
         self.session_changed.emit()
+        # The same number is another entry now: who shows the selected one shows this one.
+        self.selection_changed.emit(self.selected)
 
     def clear(self) -> None:
         """Show no session."""
         self._worker.cancel()
         self._clear(SessionTree(), lambda indices: [""] * len(indices))
         self.session_changed.emit()
+        self.selection_changed.emit(-1)
 
     def close(self) -> None:
         """Wait for the background layout, whatever it is doing."""
@@ -159,7 +162,7 @@ class MapModel(QObject):
     def sent_tokens(self, entry: int) -> int:
         """Tokens of an entry as the model is sent it at the leaf: a note's where it is pruned, none
         where it is omitted."""
-        return self._at_leaf.sent_tokens(self.leaf, entry, self.weights[entry])
+        return self._at_leaf.sent_tokens(self.leaf, entry, self.measured())
 
     @property
     def shape(self) -> Shape:

@@ -300,8 +300,7 @@ class NavigationController(QObject):
         if proposed is not None:
             who = proposed.outcome.summarize_by
             question = f"The extension {who} asks for a summary of this branch. {question}"
-        weigh = self._state.window.map.weights
-        tokens = sum(weigh[entry] for entry in plan.left_behind)
+        tokens = sum(map(document.entry_tokens, plan.left_behind))
         facts = (
             f"About {tokens:,} tokens since #{plan.left_behind[0]}. They stay in the session and "
             "can be gone to again; the model no longer sees them unless a summary is stored where "

@@ -6,7 +6,7 @@ from datetime import date
 from typing import NamedTuple
 
 from explorer.models.catalogue import FigureSource, ModelInfo
-from ui.widgets.figures import round_short
+from ui.widgets.figures import short
 
 SOURCES: dict[FigureSource, str] = {
     "litellm": "litellm",
@@ -46,7 +46,7 @@ def name_of(info: ModelInfo) -> str:
 
 
 def tokens(count: int | None) -> str:
-    return UNKNOWN if count is None else round_short(count)
+    return UNKNOWN if count is None else short(count)
 
 
 def price(per_token: float | None) -> str:

@@ -21,7 +21,7 @@ from ui.theme import S4, S8, S12, S16, bind_font, mono_font, on_theme_changed, s
 from ui.widgets.choice import ChoiceBox
 from ui.widgets.comparison import ComparisonWindow
 from ui.widgets.dialogs import fit
-from ui.widgets.figures import count, full, round_short, short
+from ui.widgets.figures import count, full, place, short
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, Hairline, LinkButton, RichLabel
 from ui.widgets.loader import Loader
@@ -335,11 +335,11 @@ class CompareWindow(ComparisonWindow):
 
     def _show(self, found: PlaceComparison) -> None:
         self._compared = found
-        where = f"#{found.at}, the leaf" if found.is_leaf else f"#{found.at}"
+        where = f"{place(found.at)}, the leaf" if found.is_leaf else place(found.at)
         self.tell(
             f"A compaction at {where}, as every profile would do it",
             "The path from its first entry to this place, each entry as wide as its tokens. The "
-            f"window is {round_short(found.window)} tokens for all; other sizes are each profile's "
+            f"window is {short(found.window)} tokens for all; other sizes are each profile's "
             "own. ≈ marks an estimate of four characters a token.",
         )
         self._fill_reference(found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 from PySide6.QtCore import QObject, QPoint, Signal
 from PySide6.QtGui import QGuiApplication
@@ -11,6 +12,7 @@ from PySide6.QtWidgets import QMenu
 from explorer.compaction.triggers import (
     limits_of,
 )
+from explorer.services.agent import outgoing_of
 from explorer.services.changes import (
     AutomaticChanged,
     BackgroundChanged,
@@ -32,7 +34,7 @@ from ui.library.controller import SessionsController
 from ui.map.navigation import NavigationController
 from ui.map.rows import RowFilter
 from ui.shell.dialogs import ask_text
-from ui.widgets.figures import count
+from ui.widgets.figures import count, short
 
 
 class SessionViewsController(QObject):
@@ -140,7 +142,7 @@ class SessionViewsController(QObject):
         """Figures on the map are counted as the profile counts."""
         document = self._state.document
         if document is not None:
-            self._state.window.map.set_weights(document.weights_for(self._state.profile))
+            self._state.window.map.set_weights(document.weights_for(document.counting))
 
     def _settings_changed(self) -> None:
         self._state.window.header.set_profile(self._state.profile.name)
@@ -226,9 +228,16 @@ class SessionViewsController(QObject):
             return
         at = window.map.selected
         tab = window.tab
-        if tab == "entry" and at >= 0:
-            window.entry.show_entry(document, at)
+        if tab == "entry":
+            if at >= 0:
+                window.entry.show_entry(document, at)
+            else:
+                window.entry.clear()
         elif tab == "context":
+            model = self._state.agent_model()
+            pictures = document.client.info(model).images is not False
+            outgoing = outgoing_of(document.agent_prompt, model, None)
+            window.context.set_outgoing(replace(outgoing, pictures=pictures))
             window.context.show_context(document, at if at >= 0 else document.leaf)
 
     def _status(self) -> None:
@@ -256,7 +265,9 @@ class SessionViewsController(QObject):
         reserve = limits.window - limits.threshold
         window.context.set_limits(limits.window, reserve, self._state.profile)
         mark = next_mark(self._state.profile, settings, model.window)
-        tokens, source = size.tokens, size.source
+        tokens, source = size.shown, size.source
+        if size.beyond:
+            source += f" and {short(size.beyond)} beyond the entries, as last reported"
         if self._state.profile.prompt_budget is not None:
             # Such a prompt is measured by its own count, whatever a provider reported before.
             tokens = document.counted_size(self._state.profile)

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from explorer.compaction.reasons import tokens_text
+
 
 def short(tokens: int) -> str:
-    """``412``, ``1.2k``, ``121.4k``, ``1.05M``: for bars, gauges and sentences."""
-    size = abs(tokens)
-    if size < 1000:
-        return str(tokens)
-    if size < 999_950:
-        return f"{tokens / 1000:.1f}k"
-    return f"{tokens / 1_000_000:.2f}M"
+    """``412``, ``1.2k``, ``121.4k``, ``1.05M``: as the sentences of rules have it."""
+    return tokens_text(tokens)
 
 
-def round_short(tokens: int) -> str:
-    """Like ``short`` without a fraction of zero: ``200k`` for a limit of 200,000."""
-    return short(tokens).replace(".0k", "k").replace(".00M", "M")
+def place(entry: int) -> str:
+    """``#12``; in words where that is before the first entry."""
+    return f"#{entry}" if entry >= 0 else "the beginning"
 
 
 def full(number: int) -> str:

@@ -12,7 +12,7 @@ from explorer.audit.provenance import Provenance, context_known
 from ui.audit.known import marked
 from ui.theme import bind_font, mono_font, on_theme_changed, theme
 from ui.theme.verdicts import TO_SUMMARIZE, verdict_brush
-from ui.widgets.figures import full, round_short, short
+from ui.widgets.figures import full, short
 
 NEAR = 0.85
 """Share of the mark from which the context counts as near it."""
@@ -115,7 +115,7 @@ class ContextGauge(QWidget):
         """The figure beside the bar."""
         now = self._shown
         taken = marked(short(now.tokens), context_known(now.source)) if now.tokens else "0"
-        figures = f"{taken} / {round_short(now.window)}"
+        figures = f"{taken} / {short(now.window)}"
         if now.is_due:
             return f"{figures} · due !"
         return f"{figures} · {short(now.left)} left" if now.is_near else figures

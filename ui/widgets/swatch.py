@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QHelpEvent, QPainter, QPainterPath, QPaintEven
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QToolTip, QWidget
 
 from ui.theme import bind_font, on_theme_changed, paint_verdict, scaled, small_font, theme
-from ui.widgets.figures import full, round_short, short
+from ui.widgets.figures import full, short
 from ui.widgets.flow import FlowLayout
 
 
@@ -256,7 +256,7 @@ class BudgetBar(QWidget):
             return f"reserve: {full(self._reserve)} tokens kept free for the reply"
         used = sum(share.tokens for share in self._shares)
         room = self._limit - self._reserve - used
-        return f"free: {full(room)} tokens before the threshold of {round_short(self._limit)}"
+        return f"free: {full(room)} tokens before the threshold of {short(self._limit)}"
 
     def event(self, event: QEvent, /) -> bool:
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):

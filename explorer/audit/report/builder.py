@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import compress, groupby
+from itertools import groupby
 
 from explorer.audit.excerpt import Excerpt, excerpt
 from explorer.audit.findings import Fidelity, Finding, Group
-from explorer.audit.generations import LOST_STATES, Generation, PathState, StateRun
+from explorer.audit.generations import LOST_STATES, PathState, StateRun
 from explorer.audit.ledger import Ledger, LedgerVerdict
 from explorer.audit.loss import Loss
 from explorer.audit.needed_again import NeededAfter
@@ -97,7 +97,7 @@ class Gathering:
             raise ValueError(f"entry #{entry} is no compaction on the path")
         view, columns = self.found.generations.view, self.tree.columns
         recorded = columns.compactions[entry].tokens_before
-        before = self._before(this)
+        before, after = self.found.generations.sizes_around(entry)
         kept = this.kept_from < this.position
         runs = list(_runs(ledger))
         return CompactionPart(
@@ -107,7 +107,7 @@ class Gathering:
             recorded_before=max(0, recorded),
             recorded_known=tokens_before_known(recorded, before),
             counted_before=before,
-            counted_after=sum(ledger.tokens[verdict] for verdict in _SENT),
+            counted_after=after,
             known=Known(this.provenance, this.basis),
             kept_from=self.refs([view.path[this.kept_from]])[0] if kept else None,
             summary=summary,
@@ -122,15 +122,6 @@ class Gathering:
             runs=tuple(runs[:MOST_RUNS]),
             more_runs=max(0, len(runs) - MOST_RUNS),
         )
-
-    def _before(self, this: Generation) -> int:
-        """Tokens of the context before a compaction, counted as the ledger counts."""
-        found, estimate = self.found.generations, self.tree.columns.estimate
-        part = slice(this.context_from, this.position)
-        before = sum(compress(found.view.weights[part], found.view.sent[part]))
-        if this.previous:
-            before += estimate[found.all[this.previous - 1].compaction]
-        return before
 
     def _group(self, group: Group, fidelity: Fidelity, compaction: int) -> FindingGroup:
         quoted = tuple(self._quoted(finding, compaction) for finding in fidelity.of(group))

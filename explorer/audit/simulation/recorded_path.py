@@ -119,7 +119,7 @@ def requests_of(track: Track, weighed: TrackWeights) -> Requests:
     return Requests(
         entries=array("i", map(track.entries.__getitem__, at)),
         turns=array("i", map(track.turn.__getitem__, at)),
-        written=array("i", map(weighed.values.__getitem__, at)),
+        written=array("i", map(weighed.written.__getitem__, at)),
     )
 
 
@@ -175,7 +175,7 @@ class _Reading:
 
     def _reported(self, at: int) -> int:
         """The prompt that the provider counted with a reply; 0 for none."""
-        return max(0, self._track.usage[at] - self._weighed.values[at])
+        return max(0, self._track.usage[at] - self._weighed.written[at])
 
     def _changed(self, position: int) -> None:
         self._prefixes.append((len(self._asked), self._context.upto(position)))

@@ -17,7 +17,7 @@ from explorer.audit.simulation.track import Track
 from explorer.compaction.path_view import USER_IMAGE_TOKENS
 from explorer.compaction.profile import Profile
 from explorer.compaction.pruning import PruningPlan, ToolResults, prune_note
-from explorer.session.context import context_at, sent_tokens
+from explorer.session.context import context_at, is_unsent_reply, sent_tokens
 from explorer.session.edit_entries import note_tokens
 from explorer.session.edits import last_shape_change, shape_on
 from explorer.session.kinds import Flag, Kind
@@ -45,6 +45,12 @@ class TrackWeights:
                 kind in (Kind.BASH_EXECUTION, Kind.PYTHON_EXECUTION) and track.flags[at] & _EXCLUDED
             ):
                 values[at] = 0 if profile.weights == "sent" else values[at]
+        self.written = array("i", values)
+        """What each entry took to write, whether or not it is sent again."""
+        if profile.weights == "sent":
+            for at, entry in enumerate(track.entries):
+                if is_unsent_reply(track.tree.columns, entry):
+                    values[at] = 0
         if profile.weights == "sent" and self.measured is None:
             for at, images in track.rare.user_images.items():
                 values[at] += USER_IMAGE_TOKENS * images

@@ -121,7 +121,7 @@ class _Walk:
             return known.prompt, mark | _EXACT
         if context.is_whole and entry < track.changed:
             # The provider was sent this very context then.
-            overhead = track.usage[at] - compactor.weighed.values[at]
+            overhead = track.usage[at] - compactor.weighed.written[at]
             if overhead > 0:
                 return overhead, mark | _EXACT
         return compactor.measure.prompt(context.counted if limit is None else limit), mark
@@ -129,7 +129,7 @@ class _Walk:
     def _went_out(self, at: int, prompt: int, mark: int) -> None:
         track, compactor = self._past.track, self._compactor
         known = self._known.get(track.entries[at]) if self._known else None
-        total = known.total if known is not None else prompt + compactor.weighed.values[at]
+        total = known.total if known is not None else prompt + compactor.weighed.written[at]
         compactor.meter.take(compactor.context.size, prompt, mark, track.time_ms(at))
         compactor.reported(at, total, prompt)
 

@@ -165,10 +165,13 @@ def chat_message(message: PromptMessage) -> ChatMessage:
     """A rendered message as it goes to a model."""
     calls = tuple(ToolCall(call.id, call.name, dict(call.arguments)) for call in message.calls)
     thinking = message.thinking
-    part = ThinkingPart(thinking.text, thinking.signature) if thinking is not None else None
+    part = None
+    if thinking is not None and thinking.signature:
+        part = ThinkingPart(thinking.text, thinking.signature)
     content: str | tuple[ContentPart, ...] = message.text
     if message.pictures:
         pictures = [ImagePart(picture.mime, picture.data) for picture in message.pictures]
         texts = [TextPart(message.text)] if message.text else []
         content = (*texts, *pictures)
-    return ChatMessage(message.role, content, calls, message.call_id, part)
+    source = message.sources[0] if message.sources else -1
+    return ChatMessage(message.role, content, calls, message.call_id, part, source=source)

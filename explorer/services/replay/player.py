@@ -17,6 +17,9 @@ from explorer.agent.limits import TurnLimits
 from explorer.agent.loop import Stored, TurnEvent
 from explorer.agent.prompt import UserPrompt
 from explorer.agent.tools.port import ToolOutcome
+from explorer.audit.simulation import Policy, past_of
+from explorer.audit.simulation.measurement import Measure
+from explorer.compaction.context_size import counted_size
 from explorer.models.client import (
     EXTRACTIVE,
     CancelToken,
@@ -54,7 +57,7 @@ from explorer.session.entries import (
     text_of,
 )
 from explorer.session.text import well_formed
-from explorer.tokens.estimate import estimate_text
+from explorer.tokens.estimate import estimate_message, estimate_text
 
 PIECE = 24
 """UTF-16 units of one piece of text: about six tokens."""
@@ -99,14 +102,27 @@ class RecordedModel:
     """Answers every request with the next reply that it was given.
 
     What was asked is not looked at: a recording cannot answer otherwise. It reports tokens as a
-    provider does, since some profiles go by nothing else; they are estimates of what the request
-    holds now (four UTF-16 units each), since the recorded ones are of another context.
+    provider does, since some profiles go by nothing else: ``prompt_of`` says what the provider of
+    the recording would have counted.
     """
 
-    def __init__(self, pace: Pace, window: int | None = None) -> None:
-        """``window``: tokens that a request may take; a larger one is refused."""
+    def __init__(
+        self,
+        pace: Pace,
+        window: int | None = None,
+        prompt_of: PromptOf | None = None,
+        refuses: Callable[[], bool] = lambda: True,
+    ) -> None:
+        """``window``: tokens that a request may take; a larger one is refused, as long as
+        ``refuses`` says so. ``prompt_of``: without it the request is estimated."""
         self._pace = pace
         self._window = window
+        self._prompt_of = prompt_of
+        self._refuses = refuses
+        self._is_stuck = False
+        """The next reply was refused already: it is given all the same when it is asked again."""
+        self.too_large = 0
+        """Requests that were larger than the window, and were answered as in the recording."""
         self._replies: deque[AssistantMessage] = deque()
         self._lock = threading.Lock()
 
@@ -114,6 +130,11 @@ class RecordedModel:
         """The messages that come next; what was left of others is dropped."""
         with self._lock:
             self._replies = deque(replies)
+
+    @property
+    def is_stuck(self) -> bool:
+        """The last request was refused as too large."""
+        return self._is_stuck
 
     @property
     def left(self) -> int:
@@ -126,10 +147,21 @@ class RecordedModel:
     ) -> None:
         """Play one reply. Raises ModelError: overflow for a request that is larger than the
         window, which leaves the reply for the next; unavailable where the recording has none."""
-        read = sum(map(_tokens, request.messages))
+        with self._lock:
+            next_one = self._replies[0] if self._replies else None
+        if self._prompt_of is not None and next_one is not None:
+            read = self._prompt_of(next_one)
+        else:
+            read = sum(map(_tokens, request.messages))
         if self._window is not None and read > self._window:
-            reason = f"The request takes {read:,} tokens, and the window holds {self._window:,}."
-            raise ModelError("overflow", reason)
+            self._is_stuck = self._refuses() and not self._is_stuck
+            if self._is_stuck:
+                reason = (
+                    f"The request takes {read:,} tokens, and the window holds {self._window:,}."
+                )
+                raise ModelError("overflow", reason)
+            self.too_large += 1
+        self._is_stuck = False
         with self._lock:
             message = self._replies.popleft() if self._replies else None
         if message is None:
@@ -141,8 +173,14 @@ class RecordedModel:
                 return
             written += tokens
             emit(event)
+        if self._prompt_of is not None:
+            written = estimate_message(message)
         emit(UsageReport(Usage(read, written, total=read + written)))
         emit(Finished(_STOPS.get(message.stop_reason, "stop")))
+
+
+PromptOf = Callable[[AssistantMessage], int]
+"""Tokens of the prompt of a recorded reply in the context that it is given in now."""
 
 
 def _tokens(message: ChatMessage) -> int:
@@ -286,10 +324,46 @@ class Player:
         """Steps that were played, or left out since they cannot be."""
         self._on_pause = on_pause
         self._window = window
+        tree = play.document.tree
+        self._was_changed = any(
+            entry in tree.columns.compactions or entry in tree.columns.prunes
+            for entry in tree.path(play.leaf)
+        )
+        """The recording was compacted or pruned: its later reports are of other contexts."""
         self._entry_map = EntryMap(play.document.tree, target.tree)
-        self._answers = RecordedModel(self.pace, window)
+        self._answers = RecordedModel(self.pace, window, self._prompt_tokens, self._recovers)
+        self._measure = Measure()
+        """From the entries of a context to what the recording's provider counts."""
         self._tools = RecordedTools(self.pace)
         self._step_only = False
+
+    @property
+    def too_large(self) -> int:
+        """Requests larger than the window that were answered as in the recording, since no
+        compaction helped, or the profile makes none."""
+        return self._answers.too_large
+
+    @property
+    def measure(self) -> Measure:
+        """From the entries of a context to what the recording's provider counts."""
+        return self._measure
+
+    def _recovers(self) -> bool:
+        return self.automatic.rules.profile.overflow_recovery
+
+    def _prompt_tokens(self, reply: AssistantMessage) -> int:
+        """As a walk without a model counts it (``what-if``): what was reported, while the context
+        is the recorded one; then by the line through all reports of the session."""
+        context = self.target.context()
+        is_recorded = context.compaction < 0 and not (
+            context.pruned or context.again or context.omitted
+        )
+        if is_recorded and reply.usage is not None and not self._was_changed:
+            reported = reply.usage.context - estimate_message(reply)
+            if reported > 0:
+                return reported
+        counted = counted_size(self.target.tree, context, self.automatic.rules.profile)
+        return self._measure.prompt(counted)
 
     def step(self) -> None:
         """Replay to the next message that is not a reply, and pause there."""
@@ -300,6 +374,7 @@ class Player:
         """Replay from the present position to the end. Raises StoreError."""
         info = ModelInfo(self.model, f"Replay of {self.play.document.title}", self._window, None,
                          True, 0.0, 0.0)  # fmt: skip
+        self._measure = await asyncio.to_thread(self._measured)
         forget = self.target.client.serve(info, self._answers.answer)
         try:
             for scene in scenes(self.play, self.position):
@@ -315,6 +390,12 @@ class Player:
         finally:
             forget()
             self.automatic.close()
+
+    def _measured(self) -> Measure:
+        """How the recording's provider counts what the estimate counts here."""
+        document, rules = self.play.document, self.automatic.rules
+        policy = Policy(rules.profile, rules.settings)
+        return past_of(document.tree, self.play.leaf, policy=policy).recorded.measure
 
     async def _wait_while_paused(self, cancel: CancelToken) -> None:
         if self._step_only and self.position:
@@ -358,6 +439,12 @@ class Player:
                 limits=limits,
             ).resume()
         )  # fmt: skip
+        while result.end == "failed" and self._answers.is_stuck and not cancel.cancelled:
+            # Nothing made enough room: the recording goes on all the same, and that is counted.
+            result = await SessionTurns(
+                self.target, self.model, self._tools, cancel, watch, self.automatic, _ONCE,
+                limits=replace(limits, rounds=self._answers.left),
+            ).resume()  # fmt: skip
         if result.end == "failed":
             return result.error
         if not cancel.cancelled:

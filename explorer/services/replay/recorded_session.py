@@ -48,6 +48,8 @@ class RecordedSession:
     """
 
     document: Document
+    leaf: int
+    """The entry that the path leads to."""
     steps: Sequence[ReplayStep]
     results: Mapping[int, Sequence[int]]
     """The tool results that follow a reply, by the reply's entry."""
@@ -82,7 +84,8 @@ def recorded_session(document: Document, leaf: int | None = None) -> RecordedSes
     steps: list[ReplayStep] = []
     results: dict[int, list[int]] = {}
     last = -1
-    for entry in document.tree.path(document.leaf if leaf is None else leaf).indices():
+    leaf = document.leaf if leaf is None else leaf
+    for entry in document.tree.path(leaf).indices():
         kind = Kind(columns.kind[entry])
         if kind is Kind.TOOL_RESULT:
             results.setdefault(last, []).append(entry)
@@ -91,7 +94,7 @@ def recorded_session(document: Document, leaf: int | None = None) -> RecordedSes
         elif step := _step(kind, columns.flags[entry], entry):
             last = entry if step.kind == "reply" else last
             steps.append(step)
-    return RecordedSession(document, steps, results)
+    return RecordedSession(document, leaf, steps, results)
 
 
 def _step(kind: Kind, flags: int, entry: int) -> ReplayStep | None:

@@ -229,7 +229,7 @@ def test_a_figure_in_running_words_is_calm() -> None:
 def test_a_sum_says_what_is_not_in_it() -> None:
     """The status bar's figures."""
     priced = UsageSum(input=900, output=100, cost=1.5, calls=2)
-    assert label_of(priced) == ("$1.50 · 1.0k tokens", "$1.50")
+    assert label_of(priced) == ("$1.50 · 1k tokens", "$1.50")
     some = priced + UsageSum(input=500, calls=1, unpriced=1)
     assert label_of(some) == ("≈$1.50 · 1.5k tokens", "≈$1.50")
     assert label_of(some + UNCOUNTED) == ("≈$1.50 · ≈1.5k tokens", "≈$1.50")

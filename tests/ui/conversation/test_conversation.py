@@ -303,6 +303,6 @@ def test_a_compaction_tells_its_sizes_as_they_are_counted_now(talk: Conversation
     talk.recount()
     settle()
     (told,) = [one for one in words_on_screen(talk) if "All was said." in one]
-    assert "about 2.0k → about 1.0k" in told
+    assert "about 2k → about 1k" in told
     placed = find(talk, "All was said.")
     assert talk.view.flow.laid(placed.item).known_box(placed.part) is not None, "it is painted"

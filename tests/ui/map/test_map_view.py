@@ -12,9 +12,9 @@ from tests.ui.map.conftest import Branchy, Show, click, press, row_point
 from tests.ui.sessions import MemoryDocument, Talk
 from ui import theme
 from ui.map.canvas import Level
-from ui.map.folds import short_tokens
 from ui.map.pane import MapPane, Shown
 from ui.map.rows import RowFilter
+from ui.widgets.figures import short
 
 Key, Mod = Qt.Key, Qt.KeyboardModifier
 
@@ -160,7 +160,7 @@ def test_a_compaction_tells_its_time_and_tokens(show: Show, branchy: Branchy) ->
     show(branchy.document)
     pane = show(branchy.document)
     line = pane.model.texts.line(branchy.compaction)
-    counted = short_tokens(sum(branchy.document.tree.columns.estimate[: branchy.compaction]))
+    counted = short(sum(branchy.document.tree.columns.estimate[: branchy.compaction]))
     assert line.startswith("Compaction ") and f"{counted} → " in line and "20 entries" in line
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.ui.map.conftest import Branchy
 from tests.ui.sessions import Talk, call_block
-from ui.map.folds import PathPlaces, branch_links, find_above, fold_of, hidden_by, short_tokens
+from ui.map.folds import PathPlaces, branch_links, find_above, fold_of, hidden_by
 from ui.map.layout import BLOCK, Samples, Skeleton, arrange, bucket_rows, composition
 from ui.map.rows import RowCategory, RowFilter, Rows, categories, filter_mask
 
@@ -162,10 +162,3 @@ def test_positions_on_a_path_with_gaps(branchy: Branchy) -> None:
     for position, entry in enumerate(path):
         assert places.floor(entry) == position
     assert places.floor(branchy.abandoned[1]) == path.position(branchy.fork)
-
-
-@pytest.mark.parametrize(
-    ("count", "text"), [(999, "999"), (23_800, "23.8k"), (999_990, "1.00M"), (0, "0")]
-)
-def test_short_tokens(count: int, text: str) -> None:
-    assert short_tokens(count) == text

@@ -8,7 +8,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from tests.ui.waiting import Heard, settle
-from ui.widgets.figures import count, full, round_short, short
+from ui.widgets.figures import count, full, short
 from ui.widgets.gauge import ContextGauge
 from ui.widgets.number_slider import NumberSlider
 from ui.widgets.swatch import BudgetBar, Legend, Share
@@ -195,9 +195,9 @@ def test_legend_wraps_and_keeps_the_filter_when_figures_change(app: QApplication
 
 def test_figures_are_written_as_people_read_them() -> None:
     assert [short(n) for n in (0, 999, 1000, 121_449, 999_949, 1_050_000)] == [
-        "0", "999", "1.0k", "121.4k", "999.9k", "1.05M",
+        "0", "999", "1k", "121.4k", "999.9k", "1.05M",
     ]  # fmt: skip
     assert short(-84_500) == "-84.5k"
-    assert round_short(200_000) == "200k"
+    assert short(200_000) == "200k"
     assert full(1_204_000) == "1,204,000"
     assert (count(1, "entry", "entries"), count(2, "entry", "entries")) == ("1 entry", "2 entries")

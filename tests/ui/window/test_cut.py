@@ -9,6 +9,7 @@ from explorer.compaction.partition import Verdict
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path
 from tests.ui.window.steps import prepared
+from ui.widgets.figures import short
 
 LEFT = Qt.MouseButton.LeftButton
 
@@ -33,7 +34,7 @@ def follows(live: RunningWindow) -> None:
     row = ledger.row_of(shown.cut)
     told = ledger.index(row, 0)
     assert told.data(int(Qt.ItemDataRole.UserRole)) == shown.path[shown.cut]
-    kept = f"{shown.tokens[Verdict.KEPT] / 1000:.1f}k"
+    kept = short(shown.tokens[Verdict.KEPT])
     assert kept in "".join(share.text() for share in _legend(live)), "the legend's figure"
 
 

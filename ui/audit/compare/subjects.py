@@ -15,7 +15,6 @@ from explorer.services.draft_records import Draft
 from explorer.services.summary_audit import Auditor, summary_text
 from explorer.services.summary_candidates import draft_candidate, entry_candidate
 from explorer.session.kinds import Kind
-from ui.audit.known import NOT_RECORDED
 from ui.audit.work import Job, Progress
 from ui.widgets.figures import full, moment
 
@@ -90,8 +89,8 @@ def stored_subject(document: Document, entry: int) -> Subject:
     name = f"{'branch summary' if is_branch else 'compaction'} #{entry}"
     facts = moment(columns.time[entry])
     if not is_branch:
-        before = columns.compactions[entry].tokens_before
-        facts += f" · of {full(before)} tokens" if before > 0 else f" · size {NOT_RECORDED}"
+        before, after = document.sizes_around(entry)
+        facts += f" · {full(before)} → {full(after)} tokens"
     if not document.tree.is_ancestor(entry, document.leaf):
         facts += " · on another branch"
     return Subject(SummaryKey("entry", entry), name, facts.removeprefix(" · "))

@@ -26,7 +26,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from ui.audit.what_if.lines import Drawing, Sign, SignKind, WalkLine, words_at
 from ui.theme import S4, S8, on_theme_changed, scaled, small_font, theme
-from ui.widgets.figures import round_short
+from ui.widgets.figures import short
 
 SIGN = 5.0
 """Half a sign's width, in pixels at a text scale of 100 %."""
@@ -95,7 +95,7 @@ def paint_scale(painter: QPainter, drawing: Drawing, scale: ChartScale) -> None:
         painter.drawLine(QPointF(frame.left(), y), QPointF(frame.right(), y))
         painter.setPen(now.dim)
         label = QRectF(0, y - metrics.height() / 2, frame.left() - S8, metrics.height())
-        painter.drawText(label, Qt.AlignmentFlag.AlignRight, round_short(tokens))
+        painter.drawText(label, Qt.AlignmentFlag.AlignRight, short(tokens))
     _paint_turns(painter, drawing, scale, metrics)
     painter.setPen(QPen(now.faint, 1))
     painter.drawLine(frame.bottomLeft(), frame.bottomRight())
@@ -165,7 +165,7 @@ def paint_limits(
         y = round(scale.y(tokens)) + 0.5
         painter.setPen(QPen(colour, 1.2, style))
         painter.drawLine(QPointF(frame.left(), y), QPointF(frame.right(), y))
-        words = f"{name} {round_short(tokens)}"
+        words = f"{name} {short(tokens)}"
         # Below its line, where the one above leaves no room.
         top = y - metrics.height() - 1 if y - metrics.height() > last else y + 1
         last = top + metrics.height()

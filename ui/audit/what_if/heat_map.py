@@ -29,7 +29,7 @@ from explorer.audit.simulation.sweep import Sweep, SweepCell
 from explorer.compaction.reasons import share_text
 from ui.theme import S4, S8, on_theme_changed, scaled, small_font, theme
 from ui.theme.tokens import blend
-from ui.widgets.figures import count, full, round_short
+from ui.widgets.figures import count, full, short
 
 _LEAST_SHARE, _MOST_SHARE = 0.06, 0.62
 """How much of the colour the smallest and the largest figure get: text stays readable on all."""
@@ -50,13 +50,13 @@ class CellFigure:
 
 
 FIGURES = (
-    CellFigure("sent", "Tokens sent", lambda c: c.sent, lambda c: round_short(c.sent),
+    CellFigure("sent", "Tokens sent", lambda c: c.sent, lambda c: short(c.sent),
            "fewest tokens", "most tokens"),
     CellFigure("cost", "Cost", lambda c: c.cost or 0.0, lambda c: f"${c.cost or 0.0:,.2f}",
            "cheapest", "dearest"),
     CellFigure("compactions", "Compactions", lambda c: c.compactions, lambda c: full(c.compactions),
            "fewest", "most"),
-    CellFigure("largest", "Largest context", lambda c: c.largest, lambda c: round_short(c.largest),
+    CellFigure("largest", "Largest context", lambda c: c.largest, lambda c: short(c.largest),
            "smallest", "largest"),
     CellFigure("split", "Turns split", lambda c: c.split_turns, lambda c: share_text(c.split_turns),
            "fewest turns", "most turns"),
@@ -73,8 +73,8 @@ def words_of(cell: SweepCell) -> str:
     )
     return (
         f"Keep {full(cell.keep)}, reserve {full(cell.reserve)}: "
-        f"{count(cell.compactions, 'compaction')}, {round_short(cell.sent)} tokens sent{cost}, "
-        f"largest context {round_short(cell.largest)}, {share_text(cell.split_turns)} of the turns "
+        f"{count(cell.compactions, 'compaction')}, {short(cell.sent)} tokens sent{cost}, "
+        f"largest context {short(cell.largest)}, {share_text(cell.split_turns)} of the turns "
         f"split{large}."
     )
 
@@ -203,7 +203,7 @@ class HeatMap(QWidget):
         painter.drawText(title, Qt.AlignmentFlag.AlignLeft, "keep recent, tokens →")
         painter.drawText(QRectF(0, 0, frame.left() - S8, metrics.height()),
                          Qt.AlignmentFlag.AlignRight, "reserve ↓")  # fmt: skip
-        widest = max(metrics.horizontalAdvance(round_short(keep)) for keep in sweep.keeps) + S4
+        widest = max(metrics.horizontalAdvance(short(keep)) for keep in sweep.keeps) + S4
         every = max(1, -(-int(widest) // max(1, int(frame.width() / len(sweep.keeps)))))
         for column, keep in enumerate(sweep.keeps):
             if column % every and keep != self._in_force[0]:
@@ -212,13 +212,13 @@ class HeatMap(QWidget):
             middle = self.rect_of(0, column).center().x()
             place = QRectF(middle - widest, frame.top() - metrics.height() - 2, 2 * widest,
                            metrics.height())  # fmt: skip
-            painter.drawText(place, Qt.AlignmentFlag.AlignHCenter, round_short(keep))
+            painter.drawText(place, Qt.AlignmentFlag.AlignHCenter, short(keep))
         for row, reserve in enumerate(sweep.reserves):
             self._head_ink(painter, reserve == self._in_force[1])
             cell = self.rect_of(row, 0)
             place = QRectF(0, cell.center().y() - metrics.height() / 2, frame.left() - S8,
                            metrics.height())  # fmt: skip
-            painter.drawText(place, Qt.AlignmentFlag.AlignRight, round_short(reserve))
+            painter.drawText(place, Qt.AlignmentFlag.AlignRight, short(reserve))
 
     def _head_ink(self, painter: QPainter, in_force: bool) -> None:
         painter.setPen(theme().ink if in_force else theme().dim)

@@ -19,7 +19,7 @@ from explorer.compaction.reasons import share_text
 from ui.audit.what_if.chart import SIGN, paint_sign
 from ui.audit.what_if.lines import SignKind, WalkLine
 from ui.theme import RADIUS, S4, S8, bind_font, on_theme_changed, scaled, small_font, theme
-from ui.widgets.figures import count, full, round_short
+from ui.widgets.figures import count, full, short
 from ui.widgets.flow import FlowLayout
 from ui.widgets.table import RIGHT, Column, Table, TableModel
 
@@ -167,7 +167,7 @@ def _keeps(line: WalkLine) -> str:
         return "—"
     if policy.profile.cut_unit == "rounds":
         return count(policy.settings.keep_rounds, "round")
-    return round_short(policy.settings.keep_recent_tokens)
+    return short(policy.settings.keep_recent_tokens)
 
 
 def _split_share(line: WalkLine) -> str:
@@ -205,7 +205,7 @@ COLUMNS: list[Column[WalkLine]] = [
     ),
     Column(
         "Threshold",
-        lambda line: "—" if line.found.is_recorded else round_short(line.found.threshold),
+        lambda line: "—" if line.found.is_recorded else short(line.found.threshold),
         RIGHT, tip="Above so many tokens the context is compacted",
         detail=lambda line: f"of a window of {full(line.found.window)} tokens",
     ),

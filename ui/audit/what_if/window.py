@@ -27,7 +27,7 @@ from ui.audit.what_if.totals import LineLegend, TotalsTable
 from ui.theme import S8, S12, S16, bind_font, set_tone, ui_font
 from ui.widgets.choice import ChoiceBox
 from ui.widgets.dialogs import fit
-from ui.widgets.figures import count, round_short
+from ui.widgets.figures import count, short
 from ui.widgets.flow import wrapping_row
 from ui.widgets.labels import Caption, Hairline
 from ui.widgets.loader import Loader
@@ -146,9 +146,7 @@ class AddedRules(QWidget):
             keep_recent_tokens=self.keep.value(),
             reserve_tokens=self.reserve.value(),
         )
-        sizes = (
-            f"keep {round_short(self.keep.value())}, reserve {round_short(self.reserve.value())}"
-        )
+        sizes = f"keep {short(self.keep.value())}, reserve {short(self.reserve.value())}"
         return Policy(profile, settings, f"{profile.title}: {sizes}")
 
 
@@ -365,8 +363,8 @@ class WhatIfWindow(QDialog):
             )
         else:
             facts = (
-                f"Nothing would be compacted: the context takes {round_short(largest)} tokens at "
-                f"most, and the window {round_short(self._window)}. A smaller window, below, shows "
+                f"Nothing would be compacted: the context takes {short(largest)} tokens at "
+                f"most, and the window {short(self._window)}. A smaller window, below, shows "
                 "where the rules differ."
             )
         self.facts.setText(facts)

@@ -17,7 +17,6 @@ from explorer.audit.provenance import (
     time_known,
     usage_known,
 )
-from explorer.compaction.profile import PROFILES
 from explorer.services.document import Document
 from explorer.session.describe import describe
 from explorer.session.entries import (
@@ -51,7 +50,7 @@ from ui.conversation.view.parts import (
     plain_parts,
     text_parts,
 )
-from ui.map.folds import clock, fold_of, sized
+from ui.map.folds import clock, sized
 from ui.theme import role_icon, role_name, role_token
 from ui.widgets.figures import count, short
 from ui.widgets.message_blocks import CallBlock, JsonBlock, PlainBlock, blocks, shell_remarks
@@ -416,12 +415,4 @@ def _named(entry: Entry, answers: list[CallAnswer]) -> list[CallAnswer]:
 
 
 def _sizes(document: Document, entry: int, kind: Kind) -> tuple[int, int] | None:
-    if kind is not Kind.COMPACTION:
-        return None
-    try:
-        # As the map counts them.
-        weights = document.weights_for(PROFILES["explorer"])
-        fold = fold_of(document.tree, entry, weights)
-    except KeyError:
-        return None
-    return fold.tokens_before, fold.tokens_after
+    return document.sizes_around(entry) if kind is Kind.COMPACTION else None

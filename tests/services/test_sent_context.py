@@ -1,0 +1,217 @@
+"""What is shown as the context is what a provider receives, message by message."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from explorer.commands.entries import message_json
+from explorer.compaction.profile import PROFILES
+from explorer.models.client import EXTRACTIVE, CancelToken, ModelClient, ModelClientConfig
+from explorer.services.agent import outgoing_of
+from explorer.services.agent_turns import SessionTurns
+from explorer.services.auto_compaction.controller import AutomaticCompaction
+from explorer.services.document import Document
+from explorer.services.effective_rules import EffectiveRules
+from explorer.services.sent_context import SentContext, sent_context
+from explorer.store import Store
+from explorer.workbench import Workbench
+from tests.models.server import Answer, ChatServer
+from tests.services.clock import Clock
+
+MODEL = "openai/test-model"
+PIXEL = {"type": "image", "mimeType": "image/png", "data": "aGVsbG8="}
+SIGNED = {"type": "thinking", "thinking": "signed", "thinkingSignature": "c2ln"}
+UNSIGNED = {"type": "thinking", "thinking": "unsigned thoughts"}
+TEXT = {"type": "text", "text": "said"}
+BLOCKS = st.lists(
+    st.sampled_from(["text", "blank", "signed", "unsigned", "call", "call"]), max_size=4
+)
+MESSAGES = st.one_of(
+    st.tuples(st.just("user"), st.sampled_from(["text", "blank", "picture"])),
+    st.tuples(
+        st.just("reply"), BLOCKS, st.sampled_from(["stop", "stop", "error", "aborted", "length"]),
+        st.sampled_from(["test-model", "other-model"]),
+    ),
+    st.tuples(st.just("result"), st.sampled_from(["text", "blank", "picture"]), st.integers(0, 2)),
+    st.tuples(st.just("bash"), st.booleans()),
+    st.tuples(st.just("note"), st.just("")),
+    st.tuples(st.just("compaction"), st.integers(0, 5)),
+)  # fmt: skip
+
+
+def content_of(what: str) -> list[dict[str, Any]]:
+    return {
+        "text": [TEXT],
+        "blank": [{"type": "text", "text": " \n"}],
+        "picture": [TEXT, PIXEL],
+    }[what]
+
+
+def lines_of(steps: list[tuple[Any, ...]]) -> list[dict[str, Any]]:
+    """A session of pi with these steps, one below the other."""
+    lines: list[dict[str, Any]] = [
+        {"type": "session", "version": 3, "id": "s", "timestamp": "2026-03-02T08:00:00.000Z",
+         "cwd": "/work"},
+    ]  # fmt: skip
+    calls: list[str] = []
+
+    def add(entry: dict[str, Any]) -> None:
+        at = len(lines)
+        lines.append(
+            {"id": f"{at:08x}", "parentId": f"{at - 1:08x}" if at > 1 else None,
+             "timestamp": "2026-03-02T08:00:00.000Z", **entry}
+        )  # fmt: skip
+
+    def message(**value: Any) -> None:
+        add({"type": "message", "message": {"timestamp": 1772438400000, **value}})
+
+    message(role="user", content=[TEXT])
+    for step in steps:
+        match step:
+            case ("user", what):
+                message(role="user", content=content_of(what))
+            case ("reply", blocks, stop, model):
+                content: list[dict[str, Any]] = []
+                for block in blocks:
+                    if block == "call":
+                        calls.append(f"c{len(lines)}.{len(content)}")
+                        content.append({"type": "toolCall", "id": calls[-1], "name": "read",
+                                        "arguments": {"path": "a.py"}})  # fmt: skip
+                    else:
+                        known = {"signed": [SIGNED], "unsigned": [UNSIGNED]}
+                        content += known[block] if block in known else content_of(block)
+                message(role="assistant", content=content, stopReason=stop, provider="openai",
+                        model=model, api="anthropic-messages")  # fmt: skip
+            case ("result", what, back):
+                call = calls[-1 - back] if back < len(calls) else "nobody-called"
+                message(role="toolResult", toolCallId=call, toolName="read",
+                        content=content_of(what), isError=False)  # fmt: skip
+            case ("bash", excluded):
+                message(role="bashExecution", command="ls", output="a.py", exitCode=0,
+                        cancelled=False, truncated=False, excludeFromContext=excluded)  # fmt: skip
+            case ("note", _):
+                add({"type": "custom_message", "customType": "x", "content": "a note",
+                     "display": True})  # fmt: skip
+            case ("compaction", back):
+                kept = max(1, len(lines) - 1 - back)
+                add({"type": "compaction", "summary": "All that was.", "tokensBefore": 9,
+                     "firstKeptEntryId": f"{kept:08x}"})  # fmt: skip
+    return lines
+
+
+def received(message: dict[str, Any]) -> dict[str, Any]:
+    """A message of a chat completion, in the words of the command."""
+    content = message.get("content") or ""
+    parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    calls = message.get("tool_calls") or []
+    return {
+        "role": message["role"],
+        "text": "\n\n".join(part["text"] for part in parts if part["type"] == "text"),
+        "pictures": sum(part["type"] == "image_url" for part in parts),
+        "calls": [
+            {"id": call["id"], "name": call["function"]["name"],
+             "arguments": json.loads(call["function"]["arguments"])}
+            for call in calls
+        ],
+        "answers": message.get("tool_call_id"),
+        "thinking": [part["thinking"] for part in message.get("thinking_blocks") or ()],
+    }  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def place() -> Iterator[tuple[ChatServer, ModelClient]]:
+    with ChatServer() as server:
+        client = ModelClient(ModelClientConfig(api_base=server.url, timeout_s=20))
+        yield server, client
+        client.close()
+
+
+async def asked(document: Document, profile_name: str) -> tuple[SentContext, Document]:
+    """Send a message, go back to it, and see what is shown as sent there."""
+    profile = PROFILES[profile_name]
+    rules = EffectiveRules.of(profile, EXTRACTIVE)
+    automatic = AutomaticCompaction(document, lambda: rules)
+    try:
+        result = await SessionTurns(
+            document, MODEL, None, CancelToken(), lambda _event: None, automatic
+        ).say("And now?")
+    finally:
+        automatic.close()
+    assert result.end == "done", result.error
+    reply = document.leaf
+    await document.writer.move_leaf(document.tree.columns.parent[reply])
+    outgoing = outgoing_of(document.agent_prompt, MODEL, None)
+    return sent_context(document, profile, outgoing), document
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(MESSAGES, max_size=12), st.sampled_from([*PROFILES]))
+def test_what_is_shown_is_what_the_provider_receives(
+    place: tuple[ChatServer, ModelClient], steps: list[tuple[Any, ...]], profile: str
+) -> None:
+    server, client = place
+    server.forget()
+    server.plan(Answer(text="Here."))
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "s.jsonl"
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines_of(steps)))
+        bench = Workbench(Store.open(Path(folder) / "s.db"), client, clock_ms=Clock())
+        try:
+            document = bench.open_blocking(bench.import_blocking(path).key)
+            shown, document = asyncio.run(asked(document, profile))
+        finally:
+            bench.store.close()
+    there = [received(one) for one in server.requests[-1]["messages"] if one["role"] != "system"]
+    # The words of chat completions have no place for thinking: the provider's library drops it.
+    assert [{**message_json(one), "thinking": []} for one in shown.messages] == there
+    context = document.context()
+    sources = {one.source for one in shown.messages}
+    assert set(shown.unsent) == set(context.messages) - sources
+    assert all(shown.unsent.values())
+
+
+def test_every_change_is_named_and_counted_as_it_is_sent(tmp_path: Path) -> None:
+    steps: list[tuple[Any, ...]] = [
+        ("reply", ["unsigned", "text", "call", "call"], "stop", "test-model"),
+        ("result", "picture", 0),
+        ("reply", ["text"], "aborted", "test-model"),
+        ("reply", ["unsigned"], "stop", "test-model"),
+        ("result", "text", 5),
+    ]
+    path = tmp_path / "s.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines_of(steps)))
+    client = ModelClient()
+    bench = Workbench(Store.open(tmp_path / "s.db"), client, clock_ms=Clock())
+    try:
+        document = bench.open_blocking(bench.import_blocking(path).key)
+        outgoing = outgoing_of(document.agent_prompt, MODEL, None)
+        shown = sent_context(document, PROFILES["explorer"], outgoing)
+        blind = sent_context(document, PROFILES["explorer"], replace(outgoing, pictures=False))
+    finally:
+        client.close()
+        bench.store.close()
+    assert [(one.role, one.source) for one in shown.messages] == [
+        ("user", 0), ("assistant", 1), ("tool", 2), ("user", 2),
+    ]  # fmt: skip
+    assert "thinking is not sent" in shown.changed[1]
+    assert "Calls without a result" in shown.changed[1]
+    assert "picture follows" in shown.changed[2]
+    assert "stopped" in shown.unsent[3]
+    assert "without text or call" in shown.unsent[4]
+    assert "Its call is not sent" in shown.unsent[5]
+    estimate = document.tree.columns.estimate
+    assert shown.tokens_of(0) == estimate[0]
+    # "said", "read" and {"path":"a.py"}: 23 units, of the call that has a result.
+    assert shown.tokens_of(1) == 6 < estimate[1]
+    assert "no pictures" in blind.changed[2]
+    assert [one.role for one in blind.messages] == ["user", "assistant", "tool"]
