@@ -116,6 +116,8 @@ class Template:
     short: bool = False
     wrapped: bool = False
     analysed: bool = False
+    is_default: bool = False
+    """The instructions name no sections: these are the usual ones."""
 
 
 def read_template(instructions: str) -> Template:
@@ -138,7 +140,7 @@ def read_template(instructions: str) -> Template:
         if _SHORT.search(instructions):
             return Template((), short=True)
     if len(headings) < 2:
-        return replace(read_template(_DEFAULT), wrapped=wrapped)
+        return replace(read_template(_DEFAULT), wrapped=wrapped, is_default=True)
     return Template(tuple(headings), wrapped=wrapped)
 
 
@@ -161,6 +163,7 @@ def meaning(words: str, *, parent: bool) -> SectionSubject:
     )
 
 
+NOT_FOLLOWED = "Picked by rules, without a language model, which cannot follow this instruction"
 ANSWER_TO = "in answer to: "
 RAN = "Commands (results not shown)"
 LISTED = (ItemKind.FILE, ItemKind.CHANGE, ItemKind.COMMAND)
@@ -192,7 +195,7 @@ _FILE_TAGS = re.compile(
 _EMPTY = re.compile(
     r"^\W*\(?(?:none(?: yet)?|n/?a|nothing(?: yet)?|empty|not applicable|tbd)\)?\W*$", re.IGNORECASE
 )
-_LONG_LINE = 300
+_LONG_LINE = 800
 """Characters of a line of a summary from which its sentences are single items."""
 _BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX~>-]\]\s+)?")
 
@@ -229,7 +232,7 @@ def summary_items(text: str) -> list[tuple[ItemKind, str]]:
             section = meaning(words.strip(" :*_"), parent=False)
             continue
         line = _BULLET.sub("", raw).strip()
-        if not line or _EMPTY.match(line) or set(line) <= set("-=*_ ") or line.startswith("```"):
+        if not line or line.startswith(NOT_FOLLOWED) or _EMPTY.match(line) or set(line) <= set("-=*_ ") or line.startswith("```"):
             continue
         items += _line_items(section, line)
     return items + [(kind, path) for kind, path in files if path]

@@ -1,0 +1,331 @@
+"""What a later statement changed: the earlier one goes, or tells the new value in its place.
+
+By ``explorer.facts.comparison`` where both use the same words; besides, where the later one says
+that something changed ("now", "moved", "too small", "from now on"), by the measure of the value
+(a date for a date, shops for shops) and a telling word in common; and for names: somebody who takes
+over or is away, a thing that is called otherwise.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from explorer.facts import FactKind, Mention
+from explorer.facts.comparison import Rule, mark_changed
+from explorer.facts.entry_texts import Speaker
+from explorer.facts.statements import is_question, kinds_of
+from explorer.facts.text import statement_key, terms
+from explorer.models.offline.extractive.items import STANDING, Item, ItemKind
+from explorer.models.offline.extractive.sections import LISTED
+from explorer.models.offline.extractive.values import MEASURED, Value, in_digits, values_in
+
+_NOT_STATED = (ItemKind.LATEST, ItemKind.ERROR, *LISTED)
+_LOOK_BACK = 400
+"""Earlier clauses with a value that a change is looked for in."""
+_FEW = 3
+"""Telling words of a statement that names no subject ("make it four weeks")."""
+_MORE = 2
+"""Telling words that an earlier statement must have of its own to be told with the new value."""
+_CLAUSE = re.compile(r"(?<=[.!?;])\s+|[,;:]\s+(?:and |but |so )?|\s+(?:and|but|while)\s+")
+_CHANGES = re.compile(
+    r"\b(?:now|instead|actually|after all|any ?more|correction|from (?:now|here|today) on|as of|"
+    r"scratch that|moved|slipped|put back|postponed|brought forward|extended|back to|no longer|"
+    r"rather|changed?|shorter|longer|too (?:small|big|large|tight|much|many|little|few|short|long|"
+    r"low|high|slow)|let it be|make (?:it|that|them)|brings? (?:us|it|them) to|this (?:week|month)|"
+    r"raised?|lower(?:ed)?|bump|increased?|decreased?|reduced?|relax|tighten|new)\b",
+    re.IGNORECASE,
+)
+_DEADLINE = re.compile(r"\b(?:deadline|due|ends?|until|hand(?:ed)? in|deliver\w*|by)\b", re.I)
+_COUNTS_ONLY = re.compile(r"\b(?:another|more|further|extra|additional|took|takes|ran|after)\b", re.I)
+_INSTEAD_OF = re.compile(
+    r"\b(?:instead of|rather than|in place of|no longer(?: use)?|away from) "
+    r"(?:the |an? |our |using )?([\w./@+-]+(?: (?!for\b|in\b|to\b|because\b|let)[\w./@+-]+)?)",
+    re.IGNORECASE,
+)
+_FINITE = re.compile(
+    r"\b(?:is|are|was|were|has|have|had|must|may|can|should|will|do|does|did|isn't|don't|\w{3,}s|"
+    r"\w{3,}ed)\b",
+    re.IGNORECASE,
+)
+_AWAY = re.compile(
+    r"\b(?P<name>[A-ZÀ-Þ][\wÀ-ÿ-]+) (?:is|has|goes|went|was|will be)(?: just| now)? "
+    r"(?:ill|sick|away|off|out|gone|retired|left|on (?:leave|holiday|vacation|parental)\b|quit)"
+)
+_DUTY = re.compile(
+    r"\b(?P<name>[A-ZÀ-Þ][\wÀ-ÿ-]+)(?: from \w+| in \w+)? (?P<verb>owns?|manages?|tests?|checks?|"
+    r"maintains?|supervises?|leads?|handles?|runs?|reviews?|approves?|does|looks? after|has the|"
+    r"is (?:on call|on duty|responsible|in charge|our|my|the))\b(?P<rest>[^,.;]*)"
+)
+_CALLED = re.compile(
+    r"\bcall(?:ing|ed)? (?P<what>it|this|that|them|(?:the|our|my) [\w -]+?) "
+    r"[\"“'`]?(?P<new>[A-ZÀ-Þ][^\"”'`,.;]*?|\w+[_-][\w-]+)[\"”'`]?(?= (?:now|from)\b|[,.;]|$)"
+)
+_NAMING = re.compile(
+    r"\b(?:title|name|called|calling|named|codename)\b[^\"“`]{0,20}[\"“`](?P<old>[^\"”`]+)[\"”`]", re.I
+)
+_WAS = re.compile(r"[,;] (?P<old>\w+[_-][\w-]+) (?:was|used to)\b")
+_RENAME = re.compile(r"\brename[sd]? [`\"“]?(?P<old>[\w./-]+)[`\"”]? (?:to|into) [`\"“]?(?P<new>[\w./-]+)")
+_NOT_SO = re.compile(r"\b(?P<new>[A-ZÀ-Þ]\w+), not (?P<old>[A-ZÀ-Þ]\w+)\b")
+
+
+@dataclass(slots=True)
+class _Clause:
+    """A clause of an item that holds values."""
+
+    item: Item
+    text: str
+    values: tuple[Value, ...]
+
+
+def drop_changed(items: Sequence[Item]) -> None:
+    """Takes out of the items what later ones of the user's changed."""
+    stated = [item for item in items if item.alive and _is_stated(item)]
+    _by_words(stated, items)
+    _by_values([item for item in items if item.alive and item.kind not in _NOT_STATED])
+    for item in stated:
+        if item.alive and not item.inherited and item.speaker is Speaker.USER:
+            before = [one for one in items[: item.order] if one.kind not in _NOT_STATED]
+            _by_person(item, before)
+            _by_name(item, before)
+
+
+def _is_stated(item: Item) -> bool:
+    said = item.speaker in (Speaker.USER, Speaker.SUMMARY)
+    return said and item.kind not in _NOT_STATED and not is_question(item.text)
+
+
+# by words --------------------------------------------------------------------------------------
+
+
+def _by_words(stated: Sequence[Item], items: Sequence[Item]) -> None:
+    rules: list[tuple[Item, str, Rule]] = []
+    for item in stated:
+        _drop_named(item, items)
+        rules += [(item, text, rule) for text, rule in _rules(item)]
+    mark_changed([rule for _, _, rule in rules])
+    changed = [(item, text, rule) for item, text, rule in rules if rule.replaced_by]
+    for item, text, _ in changed:
+        _take_out(item, text)
+    for item in items:
+        if item.speaker is Speaker.ASSISTANT and item.facts:
+            item.alive &= not any(_echoes(item, rule) for _, _, rule in changed)
+
+
+def _rules(item: Item) -> list[tuple[str, Rule]]:
+    """The clauses of a sentence that give a value; all of it where none does so alone."""
+    parts = [(part, _rule(item, part)) for part in _CLAUSE.split(item.text)]
+    parts = [(part, rule) for part, rule in parts if rule.figures]
+    if parts and all(rule.about for _, rule in parts):
+        return parts
+    whole = _rule(item, item.text)
+    return [(item.text, whole)] if whole.figures or item.kind in STANDING else []
+
+
+def _rule(item: Item, text: str) -> Rule:
+    text = in_digits(text)
+    mention = Mention(FactKind.CONSTRAINT, text, statement_key(text), 0, len(text))
+    return Rule(item.order, [mention])
+
+
+def _echoes(item: Item, old: Rule) -> bool:
+    """Whether an item says what was changed, and the old value with it."""
+    values = {figure.key for figure in old.figures}
+    same = any(figure.key in values for figure in Rule(0, [_rule(item, item.text).mentions[0]]).figures)
+    return same and bool(old.about) and old.about <= item.terms
+
+
+def _drop_named(new: Item, before: Sequence[Item]) -> None:
+    """Drop what a decision names as what it takes the place of."""
+    for match in _INSTEAD_OF.finditer(new.text) if new.kind in STANDING else ():
+        named = terms(match[1])
+        for old in before[: new.order] if named else ():
+            # "config.toml" is a path still where TOML is given up.
+            words = old.terms - terms(" ".join(fact.text for fact in old.facts))
+            about = words - named
+            is_one_thing = len(about) == 1 or about & (new.terms - named)
+            if named <= words and is_one_thing and old.kind not in _NOT_STATED:
+                old.alive = False
+
+
+# by values ---------------------------------------------------------------------------------------
+
+
+def _by_values(items: Sequence[Item]) -> None:
+    earlier: list[_Clause] = []
+    for item in items:
+        if not item.alive:
+            continue
+        values = values_in(item.text)
+        says_so = item.speaker is Speaker.USER and not item.inherited and not is_question(item.text)
+        if values and says_so and _CHANGES.search(item.text):
+            for value in values:
+                _replace(item, value, earlier)
+        elif values and item.speaker is Speaker.ASSISTANT:
+            _measured_again(item, values, earlier)
+        earlier += _clauses(item)
+        del earlier[:-_LOOK_BACK]
+
+
+def _clauses(item: Item) -> Iterator[_Clause]:
+    for part in _CLAUSE.split(item.text):
+        if values := values_in(part):
+            yield _Clause(item, part, values)
+
+
+def _replace(new: Item, value: Value, earlier: Sequence[_Clause]) -> None:
+    """Puts a value in the place of the one that it changed, and out of every echo of that."""
+    best, most = None, 0.0
+    others = {one.key.split()[0] for one in values_in(new.text) if one.key != value.key}
+    for at, old in enumerate(earlier):
+        for was in old.values:
+            if was.family != value.family and not (value.family and was.family == "" and _counts(value)):
+                continue
+            if was.key == value.key or any(one.key == value.key for one in old.values):
+                continue
+            shared = _in_common(new, value, old, was, others)
+            if not shared and len(_about(new.text, value)) <= _FEW and at >= len(earlier) - _FEW:
+                shared = 0.5
+            if shared and shared >= most:
+                best, most = (old, was), shared
+    if best is None:
+        return
+    clause, was = best
+    _put(clause.item, clause.text, was, value)
+    for old in earlier:
+        if old.item is clause.item or not old.item.alive:
+            continue
+        echo = next((one for one in old.values if one[:2] == was[:2]), None)
+        if echo is not None and _about(old.item.text, was) & (
+            _about(clause.item.text, was) | _about(new.text, value)
+        ):
+            _put(old.item, old.text, echo, value)
+
+
+def _counts(value: Value) -> bool:
+    return value.family not in MEASURED and value.family not in ("date", "clock")
+
+
+def _in_common(new: Item, value: Value, old: _Clause, was: Value, others: set[str]) -> float:
+    """How many telling words say that two statements are about one thing."""
+    if _COUNTS_ONLY.search(new.text) and value.family in MEASURED:
+        return 0
+    shared = float(len(_about(new.text, value) & _about(old.item.text, was)))
+    shared += _counts(value) and value.family == was.family
+    shared += was.key.split()[0] in others
+    if value.family == "date":
+        shared += bool(_DEADLINE.search(new.text) and _DEADLINE.search(old.item.text))
+    return shared
+
+
+def _about(text: str, value: Value) -> frozenset[str]:
+    words = terms(text.replace(value.text, " "))
+    return frozenset(word for word in words if not word[0].isdigit())
+
+
+def _measured_again(new: Item, values: Sequence[Value], earlier: Sequence[_Clause]) -> None:
+    """A state that the assistant reports anew takes the place of the one it reported before."""
+    for old in earlier:
+        if old.item.speaker is not Speaker.ASSISTANT and not old.item.inherited:
+            continue
+        for was in old.values:
+            for value in values:
+                if was.family != value.family or was.key == value.key or not was.family:
+                    continue
+                before, after = _about(old.text, was), _about(new.text, value)
+                if old.item.alive and before and before <= after and len(before) <= _FEW:
+                    _take_out(old.item, old.text)
+
+
+def _put(item: Item, clause: str, was: Value, value: Value) -> None:
+    """Takes a clause out where the rest is whole; else tells the new value in brackets."""
+    rest = _without(item.text, clause)
+    own = _about(clause, was)
+    if item.speaker is Speaker.ASSISTANT:
+        item.alive = False
+    elif rest and _is_whole(rest):
+        item.text = rest
+    elif len(own) > _MORE or (rest and len(own) >= _MORE):
+        item.text = item.text.replace(was.text, f"[{value.text}]", 1)
+    else:
+        _take_out(item, clause)
+
+
+def _take_out(item: Item, clause: str) -> None:
+    rest = _without(item.text, clause)
+    item.alive = bool(rest) and _is_whole(rest) and not item.speaker is Speaker.ASSISTANT
+    if item.alive:
+        item.text = rest
+        item.facts = tuple(fact for fact in item.facts if fact.text in rest)
+
+
+def _without(text: str, clause: str) -> str:
+    """The text without a clause and the joint beside it, begun with a capital letter."""
+    at = text.find(clause)
+    if at < 0 or clause == text:
+        return ""
+    head = re.sub(r"(?:[,;:]|\s+(?:and|but|so|while))*\s*$", "", text[:at])
+    tail = re.sub(r"^\s*(?:[,;:.!?]|(?:and|but|so|while)\b|\s)*", "", text[at + len(clause) :])
+    if head and head[-1] not in ".!?" and tail:
+        ends = clause.rstrip()[-1:] in ".!?" or text[at + len(clause) :].lstrip()[:1] in ".!?"
+        return f"{head}. {tail}" if ends else f"{head}, {tail}"
+    rest = f"{head} {tail}".strip()
+    return rest[:1].upper() + rest[1:] if not head else rest
+
+
+def _is_whole(text: str) -> bool:
+    """Whether what is left of a sentence is one."""
+    words = text.split()
+    return len(words) >= 3 and (_FINITE.search(text) is not None or bool(kinds_of(text, by_user=True)))
+
+
+# by names ----------------------------------------------------------------------------------------
+
+
+def _by_person(new: Item, before: Sequence[Item]) -> None:
+    """Duties of somebody who is away, and those that somebody else has now."""
+    away = [match["name"] for match in _AWAY.finditer(new.text)]
+    taken = list(_DUTY.finditer(new.text)) if _CHANGES.search(new.text) else []
+    for old in before:
+        for clause in _CLAUSE.split(old.text) if old.alive and (away or taken) else ():
+            had = _DUTY.search(clause)
+            named = had["name"] if had else ""
+            if not named:
+                named = next((one for one in away if re.search(rf"\b(?:is|with) (?:\w+\. )?{one}\b", clause)), "")
+            if named in away:
+                _take_out(old, clause)
+            elif had and any(_same_duty(had, now) for now in taken):
+                _take_out(old, clause)
+
+
+def _same_duty(had: re.Match[str], now: re.Match[str]) -> bool:
+    if had["name"] == now["name"]:
+        return False
+    same_verb = had["verb"].rstrip("s") == now["verb"].rstrip("s")
+    return same_verb and bool(terms(had["rest"]) & terms(now["rest"]))
+
+
+def _by_name(new: Item, before: Sequence[Item]) -> None:
+    """What is called otherwise now: it is named by its new name."""
+    pairs = [(m["old"], m["new"]) for form in (_RENAME, _NOT_SO) for m in form.finditer(new.text)]
+    called = _CALLED.search(new.text)
+    if called and _CHANGES.search(new.text):
+        was = _WAS.search(new.text)
+        names = [m["old"] for one in before if one.alive for m in _NAMING.finditer(one.text)]
+        old = was["old"] if was else names[-1] if names else ""
+        pairs += [(old, called["new"])] if old else []
+    for old_name, name in pairs:
+        form = re.compile(rf"(?<!\w){re.escape(old_name)}(?!\w)")
+        for item in before:
+            if item.alive and form.search(item.text):
+                _rename(item, form, name)
+
+
+def _rename(item: Item, form: re.Pattern[str], name: str) -> None:
+    clause = next((one for one in _CLAUSE.split(item.text) if form.search(one)), item.text)
+    naming = _NAMING.search(clause) or name in item.text
+    if item.speaker is Speaker.ASSISTANT or naming:
+        _take_out(item, clause)
+    else:
+        item.text = form.sub(f"[{name}]", item.text)

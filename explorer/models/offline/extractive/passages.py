@@ -1,0 +1,124 @@
+"""Passages: whole sentences of a text, each with the sentence that it leans on.
+
+A sentence that cannot stand alone ("Never exceed it without approval.") forms one passage with the
+one before it, a line that ends in a colon one with the list below it. Headings, tables and what is
+no prose are left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from explorer.facts.commands import fences
+from explorer.facts.errors import is_failure
+from explorer.facts.statements import kinds_of
+from explorer.facts.text import Sentence, sentences, terms, word_set
+
+LONGEST = 600
+"""Characters of a passage."""
+_FEW_TERMS = 2
+"""Telling words below which a sentence with a pronoun leans on the one before."""
+_JOINTS = word_set("but however and also btw so oh") | {"", "and also", "oh and also"}
+_LONGEST_JOINT = 20
+"""Characters between two parts of one sentence."""
+_LEANS = re.compile(
+    r"^\W*(?:(?:and|but|so|also|or|then|otherwise|plus)\b\W*)*(?:it|its|it's|they|them|their|this|that|"
+    r"that's|these|those|he|she|his|her|both|neither|either|the (?:former|latter|same|rest|others?)|"
+    r"otherwise|instead|therefore|same|such|which|because|except|unless|until then|that way)\b",
+    re.IGNORECASE,
+)
+_POINTS = re.compile(r"\b(?:it|them|they|this|that|these|those|one|there)\b", re.IGNORECASE)
+_MARKUP = re.compile(r"^\W*(?:\*\*|__)|(?:\*\*|__)(?=\s|[:.,;!?)]|$)|\*\*")
+_NO_PROSE = re.compile(r"^\s*[|+<>{}$➜/@=#]|^\s*\[\w+\]\s|^\s*\d+[→|]|[{};]\s*$|\\n|✗")
+_TOGETHER = " "
+
+
+def passages(text: str) -> list[str]:
+    """The passages of a text in order, each on one line."""
+    found: list[str] = []
+    before: Sentence | None = None
+    for sentence in _whole(text):
+        line = _clean(sentence.text)
+        if not line or sentence.text.startswith("|"):
+            before = None
+            continue
+        joined = _joined(found[-1], line, before, sentence) if found and before else None
+        if joined is not None:
+            found[-1] = joined
+        else:
+            found.append(line)
+        before = sentence
+    return [one for one in found if one[-1] != ":" and is_prose(one)]
+
+
+def is_prose(line: str) -> bool:
+    """Whether a line is somebody's words, and neither a log nor code."""
+    if _NO_PROSE.search(line) or is_failure(line) and not kinds_of(line, by_user=True):
+        return False
+    letters = sum(one.isalpha() or one.isspace() for one in line)
+    return 2 * letters > len(line) and any(one.isalpha() for one in line)
+
+
+def leans(line: str) -> bool:
+    """Whether a sentence needs the one before it to be understood."""
+    if _LEANS.match(line):
+        return True
+    return len(terms(line)) <= _FEW_TERMS and _POINTS.search(line) is not None
+
+
+def _joined(so_far: str, line: str, before: Sentence, now: Sentence) -> str | None:
+    """Both as one passage; None where the second stands alone, or both are too long together."""
+    if len(so_far) + len(line) >= LONGEST:
+        return None
+    if now.item and so_far[-1] == ":":
+        return f"{so_far} {line}"
+    if now.item and before.item and now.under and now.under == before.under and ": " in so_far:
+        lead = _clean(now.under)
+        return f"{so_far.rstrip(';. ')}; {line}" if so_far.startswith(lead) else None
+    if now.item or now.section != before.section:
+        return None
+    return f"{so_far}{_TOGETHER}{line}" if so_far[-1] == ":" or leans(line) else None
+
+
+def _clean(text: str) -> str:
+    return " ".join(_MARKUP.sub("", text).split())
+
+
+def _whole(text: str) -> Iterator[Sentence]:
+    """The sentences outside of code; those that were split at a semicolon, a dash or a comma are
+    put together again."""
+    pending: Sentence | None = None
+    for sentence in sentences(text, [(start, end) for start, end, _ in fences(text)]):
+        if pending is not None:
+            between = text[pending.end : sentence.start]
+            if (
+                pending.text[-1] not in ".!?…:"
+                and "\n" not in between
+                and between.strip(" ,;-–—\t") in _JOINTS
+                and len(between) < _LONGEST_JOINT
+            ):
+                whole = text[pending.start : sentence.end]
+                pending = pending._replace(text=whole, end=sentence.end)
+                continue
+            yield _ended(text, pending)
+        pending = sentence
+    if pending is not None:
+        yield _ended(text, pending)
+
+
+def _ended(text: str, sentence: Sentence) -> Sentence:
+    """The sentence with the mark that closes it."""
+    mark = text[sentence.end : sentence.end + 1]
+    return sentence._replace(text=sentence.text + mark) if mark in (".", "!", "?") else sentence
+
+
+def up_to(parts: Sequence[str], limit: int) -> list[str]:
+    """As many passages from the first on as fit into a number of characters; at least one."""
+    size, taken = 0, 0
+    for part in parts:
+        size += len(part) + 1
+        if taken and size > limit:
+            break
+        taken += 1
+    return list(parts[:taken])
