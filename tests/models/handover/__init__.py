@@ -4,11 +4,12 @@ A file holds five stretches of conversation, divided by a line of five ``=``, an
 what must be told in the last summary (``told:``, wordings divided by ``|``) and what must not,
 because it was changed or solved (``gone:``). They were written before the summarizer that they
 measure, and without looking at the one before it. ``@listing N``, ``@code N`` and ``@log N``:
-see ``tests.models.stories``.
+see ``tests.models.stories``. Blank lines between the messages are put in when a file is read.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from tests.models.survival import flatten, holds, summary_request
 
 HELD_OUT = ("infra", "research")
 """Sessions that nobody reads for the rules of the summarizer."""
+_MARK = re.compile(r"\n(?=\[(?:User|Assistant|Tool)[a-z ]*\]: )")
 _HERE = Path(__file__).parent
 
 
@@ -61,7 +63,7 @@ def read(path: Path) -> Handover:
             told.append(tuple(part.strip() for part in needle.split("|")))
         elif kind == "gone":
             gone.append(needle)
-    chunks = tuple(expand(chunk).strip() for chunk in body.split("\n=====\n"))
+    chunks = tuple(_MARK.sub("\n\n", expand(chunk).strip()) for chunk in body.split("\n=====\n"))
     return Handover(path.stem, chunks, tuple(told), tuple(gone))
 
 

@@ -24,10 +24,11 @@ from explorer.models.offline.extractive.values import MEASURED, Value, in_digits
 _NOT_STATED = (ItemKind.LATEST, ItemKind.ERROR, *LISTED)
 _LOOK_BACK = 400
 """Earlier clauses with a value that a change is looked for in."""
-_FEW = 3
-"""Telling words of a statement that names no subject ("make it four weeks")."""
+_GENERAL = terms("limit limited cap size number value maximum minimum timeout set raise make take use new")
+"""Words that two different things have in common."""
 _MORE = 2
 """Telling words that an earlier statement must have of its own to be told with the new value."""
+_SENTENCE = re.compile(r"(?<=[.!?])\s+")
 _CLAUSE = re.compile(r"(?<=[.!?;])\s+|[,;:]\s+(?:and |but |so )?|\s+(?:and|but|while)\s+")
 _CHANGES = re.compile(
     r"\b(?:now|instead|actually|after all|any ?more|correction|from (?:now|here|today) on|as of|"
@@ -49,6 +50,11 @@ _FINITE = re.compile(
     r"\w{3,}ed)\b",
     re.IGNORECASE,
 )
+_STATE = re.compile(
+    r"^(?:\W*(?:noted|now|so|the|our|and)\b\W*)*(?P<subject>[\w'-]+(?: [\w'-]+){0,3}?) (?:is|are|takes|"
+    r"uses|has|comes|stands) ",
+    re.IGNORECASE,
+)
 _AWAY = re.compile(
     r"\b(?P<name>[A-ZÀ-Þ][\wÀ-ÿ-]+) (?:is|has|goes|went|was|will be)(?: just| now)? "
     r"(?:ill|sick|away|off|out|gone|retired|left|on (?:leave|holiday|vacation|parental)\b|quit)"
@@ -60,7 +66,7 @@ _DUTY = re.compile(
 )
 _CALLED = re.compile(
     r"\bcall(?:ing|ed)? (?P<what>it|this|that|them|(?:the|our|my) [\w -]+?) "
-    r"[\"“'`]?(?P<new>[A-ZÀ-Þ][^\"”'`,.;]*?|\w+[_-][\w-]+)[\"”'`]?(?= (?:now|from)\b|[,.;]|$)"
+    r"(?:[\"“](?P<quoted>[^\"”]+)[\"”]|(?P<plain>[A-ZÀ-Þ]\w*(?: [A-ZÀ-Þ]\w*)*|\w+[_-][\w-]+))"
 )
 _NAMING = re.compile(
     r"\b(?:title|name|called|calling|named|codename)\b[^\"“`]{0,20}[\"“`](?P<old>[^\"”`]+)[\"”`]", re.I
@@ -157,13 +163,13 @@ def _by_values(items: Sequence[Item]) -> None:
     for item in items:
         if not item.alive:
             continue
-        values = values_in(item.text)
-        says_so = item.speaker is Speaker.USER and not item.inherited and not is_question(item.text)
-        if values and says_so and _CHANGES.search(item.text):
-            for value in values:
-                _replace(item, value, earlier)
-        elif values and item.speaker is Speaker.ASSISTANT:
-            _measured_again(item, values, earlier)
+        if item.speaker is Speaker.USER and not item.inherited and _CHANGES.search(item.text):
+            for sentence in _SENTENCE.split(item.text):
+                for value in () if is_question(sentence) else values_in(sentence):
+                    _replace(item, sentence, value, earlier)
+        elif item.speaker is Speaker.ASSISTANT:
+            for clause in _clauses(item):
+                _measured_again(clause, earlier)
         earlier += _clauses(item)
         del earlier[:-_LOOK_BACK]
 
@@ -174,20 +180,24 @@ def _clauses(item: Item) -> Iterator[_Clause]:
             yield _Clause(item, part, values)
 
 
-def _replace(new: Item, value: Value, earlier: Sequence[_Clause]) -> None:
-    """Puts a value in the place of the one that it changed, and out of every echo of that."""
-    best, most = None, 0.0
+def _replace(new: Item, sentence: str, value: Value, earlier: Sequence[_Clause]) -> None:
+    """Puts a value in the place of the one that it changed, and out of every echo of that; a
+    sentence that names no subject ("make it four weeks") changes the last of its measure."""
+    bare = not _about(sentence, value)
+    best, most, newest = None, 0.0, True
     others = {one.key.split()[0] for one in values_in(new.text) if one.key != value.key}
-    for at, old in enumerate(earlier):
-        for was in old.values:
-            if was.family != value.family and not (value.family and was.family == "" and _counts(value)):
+    for old in reversed(earlier):
+        for was in old.values if old.item.alive else ():
+            if was.family != value.family and not (was.family == "" and _counts(value)):
                 continue
             if was.key == value.key or any(one.key == value.key for one in old.values):
                 continue
             shared = _in_common(new, value, old, was, others)
-            if not shared and len(_about(new.text, value)) <= _FEW and at >= len(earlier) - _FEW:
+            by_user = old.item.speaker is not Speaker.ASSISTANT
+            if newest and by_user and bare and not shared:
                 shared = 0.5
-            if shared and shared >= most:
+            newest = newest and not by_user
+            if shared > most:
                 best, most = (old, was), shared
     if best is None:
         return
@@ -212,7 +222,7 @@ def _in_common(new: Item, value: Value, old: _Clause, was: Value, others: set[st
     if _COUNTS_ONLY.search(new.text) and value.family in MEASURED:
         return 0
     shared = float(len(_about(new.text, value) & _about(old.item.text, was)))
-    shared += _counts(value) and value.family == was.family
+    shared += _counts(value) and (value.family == was.family or value.family in old.item.terms)
     shared += was.key.split()[0] in others
     if value.family == "date":
         shared += bool(_DEADLINE.search(new.text) and _DEADLINE.search(old.item.text))
@@ -220,22 +230,25 @@ def _in_common(new: Item, value: Value, old: _Clause, was: Value, others: set[st
 
 
 def _about(text: str, value: Value) -> frozenset[str]:
-    words = terms(text.replace(value.text, " "))
+    words = terms(text.replace(value.text, " ")) - _GENERAL
     return frozenset(word for word in words if not word[0].isdigit())
 
 
-def _measured_again(new: Item, values: Sequence[Value], earlier: Sequence[_Clause]) -> None:
+def _measured_again(new: _Clause, earlier: Sequence[_Clause]) -> None:
     """A state that the assistant reports anew takes the place of the one it reported before."""
-    for old in earlier:
-        if old.item.speaker is not Speaker.ASSISTANT and not old.item.inherited:
-            continue
-        for was in old.values:
-            for value in values:
-                if was.family != value.family or was.key == value.key or not was.family:
-                    continue
-                before, after = _about(old.text, was), _about(new.text, value)
-                if old.item.alive and before and before <= after and len(before) <= _FEW:
-                    _take_out(old.item, old.text)
+    subject = _subject(new.text)
+    for old in earlier if subject else ():
+        reported = old.item.speaker is Speaker.ASSISTANT or old.item.kind is ItemKind.DONE
+        if reported and old.item is not new.item and old.item.alive and subject == _subject(old.text):
+            families = {one.family: one.key for one in new.values if one.family}
+            if any(families.get(one.family, one.key) != one.key for one in old.values):
+                _take_out(old.item, old.text)
+
+
+def _subject(clause: str) -> frozenset[str]:
+    """The telling words before the verb of a clause that says how large something is."""
+    match = _STATE.match(clause)
+    return terms(match["subject"]) if match else frozenset()
 
 
 def _put(item: Item, clause: str, was: Value, value: Value) -> None:
@@ -271,6 +284,8 @@ def _without(text: str, clause: str) -> str:
         ends = clause.rstrip()[-1:] in ".!?" or text[at + len(clause) :].lstrip()[:1] in ".!?"
         return f"{head}. {tail}" if ends else f"{head}, {tail}"
     rest = f"{head} {tail}".strip()
+    if rest and rest[-1] not in ".!?":
+        rest += text.rstrip()[-1] if text.rstrip()[-1] in ".!?" else ""
     return rest[:1].upper() + rest[1:] if not head else rest
 
 
@@ -314,7 +329,7 @@ def _by_name(new: Item, before: Sequence[Item]) -> None:
         was = _WAS.search(new.text)
         names = [m["old"] for one in before if one.alive for m in _NAMING.finditer(one.text)]
         old = was["old"] if was else names[-1] if names else ""
-        pairs += [(old, called["new"])] if old else []
+        pairs += [(old, called["quoted"] or called["plain"])] if old else []
     for old_name, name in pairs:
         form = re.compile(rf"(?<!\w){re.escape(old_name)}(?!\w)")
         for item in before:

@@ -17,6 +17,8 @@ from explorer.facts.text import Sentence, sentences, terms, word_set
 
 LONGEST = 600
 """Characters of a passage."""
+_LONGEST_LEANING = 350
+"""Characters of a passage of sentences that lean on each other."""
 _FEW_TERMS = 2
 """Telling words below which a sentence with a pronoun leans on the one before."""
 _JOINTS = word_set("but however and also btw so oh") | {"", "and also", "oh and also"}
@@ -29,6 +31,7 @@ _LEANS = re.compile(
     re.IGNORECASE,
 )
 _POINTS = re.compile(r"\b(?:it|them|they|this|that|these|those|one|there)\b", re.IGNORECASE)
+_POINTS_EARLY = re.compile(r"^\W*(?:[\w'’]+\W+){0,3}(?:it|them|they|he|she)\b", re.IGNORECASE)
 _MARKUP = re.compile(r"^\W*(?:\*\*|__)|(?:\*\*|__)(?=\s|[:.,;!?)]|$)|\*\*")
 _NO_PROSE = re.compile(r"^\s*[|+<>{}$➜/@=#]|^\s*\[\w+\]\s|^\s*\d+[→|]|[{};]\s*$|\\n|✗")
 _TOGETHER = " "
@@ -62,7 +65,7 @@ def is_prose(line: str) -> bool:
 
 def leans(line: str) -> bool:
     """Whether a sentence needs the one before it to be understood."""
-    if _LEANS.match(line):
+    if _LEANS.match(line) or _POINTS_EARLY.match(line):
         return True
     return len(terms(line)) <= _FEW_TERMS and _POINTS.search(line) is not None
 
@@ -77,6 +80,8 @@ def _joined(so_far: str, line: str, before: Sentence, now: Sentence) -> str | No
         lead = _clean(now.under)
         return f"{so_far.rstrip(';. ')}; {line}" if so_far.startswith(lead) else None
     if now.item or now.section != before.section:
+        return None
+    if so_far[-1] != ":" and len(so_far) + len(line) >= _LONGEST_LEANING:
         return None
     return f"{so_far}{_TOGETHER}{line}" if so_far[-1] == ":" or leans(line) else None
 

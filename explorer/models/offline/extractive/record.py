@@ -47,7 +47,7 @@ _LAST_COMMANDS = 8
 _ANNOUNCES = re.compile(
     r"^\W*(?:(?:ok(?:ay)?|now|so|first|then|next|great|perfect|right|sure|yes|oh|wait|no|and|also|"
     r"tomorrow|until \w+|meanwhile|good|understood|noted|all right|will do|after that)\b\W*)*"
-    r"(?:let me|let's|i['’]?ll|i (?:will|would|wait)|i['’]m (?:going|about) to|will do|"
+    r"(?:let me|let's|i['’]?ll|i (?:will|would|wait)|i(?:['’]m| am) (?:going|about) to|will do|"
     r"i (?:now )?(?:need|want|have) (?:you )?to|we (?:need|should)|time to|"
     r"(?:the )?next step(?:s)?(?: is| are)?)\b",
     re.IGNORECASE,
@@ -136,12 +136,16 @@ class Record:
 
     def add_summary(self, text: str, age: float = 1.0) -> None:
         """Add the items of an earlier summary, with the kinds that their sections give them."""
-        for kind, words in summary_items(text):
-            if kind is ItemKind.LATEST:
-                for part in passages(words.partition(f" ({ANSWER_TO}")[0]) or [words]:
-                    self._add(part, _user_kind(part), Speaker.USER, age).inherited = True
-                continue
-            self._add(words, kind, Speaker.SUMMARY, age).inherited = True
+        listed = summary_items(text)
+        for kind, words in listed:
+            if kind is not ItemKind.LATEST:
+                self._add(words, kind, Speaker.SUMMARY, age).inherited = True
+        # What was asked last then is the newest of them.
+        for words in [words for kind, words in listed if kind is ItemKind.LATEST]:
+            for part in passages(words.partition(f" ({ANSWER_TO}")[0]) or [words]:
+                kind = _user_kind(part)
+                if kind is not ItemKind.FACT or _lasts(part):
+                    self._add(part, kind, Speaker.USER, age).inherited = True
 
     def add_blocks(self, blocks: Sequence[RequestBlock], cancelled: Callable[[], bool]) -> None:
         """Add a conversation."""

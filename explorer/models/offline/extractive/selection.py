@@ -22,7 +22,7 @@ _NEED: dict[ItemKind, float] = {
     ItemKind.DONE: 24.0,
     ItemKind.REQUEST: 20.0,
     ItemKind.ERROR: 12.0,
-    ItemKind.CHANGE: 9.0,
+    ItemKind.CHANGE: 18.0,
     ItemKind.COMMAND: 3.0,
     ItemKind.FILE: 1.0,
 }

@@ -44,6 +44,8 @@ _WANTED_SHARE = 0.6
 """Shares of the room: of the latest request, of what is asked for."""
 _FINISHED = 0.6
 """Share of the telling words of open work that a report of its end has."""
+_GOAL = 4
+"""Passages of the first message that may be the goal."""
 _SOLVED_WORDS = 2
 """Telling words that a failure shares with the report that it is solved."""
 
@@ -161,15 +163,15 @@ def _quotes(report: Item, failure: Item) -> bool:
 
 
 def _name_goal(items: Sequence[Item]) -> None:
-    """Without an earlier goal, the first request is the goal."""
+    """Without an earlier goal, what the first message wants and says first is the goal."""
     if any(item.kind is ItemKind.GOAL for item in items):
         return
-    for item in items:
-        if item.kind is ItemKind.LATEST:
-            return
-        if item.kind is ItemKind.REQUEST and item.alive and len(item.terms) > 1:
+    said = [item for item in items if item.speaker is Speaker.USER and not item.inherited]
+    told = [item for item in said if item.kind is not ItemKind.LATEST and len(item.terms) > 1]
+    opening = [item for item in told if item.age == told[0].age and item.alive][:_GOAL]
+    for item in opening:
+        if item.kind in (ItemKind.REQUEST, ItemKind.FACT):
             item.kind = ItemKind.GOAL
-            return
 
 
 _NOT_FOLLOWED = 300
@@ -204,7 +206,7 @@ def compose(
     if latest is not None:
         text = latest_wording(latest, int(units * _LATEST_SHARE))
         selection.force(latest, text)
-        items = [item for item in items if item.kind in STANDING or item.text not in text]
+        items = [item for item in items if item.text not in text]
     rest = [item for item in items if item.kind is not ItemKind.LATEST]
     selection.fill_wanted([item for item in rest if focus.wants(item)], _WANTED_SHARE)
     for _ in range(2):

@@ -58,6 +58,12 @@ _NO_UNIT = word_set(
     "of is are was were now to and or at in on by for from with a an the per past max tops please "
     "instead minimum as it not than then if so but out all"
 )
+_NAMES = re.compile(
+    r"\b(?:chapter|part|section|step|option|page|phase|version|question|point|number|level|line|"
+    r"version|port|shop|node|column|row|figure|table|type|class|item) $",
+    re.IGNORECASE,
+)
+"""Before a number that only tells one from another: "chapter three"."""
 MEASURED = frozenset({"time", "size", "%", ""})
 
 
@@ -88,6 +94,8 @@ def values_in(text: str) -> tuple[Value, ...]:
     for match in _CLOCK.finditer(plain):
         take(match, "clock", _clock_key(match))
     for match in _FIGURE.finditer(plain):
+        if _NAMES.search(plain, max(0, match.start() - 12), match.start()):
+            continue
         unit = match["name"] or ""
         if unit.lower() in _NO_UNIT:
             unit = ""
@@ -105,7 +113,8 @@ def _in_digits(text: str) -> tuple[str, list[int]]:
     at = 0
     for match in _IN_WORDS.finditer(text):
         number = _number(match.group().lower())
-        if match.group().lower() == "one" or number is None:
+        is_name = _NAMES.search(text, max(0, match.start() - 12), match.start())
+        if match.group().lower() == "one" or number is None or is_name:
             continue
         parts += [text[at : match.start()], number]
         places += range(at, match.start())
