@@ -22,6 +22,7 @@ from explorer.models.offline.extractive.sections import LISTED
 from explorer.models.offline.extractive.values import MEASURED, Value, in_digits, values_in
 
 _NOT_STATED = (ItemKind.LATEST, ItemKind.ERROR, *LISTED)
+_REPORTED = (ItemKind.DONE, ItemKind.DOING, ItemKind.BLOCKED, ItemKind.NEXT)
 _LOOK_BACK = 400
 """Earlier clauses with a value that a change is looked for in."""
 _GENERAL = terms("limit limited cap size number value maximum minimum timeout set raise make take use new")
@@ -40,6 +41,7 @@ _CHANGES = re.compile(
 )
 _DEADLINE = re.compile(r"\b(?:deadline|due|ends?|until|hand(?:ed)? in|deliver\w*|by)\b", re.I)
 _COUNTS_ONLY = re.compile(r"\b(?:another|more|further|extra|additional|took|takes|ran|after)\b", re.I)
+_OF_THEM = re.compile(r"\bof (?:them|those|these)\b", re.IGNORECASE)
 _INSTEAD_OF = re.compile(
     r"\b(?:instead of|rather than|in place of|no longer(?: use)?|away from) "
     r"(?:the |an? |our |using )?([\w./@+-]+(?: (?!for\b|in\b|to\b|because\b|let)[\w./@+-]+)?)",
@@ -98,7 +100,9 @@ def drop_changed(items: Sequence[Item]) -> None:
 
 
 def _is_stated(item: Item) -> bool:
-    said = item.speaker in (Speaker.USER, Speaker.SUMMARY)
+    said = item.speaker is Speaker.USER or (
+        item.speaker is Speaker.SUMMARY and item.kind not in _REPORTED
+    )
     return said and item.kind not in _NOT_STATED and not is_question(item.text)
 
 
@@ -188,7 +192,8 @@ def _replace(new: Item, sentence: str, value: Value, earlier: Sequence[_Clause])
     others = {one.key.split()[0] for one in values_in(new.text) if one.key != value.key}
     for old in reversed(earlier):
         for was in old.values if old.item.alive else ():
-            if was.family != value.family and not (was.family == "" and _counts(value)):
+            of_them = was.family == "" and _counts(value) and _OF_THEM.search(old.text)
+            if was.family != value.family and not of_them:
                 continue
             if was.key == value.key or any(one.key == value.key for one in old.values):
                 continue

@@ -21,6 +21,8 @@ _LONGEST_LEANING = 350
 """Characters of a passage of sentences that lean on each other."""
 _FEW_TERMS = 2
 """Telling words below which a sentence with a pronoun leans on the one before."""
+_SENTENCE = 4
+"""Words from which a list item that ends in a point is a sentence of its own."""
 _JOINTS = word_set("but however and also btw so oh") | {"", "and also", "oh and also"}
 _LONGEST_JOINT = 20
 """Characters between two parts of one sentence."""
@@ -60,7 +62,7 @@ def is_prose(line: str) -> bool:
     if _NO_PROSE.search(line) or is_failure(line) and not kinds_of(line, by_user=True):
         return False
     letters = sum(one.isalpha() or one.isspace() for one in line)
-    return 2 * letters > len(line) and any(one.isalpha() for one in line)
+    return 3 * letters > len(line) and any(one.isalpha() for one in line)
 
 
 def leans(line: str) -> bool:
@@ -73,6 +75,8 @@ def leans(line: str) -> bool:
 def _joined(so_far: str, line: str, before: Sentence, now: Sentence) -> str | None:
     """Both as one passage; None where the second stands alone, or both are too long together."""
     if len(so_far) + len(line) >= LONGEST:
+        return None
+    if now.item and line[-1] in ".!?" and len(line.split()) >= _SENTENCE:
         return None
     if now.item and so_far[-1] == ":":
         return f"{so_far} {line}"

@@ -38,6 +38,8 @@ _LONG_MESSAGE = 12
 """Passages of a message from which it is a paste: of those in the middle only rules are told."""
 _SHORT_ANSWER = 4
 """Telling words below which the latest request is given with the question that it answers."""
+_SHORT_OUTPUT = 3
+"""Lines of an output that a tool which only reads may still report a failure in."""
 _MOST_ERRORS = 3
 _MOST_WANTED = 40
 _LONGEST = 400
@@ -66,15 +68,14 @@ _FAILS = re.compile(
     r"stops? (?:with|at)|broken?|does(?:n['’]t| not) (?:build|work|compile))\b|\b[45]\d\d [A-Z]",
     re.IGNORECASE,
 )
-_EXPLAINS = re.compile(
-    r"\b(?:root cause|culprit|turn(?:s|ed) out|because|due to|caused by|reason|bottleneck)\b", re.I
-)
 _NODS = re.compile(
     r"^\W*(?:noted|understood|got it|all right|agreed|sure|will do|ok(?:ay)?|good|very good|"
     r"perfect|great|excellent|hm+|oh|oops|wait|sorry|interesting|thanks?|thank you|sounds good|"
     r"you['’]?re (?:\w+ )?right|take your time|done|yes|no response)\b",
     re.IGNORECASE,
 )
+_REASONED = re.compile(r"(?:^|[.!] )(?:i|we)(?:['’]ll| will)\b.*\b(?:because|since)\b", re.IGNORECASE)
+"""A choice with its reason."""
 _READING = word_set("read ls grep find glob cat view search list fetch open read_file webfetch")
 _LOOKING = re.compile(
     r"^\s*(?:ls|cat|cd|pwd|echo|which|head|tail|wc|find|grep|rg|tree|less|stat|file|env|date|"
@@ -125,8 +126,8 @@ class Record:
         self.items: list[Item] = []
         self._focus = focus
         self._pending: list[Operation] = []
-        self._runs: dict[str, list[Item]] = {}
-        """By family: the items of the last run, its failures or its success."""
+        self._runs: dict[str, list[tuple[str, Item]]] = {}
+        """By family: what runs showed, failures and successes, each with its command."""
 
     def _add(self, text: str, kind: ItemKind, speaker: Speaker, age: float) -> Item:
         item = Item(" ".join(text.split()), kind, speaker, len(self.items), age)
@@ -200,7 +201,8 @@ class Record:
             told += kind is ItemKind.DONE
             item = self._add(part, kind, Speaker.ASSISTANT, age)
             item.newest = is_newest
-            item.minor = not is_newest and (not is_report or told > _OLD_REPORT)
+            beside = not is_report or told > _OLD_REPORT
+            item.minor = beside and not is_newest and kind is not ItemKind.DECISION
 
     def _add_calls(self, text: str, age: float) -> None:
         for call in calls_of(text):
@@ -224,7 +226,7 @@ class Record:
                 if FactKind.CONSTRAINT in kinds_of(part, by_user=True):
                     self._add(part, ItemKind.CONSTRAINT, Speaker.RESULT, age).minor = True
         self._add_wanted(lines, age)
-        if operation.reads:
+        if operation.reads and len(lines) > _SHORT_OUTPUT:
             return
         known = set(lines)
         failures = [
@@ -232,8 +234,10 @@ class Record:
         ]
         if len(failures) > _MOST_ERRORS:
             failures = [*failures[: _MOST_ERRORS - 1], failures[-1]]
-        for item in self._runs.pop(operation.family, ()):
-            item.solved = True
+        earlier = self._runs.setdefault(operation.family, [])
+        for command, item in earlier:
+            same = command == operation.command
+            item.solved |= same or (not failures and item.kind is ItemKind.ERROR)
         ran = [
             self._add(line[:_LONGEST], ItemKind.ERROR, Speaker.RESULT, age) for line in failures
         ]
@@ -241,7 +245,8 @@ class Record:
             ran = self._add_success(lines, operation, age)
         elif operation.item is not None and operation.item.kind is ItemKind.CHANGE:
             operation.item.alive = False
-        self._runs[operation.family] = ran
+        earlier[:] = [(command, item) for command, item in earlier if not item.solved]
+        earlier += [(operation.command, item) for item in ran]
 
     def _add_wanted(self, lines: Sequence[str], age: float) -> None:
         for line in [line for line in lines if self._focus.wants_line(line)][:_MOST_WANTED]:
@@ -279,19 +284,21 @@ def _user_kind(text: str) -> ItemKind:
 
 def _lasts(text: str) -> bool:
     """Whether a plain sentence of the user's says something that is worth carrying on."""
-    return len(terms(text)) >= _FEW_TERMS and len(text.split()) >= _FEW_WORDS
+    is_long = len(text.split()) >= _FEW_WORDS or any(one.isdigit() for one in text)
+    return is_long and len(terms(text)) >= _FEW_TERMS
 
 
 def _assistant_kind(text: str, *, is_newest: bool) -> ItemKind | None:
     """What a passage of the assistant's is; None for one that only accompanies the work."""
     if is_question(text):
         return ItemKind.NEXT if is_newest else None
+    if _REASONED.search(text):
+        return ItemKind.DECISION
     if _ANNOUNCES.match(text):
         if not is_newest:
-            # A choice with its reason lasts.
-            return ItemKind.DECISION if _EXPLAINS.search(text) else None
+            return None
         return ItemKind.DOING if _LOOKS.search(text) else ItemKind.NEXT
-    if _NODS.match(text) and not is_newest:
+    if _NODS.match(text):
         return None
     if is_newest and _OPEN.search(text):
         return ItemKind.NEXT

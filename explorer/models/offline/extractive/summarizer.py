@@ -117,6 +117,7 @@ def _drop_repeated(items: Sequence[Item]) -> None:
             if before.kind in (*STANDING, ItemKind.GOAL, ItemKind.CHANGE):
                 item.kind = before.kind
             item.minor = item.minor and before.minor
+            item.solved = item.solved and before.solved
             item.inherited = item.inherited or before.inherited
         last[key] = item
 

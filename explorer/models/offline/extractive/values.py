@@ -58,11 +58,12 @@ _NO_UNIT = word_set(
     "of is are was were now to and or at in on by for from with a an the per past max tops please "
     "instead minimum as it not than then if so but out all"
 )
-_NAMES = re.compile(
-    r"\b(?:chapter|part|section|step|option|page|phase|version|question|point|number|level|line|"
-    r"version|port|shop|node|column|row|figure|table|type|class|item) $",
-    re.IGNORECASE,
+_NAMED = (
+    r"\b(?:chapter|part|section|step|option|page|phase|question|point|number|level|line|shop|node|"
+    r"column|row|figure|table|type|class|item|module|job|host|rack|ticket|issue|task)"
 )
+_NAMES = re.compile(rf"{_NAMED} $", re.IGNORECASE)
+_NAME = re.compile(rf"({_NAMED}) (?=\d)", re.IGNORECASE)
 """Before a number that only tells one from another: "chapter three"."""
 MEASURED = frozenset({"time", "size", "%", ""})
 
@@ -126,8 +127,8 @@ def _in_digits(text: str) -> tuple[str, list[int]]:
 
 
 def in_digits(text: str) -> str:
-    """The text with numbers in words as digits."""
-    return _in_digits(text)[0]
+    """The text with numbers in words as digits, and those of names as part of the name."""
+    return _NAME.sub(r"\1", _in_digits(text)[0])
 
 
 def _number(words: str) -> str | None:
