@@ -34,11 +34,15 @@ _CLAUSE = re.compile(r"(?<=[.!?;])\s+|[,;:]\s+(?:and |but |so )?|\s+(?:and|but|w
 _CHANGES = re.compile(
     r"\b(?:now|instead|actually|after all|any ?more|correction|from (?:now|here|today) on|as of|"
     r"scratch that|moved|slipped|put back|postponed|brought forward|extended|back to|no longer|"
-    r"rather|changed?|shorter|longer|too (?:small|big|large|tight|much|many|little|few|short|long|"
-    r"low|high|slow)|let it be|make (?:it|that|them)|brings? (?:us|it|them) to|this (?:week|month)|"
-    r"raised?|lower(?:ed)?|bump|increased?|decreased?|reduced?|relax|tighten|new)\b",
+    r"rather|shorter|longer|too (?:small|big|large|tight|much|many|little|few|short|long|"
+    r"low|high|slow)|let it be|make (?:it|that|them)|brings? (?:us|it|them) to|this (?:week|month))\b",
     re.IGNORECASE,
 )
+_CHANGES_NAMED = re.compile(
+    r"\b(?:change[sd]?|raised?|lower(?:ed)?|bump|increased?|decreased?|reduced?|relax|tighten|set)\b",
+    re.IGNORECASE,
+)
+"""Say that the very thing that is named gets another value."""
 _DEADLINE = re.compile(r"\b(?:deadline|due|ends?|until|hand(?:ed)? in|deliver\w*|by)\b", re.I)
 _COUNTS_ONLY = re.compile(r"\b(?:another|more|further|extra|additional|took|takes|ran|after)\b", re.I)
 _OF_THEM = re.compile(r"\bof (?:them|those|these)\b", re.IGNORECASE)
@@ -167,7 +171,8 @@ def _by_values(items: Sequence[Item]) -> None:
     for item in items:
         if not item.alive:
             continue
-        if item.speaker is Speaker.USER and not item.inherited and _CHANGES.search(item.text):
+        says_so = _CHANGES.search(item.text) or _CHANGES_NAMED.search(item.text)
+        if says_so and item.speaker is Speaker.USER and not item.inherited:
             for sentence in _SENTENCE.split(item.text):
                 for value in () if is_question(sentence) else values_in(sentence):
                     _replace(item, sentence, value, earlier)
@@ -226,7 +231,10 @@ def _in_common(new: Item, value: Value, old: _Clause, was: Value, others: set[st
     """How many telling words say that two statements are about one thing."""
     if _COUNTS_ONLY.search(new.text) and value.family in MEASURED:
         return 0
-    shared = float(len(_about(new.text, value) & _about(old.item.text, was)))
+    mine, theirs = _about(new.text, value), _about(old.text, was)
+    if not _CHANGES.search(new.text) and not (mine <= theirs or theirs <= mine):
+        return 0
+    shared = float(len(mine & _about(old.item.text, was)))
     shared += _counts(value) and (value.family == was.family or value.family in old.item.terms)
     shared += was.key.split()[0] in others
     if value.family == "date":

@@ -69,11 +69,14 @@ _FAILS = re.compile(
     re.IGNORECASE,
 )
 _NODS = re.compile(
-    r"^\W*(?:noted|understood|got it|all right|agreed|sure|will do|ok(?:ay)?|good|very good|"
-    r"perfect|great|excellent|hm+|oh|oops|wait|sorry|interesting|thanks?|thank you|sounds good|"
-    r"you['’]?re (?:\w+ )?right|take your time|done|yes|no response)\b",
+    r"^\W*(?:noted|understood|got it|all right|agreed|sure|will do|ok(?:ay)?|hm+|oops|wait|oh|sorry|"
+    r"interesting|thanks?|thank you|sounds good|take your time|no response)\b",
     re.IGNORECASE,
 )
+_PRAISES = re.compile(
+    r"^\W*(?:good|very good|perfect|great|excellent|you['’]?re (?:\w+ )?right|done|yes|no)\b", re.I
+)
+_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[\"“'(\[`*_\w/~.$])")
 _REASONED = re.compile(r"(?:^|[.!] )(?:i|we)(?:['’]ll| will)\b.*\b(?:because|since)\b", re.IGNORECASE)
 """A choice with its reason."""
 _READING = word_set("read ls grep find glob cat view search list fetch open read_file webfetch")
@@ -194,7 +197,7 @@ class Record:
         if is_newest:
             found = up_to(found, _REPORT)
         told = 0
-        for part in found:
+        for part in map(_without_announcement, found):
             kind = _assistant_kind(part, is_newest=is_newest)
             if kind is None:
                 continue
@@ -278,7 +281,8 @@ class Record:
 
 
 def _user_kind(text: str) -> ItemKind:
-    stated = [STATEMENTS[kind] for kind in kinds_of(text, by_user=True)]
+    parts = {text, *_SENTENCE.split(text)}
+    stated = [STATEMENTS[kind] for part in parts for kind in kinds_of(part, by_user=True)]
     return min(stated, key=list(STATEMENTS.values()).index) if stated else ItemKind.FACT
 
 
@@ -288,29 +292,38 @@ def _lasts(text: str) -> bool:
     return is_long and len(terms(text)) >= _FEW_TERMS
 
 
+def _without_announcement(passage: str) -> str:
+    """A passage from its first sentence on that tells more than what comes next; all of it where
+    none does."""
+    parts = _SENTENCE.split(passage)
+    while len(parts) > 1 and (_ANNOUNCES.match(parts[0]) or len(terms(parts[0])) < _FEW_TERMS):
+        parts = parts[1:]
+    return " ".join(parts) if not _ANNOUNCES.match(parts[0]) else passage
+
+
 def _assistant_kind(text: str, *, is_newest: bool) -> ItemKind | None:
     """What a passage of the assistant's is; None for one that only accompanies the work."""
     if is_question(text):
         return ItemKind.NEXT if is_newest else None
-    if _REASONED.search(text):
+    decides = FactKind.DECISION in kinds_of(text, by_user=False)
+    if _REASONED.search(text) or (decides and not _LOOKS.search(text)):
         return ItemKind.DECISION
     if _ANNOUNCES.match(text):
         if not is_newest:
             return None
         return ItemKind.DOING if _LOOKS.search(text) else ItemKind.NEXT
-    if _NODS.match(text):
+    if _NODS.match(text) or (_PRAISES.match(text) and len(terms(text)) <= _FEW_WORDS):
         return None
     if is_newest and _OPEN.search(text):
         return ItemKind.NEXT
-    if is_newest and _FAILS.search(text):
+    if is_newest and fails(text):
         return ItemKind.BLOCKED
-    decides = FactKind.DECISION in kinds_of(text, by_user=False)
-    return ItemKind.DECISION if decides else ItemKind.DONE
+    return ItemKind.DONE
 
 
 def fails(text: str) -> bool:
     """Whether a passage reports that something does not work."""
-    return _FAILS.search(text) is not None
+    return _FAILS.search(text) is not None and not re.match(r"(?:if|when|should)\b", text, re.I)
 
 
 def _operation(call: CallText) -> Operation:

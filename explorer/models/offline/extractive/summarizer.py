@@ -144,19 +144,25 @@ def _drop_solved(items: Sequence[Item]) -> None:
         for item in items
         if not item.inherited and item.kind is ItemKind.DONE and not fails(item.text)
     ]
-    runs = any(item.speaker is Speaker.RESULT for item in good)
+    worked = any(item.speaker in (Speaker.COMMAND, Speaker.RESULT) for item in items)
     for item in items:
         if item.solved:
             item.alive = False
         reported = item.kind in (ItemKind.DONE, ItemKind.BLOCKED) and fails(item.text)
-        if reported and not item.newest and item.speaker is not Speaker.USER:
+        if item.kind in (ItemKind.ERROR, ItemKind.BLOCKED) and item.inherited:
+            item.alive &= not any(_solves(one, item) for one in good)
+            # The work went on: it is known, and stands in the way no more.
+            item.kind = ItemKind.ERROR if worked else item.kind
+        elif reported and not item.newest and item.speaker is not Speaker.USER:
             later = [one for one in good if one.order > item.order]
             item.alive &= not any(len(item.terms & one.terms) >= _SOLVED_WORDS for one in later)
             item.alive &= not any(_quotes(item, one) for one in solved)
-        elif item.kind in (ItemKind.ERROR, ItemKind.BLOCKED) and item.inherited:
-            item.alive &= not runs and not any(
-                len(item.terms & one.terms) >= _SOLVED_WORDS for one in good
-            )
+
+
+def _solves(report: Item, failure: Item) -> bool:
+    """Whether a success is about what failed."""
+    shared = len(report.terms & failure.terms)
+    return shared > _SOLVED_WORDS or (shared > 0 and report.speaker is Speaker.RESULT)
 
 
 def _quotes(report: Item, failure: Item) -> bool:
