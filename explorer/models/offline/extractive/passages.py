@@ -35,12 +35,12 @@ _LEANS = re.compile(
 _POINTS = re.compile(r"\b(?:it|them|they|this|that|these|those|one|there)\b", re.IGNORECASE)
 _POINTS_EARLY = re.compile(r"^\W*(?:[\w'’]+\W+){0,3}(?:it|them|they|he|she)\b", re.IGNORECASE)
 _MARKUP = re.compile(r"^\W*(?:\*\*|__)|(?:\*\*|__)(?=\s|[:.,;!?)]|$)|\*\*")
-_NO_PROSE = re.compile(r"^\s*[|+<>{}$➜/@=#]|^\s*\[\w+\]\s|^\s*\d+[→|]|[{};]\s*$|\\n|✗")
-_TOGETHER = " "
+_NO_PROSE = re.compile(r"^\S+\.\w+:\d+:|^={3,}|^\s*\d+→|^\s*[|+<>{}$➜/@=#]|^\s*\[\w+\]\s|^\s*\d+[→|]|[{};]\s*$|\\n|✗")
 
 
-def passages(text: str) -> list[str]:
-    """The passages of a text in order, each on one line."""
+def passages(text: str, *, by_user: bool = True) -> list[str]:
+    """The passages of a text in order, each on one line. A list is one passage with the line above
+    it; items of the user's that are sentences stand alone."""
     found: list[str] = []
     before: Sentence | None = None
     for sentence in _whole(text):
@@ -48,13 +48,39 @@ def passages(text: str) -> list[str]:
         if not line or sentence.text.startswith("|"):
             before = None
             continue
-        joined = _joined(found[-1], line, before, sentence) if found and before else None
-        if joined is not None:
-            found[-1] = joined
+        if sentence.item and not (by_user and _is_sentence(line)):
+            _add_item(found, line, sentence, before)
+        elif found and before is not None and _follows(found[-1], line, before, sentence):
+            found[-1] = f"{found[-1]} {line}"
         else:
             found.append(line)
         before = sentence
     return [one for one in found if one[-1] != ":" and is_prose(one)]
+
+
+def _is_sentence(line: str) -> bool:
+    return line[-1] in ".!?" and len(line.split()) >= _SENTENCE
+
+
+def _add_item(found: list[str], line: str, item: Sentence, before: Sentence | None) -> None:
+    """Adds an item to its list; one that has no room there is left out."""
+    same = before is not None and before.section == item.section
+    if found and same and (found[-1][-1] == ":" or (before is not None and before.item)):
+        joint = " " if found[-1][-1] == ":" else "; "
+        if len(found[-1]) + len(line) < LONGEST:
+            found[-1] = f"{found[-1].rstrip('.;')}{joint}{line.rstrip('.')}"
+    elif item.section and not same:
+        found.append(f"{_clean(item.section).rstrip(':')}: {line}")
+    else:
+        found.append(line)
+
+
+def shortened(passage: str, limit: int) -> str:
+    """A passage with as many items of its list as fit into a number of characters."""
+    parts = passage.split("; ")
+    while len(parts) > 1 and len("; ".join(parts)) > limit:
+        parts.pop()
+    return "; ".join(parts)
 
 
 def is_prose(line: str) -> bool:
@@ -72,22 +98,13 @@ def leans(line: str) -> bool:
     return len(terms(line)) <= _FEW_TERMS and _POINTS.search(line) is not None
 
 
-def _joined(so_far: str, line: str, before: Sentence, now: Sentence) -> str | None:
-    """Both as one passage; None where the second stands alone, or both are too long together."""
-    if len(so_far) + len(line) >= LONGEST:
-        return None
-    if now.item and line[-1] in ".!?" and len(line.split()) >= _SENTENCE:
-        return None
-    if now.item and so_far[-1] == ":":
-        return f"{so_far} {line}"
-    if now.item and before.item and now.under and now.under == before.under and ": " in so_far:
-        lead = _clean(now.under)
-        return f"{so_far.rstrip(';. ')}; {line}" if so_far.startswith(lead) else None
-    if now.item or now.section != before.section:
-        return None
-    if so_far[-1] != ":" and len(so_far) + len(line) >= _LONGEST_LEANING:
-        return None
-    return f"{so_far}{_TOGETHER}{line}" if so_far[-1] == ":" or leans(line) else None
+def _follows(so_far: str, line: str, before: Sentence, now: Sentence) -> bool:
+    """Whether a sentence belongs to the passage before it."""
+    if now.item or before.item or now.section != before.section:
+        return False
+    if so_far[-1] == ":":
+        return len(so_far) + len(line) < LONGEST
+    return leans(line) and len(so_far) + len(line) < _LONGEST_LEANING
 
 
 def _clean(text: str) -> str:

@@ -20,7 +20,7 @@ from explorer.models.offline.extractive.items import (
     is_torn,
     read_facts,
 )
-from explorer.models.offline.extractive.passages import passages, up_to
+from explorer.models.offline.extractive.passages import passages, shortened, up_to
 from explorer.models.offline.extractive.request import CallText, RequestBlock, calls_of
 from explorer.models.offline.extractive.sections import ANSWER_TO, summary_items
 from explorer.session.file_tools import file_ops
@@ -34,6 +34,8 @@ _LATEST_LIMIT = 1200
 _REPORT = 1500
 """Characters of the newest report that are told; of an older one two passages are."""
 _OLD_REPORT = 2
+_OLD_PASSAGE = 300
+"""Characters of a list in an older report."""
 _LONG_MESSAGE = 12
 """Passages of a message from which it is a paste: of those in the middle only rules are told."""
 _SHORT_ANSWER = 4
@@ -55,7 +57,8 @@ _ANNOUNCES = re.compile(
     re.IGNORECASE,
 )
 _OPEN = re.compile(
-    r"\b(?:not|n['’]t)\b[^.;]{0,40}\byet\b|\bstill (?:has|have|needs?|to|open|missing)\b|"
+    r"\b(?:not|n['’]t)\b[^.;]{0,40}\byet\b|\bstill (?:has|have|needs?|to|open|missing|"
+    r"running|pending|in progress|waiting)\b|"
     r"\b(?:next|tomorrow|until monday),? (?:i|we|step)\b|\bi(?: would|['’]d| will|['’]ll) .*\b(?:next|"
     r"tomorrow|after that|then)\b|\bi (?:need|wait for) \b|\bremains? (?:to|open)\b",
     re.IGNORECASE,
@@ -63,10 +66,17 @@ _OPEN = re.compile(
 _LOOKS = re.compile(
     r"\b(?:look(?:ing)?|read(?:ing)?|check(?:ing)?|see|explore|verify|search|inspect|find)\b", re.I
 )
+_WAITS = re.compile(
+    r"\b(?:look\w*|read|check|see|verify|search|inspect|wait\w*|monitor\w*|watch\w*|keep\w*|take)\b",
+    re.IGNORECASE,
+)
 _FAILS = re.compile(
     r"\b(?:fail(?:s|ed|ing|ure)?|crash\w*|cannot|can['’]t|timed? out|refus\w+|denied|forbidden|"
     r"stops? (?:with|at)|broken?|does(?:n['’]t| not) (?:build|work|compile))\b|\b[45]\d\d [A-Z]",
     re.IGNORECASE,
+)
+_EXPLAINS = re.compile(
+    r"\b(?:root cause|culprit|turn(?:s|ed) out|because|due to|caused by|bottleneck|found)\b", re.I
 )
 _NODS = re.compile(
     r"^\W*(?:noted|understood|got it|all right|agreed|sure|will do|ok(?:ay)?|hm+|oops|wait|oh|sorry|"
@@ -193,19 +203,23 @@ class Record:
             self._add(line, ItemKind.ERROR, Speaker.USER, age)
 
     def _add_reply(self, text: str, age: float, *, is_report: bool, is_newest: bool) -> None:
-        found = [part for part in passages(text) if len(terms(part)) > 1]
+        """The newest reply in full, of the reports that ended earlier turns the beginning and the
+        choices, of what was said amid the work only what explains something exact."""
+        found = [part for part in passages(text, by_user=False) if len(terms(part)) > 1]
         if is_newest:
             found = up_to(found, _REPORT)
         told = 0
         for part in map(_without_announcement, found):
             kind = _assistant_kind(part, is_newest=is_newest)
-            if kind is None:
+            lasts = is_newest or is_report or (_EXPLAINS.search(part) and kind is not None)
+            if kind is None or not lasts:
                 continue
             told += kind is ItemKind.DONE
-            item = self._add(part, kind, Speaker.ASSISTANT, age)
+            text = part if is_newest else shortened(part, _OLD_PASSAGE)
+            item = self._add(text, kind, Speaker.ASSISTANT, age)
             item.newest = is_newest
             beside = not is_report or told > _OLD_REPORT
-            item.minor = beside and not is_newest and kind is not ItemKind.DECISION
+            item.minor = beside and not is_newest
 
     def _add_calls(self, text: str, age: float) -> None:
         for call in calls_of(text):
@@ -229,7 +243,8 @@ class Record:
                 if FactKind.CONSTRAINT in kinds_of(part, by_user=True):
                     self._add(part, ItemKind.CONSTRAINT, Speaker.RESULT, age).minor = True
         self._add_wanted(lines, age)
-        if operation.reads and len(lines) > _SHORT_OUTPUT:
+        changes = operation.item is not None and operation.item.kind is ItemKind.CHANGE
+        if (operation.reads or changes) and len(lines) > _SHORT_OUTPUT:
             return
         known = set(lines)
         failures = [
@@ -306,9 +321,10 @@ def _assistant_kind(text: str, *, is_newest: bool) -> ItemKind | None:
     if is_question(text):
         return ItemKind.NEXT if is_newest else None
     decides = FactKind.DECISION in kinds_of(text, by_user=False)
-    if _REASONED.search(text) or (decides and not _LOOKS.search(text)):
+    announces = _ANNOUNCES.match(text) is not None
+    if _REASONED.search(text) or (decides and not (announces and _WAITS.search(text))):
         return ItemKind.DECISION
-    if _ANNOUNCES.match(text):
+    if announces:
         if not is_newest:
             return None
         return ItemKind.DOING if _LOOKS.search(text) else ItemKind.NEXT
@@ -375,7 +391,8 @@ def _latest_text(blocks: Sequence[RequestBlock], index: int) -> str:
     text = blocks[index].text
     for start, end, _ in reversed(fences(text)):
         text = f"{text[:start]} {text[end:]}"
-    request = " ".join(passages(text)) or " ".join(text.split())
+    failures = " ".join(_pasted_failures(text))
+    request = " ".join(passages(text)) or failures or " ".join(text.split())[:_LONGEST]
     before = next(
         (one for one in reversed(blocks[:index]) if one.speaker is Speaker.ASSISTANT), None
     )
