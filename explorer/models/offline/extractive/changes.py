@@ -9,8 +9,10 @@ over or is away, a thing that is called otherwise.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from explorer.facts import FactKind, Mention
 from explorer.facts.comparison import Rule, mark_changed
@@ -23,9 +25,11 @@ from explorer.models.offline.extractive.values import MEASURED, Value, in_digits
 
 _NOT_STATED = (ItemKind.LATEST, ItemKind.ERROR, *LISTED)
 _REPORTED = (ItemKind.DONE, ItemKind.DOING, ItemKind.BLOCKED, ItemKind.NEXT)
-_LOOK_BACK = 400
+_LOOK_BACK = 200
 """Earlier clauses with a value that a change is looked for in."""
-_GENERAL = terms("limit limited cap size number value maximum minimum timeout set raise make take use new")
+_GENERAL = terms(
+    "limit limited cap size number value maximum minimum timeout set raise make take use new"
+)
 """Words that two different things have in common."""
 _MORE = 2
 """Telling words that an earlier statement must have of its own to be told with the new value."""
@@ -44,7 +48,9 @@ _CHANGES_NAMED = re.compile(
 )
 """Say that the very thing that is named gets another value."""
 _DEADLINE = re.compile(r"\b(?:deadline|due|ends?|until|hand(?:ed)? in|deliver\w*|by)\b", re.I)
-_COUNTS_ONLY = re.compile(r"\b(?:another|more|further|extra|additional|took|takes|ran|after)\b", re.I)
+_COUNTS_ONLY = re.compile(
+    r"\b(?:another|more|further|extra|additional|took|takes|ran|after)\b", re.I
+)
 _OF_THEM = re.compile(r"\bof (?:them|those|these)\b", re.IGNORECASE)
 _INSTEAD_OF = re.compile(
     r"\b(?:instead of|rather than|in place of|no longer(?: use)?|away from) "
@@ -70,15 +76,22 @@ _DUTY = re.compile(
     r"maintains?|supervises?|leads?|handles?|runs?|reviews?|approves?|does|looks? after|has the|"
     r"is (?:on call|on duty|responsible|in charge|our|my|the))\b(?P<rest>[^,.;]*)"
 )
+_ROLE = re.compile(
+    r"\b(?:owner|lead|contact|reviewer|manager|maintainer|supervisor|boss|on call)\b[^,.;]{0,20}\bis "
+    r"(?:\w+\. )?(?P<name>[A-ZÀ-Þ][\wÀ-ÿ-]+)"
+)
 _CALLED = re.compile(
     r"\bcall(?:ing|ed)? (?P<what>it|this|that|them|(?:the|our|my) [\w -]+?) "
     r"(?:[\"“](?P<quoted>[^\"”]+)[\"”]|(?P<plain>[A-ZÀ-Þ]\w*(?: [A-ZÀ-Þ]\w*)*|\w+[_-][\w-]+))"
 )
 _NAMING = re.compile(
-    r"\b(?:title|name|called|calling|named|codename)\b[^\"“`]{0,20}[\"“`](?P<old>[^\"”`]+)[\"”`]", re.I
+    r"\b(?:title|name|called|calling|named|codename)\b[^\"“`]{0,20}[\"“`](?P<old>[^\"”`]+)[\"”`]",
+    re.I,
 )
 _WAS = re.compile(r"[,;] (?P<old>\w+[_-][\w-]+) (?:was|used to)\b")
-_RENAME = re.compile(r"\brename[sd]? [`\"“]?(?P<old>[\w./-]+)[`\"”]? (?:to|into) [`\"“]?(?P<new>[\w./-]+)")
+_RENAME = re.compile(
+    r"\brename[sd]? [`\"“]?(?P<old>[\w./-]+)[`\"”]? (?:to|into) [`\"“]?(?P<new>[\w./-]+)"
+)
 _NOT_SO = re.compile(r"\b(?P<new>[A-ZÀ-Þ]\w+), not (?P<old>[A-ZÀ-Þ]\w+)\b")
 
 
@@ -89,6 +102,8 @@ class _Clause:
     item: Item
     text: str
     values: tuple[Value, ...]
+    subject: frozenset[str]
+    """See ``_subject``."""
 
 
 def drop_changed(items: Sequence[Item]) -> None:
@@ -96,11 +111,11 @@ def drop_changed(items: Sequence[Item]) -> None:
     stated = [item for item in items if item.alive and _is_stated(item)]
     _by_words(stated, items)
     _by_values([item for item in items if item.alive and item.kind not in _NOT_STATED])
+    duties = _duties(items)
     for item in stated:
         if item.alive and not item.inherited and item.speaker is Speaker.USER:
-            before = [one for one in items[: item.order] if one.kind not in _NOT_STATED]
-            _by_person(item, before)
-            _by_name(item, before)
+            _by_person(item, duties)
+            _by_name(item, items)
 
 
 def _is_stated(item: Item) -> bool:
@@ -115,8 +130,18 @@ def _is_stated(item: Item) -> bool:
 
 def _by_words(stated: Sequence[Item], items: Sequence[Item]) -> None:
     rules: list[tuple[Item, str, Rule]] = []
+    # "config.toml" is a path still where TOML is given up.
+    words = [item.terms - terms(" ".join(fact.text for fact in item.facts)) for item in items]
+    places: dict[str, list[Item]] = defaultdict(list)
+    for item, own in zip(items, words, strict=True):
+        for word in own if item.kind not in _NOT_STATED else ():
+            places[word].append(item)
     for item in stated:
-        _drop_named(item, items)
+        for old, named in _named_old(item, places):
+            about = words[old.order] - named
+            is_one_thing = len(about) == 1 or about & (item.terms - named)
+            if named <= words[old.order] and is_one_thing:
+                old.alive = False
         rules += [(item, text, rule) for text, rule in _rules(item)]
     mark_changed([rule for _, _, rule in rules])
     changed = [(item, text, rule) for item, text, rule in rules if rule.replaced_by]
@@ -146,21 +171,18 @@ def _rule(item: Item, text: str) -> Rule:
 def _echoes(item: Item, old: Rule) -> bool:
     """Whether an item says what was changed, and the old value with it."""
     values = {figure.key for figure in old.figures}
-    same = any(figure.key in values for figure in Rule(0, [_rule(item, item.text).mentions[0]]).figures)
+    same = any(figure.key in values for figure in _rule(item, item.text).figures)
     return same and bool(old.about) and old.about <= item.terms
 
 
-def _drop_named(new: Item, before: Sequence[Item]) -> None:
-    """Drop what a decision names as what it takes the place of."""
+def _named_old(
+    new: Item, places: Mapping[str, Sequence[Item]]
+) -> Iterator[tuple[Item, frozenset[str]]]:
+    """Earlier items with what a decision names as that which it takes the place of."""
     for match in _INSTEAD_OF.finditer(new.text) if new.kind in STANDING else ():
-        named = terms(match[1])
-        for old in before[: new.order] if named else ():
-            # "config.toml" is a path still where TOML is given up.
-            words = old.terms - terms(" ".join(fact.text for fact in old.facts))
-            about = words - named
-            is_one_thing = len(about) == 1 or about & (new.terms - named)
-            if named <= words and is_one_thing and old.kind not in _NOT_STATED:
-                old.alive = False
+        if named := terms(match[1]):
+            rarest = min((places.get(word, ()) for word in named), key=len)
+            yield from ((old, named) for old in rarest if old.order < new.order)
 
 
 # by values ---------------------------------------------------------------------------------------
@@ -186,7 +208,7 @@ def _by_values(items: Sequence[Item]) -> None:
 def _clauses(item: Item) -> Iterator[_Clause]:
     for part in _CLAUSE.split(item.text):
         if values := values_in(part):
-            yield _Clause(item, part, values)
+            yield _Clause(item, part, values, _subject(part))
 
 
 def _replace(new: Item, sentence: str, value: Value, earlier: Sequence[_Clause]) -> None:
@@ -242,6 +264,7 @@ def _in_common(new: Item, value: Value, old: _Clause, was: Value, others: set[st
     return shared
 
 
+@lru_cache(maxsize=16384)
 def _about(text: str, value: Value) -> frozenset[str]:
     words = terms(text.replace(value.text, " ")) - _GENERAL
     return frozenset(word for word in words if not word[0].isdigit())
@@ -249,10 +272,10 @@ def _about(text: str, value: Value) -> frozenset[str]:
 
 def _measured_again(new: _Clause, earlier: Sequence[_Clause]) -> None:
     """A state that the assistant reports anew takes the place of the one it reported before."""
-    subject = _subject(new.text)
-    for old in earlier if subject else ():
-        reported = old.item.speaker is Speaker.ASSISTANT or old.item.kind is ItemKind.DONE
-        if reported and old.item is not new.item and old.item.alive and subject == _subject(old.text):
+    for old in earlier if new.subject else ():
+        if new.subject != old.subject or old.item is new.item or not old.item.alive:
+            continue
+        if old.item.speaker is Speaker.ASSISTANT or old.item.kind is ItemKind.DONE:
             families = {one.family: one.key for one in new.values if one.family}
             if any(families.get(one.family, one.key) != one.key for one in old.values):
                 _take_out(old.item, old.text)
@@ -305,26 +328,36 @@ def _without(text: str, clause: str) -> str:
 def _is_whole(text: str) -> bool:
     """Whether what is left of a sentence is one."""
     words = text.split()
-    return len(words) >= 3 and (_FINITE.search(text) is not None or bool(kinds_of(text, by_user=True)))
+    return len(words) >= 3 and (
+        _FINITE.search(text) is not None or bool(kinds_of(text, by_user=True))
+    )
 
 
 # by names ----------------------------------------------------------------------------------------
 
 
-def _by_person(new: Item, before: Sequence[Item]) -> None:
+def _duties(items: Sequence[Item]) -> list[tuple[Item, str]]:
+    """The clauses that say what somebody has to do, with their items."""
+    return [
+        (item, clause)
+        for item in items
+        if item.kind not in _NOT_STATED and (_DUTY.search(item.text) or _ROLE.search(item.text))
+        for clause in _CLAUSE.split(item.text)
+    ]
+
+
+def _by_person(new: Item, duties: Sequence[tuple[Item, str]]) -> None:
     """Duties of somebody who is away, and those that somebody else has now."""
     away = [match["name"] for match in _AWAY.finditer(new.text)]
     taken = list(_DUTY.finditer(new.text)) if _CHANGES.search(new.text) else []
-    for old in before:
-        for clause in _CLAUSE.split(old.text) if old.alive and (away or taken) else ():
-            had = _DUTY.search(clause)
-            named = had["name"] if had else ""
-            if not named:
-                named = next((one for one in away if re.search(rf"\b(?:is|with) (?:\w+\. )?{one}\b", clause)), "")
-            if named in away:
-                _take_out(old, clause)
-            elif had and any(_same_duty(had, now) for now in taken):
-                _take_out(old, clause)
+    for old, clause in duties if away or taken else ():
+        if not old.alive or old.order >= new.order:
+            continue
+        had = _DUTY.search(clause)
+        role = _ROLE.search(clause)
+        name = had["name"] if had else role["name"] if role else ""
+        if name in away or (had and any(_same_duty(had, now) for now in taken)):
+            _take_out(old, clause)
 
 
 def _same_duty(had: re.Match[str], now: re.Match[str]) -> bool:
@@ -334,13 +367,16 @@ def _same_duty(had: re.Match[str], now: re.Match[str]) -> bool:
     return same_verb and bool(terms(had["rest"]) & terms(now["rest"]))
 
 
-def _by_name(new: Item, before: Sequence[Item]) -> None:
+def _by_name(new: Item, items: Sequence[Item]) -> None:
     """What is called otherwise now: it is named by its new name."""
     pairs = [(m["old"], m["new"]) for form in (_RENAME, _NOT_SO) for m in form.finditer(new.text)]
-    called = _CALLED.search(new.text)
-    if called and _CHANGES.search(new.text):
+    called = _CALLED.search(new.text) if _CHANGES.search(new.text) else None
+    if not pairs and not called:
+        return
+    before = [one for one in items[: new.order] if one.alive and one.kind not in _NOT_STATED]
+    if called:
         was = _WAS.search(new.text)
-        names = [m["old"] for one in before if one.alive for m in _NAMING.finditer(one.text)]
+        names = [match["old"] for one in before for match in _NAMING.finditer(one.text)]
         old = was["old"] if was else names[-1] if names else ""
         pairs += [(old, called["quoted"] or called["plain"])] if old else []
     for old_name, name in pairs:

@@ -23,6 +23,8 @@ _FEW_TERMS = 2
 """Telling words below which a sentence with a pronoun leans on the one before."""
 _SENTENCE = 4
 """Words from which a list item that ends in a point is a sentence of its own."""
+_LONG_LINE = 8
+"""Words from which a line without a point is a sentence all the same."""
 _JOINTS = word_set("but however and also btw so oh") | {"", "and also", "oh and also"}
 _LONGEST_JOINT = 20
 """Characters between two parts of one sentence."""
@@ -35,7 +37,9 @@ _LEANS = re.compile(
 _POINTS = re.compile(r"\b(?:it|them|they|this|that|these|those|one|there)\b", re.IGNORECASE)
 _POINTS_EARLY = re.compile(r"^\W*(?:[\w'’]+\W+){0,3}(?:it|them|they|he|she)\b", re.IGNORECASE)
 _MARKUP = re.compile(r"^\W*(?:\*\*|__)|(?:\*\*|__)(?=\s|[:.,;!?)]|$)|\*\*")
-_NO_PROSE = re.compile(r"^\S+\.\w+:\d+:|^={3,}|^\s*\d+→|^\s*[|+<>{}$➜/@=#]|^\s*\[\w+\]\s|^\s*\d+[→|]|[{};]\s*$|\\n|✗")
+_NO_PROSE = re.compile(
+    r"^\S+\.\w+:\d+:|^={3,}|^\s*\d+→|^\s*[|+<>{}$➜/@=#]|^\s*\[\w+\]\s|^\s*\d+[→|]|[{};|]\s*$|\\n|✗"
+)
 
 
 def passages(text: str, *, by_user: bool = True) -> list[str]:
@@ -75,6 +79,11 @@ def _add_item(found: list[str], line: str, item: Sentence, before: Sentence | No
         found.append(line)
 
 
+def is_whole(passage: str) -> bool:
+    """Whether a passage ends as a sentence does, or is a list with the line above it."""
+    return passage[-1] in '.!?…)"”' or ": " in passage or len(passage.split()) >= _LONG_LINE
+
+
 def shortened(passage: str, limit: int) -> str:
     """A passage with as many items of its list as fit into a number of characters."""
     parts = passage.split("; ")
@@ -85,8 +94,10 @@ def shortened(passage: str, limit: int) -> str:
 
 def is_prose(line: str) -> bool:
     """Whether a line is somebody's words, and neither a log nor code."""
-    if _NO_PROSE.search(line) or is_failure(line) and not kinds_of(line, by_user=True):
+    if _NO_PROSE.search(line):
         return False
+    if line[-1] not in ".!?" and len(line) < _LONGEST_LEANING and is_failure(line):
+        return bool(kinds_of(line, by_user=True))
     letters = sum(one.isalpha() or one.isspace() for one in line)
     return 3 * letters > len(line) and any(one.isalpha() for one in line)
 

@@ -20,7 +20,7 @@ from explorer.models.offline.extractive.items import (
     is_torn,
     read_facts,
 )
-from explorer.models.offline.extractive.passages import passages, shortened, up_to
+from explorer.models.offline.extractive.passages import is_whole, passages, shortened, up_to
 from explorer.models.offline.extractive.request import CallText, RequestBlock, calls_of
 from explorer.models.offline.extractive.sections import ANSWER_TO, summary_items
 from explorer.session.file_tools import file_ops
@@ -42,6 +42,8 @@ _SHORT_ANSWER = 4
 """Telling words below which the latest request is given with the question that it answers."""
 _SHORT_OUTPUT = 3
 """Lines of an output that a tool which only reads may still report a failure in."""
+_RECENT = 0.15
+"""Age up to which it does so."""
 _MOST_ERRORS = 3
 _MOST_WANTED = 40
 _LONGEST = 400
@@ -80,14 +82,16 @@ _EXPLAINS = re.compile(
 )
 _NODS = re.compile(
     r"^\W*(?:noted|understood|got it|all right|agreed|sure|will do|ok(?:ay)?|hm+|oops|wait|oh|sorry|"
-    r"interesting|thanks?|thank you|sounds good|take your time|no response)\b",
+    r"interesting|(?:now )?i (?:now )?(?:have|see|understand|know)|thanks?|thank you|sounds good|take your time|no response)\b",
     re.IGNORECASE,
 )
 _PRAISES = re.compile(
     r"^\W*(?:good|very good|perfect|great|excellent|you['’]?re (?:\w+ )?right|done|yes|no)\b", re.I
 )
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[\"“'(\[`*_\w/~.$])")
-_REASONED = re.compile(r"(?:^|[.!] )(?:i|we)(?:['’]ll| will)\b.*\b(?:because|since)\b", re.IGNORECASE)
+_REASONED = re.compile(
+    r"(?:^|[.!] )(?:i|we)(?:['’]ll| will)\b.*\b(?:because|since)\b", re.IGNORECASE
+)
 """A choice with its reason."""
 _READING = word_set("read ls grep find glob cat view search list fetch open read_file webfetch")
 _LOOKING = re.compile(
@@ -205,7 +209,11 @@ class Record:
     def _add_reply(self, text: str, age: float, *, is_report: bool, is_newest: bool) -> None:
         """The newest reply in full, of the reports that ended earlier turns the beginning and the
         choices, of what was said amid the work only what explains something exact."""
-        found = [part for part in passages(text, by_user=False) if len(terms(part)) > 1]
+        found = [
+            part
+            for part in passages(text, by_user=False)
+            if len(terms(part)) > 1 and is_whole(part)
+        ]
         if is_newest:
             found = up_to(found, _REPORT)
         told = 0
@@ -243,22 +251,20 @@ class Record:
                 if FactKind.CONSTRAINT in kinds_of(part, by_user=True):
                     self._add(part, ItemKind.CONSTRAINT, Speaker.RESULT, age).minor = True
         self._add_wanted(lines, age)
+        if operation.reads and age > _RECENT:
+            return
         changes = operation.item is not None and operation.item.kind is ItemKind.CHANGE
         if (operation.reads or changes) and len(lines) > _SHORT_OUTPUT:
             return
         known = set(lines)
-        failures = [
-            line for _, line in error_lines(text) if line in known and not is_torn(line)
-        ]
+        failures = [line for _, line in error_lines(text) if line in known and not is_torn(line)]
         if len(failures) > _MOST_ERRORS:
             failures = [*failures[: _MOST_ERRORS - 1], failures[-1]]
         earlier = self._runs.setdefault(operation.family, [])
         for command, item in earlier:
             same = command == operation.command
             item.solved |= same or (not failures and item.kind is ItemKind.ERROR)
-        ran = [
-            self._add(line[:_LONGEST], ItemKind.ERROR, Speaker.RESULT, age) for line in failures
-        ]
+        ran = [self._add(line[:_LONGEST], ItemKind.ERROR, Speaker.RESULT, age) for line in failures]
         if not failures:
             ran = self._add_success(lines, operation, age)
         elif operation.item is not None and operation.item.kind is ItemKind.CHANGE:
@@ -400,4 +406,6 @@ def _latest_text(blocks: Sequence[RequestBlock], index: int) -> str:
         asked = [part for part in passages(before.text) if is_question(part)]
         if asked and len(asked[-1]) <= _LONGEST:
             request = f"{request} ({ANSWER_TO}{asked[-1]})"
-    return request if len(request) <= _LATEST_LIMIT else " ".join(up_to(passages(text), _LATEST_LIMIT))
+    return (
+        request if len(request) <= _LATEST_LIMIT else " ".join(up_to(passages(text), _LATEST_LIMIT))
+    )

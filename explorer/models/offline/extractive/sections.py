@@ -232,7 +232,13 @@ def summary_items(text: str) -> list[tuple[ItemKind, str]]:
             section = meaning(words.strip(" :*_"), parent=False)
             continue
         line = _BULLET.sub("", raw).strip()
-        if not line or line.startswith(NOT_FOLLOWED) or _EMPTY.match(line) or set(line) <= set("-=*_ ") or line.startswith("```"):
+        if (
+            not line
+            or line.startswith(NOT_FOLLOWED)
+            or _EMPTY.match(line)
+            or set(line) <= set("-=*_ ")
+            or line.startswith("```")
+        ):
             continue
         items += _line_items(section, line)
     return items + [(kind, path) for kind, path in files if path]

@@ -101,7 +101,9 @@ def values_in(text: str) -> tuple[Value, ...]:
         if unit.lower() in _NO_UNIT:
             unit = ""
         unit = f"per{match['per']}" if match["per"] else unit
-        read = figure(f"{match['number'].replace(',', '')} {unit.removesuffix('i') if len(unit) == 2 else unit}")
+        read = figure(
+            f"{match['number'].replace(',', '')} {unit.removesuffix('i') if len(unit) == 2 else unit}"
+        )
         if read is not None:
             take(match, read.family, read.key)
     return tuple(found)
@@ -133,7 +135,9 @@ def in_digits(text: str) -> str:
 
 def _number(words: str) -> str | None:
     total, current = 0.0, 0.0
-    for word in re.split(r"[ -]+", words.replace("and a half", "and-half").replace("a half", "half")):
+    for word in re.split(
+        r"[ -]+", words.replace("and a half", "and-half").replace("a half", "half")
+    ):
         if word in _NUMBERS:
             current += _NUMBERS[word]
         elif word == "half":
