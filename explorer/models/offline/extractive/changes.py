@@ -67,6 +67,10 @@ _STATE = re.compile(
     r"uses|has|comes|stands) ",
     re.IGNORECASE,
 )
+_HANGS = re.compile(
+    r"(?:down|up|to|in|at|with|from|mostly|most of|because|so|which|who|by|for|on|of|than|until|then)\b",
+    re.IGNORECASE,
+)
 _AWAY = re.compile(
     r"\b(?P<name>[A-ZÀ-Þ][\wÀ-ÿ-]+) (?:is|has|goes|went|was|will be)(?: just| now)? "
     r"(?:ill|sick|away|off|out|gone|retired|left|on (?:leave|holiday|vacation|parental)\b|quit)"
@@ -328,8 +332,10 @@ def _without(text: str, clause: str) -> str:
 def _is_whole(text: str) -> bool:
     """Whether what is left of a sentence is one."""
     words = text.split()
-    return len(words) >= 3 and (
-        _FINITE.search(text) is not None or bool(kinds_of(text, by_user=True))
+    return (
+        len(words) >= 3
+        and not _HANGS.match(text)
+        and (_FINITE.search(text) is not None or bool(kinds_of(text, by_user=True)))
     )
 
 

@@ -21,7 +21,7 @@ _LONGEST_LEANING = 350
 """Characters of a passage of sentences that lean on each other."""
 _FEW_TERMS = 2
 """Telling words below which a sentence with a pronoun leans on the one before."""
-_SENTENCE = 4
+_SENTENCE = 3
 """Words from which a list item that ends in a point is a sentence of its own."""
 _LONG_LINE = 8
 """Words from which a line without a point is a sentence all the same."""
@@ -69,7 +69,8 @@ def _is_sentence(line: str) -> bool:
 def _add_item(found: list[str], line: str, item: Sentence, before: Sentence | None) -> None:
     """Adds an item to its list; one that has no room there is left out."""
     same = before is not None and before.section == item.section
-    if found and same and (found[-1][-1] == ":" or (before is not None and before.item)):
+    listed = before is not None and before.item and ": " in found[-1] if found else False
+    if found and same and (found[-1][-1] == ":" or listed):
         joint = " " if found[-1][-1] == ":" else "; "
         if len(found[-1]) + len(line) < LONGEST:
             found[-1] = f"{found[-1].rstrip('.;')}{joint}{line.rstrip('.')}"

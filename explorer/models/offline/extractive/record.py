@@ -42,8 +42,6 @@ _SHORT_ANSWER = 4
 """Telling words below which the latest request is given with the question that it answers."""
 _SHORT_OUTPUT = 3
 """Lines of an output that a tool which only reads may still report a failure in."""
-_RECENT = 0.15
-"""Age up to which it does so."""
 _MOST_ERRORS = 3
 _MOST_WANTED = 40
 _LONGEST = 400
@@ -67,6 +65,11 @@ _OPEN = re.compile(
 )
 _LOOKS = re.compile(
     r"\b(?:look(?:ing)?|read(?:ing)?|check(?:ing)?|see|explore|verify|search|inspect|find)\b", re.I
+)
+_GOES_ON = re.compile(
+    r"(?:\W*\b(?:thanks?|thank you|go (?:on|ahead)|continue|carry on|keep going|ok(?:ay)?|great|good|"
+    r"nice|perfect|cool|please|proceed|and|then|now)\b\W*)+|\W*",
+    re.IGNORECASE,
 )
 _WAITS = re.compile(
     r"\b(?:look\w*|read|check|see|verify|search|inspect|wait\w*|monitor\w*|watch\w*|keep\w*|take)\b",
@@ -102,6 +105,8 @@ _RUNNERS = word_set("make pytest cargo go npm pnpm yarn tsc mvn gradle ruff mypy
 _CHANGE_OF_FOLDER = re.compile(r"^(?:cd\s+(?:\"[^\"]*\"|'[^']*'|\S+)\s*(?:&&|;)\s*)+")
 _PIPE = re.compile(r"(?:\s*(?:2>&1|\|.*|&>.*|>\s*/dev/null.*))+$")
 _RULE_FILE = re.compile(r"(?:^|[/\\])(?:AGENTS?|CLAUDE|GEMINI|copilot-instructions)\.md$", re.I)
+_MISUSE = "<tool_use_error>"
+"""Opens the answer to a call that was made wrongly, and is made again."""
 _SUCCESS = re.compile(
     r"^\[[\w./#-]+(?: \([\w -]+\))? [0-9a-f]{7,40}\] \S|\[new (?:tag|branch)\]|"
     r"^\W*(?!.*\b[1-9]\d* (?:failed|errors?|failures?)\b)(?:Tests?:?\s.*)?\b\d+ (?:tests? )?"
@@ -143,6 +148,8 @@ class Record:
         self.items: list[Item] = []
         self._focus = focus
         self._pending: list[Operation] = []
+        self._asked: list[str] = []
+        """What the earlier summary gives as the latest request."""
         self._runs: dict[str, list[tuple[str, Item]]] = {}
         """By family: what runs showed, failures and successes, each with its command."""
 
@@ -159,7 +166,9 @@ class Record:
             if kind is not ItemKind.LATEST:
                 self._add(words, kind, Speaker.SUMMARY, age).inherited = True
         # What was asked last then is the newest of them.
-        for words in [words for kind, words in listed if kind is ItemKind.LATEST]:
+        asked = [words for kind, words in listed if kind is ItemKind.LATEST]
+        self._asked = asked or self._asked
+        for words in asked:
             for part in passages(words.partition(f" ({ANSWER_TO}")[0]) or [words]:
                 kind = _user_kind(part)
                 if kind is not ItemKind.FACT or _lasts(part):
@@ -168,6 +177,9 @@ class Record:
     def add_blocks(self, blocks: Sequence[RequestBlock], cancelled: Callable[[], bool]) -> None:
         """Add a conversation."""
         latest = _latest_index(blocks)
+        if latest < 0 and self._asked:
+            # Nothing was asked since: it is the latest still.
+            self._add(self._asked[-1], ItemKind.LATEST, Speaker.USER, 1.0)
         reports = _report_indices(blocks)
         newest = max(reports, default=-1)
         for at, block in enumerate(blocks):
@@ -220,7 +232,7 @@ class Record:
         for part in map(_without_announcement, found):
             kind = _assistant_kind(part, is_newest=is_newest)
             lasts = is_newest or is_report or (_EXPLAINS.search(part) and kind is not None)
-            if kind is None or not lasts:
+            if kind is None or not lasts or (fails(part) and not is_report):
                 continue
             told += kind is ItemKind.DONE
             text = part if is_newest else shortened(part, _OLD_PASSAGE)
@@ -251,13 +263,15 @@ class Record:
                 if FactKind.CONSTRAINT in kinds_of(part, by_user=True):
                     self._add(part, ItemKind.CONSTRAINT, Speaker.RESULT, age).minor = True
         self._add_wanted(lines, age)
-        if operation.reads and age > _RECENT:
-            return
         changes = operation.item is not None and operation.item.kind is ItemKind.CHANGE
         if (operation.reads or changes) and len(lines) > _SHORT_OUTPUT:
             return
         known = set(lines)
-        failures = [line for _, line in error_lines(text) if line in known and not is_torn(line)]
+        failures = [
+            line
+            for _, line in error_lines(text)
+            if line in known and not is_torn(line) and not line.startswith(_MISUSE)
+        ]
         if len(failures) > _MOST_ERRORS:
             failures = [*failures[: _MOST_ERRORS - 1], failures[-1]]
         earlier = self._runs.setdefault(operation.family, [])
@@ -386,10 +400,9 @@ def _report_indices(blocks: Sequence[RequestBlock]) -> set[int]:
 
 
 def _latest_index(blocks: Sequence[RequestBlock]) -> int:
-    """Index of the last message of the user that says something; -1 without any."""
+    """Index of the last message of the user that says more than to go on; -1 without any."""
     asked = [at for at, block in enumerate(blocks) if block.speaker is Speaker.USER]
-    telling = [at for at in asked if terms(blocks[at].text)]
-    return (telling or asked or [-1])[-1]
+    return next((at for at in reversed(asked) if not _GOES_ON.fullmatch(blocks[at].text)), -1)
 
 
 def _latest_text(blocks: Sequence[RequestBlock], index: int) -> str:
