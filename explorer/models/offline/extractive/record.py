@@ -81,7 +81,9 @@ _FAILS = re.compile(
     re.IGNORECASE,
 )
 _EXPLAINS = re.compile(
-    r"\b(?:root cause|culprit|turn(?:s|ed) out|because|due to|caused by|bottleneck|found)\b", re.I
+    r"^(?!.*\bI(?:['’]m|['’]ll| am| will)\b).*\b(?:root cause|culprit|turn(?:s|ed) out|because|due to|"
+    r"caused by|bottleneck)\b",
+    re.IGNORECASE,
 )
 _NODS = re.compile(
     r"^\W*(?:noted|understood|got it|all right|agreed|sure|will do|ok(?:ay)?|hm+|oops|wait|oh|sorry|"
@@ -281,6 +283,8 @@ class Record:
         ran = [self._add(line[:_LONGEST], ItemKind.ERROR, Speaker.RESULT, age) for line in failures]
         if not failures:
             ran = self._add_success(lines, operation, age)
+            if operation.item is not None and operation.item.kind is ItemKind.COMMAND:
+                operation.item.solved = True
         elif operation.item is not None and operation.item.kind is ItemKind.CHANGE:
             operation.item.alive = False
         earlier[:] = [(command, item) for command, item in earlier if not item.solved]
@@ -377,6 +381,11 @@ def _without_cut(text: str) -> str:
     if at < 0 or not _CUT_END.fullmatch(text, at):
         return text
     return text[:at].rstrip().rpartition("\n")[0]
+
+
+def _tells(line: str) -> bool:
+    """Whether a failing line is whole and says what failed."""
+    return not is_torn(line) and not line.startswith(_MISUSE) and len(terms(line)) > 1
 
 
 def _pasted_failures(text: str) -> list[str]:

@@ -41,7 +41,7 @@ _AGED = 0.5
 _DENSITY = 0.5
 """Power of an item's size by which its worth is divided."""
 _OVERHEAD = 40
-TRIFLES = 2_000
+TRIFLES = 1_200
 """Tokens of a summary beyond which only what the user said, and how things stand, is added."""
 _TRIFLING = 25.0
 

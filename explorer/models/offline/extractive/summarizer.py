@@ -146,7 +146,7 @@ def _drop_solved(items: Sequence[Item]) -> None:
     ]
     worked = any(item.speaker in (Speaker.COMMAND, Speaker.RESULT) for item in items)
     for item in items:
-        if item.solved:
+        if item.solved and item.kind is not ItemKind.COMMAND:
             item.alive = False
         reported = item.kind in (ItemKind.DONE, ItemKind.BLOCKED) and fails(item.text)
         if item.kind in (ItemKind.ERROR, ItemKind.BLOCKED) and item.inherited:

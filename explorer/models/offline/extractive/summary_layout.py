@@ -62,6 +62,8 @@ _UNLABELLED: Mapping[ItemKind, tuple[SectionSubject, ...]] = {
 def is_asked_for(template: Template, item: Item) -> bool:
     """Whether a section of the template is for an item; the user's words are always asked for."""
     asked = {heading.section for heading in template.headings}
+    if item.kind is ItemKind.COMMAND and item.solved:
+        return SectionSubject.RECENT in asked  # it worked: what it did is told otherwise
     by_others = item.speaker in (Speaker.ASSISTANT, Speaker.RESULT, Speaker.COMMAND)
     may_be_left = item.kind in (ItemKind.FACT, *LISTED) and by_others
     return not may_be_left or not asked.isdisjoint(_HOMES[item.kind])
