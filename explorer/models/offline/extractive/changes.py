@@ -42,6 +42,8 @@ _CHANGES = re.compile(
     r"low|high|slow)|let it be|make (?:it|that|them)|brings? (?:us|it|them) to|this (?:week|month))\b",
     re.IGNORECASE,
 )
+_WEAK = re.compile(r"\b(?:now|from (?:now|here|today) on|as of|rather|this (?:week|month))\b", re.I)
+"""Of these, those that may as well open something else."""
 _CHANGES_NAMED = re.compile(
     r"\b(?:change[sd]?|raised?|lower(?:ed)?|bump|increased?|decreased?|reduced?|relax|tighten|set)\b",
     re.IGNORECASE,
@@ -200,25 +202,27 @@ def _by_values(items: Sequence[Item]) -> None:
         says_so = _CHANGES.search(item.text) or _CHANGES_NAMED.search(item.text)
         if says_so and item.speaker is Speaker.USER and not item.inherited:
             for sentence in _SENTENCE.split(item.text):
-                for value in () if is_question(sentence) else values_in(sentence):
-                    _replace(item, sentence, value, earlier)
+                for clause in () if is_question(sentence) else _clauses_of(item, sentence):
+                    for value in clause.values:
+                        _replace(clause, sentence, value, earlier)
         elif item.speaker is Speaker.ASSISTANT:
-            for clause in _clauses(item):
+            for clause in _clauses_of(item, item.text):
                 _measured_again(clause, earlier)
-        earlier += _clauses(item)
+        earlier += _clauses_of(item, item.text)
         del earlier[:-_LOOK_BACK]
 
 
-def _clauses(item: Item) -> Iterator[_Clause]:
-    for part in _CLAUSE.split(item.text):
+def _clauses_of(item: Item, text: str) -> Iterator[_Clause]:
+    for part in _CLAUSE.split(text):
         if values := values_in(part):
             yield _Clause(item, part, values, _subject(part))
 
 
-def _replace(new: Item, sentence: str, value: Value, earlier: Sequence[_Clause]) -> None:
+def _replace(clause: _Clause, sentence: str, value: Value, earlier: Sequence[_Clause]) -> None:
     """Puts a value in the place of the one that it changed, and out of every echo of that; a
     sentence that names no subject ("make it four weeks") changes the last of its measure."""
     bare = not _about(sentence, value)
+    new = clause.item
     best, most, newest = None, 0.0, True
     others = {one.key.split()[0] for one in values_in(new.text) if one.key != value.key}
     for old in reversed(earlier):
@@ -226,43 +230,49 @@ def _replace(new: Item, sentence: str, value: Value, earlier: Sequence[_Clause])
             of_them = was.family == "" and _counts(value) and _OF_THEM.search(old.text)
             if was.family != value.family and not of_them:
                 continue
-            if was.key == value.key or any(one.key == value.key for one in old.values):
+            if any(one.key == value.key for one in old.values):
                 continue
-            shared = _in_common(new, value, old, was, others)
+            shared = _in_common(clause, value, old, was)
+            shared += was.key.split()[0] in others
             by_user = old.item.speaker is not Speaker.ASSISTANT
             if newest and by_user and bare and not shared:
                 shared = 0.5
             newest = newest and not by_user
             if shared > most:
                 best, most = (old, was), shared
-    if best is None:
-        return
-    clause, was = best
-    _put(clause.item, clause.text, was, value)
-    for old in earlier:
-        if old.item is clause.item or not old.item.alive:
-            continue
-        echo = next((one for one in old.values if one[:2] == was[:2]), None)
-        if echo is not None and _about(old.item.text, was) & (
-            _about(clause.item.text, was) | _about(new.text, value)
-        ):
-            _put(old.item, old.text, echo, value)
+    if best is not None:
+        _settle(new, value, *best, earlier)
+
+
+def _settle(new: Item, value: Value, old: _Clause, was: Value, earlier: Sequence[_Clause]) -> None:
+    """Tells the new value in the place of the old one, here and in every echo."""
+    about = _about(old.item.text, was) | _about(new.text, value)
+    _put(old.item, old.text, was, value)
+    for one in earlier:
+        echo = next((each for each in one.values if each[:2] == was[:2]), None)
+        if one.item is not old.item and one.item.alive and echo is not None:
+            if about & _about(one.item.text, echo):
+                _put(one.item, one.text, echo, value)
 
 
 def _counts(value: Value) -> bool:
     return value.family not in MEASURED and value.family not in ("date", "clock")
 
 
-def _in_common(new: Item, value: Value, old: _Clause, was: Value, others: set[str]) -> float:
-    """How many telling words say that two statements are about one thing."""
-    if _COUNTS_ONLY.search(new.text) and value.family in MEASURED:
+def _in_common(clause: _Clause, value: Value, old: _Clause, was: Value) -> float:
+    """How many telling words say that two statements are about one thing; 0 for two things."""
+    new, is_count = clause.item, _counts(value) and value.family == was.family
+    if _COUNTS_ONLY.search(new.text) and not _counts(value):
         return 0
-    mine, theirs = _about(new.text, value), _about(old.text, was)
-    if not _CHANGES.search(new.text) and not (mine <= theirs or theirs <= mine):
+    mine, theirs = _about(clause.text, value), _about(old.text, was)
+    related = mine <= theirs or theirs <= mine or (is_count and mine & theirs)
+    if not _CHANGES.search(new.text) and not related:
         return 0
-    shared = float(len(mine & _about(old.item.text, was)))
-    shared += _counts(value) and (value.family == was.family or value.family in old.item.terms)
-    shared += was.key.split()[0] in others
+    strong = _CHANGES.search(_WEAK.sub("", new.text)) is not None
+    if not strong and min(len(mine - theirs), len(theirs - mine)) > 1:
+        return 0  # "the upload workers" and "the export workers" are two things
+    shared = float(len(_about(new.text, value) & _about(old.item.text, was)))
+    shared += is_count or (_counts(value) and value.family in old.item.terms)
     if value.family == "date":
         shared += bool(_DEADLINE.search(new.text) and _DEADLINE.search(old.item.text))
     return shared

@@ -77,12 +77,13 @@ _WAITS = re.compile(
 )
 _FAILS = re.compile(
     r"\b(?:fail(?:s|ed|ing|ure)?|crash\w*|cannot|can['’]t|timed? out|refus\w+|denied|forbidden|"
-    r"stops? (?:with|at)|broken?|does(?:n['’]t| not) (?:build|work|compile))\b|\b[45]\d\d [A-Z]",
+    r"stops? (?:with|at)|broken?|does(?:n['’]t| not) (?:build|work|compile))\b|"
+    r"\b[45]\d\d (?:not found|bad|unauthorized|internal|service|gateway)\b",
     re.IGNORECASE,
 )
 _EXPLAINS = re.compile(
     r"^(?!.*\bI(?:['’]m|['’]ll| am| will)\b).*\b(?:root cause|culprit|turn(?:s|ed) out|because|due to|"
-    r"caused by|bottleneck)\b",
+    r"caused by|bottleneck|committed|pushed|merged|released|published)\b",
     re.IGNORECASE,
 )
 _NODS = re.compile(
@@ -344,7 +345,8 @@ def _assistant_kind(text: str, *, is_newest: bool) -> ItemKind | None:
     """What a passage of the assistant's is; None for one that only accompanies the work."""
     if is_question(text):
         return ItemKind.NEXT if is_newest else None
-    decides = FactKind.DECISION in kinds_of(text, by_user=False)
+    parts = {text, *_SENTENCE.split(text)}
+    decides = any(FactKind.DECISION in kinds_of(part, by_user=False) for part in parts)
     announces = _ANNOUNCES.match(text) is not None
     if _REASONED.search(text) or (decides and not (announces and _WAITS.search(text))):
         return ItemKind.DECISION

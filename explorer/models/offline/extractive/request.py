@@ -131,7 +131,8 @@ def speech_blocks(speaker: Speaker, body: str) -> list[RequestBlock]:
         rest = body[framed.end() :].strip()
         return [inner, RequestBlock(Speaker.USER, rest)] if rest else [inner]
     if body.startswith(_CARRIED_ON):
-        return [RequestBlock(Speaker.SUMMARY, body)]
+        notes = _DRAFT.sub("", body)
+        return [RequestBlock(Speaker.SUMMARY, _TRAILER.sub("", notes).strip())]
     if re.match(r"^#{1,3} \w+", body) and len(re.findall(r"^#{2,3} \w", body, re.MULTILINE)) >= 3:
         return [RequestBlock(Speaker.SUMMARY, body)]
     return [RequestBlock(speaker, body)]
@@ -144,6 +145,13 @@ _ELEMENT = re.compile(
 _ADDED = re.compile(
     r"\s*(?:# AGENTS\.md instructions|Base directory for this skill:|File \S.*:\n```|Caveat: The "
     r"messages below|\[Request interrupted|\[Image: |Stop hook feedback|\w+ hook (?:feedback|error))"
+)
+# What Claude Code puts around the summary that it goes on from.
+_DRAFT = re.compile(r"\A.*?^Summary:[ \t]*$|\A[^\n]*\n", re.DOTALL | re.MULTILINE)
+_TRAILER = re.compile(
+    r"^(?:If you need specific details from before compaction|(?:Please )?continue the conversation from "
+    r"where).*\Z",
+    re.DOTALL | re.MULTILINE | re.IGNORECASE,
 )
 _CARRIED_ON = "This session is being continued from a previous conversation"
 

@@ -49,7 +49,7 @@ _MEANINGS: tuple[tuple[re.Pattern[str], SectionSubject], ...] = tuple(
         (r"in[- ]progress|ongoing|current (?:work|state|task)|active work", SectionSubject.DOING),
         (r"recent (?:operations?|actions?|commands?)|last operations?", SectionSubject.RECENT),
         (r"code ?base|state of the code", SectionSubject.FILES),
-        (r"early progress|progress so far", SectionSubject.PROGRESS),
+        (r"early progress|progress so far|errors? and fix", SectionSubject.PROGRESS),
         (r"block|problem|issue|error|obstacle|failure|open question", SectionSubject.BLOCKED),
         (
             r"suffix|context for|critical|essential|key (?:context|fact|detail)",

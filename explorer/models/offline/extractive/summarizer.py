@@ -152,7 +152,8 @@ def _drop_solved(items: Sequence[Item]) -> None:
         if item.kind in (ItemKind.ERROR, ItemKind.BLOCKED) and item.inherited:
             item.alive &= not any(_solves(one, item) for one in good)
             # The work went on: it is known, and stands in the way no more.
-            item.kind = ItemKind.ERROR if worked else item.kind
+            if worked and item.kind is ItemKind.BLOCKED:
+                item.kind = ItemKind.ERROR if fails(item.text) else ItemKind.FACT
         elif reported and not item.newest and item.speaker is not Speaker.USER:
             later = [one for one in good if one.order > item.order]
             item.alive &= not any(len(item.terms & one.terms) >= _SOLVED_WORDS for one in later)
