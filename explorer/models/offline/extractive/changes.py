@@ -39,13 +39,15 @@ _CHANGES = re.compile(
     r"\b(?:now|instead|actually|after all|any ?more|correction|from (?:now|here|today) on|as of|"
     r"scratch that|moved|slipped|put back|postponed|brought forward|extended|back to|no longer|"
     r"rather|shorter|longer|too (?:small|big|large|tight|much|many|little|few|short|long|"
-    r"low|high|slow)|let it be|make (?:it|that|them)|brings? (?:us|it|them) to|this (?:week|month))\b",
+    r"low|high|slow)|let it be|make (?:it|that|them)|brings? (?:us|it|them) to|this (?:week|"
+    r"month))\b",
     re.IGNORECASE,
 )
 _WEAK = re.compile(r"\b(?:now|from (?:now|here|today) on|as of|rather|this (?:week|month))\b", re.I)
 """Of these, those that may as well open something else."""
 _CHANGES_NAMED = re.compile(
-    r"\b(?:change[sd]?|raised?|lower(?:ed)?|bump|increased?|decreased?|reduced?|relax|tighten|set)\b",
+    r"\b(?:change[sd]?|raised?|lower(?:ed)?|bump|increased?|decreased?|reduced?|relax|"
+    r"tighten|set)\b",
     re.IGNORECASE,
 )
 """Say that the very thing that is named gets another value."""
@@ -65,12 +67,14 @@ _FINITE = re.compile(
     re.IGNORECASE,
 )
 _STATE = re.compile(
-    r"^(?:\W*(?:noted|now|so|the|our|and)\b\W*)*(?P<subject>[\w'-]+(?: [\w'-]+){0,3}?) (?:is|are|takes|"
+    r"^(?:\W*(?:noted|now|so|the|our|and)\b\W*)*(?P<subject>[\w'-]+(?: [\w'-]+){0,3}?) (?:is|"
+    r"are|takes|"
     r"uses|has|comes|stands) ",
     re.IGNORECASE,
 )
 _HANGS = re.compile(
-    r"(?:down|up|to|in|at|with|from|mostly|most of|because|so|which|who|by|for|on|of|than|until|then)\b",
+    r"(?:down|up|to|in|at|with|from|mostly|most of|because|so|which|who|by|for|on|of|than|"
+    r"until|then)\b",
     re.IGNORECASE,
 )
 _AWAY = re.compile(
@@ -83,7 +87,8 @@ _DUTY = re.compile(
     r"is (?:on call|on duty|responsible|in charge|our|my|the))\b(?P<rest>[^,.;]*)"
 )
 _ROLE = re.compile(
-    r"\b(?:owner|lead|contact|reviewer|manager|maintainer|supervisor|boss|on call)\b[^,.;]{0,20}\bis "
+    r"\b(?:owner|lead|contact|reviewer|manager|maintainer|supervisor|boss|"
+    r"on call)\b[^,.;]{0,20}\bis "
     r"(?:\w+\. )?(?P<name>[A-ZÀ-Þ][\wÀ-ÿ-]+)"
 )
 _CALLED = re.compile(
@@ -250,9 +255,10 @@ def _settle(new: Item, value: Value, old: _Clause, was: Value, earlier: Sequence
     _put(old.item, old.text, was, value)
     for one in earlier:
         echo = next((each for each in one.values if each[:2] == was[:2]), None)
-        if one.item is not old.item and one.item.alive and echo is not None:
-            if about & _about(one.item.text, echo):
-                _put(one.item, one.text, echo, value)
+        if one.item is old.item or not one.item.alive or echo is None:
+            continue
+        if about & _about(one.item.text, echo):
+            _put(one.item, one.text, echo, value)
 
 
 def _counts(value: Value) -> bool:
@@ -317,7 +323,7 @@ def _put(item: Item, clause: str, was: Value, value: Value) -> None:
 
 def _take_out(item: Item, clause: str) -> None:
     rest = _without(item.text, clause)
-    item.alive = bool(rest) and _is_whole(rest) and not item.speaker is Speaker.ASSISTANT
+    item.alive = bool(rest) and _is_whole(rest) and item.speaker is not Speaker.ASSISTANT
     if item.alive:
         item.text = rest
         item.facts = tuple(fact for fact in item.facts if fact.text in rest)

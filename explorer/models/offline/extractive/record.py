@@ -59,7 +59,8 @@ _ANNOUNCES = re.compile(
 _OPEN = re.compile(
     r"\b(?:not|n['’]t)\b[^.;]{0,40}\byet\b|\bstill (?:has|have|needs?|to|open|missing|"
     r"running|pending|in progress|waiting)\b|"
-    r"\b(?:next|tomorrow|until monday),? (?:i|we|step)\b|\bi(?: would|['’]d| will|['’]ll) .*\b(?:next|"
+    r"\b(?:next|tomorrow|until monday),? (?:i|we|step)\b|\bi(?: would|['’]d| will|"
+    r"['’]ll) .*\b(?:next|"
     r"tomorrow|after that|then)\b|\bi (?:need|wait for) \b|\bremains? (?:to|open)\b",
     re.IGNORECASE,
 )
@@ -67,12 +68,14 @@ _LOOKS = re.compile(
     r"\b(?:look(?:ing)?|read(?:ing)?|check(?:ing)?|see|explore|verify|search|inspect|find)\b", re.I
 )
 _GOES_ON = re.compile(
-    r"(?:\W*\b(?:thanks?|thank you|go (?:on|ahead)|continue|carry on|keep going|ok(?:ay)?|great|good|"
+    r"(?:\W*\b(?:thanks?|thank you|go (?:on|ahead)|continue|carry on|keep going|ok(?:ay)?|"
+    r"great|good|"
     r"nice|perfect|cool|please|proceed|and|then|now)\b\W*)+|\W*",
     re.IGNORECASE,
 )
 _WAITS = re.compile(
-    r"\b(?:look\w*|read|check|see|verify|search|inspect|wait\w*|monitor\w*|watch\w*|keep\w*|take)\b",
+    r"\b(?:look\w*|read|check|see|verify|search|inspect|wait\w*|monitor\w*|watch\w*|keep\w*|"
+    r"take)\b",
     re.IGNORECASE,
 )
 _FAILS = re.compile(
@@ -82,13 +85,16 @@ _FAILS = re.compile(
     re.IGNORECASE,
 )
 _EXPLAINS = re.compile(
-    r"^(?!.*\bI(?:['’]m|['’]ll| am| will)\b).*\b(?:root cause|culprit|turn(?:s|ed) out|because|due to|"
+    r"^(?!.*\bI(?:['’]m|['’]ll| am| will)\b).*\b(?:root cause|culprit|turn(?:s|ed) out|"
+    r"because|due to|"
     r"caused by|bottleneck|committed|pushed|merged|released|published)\b",
     re.IGNORECASE,
 )
 _NODS = re.compile(
-    r"^\W*(?:noted|understood|got it|all right|agreed|sure|will do|ok(?:ay)?|hm+|oops|wait|oh|sorry|"
-    r"interesting|(?:now )?i (?:now )?(?:have|see|understand|know)|thanks?|thank you|sounds good|take your time|no response)\b",
+    r"^\W*(?:noted|understood|got it|all right|agreed|sure|will do|ok(?:ay)?|hm+|oops|wait|"
+    r"oh|sorry|"
+    r"interesting|(?:now )?i (?:now )?(?:have|see|understand|know)|thanks?|thank you|"
+    r"sounds good|take your time|no response)\b",
     re.IGNORECASE,
 )
 _PRAISES = re.compile(

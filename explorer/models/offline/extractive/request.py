@@ -139,17 +139,20 @@ def speech_blocks(speaker: Speaker, body: str) -> list[RequestBlock]:
 
 
 _ELEMENT = re.compile(
-    r"<(?P<tag>skill|[a-zA-Z]+(?:[-_ ][a-zA-Z]+)+|INSTRUCTIONS)(?: [^<>\n]{0,200})?>.*?(?:</(?P=tag)>|\Z)",
+    r"<(?P<tag>skill|[a-zA-Z]+(?:[-_ ][a-zA-Z]+)+|"
+    r"INSTRUCTIONS)(?: [^<>\n]{0,200})?>.*?(?:</(?P=tag)>|\Z)",
     re.DOTALL,
 )
 _ADDED = re.compile(
     r"\s*(?:# AGENTS\.md instructions|Base directory for this skill:|File \S.*:\n```|Caveat: The "
-    r"messages below|\[Request interrupted|\[Image: |Stop hook feedback|\w+ hook (?:feedback|error))"
+    r"messages below|\[Request interrupted|\[Image: |Stop hook feedback|\w+ hook (?:feedback|"
+    r"error))"
 )
 # What Claude Code puts around the summary that it goes on from.
 _DRAFT = re.compile(r"\A.*?^Summary:[ \t]*$|\A[^\n]*\n", re.DOTALL | re.MULTILINE)
 _TRAILER = re.compile(
-    r"^(?:If you need specific details from before compaction|(?:Please )?continue the conversation from "
+    r"^(?:If you need specific details from before compaction|"
+    r"(?:Please )?continue the conversation from "
     r"where).*\Z",
     re.DOTALL | re.MULTILINE | re.IGNORECASE,
 )

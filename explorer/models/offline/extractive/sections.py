@@ -187,7 +187,8 @@ _KINDS_OF_LABELS = {
 }
 
 _SUMMARY_HEADING = re.compile(
-    r"^\s{0,3}(?:(#{1,6})\s+(.+?)|\*\*([^*]+?)\*\*:?|(\d{1,2})\.\s+\**([A-Z][^:*\n]{2,60}?)\**:)\s*$"
+    r"^\s{0,3}(?:(#{1,6})\s+(.+?)|\*\*([^*]+?)\*\*:?|"
+    r"(\d{1,2})\.\s+\**([A-Z][^:*\n]{2,60}?)\**:)\s*$"
 )
 _FILE_TAGS = re.compile(
     r"(?:<|&lt;)(read-files|modified-files)(?:>|&gt;)\n?(.*?)(?:<|&lt;)/\1(?:>|&gt;)", re.DOTALL
@@ -234,10 +235,9 @@ def summary_items(text: str) -> list[tuple[ItemKind, str]]:
         line = _BULLET.sub("", raw).strip()
         if (
             not line
-            or line.startswith(NOT_FOLLOWED)
+            or line.startswith((NOT_FOLLOWED, "```"))
             or _EMPTY.match(line)
             or set(line) <= set("-=*_ ")
-            or line.startswith("```")
         ):
             continue
         items += _line_items(section, line)

@@ -9,11 +9,12 @@ from typing import NamedTuple
 from explorer.facts.figures import figure
 from explorer.facts.text import word_set
 
-_SMALL = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
-    "sixteen seventeen eighteen nineteen"
-).split()
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+_SMALL = [
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+    "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen",
+    "nineteen",
+]  # fmt: skip
+_TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
 _NUMBERS = {
     **{word: number for number, word in enumerate(_SMALL)},
     **{word: 10 * number for number, word in enumerate(_TENS, 2)},
@@ -21,13 +22,14 @@ _NUMBERS = {
 _SCALES = {"hundred": 100, "thousand": 1000, "million": 1_000_000}
 _WORD = "|".join((*_NUMBERS, *_SCALES))
 _IN_WORDS = re.compile(
-    rf"\b(?:(?:{_WORD})(?:[ -](?:and[ -])?(?:a[ -]half\b|(?:{_WORD})\b))*|a (?:hundred|thousand))\b",
+    rf"\b(?:(?:{_WORD})(?:[ -](?:and[ -])?(?:a[ -]half\b|(?:{_WORD})\b))*|a (?:hundred|"
+    r"thousand))\b",
     re.IGNORECASE,
 )
 _MONTHS = {
     name: number
     for number, name in enumerate(
-        "jan feb mar apr may jun jul aug sep oct nov dec".split(), 1
+        ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"], 1
     )
 }  # fmt: skip
 _MONTH = (
@@ -37,7 +39,8 @@ _MONTH = (
 _DATE = re.compile(
     rf"\b(?:(?P<year>\d{{4}})-(?P<month>\d\d)-(?P<iso>\d\d)\b"
     rf"|(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? {_MONTH.format('after')}"
-    rf"|(?P<part>(?:the )?(?:end|middle|beginning|start) of |mid[- ]|late |early ){_MONTH.format('of')}"
+    rf"|(?P<part>(?:the )?(?:end|middle|beginning|start) of |mid[- ]|late |"
+    rf"early ){_MONTH.format('of')}"
     rf"|{_MONTH.format('before')} (?P<us>\d{{1,2}})(?:st|nd|rd|th)?\b"
     r"|(?P<weekday>(?:mon|tues|wednes|thurs|fri|satur|sun)day|tomorrow)\b)"
     r"(?:,? \d{4}\b)?",
@@ -46,7 +49,7 @@ _DATE = re.compile(
 _CLOCK = re.compile(
     r"\b(?:(?P<h>\d{1,2}):(?P<m>\d\d)(?P<half> ?[ap]m)?"
     r"|(?P<hour>\d{1,2}) ?(?:[ap]m\b|o'clock)"
-    rf"|(?:a )?(?P<part>quarter|half|\d\d?)(?: minutes)? (?P<side>past|to) (?P<of>\d{{1,2}}))\b",
+    r"|(?:a )?(?P<part>quarter|half|\d\d?)(?: minutes)? (?P<side>past|to) (?P<of>\d{1,2}))\b",
     re.IGNORECASE,
 )
 _FIGURE = re.compile(
@@ -65,6 +68,7 @@ _NAMED = (
 _NAMES = re.compile(rf"{_NAMED} $", re.IGNORECASE)
 _NAME = re.compile(rf"({_NAMED}) (?=\d)", re.IGNORECASE)
 """Before a number that only tells one from another: "chapter three"."""
+_BARE_SIZES = word_set("Ki Mi Gi Ti")
 MEASURED = frozenset({"time", "size", "%", ""})
 
 
@@ -101,9 +105,8 @@ def values_in(text: str) -> tuple[Value, ...]:
         if unit.lower() in _NO_UNIT:
             unit = ""
         unit = f"per{match['per']}" if match["per"] else unit
-        read = figure(
-            f"{match['number'].replace(',', '')} {unit.removesuffix('i') if len(unit) == 2 else unit}"
-        )
+        unit = f"{unit}B" if unit in _BARE_SIZES else unit
+        read = figure(f"{match['number'].replace(',', '')} {unit}")
         if read is not None:
             take(match, read.family, read.key)
     return tuple(found)
