@@ -53,7 +53,7 @@ _ANNOUNCES = re.compile(
     r"tomorrow|until \w+|meanwhile|good|understood|noted|all right|will do|after that)\b\W*)*"
     r"(?:let me|let's|i['’]?ll|i (?:will|would|wait)|i(?:['’]m| am) (?:going|about) to|will do|"
     r"i (?:now )?(?:need|want|have) (?:you )?to|we (?:need|should)|time to|"
-    r"(?:the )?next step(?:s)?(?: is| are)?)\b",
+    r"(?:the )?next step(?:s)?(?: is| are)?)\b|^\W*now [\w -]{1,20}:",
     re.IGNORECASE,
 )
 _OPEN = re.compile(

@@ -187,9 +187,10 @@ _KINDS_OF_LABELS = {
 }
 
 _SUMMARY_HEADING = re.compile(
-    r"^\s{0,3}(?:(#{1,6})\s+(.+?)|\*\*([^*]+?)\*\*:?|"
-    r"(\d{1,2})\.\s+\**([A-Z][^:*\n]{2,60}?)\**:)\s*$"
+    r"^\s{0,3}(?:(#{1,6})\s+(.+?)|\*\*([^*]+?)\*\*:?|(\d{1,2})\.\s+\**([A-Z][^:*\n]{2,60}?)\**:"
+    r"|<([a-z]+(?:_[a-z]+)*)>)\s*$"
 )
+_CLOSING = re.compile(r"</[a-z_]+>")
 _FILE_TAGS = re.compile(
     r"(?:<|&lt;)(read-files|modified-files)(?:>|&gt;)\n?(.*?)(?:<|&lt;)/\1(?:>|&gt;)", re.DOTALL
 )
@@ -229,7 +230,7 @@ def summary_items(text: str) -> list[tuple[ItemKind, str]]:
     for raw in _FILE_TAGS.sub("", text).split("\n"):
         heading = _SUMMARY_HEADING.match(raw)
         if heading:
-            words = heading.group(2) or heading.group(3) or heading.group(5)
+            words = next(one for one in heading.group(2, 3, 5, 6) if one).replace("_", " ")
             section = meaning(words.strip(" :*_"), parent=False)
             continue
         line = _BULLET.sub("", raw).strip()
