@@ -13,8 +13,6 @@ from tests.models.survival import TEMPLATE, summary_request
 KNOWN = {
     "pipeline: revenue_daily",
     "pipeline: six hours",
-    "embedded: unable to connect to the target",
-    "infra: bind 0.0.0.0 port 25: Permission denied",
 }
 """Old values that are told still: as the old name beside the new one, as what a job took when the
 work began, and failures that the user solved without a run that shows it."""

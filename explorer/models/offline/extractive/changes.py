@@ -34,7 +34,9 @@ _GENERAL = terms(
 _MORE = 2
 """Telling words that an earlier statement must have of its own to be told with the new value."""
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
-_CLAUSE = re.compile(r"(?<=[.!?;])\s+|[,;:]\s+(?:and |but |so )?|\s+(?:and|but|while)\s+")
+_CLAUSE = re.compile(
+    r"(?<=[.!?;])(?<!\b(?:Dr|Mr|Ms)\.)(?<!Prof\.)(?<!Mrs\.)\s+|[,;:]\s+(?:and |but |so )?|\s+(?:and|but|while)\s+"
+)
 _CHANGES = re.compile(
     r"\b(?:now|instead|actually|after all|any ?more|correction|from (?:now|here|today) on|as of|"
     r"scratch that|moved|slipped|put back|postponed|brought forward|extended|back to|no longer|"
@@ -229,7 +231,7 @@ def _replace(clause: _Clause, sentence: str, value: Value, earlier: Sequence[_Cl
     bare = not _about(sentence, value)
     new = clause.item
     best, most, newest = None, 0.0, True
-    others = {one.key.split()[0] for one in values_in(new.text) if one.key != value.key}
+    others = {_digits(one) for one in values_in(new.text) if one.key != value.key}
     for old in reversed(earlier):
         for was in old.values if old.item.alive else ():
             of_them = was.family == "" and _counts(value) and _OF_THEM.search(old.text)
@@ -238,11 +240,11 @@ def _replace(clause: _Clause, sentence: str, value: Value, earlier: Sequence[_Cl
             if any(one.key == value.key for one in old.values):
                 continue
             shared = _in_common(clause, value, old, was)
-            shared += was.key.split()[0] in others
-            by_user = old.item.speaker is not Speaker.ASSISTANT
-            if newest and by_user and bare and not shared:
+            shared += _digits(was) in others
+            stated = f"{was.text} less" not in old.text and f"{was.text} more" not in old.text
+            if newest and stated and bare and not shared:
                 shared = 0.5
-            newest = newest and not by_user
+            newest = newest and not stated
             if shared > most:
                 best, most = (old, was), shared
     if best is not None:
@@ -259,6 +261,10 @@ def _settle(new: Item, value: Value, old: _Clause, was: Value, earlier: Sequence
             continue
         if about & _about(one.item.text, echo):
             _put(one.item, one.text, echo, value)
+
+
+def _digits(value: Value) -> str:
+    return re.sub(r"\D.*", "", value.text)
 
 
 def _counts(value: Value) -> bool:

@@ -53,7 +53,7 @@ _ANNOUNCES = re.compile(
     r"tomorrow|until \w+|meanwhile|good|understood|noted|all right|will do|after that)\b\W*)*"
     r"(?:let me|let's|i['’]?ll|i (?:will|would|wait)|i(?:['’]m| am) (?:going|about) to|will do|"
     r"i (?:now )?(?:need|want|have) (?:you )?to|we (?:need|should)|time to|"
-    r"(?:the )?next step(?:s)?(?: is| are)?)\b|^\W*now [\w -]{1,20}:",
+    r"(?:the )?next step(?:s)?(?: is| are)?)\b",
     re.IGNORECASE,
 )
 _OPEN = re.compile(
@@ -97,6 +97,8 @@ _NODS = re.compile(
     r"sounds good|take your time|no response)\b",
     re.IGNORECASE,
 )
+_TITLE = re.compile(r"now [\w -]{1,20}: [^.]{0,40}\.?", re.IGNORECASE)
+"""Names a piece of work and no more: "Now WP5: Model management."."""
 _PRAISES = re.compile(
     r"^\W*(?:good|very good|perfect|great|excellent|you['’]?re (?:\w+ )?right|done|yes|no)\b", re.I
 )
@@ -349,6 +351,8 @@ def _without_announcement(passage: str) -> str:
 
 def _assistant_kind(text: str, *, is_newest: bool) -> ItemKind | None:
     """What a passage of the assistant's is; None for one that only accompanies the work."""
+    if _TITLE.fullmatch(text):
+        return None
     if is_question(text):
         return ItemKind.NEXT if is_newest else None
     parts = {text, *_SENTENCE.split(text)}

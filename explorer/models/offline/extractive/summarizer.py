@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 
 from explorer.facts.entry_texts import Speaker
@@ -144,6 +145,9 @@ def _drop_solved(items: Sequence[Item]) -> None:
         for item in items
         if not item.inherited and item.kind is ItemKind.DONE and not fails(item.text)
     ]
+    answers = [
+        item for item in items if item.speaker is Speaker.USER and item.kind is not ItemKind.LATEST
+    ]
     worked = any(item.speaker in (Speaker.COMMAND, Speaker.RESULT) for item in items)
     for item in items:
         if item.solved and item.kind is not ItemKind.COMMAND:
@@ -154,10 +158,26 @@ def _drop_solved(items: Sequence[Item]) -> None:
             # The work went on: it is known, and stands in the way no more.
             if worked and item.kind is ItemKind.BLOCKED:
                 item.kind = ItemKind.ERROR if fails(item.text) else ItemKind.FACT
+        elif item.kind is ItemKind.ERROR and item.speaker is Speaker.RESULT:
+            item.alive &= not _is_settled(item, answers)
         elif reported and not item.newest and item.speaker is not Speaker.USER:
             later = [one for one in good if one.order > item.order]
             item.alive &= not any(len(item.terms & one.terms) >= _SOLVED_WORDS for one in later)
             item.alive &= not any(_quotes(item, one) for one in solved)
+            item.alive &= not _is_settled(item, answers)
+
+
+_SETTLES = re.compile(
+    r"\b(?:skip|forget|never mind|leave|did (?:it|that)|done|by hand|works? now|solved|fixed)\b",
+    re.I,
+)
+
+
+def _is_settled(report: Item, answers: Sequence[Item]) -> bool:
+    """Whether the user's answer to a report says that it is done with, or not wanted."""
+    at = bisect_right(answers, report.order, key=lambda one: one.order)
+    message = [one for one in answers[at : at + _GOAL] if one.age == answers[at].age]
+    return any(_SETTLES.search(one.text) for one in message)
 
 
 def _solves(report: Item, failure: Item) -> bool:
