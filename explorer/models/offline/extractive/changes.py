@@ -27,9 +27,7 @@ _NOT_STATED = (ItemKind.LATEST, ItemKind.ERROR, *LISTED)
 _REPORTED = (ItemKind.DONE, ItemKind.DOING, ItemKind.BLOCKED, ItemKind.NEXT)
 _LOOK_BACK = 200
 """Earlier clauses with a value that a change is looked for in."""
-_GENERAL = terms(
-    "limit limited cap size number value maximum minimum timeout set raise make take use new"
-)
+_GENERAL = terms("set raise make take use new change")
 """Words that two different things have in common."""
 _MORE = 2
 """Telling words that an earlier statement must have of its own to be told with the new value."""

@@ -344,9 +344,14 @@ def _without_announcement(passage: str) -> str:
     """A passage from its first sentence on that tells more than what comes next; all of it where
     none does."""
     parts = _SENTENCE.split(passage)
-    while len(parts) > 1 and (_ANNOUNCES.match(parts[0]) or len(terms(parts[0])) < _FEW_TERMS):
+
+    def is_talk(part: str) -> bool:
+        decides = FactKind.DECISION in kinds_of(part, by_user=False)
+        return not decides and _ANNOUNCES.match(part) is not None
+
+    while len(parts) > 1 and (is_talk(parts[0]) or len(terms(parts[0])) < _FEW_TERMS):
         parts = parts[1:]
-    return " ".join(parts) if not _ANNOUNCES.match(parts[0]) else passage
+    return passage if is_talk(parts[0]) else " ".join(parts)
 
 
 def _assistant_kind(text: str, *, is_newest: bool) -> ItemKind | None:
