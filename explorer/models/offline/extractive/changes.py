@@ -33,7 +33,8 @@ _MORE = 2
 """Telling words that an earlier statement must have of its own to be told with the new value."""
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 _CLAUSE = re.compile(
-    r"(?<=[.!?;])(?<!\b(?:Dr|Mr|Ms)\.)(?<!Prof\.)(?<!Mrs\.)\s+|[,;:]\s+(?:and |but |so )?|\s+(?:and|but|while)\s+"
+    r"(?<=[.!?;])(?<!\b(?:Dr|Mr|Ms)\.)(?<!Prof\.)(?<!Mrs\.)\s+|[,;:]\s+(?:and |but |so )?|"
+    r"\s+(?:and|but|while)\s+"
 )
 _CHANGES = re.compile(
     r"\b(?:now|instead|actually|after all|any ?more|correction|from (?:now|here|today) on|as of|"

@@ -13,6 +13,7 @@ from explorer.facts.errors import error_lines, is_failure
 from explorer.facts.statements import is_question, kinds_of
 from explorer.facts.text import terms, word_set
 from explorer.models.offline.extractive.items import (
+    STANDING,
     STATEMENTS,
     Focus,
     Item,
@@ -21,7 +22,12 @@ from explorer.models.offline.extractive.items import (
     read_facts,
 )
 from explorer.models.offline.extractive.passages import is_whole, passages, shortened, up_to
-from explorer.models.offline.extractive.request import CallText, RequestBlock, calls_of
+from explorer.models.offline.extractive.request import (
+    CallText,
+    RequestBlock,
+    bare_notes,
+    calls_of,
+)
 from explorer.models.offline.extractive.sections import ANSWER_TO, summary_items
 from explorer.session.file_tools import file_ops
 
@@ -37,7 +43,9 @@ _OLD_REPORT = 2
 _OLD_PASSAGE = 300
 """Characters of a list in an older report."""
 _LONG_MESSAGE = 12
-"""Passages of a message from which it is a paste: of those in the middle only rules are told."""
+"""Passages of a message from which it is a paste: those in the middle are worth little."""
+_RULES = 0.4
+"""Share of rules among them from which it is a list of rules."""
 _SHORT_ANSWER = 4
 """Telling words below which the latest request is given with the question that it answers."""
 _SHORT_OUTPUT = 3
@@ -46,7 +54,6 @@ _MOST_ERRORS = 3
 _MOST_WANTED = 40
 _LONGEST = 400
 """Characters of a line of output, or of a command."""
-_LAST_COMMANDS = 8
 
 _ANNOUNCES = re.compile(
     r"^\W*(?:(?:ok(?:ay)?|now|so|first|then|next|great|perfect|right|sure|yes|oh|wait|no|and|also|"
@@ -172,7 +179,7 @@ class Record:
 
     def add_summary(self, text: str, age: float = 1.0) -> None:
         """Add the items of an earlier summary, with the kinds that their sections give them."""
-        listed = summary_items(text)
+        listed = summary_items(bare_notes(text))
         for kind, words in listed:
             if kind is not ItemKind.LATEST:
                 self._add(words, kind, Speaker.SUMMARY, age).inherited = True
@@ -218,14 +225,16 @@ class Record:
         self._read_exact_facts()
 
     def _add_message(self, text: str, age: float) -> None:
-        """What the user said; of a paste the rules in it, its beginning and its end."""
-        found = passages(text)
-        for number, part in enumerate(found):
-            kind = _user_kind(part)
+        """What the user said; of a paste that is no list of rules its beginning and its end."""
+        found = [(part, _user_kind(part)) for part in passages(text)]
+        rules = sum(kind in STANDING for _, kind in found)
+        is_paste = rules < _RULES * len(found)
+        for number, (part, kind) in enumerate(found):
             inside = _LONG_MESSAGE // 2 <= number < len(found) - _LONG_MESSAGE // 2
-            if kind is ItemKind.FACT and not _lasts(part):
-                continue
-            self._add(part, kind, Speaker.USER, age).minor = inside
+            if inside and is_paste:
+                kind = ItemKind.FACT
+            if kind is not ItemKind.FACT or _lasts(part):
+                self._add(part, kind, Speaker.USER, age).minor = inside and is_paste
         for line in _pasted_failures(text):
             self._add(line, ItemKind.ERROR, Speaker.USER, age)
 
@@ -278,11 +287,7 @@ class Record:
         if (operation.reads or changes) and len(lines) > _SHORT_OUTPUT:
             return
         known = set(lines)
-        failures = [
-            line
-            for _, line in error_lines(text)
-            if line in known and not is_torn(line) and not line.startswith(_MISUSE)
-        ]
+        failures = [line for _, line in error_lines(text) if line in known and _tells(line)]
         if len(failures) > _MOST_ERRORS:
             failures = [*failures[: _MOST_ERRORS - 1], failures[-1]]
         earlier = self._runs.setdefault(operation.family, [])

@@ -131,8 +131,7 @@ def speech_blocks(speaker: Speaker, body: str) -> list[RequestBlock]:
         rest = body[framed.end() :].strip()
         return [inner, RequestBlock(Speaker.USER, rest)] if rest else [inner]
     if body.startswith(_CARRIED_ON):
-        notes = _DRAFT.sub("", body)
-        return [RequestBlock(Speaker.SUMMARY, _TRAILER.sub("", notes).strip())]
+        return [RequestBlock(Speaker.SUMMARY, body)]
     if re.match(r"^#{1,3} \w+", body) and len(re.findall(r"^#{2,3} \w", body, re.MULTILINE)) >= 3:
         return [RequestBlock(Speaker.SUMMARY, body)]
     return [RequestBlock(speaker, body)]
@@ -149,7 +148,7 @@ _ADDED = re.compile(
     r"error))"
 )
 # What Claude Code puts around the summary that it goes on from.
-_DRAFT = re.compile(r"\A.*?^Summary:[ \t]*$|\A[^\n]*\n", re.DOTALL | re.MULTILINE)
+_DRAFT = re.compile(r"\A(?:.*?^Summary:[ \t]*$|[^\n]*\n)", re.DOTALL | re.MULTILINE)
 _TRAILER = re.compile(
     r"^(?:If you need specific details from before compaction|"
     r"(?:Please )?continue the conversation from "
@@ -167,6 +166,12 @@ def typed(body: str) -> str:
     if "<" not in body:
         return body
     return _ELEMENT.sub(_text_of_summary, body).strip()
+
+
+def bare_notes(text: str) -> str:
+    """A summary without what an agent puts around it, and the draft before it."""
+    notes = _DRAFT.sub("", text) if text.lstrip().startswith(_CARRIED_ON) else text
+    return _TRAILER.sub("", notes).strip()
 
 
 def _text_of_summary(element: re.Match[str]) -> str:

@@ -237,6 +237,7 @@ def summary_items(text: str) -> list[tuple[ItemKind, str]]:
         if (
             not line
             or line.startswith((NOT_FOLLOWED, "```"))
+            or _CLOSING.fullmatch(line)
             or _EMPTY.match(line)
             or set(line) <= set("-=*_ ")
         ):
