@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -161,7 +161,8 @@ def _by_words(stated: Sequence[Item], items: Sequence[Item]) -> None:
         _take_out(item, text)
     for item in items:
         if item.speaker is Speaker.ASSISTANT and item.facts:
-            item.alive &= not any(_echoes(item, rule) for _, _, rule in changed)
+            values = {figure.key for figure in _rule(item, item.text).figures}
+            item.alive &= not any(_echoes(item, values, rule) for _, _, rule in changed)
 
 
 def _rules(item: Item) -> list[tuple[str, Rule]]:
@@ -180,11 +181,11 @@ def _rule(item: Item, text: str) -> Rule:
     return Rule(item.order, [mention])
 
 
-def _echoes(item: Item, old: Rule) -> bool:
+def _echoes(item: Item, values: Container[str], old: Rule) -> bool:
     """Whether an item says what was changed, and the old value with it."""
-    values = {figure.key for figure in old.figures}
-    same = any(figure.key in values for figure in _rule(item, item.text).figures)
-    return same and bool(old.about) and old.about <= item.terms
+    if not any(figure.key in values for figure in old.figures):
+        return False
+    return bool(old.about) and old.about <= item.terms
 
 
 def _named_old(

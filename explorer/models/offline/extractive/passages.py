@@ -21,6 +21,7 @@ _LONGEST_LEANING = 350
 """Characters of a passage of sentences that lean on each other."""
 _FEW_TERMS = 2
 """Telling words below which a sentence with a pronoun leans on the one before."""
+_NO_LETTER = re.compile(r"[\W\d_]+")
 _SENTENCE = 3
 """Words from which a list item that ends in a point is a sentence of its own."""
 _LONG_LINE = 8
@@ -101,8 +102,8 @@ def is_prose(line: str) -> bool:
         return False
     if line[-1] not in ".!?" and len(line) < _LONGEST_LEANING and is_failure(line):
         return bool(kinds_of(line, by_user=True))
-    letters = sum(one.isalpha() or one.isspace() for one in line)
-    return 3 * letters > len(line) and any(one.isalpha() for one in line)
+    letters = len(_NO_LETTER.sub("", line))
+    return 3 * (letters + line.count(" ")) > len(line) and letters > 0
 
 
 def leans(line: str) -> bool:
