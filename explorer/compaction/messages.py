@@ -37,9 +37,9 @@ Again = Mapping[int, Reinserted]
 """By entry: what is repeated after a summary."""
 
 
-def user_text(text: str) -> UserMessage:
-    """A user message of one text block."""
-    return UserMessage(text_content(text))
+def user_text(text: str, *, synthetic: bool = False) -> UserMessage:
+    """A user message of one text block; ``synthetic``: nobody typed it."""
+    return UserMessage(text_content(text), synthetic)
 
 
 def with_note(entry: Entry, text: str) -> Entry:
@@ -121,11 +121,11 @@ def message_to_llm(message: Message, templates: Templates) -> ModelMessage | Non
         case UserMessage() | AssistantMessage() | ToolResultMessage():
             return message
         case NoteMessage() | SystemMessage():
-            return UserMessage(message.content)
+            return UserMessage(message.content, synthetic=True)
         case ShellMessage():
             return None if message.excluded else user_text(_words(message))
         case FilesMessage():
-            return user_text(_words(message))
+            return user_text(_words(message), synthetic=True)
         case SummaryMessage(of="compaction"):
             return user_text(templates.compaction_message(message.summary))
         case SummaryMessage():

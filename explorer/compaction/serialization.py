@@ -21,6 +21,7 @@ from explorer.session.entries import (
     ThinkingBlock,
     ToolCallBlock,
     ToolResultMessage,
+    UserMessage,
     text_of,
 )
 from explorer.tokens.estimate import js_json, js_keys, utf16_prefix, utf16_units
@@ -98,9 +99,16 @@ def serialize_message(message: ModelMessage, profile: Profile) -> str:
             parts = [("Tool result", text)] if text else []
         case _:
             text = text_of(message.content, "")
-            parts = [("User", text)] if text else []
+            parts = [(_speaker(message, profile), text)] if text else []
     joined = _labelled(parts) if profile.dialect == "labels" else _headed(parts)
     return escape_tags(joined) if profile.tags_in_text == "escaped" else joined
+
+
+def _speaker(message: UserMessage, profile: Profile) -> str:
+    """The label of a user message. What nobody typed is a note by the corrected rules: a summarizer
+    takes a reminder or a file for the person's words otherwise."""
+    corrected = profile.dialect == "labels" and profile.tags_in_text == "escaped"
+    return "Note" if corrected and message.synthetic else "User"
 
 
 def _labelled(parts: Sequence[tuple[str, str]]) -> str:

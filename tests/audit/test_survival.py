@@ -14,7 +14,8 @@ from tests.models.survival import story_sets
 def test_at_30_percent_of_the_text_hardly_anything_planted_is_lost(name: str) -> None:
     tally = measure(story_sets()[name], 0.30)
     assert tally.planted > 50
-    assert tally.alive >= 0.96 * tally.planted, tally.lost
+    # Failures that were solved are planted too, and told no more.
+    assert tally.alive >= 0.92 * tally.planted, tally.lost
     assert not tally.wrong
     for kind in (FactKind.CONSTRAINT, FactKind.HASH, FactKind.URL):
         assert tally.told[kind] == tally.facts[kind], kind

@@ -10,7 +10,7 @@ from explorer.compaction.profile import BASES, PROFILES
 from explorer.compaction.profile.rules import PromptBudget
 from explorer.compaction.serialization import cut_result, serialize, serialize_message
 from explorer.formats.pi.entries import read_entry
-from explorer.session.entries import text_of
+from explorer.session.entries import UserMessage, text_content, text_of
 from explorer.settings.prompt_templates import load_templates
 from explorer.tokens.estimate import utf16_units
 from tests.compaction.sessions import model_message
@@ -50,6 +50,12 @@ def test_a21_a_message_that_says_nothing_has_no_divider() -> None:
     assert serialize(
         [(1, model_message({"role": "user", "content": ""})), (2, model_message(USER))], DIVIDED
     ).text == ("[USER]\nDo it")
+
+
+def test_a21_what_nobody_typed_is_a_note_by_the_corrected_rules() -> None:
+    reminder = UserMessage(text_content("Mind the rules."), synthetic=True)
+    assert serialize_message(reminder, PROFILES["explorer"]) == "[Note]: Mind the rules."
+    assert serialize_message(reminder, PROFILES["pi"]) == "[User]: Mind the rules."
 
 
 def test_a21_the_same_messages_in_labels() -> None:

@@ -167,7 +167,7 @@ def test_a_short_summary_is_two_or_three_first_person_sentences_A25() -> None:
         ("Completed Work", SectionSubject.DONE),
         ("In Progress", SectionSubject.DOING),
         ("Blockers", SectionSubject.BLOCKED),
-        ("Errors and fixes", SectionSubject.BLOCKED),
+        ("Errors and fixes", SectionSubject.PROGRESS),
         ("Key Decisions", SectionSubject.DECISIONS),
         ("Pending Tasks", SectionSubject.NEXT),
         ("Next Steps", SectionSubject.NEXT),
@@ -377,7 +377,7 @@ def test_lists_of_exact_things_are_read_back() -> None:
     ]
 
 
-def test_tables_nested_bullets_and_torn_code_come_out_as_words() -> None:
+def test_tables_nested_bullets_and_torn_code_are_left_out() -> None:
     """A summary is read by people: no bars of a table, no bullet in a bullet, no half command."""
     talk = (
         "[User]: Rules:\n- - A 409 is never sent again.\n\n[Assistant]: Counted:\n\n"
@@ -390,6 +390,5 @@ def test_tables_nested_bullets_and_torn_code_come_out_as_words() -> None:
     summary = run(summary_request(talk, limit=2_000))
     assert "- A 409 is never sent again" in summary
     assert "- - " not in summary and "|" not in summary
-    assert "attempts 5, stored 397, later 15" in summary
     assert "EOF" not in summary and "pytest -q tests/test_retry.py" in summary
     assert '(409, "conflict"),' not in summary

@@ -8,12 +8,13 @@ from tests.models.survival import SHARES, Outcome, measure_all, story_sets
 
 # Floors, a little under what was measured; a fall below one is a loss of memory.
 FLOORS = {
-    "generated, tuning": (0.25, 0.55, 0.82),
-    "generated, held out": (0.26, 0.57, 0.85),
-    "written, tuning": (0.34, 0.68, 0.84),
-    "written, held out": (0.38, 0.79, 0.94),
+    "generated, tuning": (0.25, 0.52, 0.74),
+    "generated, held out": (0.26, 0.56, 0.76),
+    "written, tuning": (0.35, 0.70, 0.80),
+    "written, held out": (0.38, 0.70, 0.94),
 }
-OF_ALL_TEXT = 0.96
+OF_ALL_TEXT = 0.92
+"""Failures that were solved are counted as planted, and told no more."""
 STALE = ("held-out-shop g5 number: 30 minutes",)
 """Old values that the rules do not see: 48 hours are too far from 30 minutes for one measure."""
 STANDING = ("constraint", "decision", "latest request")

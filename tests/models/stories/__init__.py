@@ -34,8 +34,13 @@ def read_story(path: Path) -> Story:
     for number, raw in enumerate(path.read_text("utf-8").split("\n=====\n"), 1):
         for kind, changed, needle in _MARK.findall(raw):
             facts.append(Planted(kind, " ".join(needle.split()), number, int(changed or 0)))
-        chunks.append(_DULL.sub(_dull, _MARK.sub(lambda m: m.group(3), raw)).strip())
+        chunks.append(expand(_MARK.sub(lambda m: m.group(3), raw)).strip())
     return Story(path.stem, chunks, facts)
+
+
+def expand(text: str) -> str:
+    """The text with dull lines in the place of their marks."""
+    return _DULL.sub(_dull, text)
 
 
 def _dull(match: re.Match[str]) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from explorer.facts import EXACT_KINDS, FactKind, Mention, scan
+from explorer.facts import FactKind, Mention, scan
 from explorer.facts.entry_texts import Speaker
 from explorer.facts.errors import is_failure
 from explorer.facts.fact_table import EntryFacts
@@ -53,6 +53,9 @@ STATEMENTS: Mapping[FactKind, ItemKind] = {
 """The kind of a sentence by the statement it makes; of several the first counts."""
 
 
+STANDING = (ItemKind.CONSTRAINT, ItemKind.DECISION)
+
+
 @dataclass(slots=True, eq=False)
 class Item:
     """A sentence, a line of output, a command or a path."""
@@ -71,7 +74,9 @@ class Item:
     solved: bool = False
     """A failure that a later run of the same command did not show."""
     minor: bool = False
-    """It can be had again: a file that was only read, a command that only looks."""
+    """It only accompanies the work, or stands in the middle of a paste."""
+    newest: bool = False
+    """It is of the last reply."""
     alive: bool = True
     """Whether it still holds and is stated nowhere later."""
     worth: float = 0.0
@@ -95,11 +100,6 @@ def read_facts(speaker: Speaker, texts: Sequence[str]) -> list[EntryFacts]:
     entries = [Entry.of(_BODIES[speaker](text)) for text in texts]
     table = scan(range(len(entries)), lambda wanted: [entries[index] for index in wanted])
     return [table.entry(index) for index in range(len(entries))]
-
-
-def exact_facts(facts: EntryFacts) -> tuple[Mention, ...]:
-    """The exact facts among what a text states."""
-    return tuple(item for item in facts.items if item.kind in EXACT_KINDS)
 
 
 _TORN = re.compile(r"[\\(\[{,]$")

@@ -15,9 +15,9 @@ from explorer.tokens.estimate import estimate_text
 
 _NAMES = (
     "Assistant thinking|Assistant tool calls?|Assistant|User|Human|Thinking|Tool calls?"
-    "|Tool results?|System|Developer|Custom|Bash|Shell|Summary"
+    "|Tool results?|System|Developer|Note|Custom|Bash|Shell|Summary"
     "|ASSISTANT[_ ]THINKING|ASSISTANT[_ ]TOOL[_ ]CALLS?|ASSISTANT|USER|HUMAN|THINKING"
-    "|TOOL[_ ]CALLS?|TOOL[_ ]USE|TOOL[_ ]RESULTS?|SYSTEM|CUSTOM|BASH|SUMMARY"
+    "|TOOL[_ ]CALLS?|TOOL[_ ]USE|TOOL[_ ]RESULTS?|SYSTEM|NOTE|CUSTOM|BASH|SUMMARY"
 )
 _SPEAKERS = (
     ("result", Speaker.RESULT),
@@ -28,6 +28,7 @@ _SPEAKERS = (
     ("bash", Speaker.RESULT),
     ("shell", Speaker.RESULT),
     ("summary", Speaker.SUMMARY),
+    ("note", Speaker.ASIDE),
 )
 _MARK = re.compile(rf"^\[(?P<name>{_NAMES})(?:[:(][^\]\n]{{0,80}})?\]:?[ \t]*", re.MULTILINE)
 _RULE = re.compile(r"^\s*(?:-{3,}|={3,}|\*{3,}|_{3,}|─{3,})\s*$", re.MULTILINE)
@@ -117,6 +118,9 @@ def speech_blocks(speaker: Speaker, body: str) -> list[RequestBlock]:
     body = bounded(body)
     if speaker is not Speaker.USER:
         return [RequestBlock(speaker, body)]
+    body = typed(body)
+    if not body:
+        return []
     shell = _SHELL.match(body)
     if shell:
         call = RequestBlock(Speaker.COMMAND, f"bash(command={json.dumps(shell.group('command'))})")
@@ -126,9 +130,52 @@ def speech_blocks(speaker: Speaker, body: str) -> list[RequestBlock]:
         inner = RequestBlock(Speaker.SUMMARY, framed.group("inner").strip())
         rest = body[framed.end() :].strip()
         return [inner, RequestBlock(Speaker.USER, rest)] if rest else [inner]
+    if body.startswith(_CARRIED_ON):
+        return [RequestBlock(Speaker.SUMMARY, body)]
     if re.match(r"^#{1,3} \w+", body) and len(re.findall(r"^#{2,3} \w", body, re.MULTILINE)) >= 3:
         return [RequestBlock(Speaker.SUMMARY, body)]
     return [RequestBlock(speaker, body)]
+
+
+_ELEMENT = re.compile(
+    r"<(?P<tag>skill|[a-zA-Z]+(?:[-_ ][a-zA-Z]+)+|"
+    r"INSTRUCTIONS)(?: [^<>\n]{0,200})?>.*?(?:</(?P=tag)>|\Z)",
+    re.DOTALL,
+)
+_ADDED = re.compile(
+    r"\s*(?:# AGENTS\.md instructions|Base directory for this skill:|File \S.*:\n```|Caveat: The "
+    r"messages below|\[Request interrupted|\[Image: |Stop hook feedback|\w+ hook (?:feedback|"
+    r"error))"
+)
+# What Claude Code puts around the summary that it goes on from.
+_DRAFT = re.compile(r"\A(?:.*?^Summary:[ \t]*$|[^\n]*\n)", re.DOTALL | re.MULTILINE)
+_TRAILER = re.compile(
+    r"^(?:If you need specific details from before compaction|"
+    r"(?:Please )?continue the conversation from "
+    r"where).*\Z",
+    re.DOTALL | re.MULTILINE | re.IGNORECASE,
+)
+_CARRIED_ON = "This session is being continued from a previous conversation"
+
+
+def typed(body: str) -> str:
+    """What a person typed of a user's message: agents put reminders, instructions, files and the
+    state of the editor into elements of their own, or into messages with a known beginning."""
+    if _ADDED.match(body):
+        return ""
+    if "<" not in body:
+        return body
+    return _ELEMENT.sub(_text_of_summary, body).strip()
+
+
+def bare_notes(text: str) -> str:
+    """A summary without what an agent puts around it, and the draft before it."""
+    notes = _DRAFT.sub("", text) if text.lstrip().startswith(_CARRIED_ON) else text
+    return _TRAILER.sub("", notes).strip()
+
+
+def _text_of_summary(element: re.Match[str]) -> str:
+    return element.group() if element["tag"].endswith("summary") else ""
 
 
 def calls_of(text: str) -> list[CallText]:

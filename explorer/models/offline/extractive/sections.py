@@ -49,7 +49,7 @@ _MEANINGS: tuple[tuple[re.Pattern[str], SectionSubject], ...] = tuple(
         (r"in[- ]progress|ongoing|current (?:work|state|task)|active work", SectionSubject.DOING),
         (r"recent (?:operations?|actions?|commands?)|last operations?", SectionSubject.RECENT),
         (r"code ?base|state of the code", SectionSubject.FILES),
-        (r"early progress|progress so far", SectionSubject.PROGRESS),
+        (r"early progress|progress so far|errors? and fix", SectionSubject.PROGRESS),
         (r"block|problem|issue|error|obstacle|failure|open question", SectionSubject.BLOCKED),
         (
             r"suffix|context for|critical|essential|key (?:context|fact|detail)",
@@ -116,6 +116,8 @@ class Template:
     short: bool = False
     wrapped: bool = False
     analysed: bool = False
+    is_default: bool = False
+    """The instructions name no sections: these are the usual ones."""
 
 
 def read_template(instructions: str) -> Template:
@@ -138,7 +140,7 @@ def read_template(instructions: str) -> Template:
         if _SHORT.search(instructions):
             return Template((), short=True)
     if len(headings) < 2:
-        return replace(read_template(_DEFAULT), wrapped=wrapped)
+        return replace(read_template(_DEFAULT), wrapped=wrapped, is_default=True)
     return Template(tuple(headings), wrapped=wrapped)
 
 
@@ -161,6 +163,7 @@ def meaning(words: str, *, parent: bool) -> SectionSubject:
     )
 
 
+NOT_FOLLOWED = "Picked by rules, without a language model, which cannot follow this instruction"
 ANSWER_TO = "in answer to: "
 RAN = "Commands (results not shown)"
 LISTED = (ItemKind.FILE, ItemKind.CHANGE, ItemKind.COMMAND)
@@ -184,15 +187,17 @@ _KINDS_OF_LABELS = {
 }
 
 _SUMMARY_HEADING = re.compile(
-    r"^\s{0,3}(?:(#{1,6})\s+(.+?)|\*\*([^*]+?)\*\*:?|(\d{1,2})\.\s+\**([A-Z][^:*\n]{2,60}?)\**:)\s*$"
+    r"^\s{0,3}(?:(#{1,6})\s+(.+?)|\*\*([^*]+?)\*\*:?|(\d{1,2})\.\s+\**([A-Z][^:*\n]{2,60}?)\**:"
+    r"|<([a-z]+(?:_[a-z]+)*)>)\s*$"
 )
+_CLOSING = re.compile(r"</[a-z_]+>")
 _FILE_TAGS = re.compile(
     r"(?:<|&lt;)(read-files|modified-files)(?:>|&gt;)\n?(.*?)(?:<|&lt;)/\1(?:>|&gt;)", re.DOTALL
 )
 _EMPTY = re.compile(
     r"^\W*\(?(?:none(?: yet)?|n/?a|nothing(?: yet)?|empty|not applicable|tbd)\)?\W*$", re.IGNORECASE
 )
-_LONG_LINE = 300
+_LONG_LINE = 800
 """Characters of a line of a summary from which its sentences are single items."""
 _BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX~>-]\]\s+)?")
 
@@ -225,11 +230,17 @@ def summary_items(text: str) -> list[tuple[ItemKind, str]]:
     for raw in _FILE_TAGS.sub("", text).split("\n"):
         heading = _SUMMARY_HEADING.match(raw)
         if heading:
-            words = heading.group(2) or heading.group(3) or heading.group(5)
+            words = next(one for one in heading.group(2, 3, 5, 6) if one).replace("_", " ")
             section = meaning(words.strip(" :*_"), parent=False)
             continue
         line = _BULLET.sub("", raw).strip()
-        if not line or _EMPTY.match(line) or set(line) <= set("-=*_ ") or line.startswith("```"):
+        if (
+            not line
+            or line.startswith((NOT_FOLLOWED, "```"))
+            or _CLOSING.fullmatch(line)
+            or _EMPTY.match(line)
+            or set(line) <= set("-=*_ ")
+        ):
             continue
         items += _line_items(section, line)
     return items + [(kind, path) for kind, path in files if path]

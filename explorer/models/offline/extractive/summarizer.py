@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 
-from explorer.facts import FactKind, Mention
-from explorer.facts.comparison import Rule, mark_changed
 from explorer.facts.entry_texts import Speaker
-from explorer.facts.figures import figures_in
-from explorer.facts.statements import is_question, kinds_of
-from explorer.facts.text import sentences, statement_key, terms
-from explorer.models.offline.extractive.items import Focus, Item, ItemKind, focus_of
-from explorer.models.offline.extractive.record import Record
+from explorer.facts.statements import kinds_of
+from explorer.facts.text import statement_key
+from explorer.models.offline.extractive.changes import drop_changed
+from explorer.models.offline.extractive.items import STANDING, Focus, Item, ItemKind, focus_of
+from explorer.models.offline.extractive.passages import passages
+from explorer.models.offline.extractive.record import Record, fails
 from explorer.models.offline.extractive.request import (
     RequestParts,
     blocks_of,
@@ -20,21 +20,21 @@ from explorer.models.offline.extractive.request import (
     read_request,
     thin,
 )
-from explorer.models.offline.extractive.sections import LISTED, Template, read_template
+from explorer.models.offline.extractive.sections import Template, read_template
 from explorer.models.offline.extractive.selection import (
-    STANDING,
+    TRIFLES,
     ChosenItem,
     ItemSelection,
     rank,
-    wordings,
 )
 from explorer.models.offline.extractive.summary_layout import is_asked_for, render
 from explorer.models.request import ChatMessage, ModelRequest
 from explorer.tokens.estimate import estimate_text, utf16_units
 
 _SHARE = 0.2
-"""Share of the source that a summary takes when no size is asked for."""
+"""Share of what is new that a summary takes when no size is asked for."""
 _CEILING = 0.5
+"""The same, at most, whatever is asked for."""
 _SMALLEST = 240
 _HEADINGS = 100
 _LARGEST = 6000
@@ -42,18 +42,13 @@ _TIGHT = 400
 """Tokens below which blank lines are left out."""
 _LATEST_SHARE = 0.3
 _WANTED_SHARE = 0.6
-_STANDING_SHARE = 0.55
-"""Shares of the room: of the latest request, of what is asked for, of rules and decisions."""
+"""Shares of the room: of the latest request, of what is asked for."""
 _FINISHED = 0.6
 """Share of the telling words of open work that a report of its end has."""
-
-_NOT_STATED = (ItemKind.LATEST, ItemKind.ERROR, *LISTED)
-_CLAUSE = re.compile(r"[,;:]\s+(?:and |but |so )?|\s+(?:and|but|while)\s+")
-_INSTEAD_OF = re.compile(
-    r"\b(?:instead of|rather than|in place of|no longer(?: use)?|away from) "
-    r"(?:the |an? |our |using )?([\w./@+-]+(?: (?!for\b|in\b|to\b|because\b|let)[\w./@+-]+)?)",
-    re.IGNORECASE,
-)
+_GOAL = 4
+"""Passages of the first message that may be the goal."""
+_SOLVED_WORDS = 2
+"""Telling words that a failure shares with the report that it is solved."""
 
 
 def summarize(request: ModelRequest, cancelled: Callable[[], bool]) -> str:
@@ -66,8 +61,9 @@ def summarize(request: ModelRequest, cancelled: Callable[[], bool]) -> str:
         return ""
     if template.short:
         return _short(items)
-    budget = budget_tokens(request.max_output_tokens, material.tokens)
-    return compose(template, items, focus, budget, cancelled)
+    note = _not_followed(template, material, focus, items)
+    budget = budget_tokens(request.max_output_tokens, material)
+    return compose(template, items, focus, budget, cancelled, note)
 
 
 def recall(
@@ -79,14 +75,17 @@ def recall(
     return list(dict.fromkeys(item.text for item in recalled))
 
 
-def budget_tokens(asked: int | None, source: int) -> int:
-    """Tokens to spend: what was asked for, but not most of the source (E16).
+def budget_tokens(asked: int | None, material: RequestParts) -> int:
+    """Tokens to spend: what was asked for, but not most of what is new (E16); earlier notes may
+    keep their size, however little was said since.
 
     A source of a few sentences may take its own size and the headings: it cannot be shortened.
     """
-    most = max(int(source * _CEILING), min(_SMALLEST, source + _HEADINGS))
+    notes = estimate_text(material.previous)
+    new = material.tokens - notes
+    most = max(notes + int(new * _CEILING), min(_SMALLEST, material.tokens + _HEADINGS))
     if asked is None:
-        return min(_LARGEST, most, max(_SMALLEST, int(source * _SHARE)))
+        return min(most, max(notes, min(_LARGEST, max(_SMALLEST, notes + int(new * _SHARE)))))
     return min(asked, most)
 
 
@@ -98,7 +97,7 @@ def gather(material: RequestParts, focus: Focus, cancelled: Callable[[], bool]) 
     blocks = list(material.spoken) or blocks_of(material.conversation, cancelled)
     record.add_blocks(thin(blocks), cancelled)
     items = record.items
-    for step in (_drop_repeated, _drop_changed, _drop_finished, _name_goal):
+    for step in (_drop_repeated, drop_changed, _drop_finished, _drop_solved, _name_goal):
         if cancelled():
             return []
         step(items)
@@ -119,84 +118,102 @@ def _drop_repeated(items: Sequence[Item]) -> None:
             if before.kind in (*STANDING, ItemKind.GOAL, ItemKind.CHANGE):
                 item.kind = before.kind
             item.minor = item.minor and before.minor
+            item.solved = item.solved and before.solved
+            item.inherited = item.inherited or before.inherited
         last[key] = item
 
 
-def _drop_changed(items: Sequence[Item]) -> None:
-    """What the user stated and a later statement changed, with every echo of it. Of a sentence with
-    more in it only the clause goes."""
-    rules: list[tuple[Item, Rule]] = []
-    for item in items:
-        stated = item.kind not in _NOT_STATED and item.speaker in (Speaker.USER, Speaker.SUMMARY)
-        if item.alive and stated and not is_question(item.text):
-            _drop_named(item, items)
-            rules += [(item, rule) for rule in _rules(item)]
-    mark_changed([rule for _, rule in rules])
-    changed = [(item, rule) for item, rule in rules if rule.replaced_by]
-    for item, rule in changed:
-        rest = item.text.replace(rule.text, "").strip(" ,;:")
-        item.facts = tuple(fact for fact in item.facts if fact.text in rest)
-        item.alive = bool(item.facts)
-        item.text = rest if item.facts else item.text
-    for item in items:
-        if item.speaker is Speaker.ASSISTANT and item.facts:
-            item.alive &= not any(_echoes(item, rule) for _, rule in changed)
-
-
-def _rules(item: Item) -> list[Rule]:
-    """The clauses of a sentence that give a value; all of it where none does so alone."""
-    whole = _rule(item, item.text)
-    parts = [_rule(item, clause) for clause in _CLAUSE.split(item.text)]
-    parts = [part for part in parts if part.figures]
-    if parts and all(part.about for part in parts):
-        return parts
-    return [whole] if whole.figures or item.kind in STANDING else []
-
-
-def _rule(item: Item, text: str) -> Rule:
-    kind = FactKind.CONSTRAINT
-    return Rule(item.order, [Mention(kind, text, statement_key(text), 0, len(text))])
-
-
-def _echoes(item: Item, old: Rule) -> bool:
-    """Whether an item says what was changed, and the old value with it."""
-    values = {figure.key for figure in old.figures}
-    same = any(figure.key in values for figure in figures_in(item.text))
-    return same and bool(old.about) and old.about <= item.terms
-
-
-def _drop_named(new: Item, before: Sequence[Item]) -> None:
-    """Drop what a decision names as what it takes the place of."""
-    for match in _INSTEAD_OF.finditer(new.text) if new.kind in STANDING else ():
-        named = terms(match[1])
-        for old in before[: new.order] if named else ():
-            # "config.toml" is a path still where TOML is given up.
-            words = old.terms - terms(" ".join(fact.text for fact in old.facts))
-            about = words - named
-            is_one_thing = len(about) == 1 or about & (new.terms - named)
-            if named <= words and is_one_thing and old.kind not in _NOT_STATED:
-                old.alive = False
-
-
 def _drop_finished(items: Sequence[Item]) -> None:
-    """Open work that a later report says to be done."""
+    """Open work that a later report says to be done, and announcements that newer ones replace."""
     done = [item for item in items if item.kind is ItemKind.DONE and not item.inherited]
+    ahead = any(item.newest and item.kind is ItemKind.NEXT for item in items)
     for item in items:
         if item.kind in (ItemKind.NEXT, ItemKind.DOING) and item.inherited:
             enough = max(1, _FINISHED * len(item.terms))
             item.alive &= all(len(item.terms & report.terms) < enough for report in done)
+            item.alive &= not (ahead and _SAID_BY_ASSISTANT.search(item.text))
+
+
+_SAID_BY_ASSISTANT = re.compile(r"\b(?:I|I['’]ll|I['’]d|[Ll]et me)\b|\?$")
+
+
+def _drop_solved(items: Sequence[Item]) -> None:
+    """Failures that a later run did not show, and reports of them once the work went on."""
+    solved = [item for item in items if item.solved and item.kind is ItemKind.ERROR]
+    good = [
+        item
+        for item in items
+        if not item.inherited and item.kind is ItemKind.DONE and not fails(item.text)
+    ]
+    answers = [
+        item for item in items if item.speaker is Speaker.USER and item.kind is not ItemKind.LATEST
+    ]
+    worked = any(item.speaker in (Speaker.COMMAND, Speaker.RESULT) for item in items)
+    for item in items:
+        if item.solved and item.kind is not ItemKind.COMMAND:
+            item.alive = False
+        reported = item.kind in (ItemKind.DONE, ItemKind.BLOCKED) and fails(item.text)
+        if item.kind in (ItemKind.ERROR, ItemKind.BLOCKED) and item.inherited:
+            item.alive &= not any(_solves(one, item) for one in good)
+            # The work went on: it is known, and stands in the way no more.
+            if worked and item.kind is ItemKind.BLOCKED:
+                item.kind = ItemKind.ERROR if fails(item.text) else ItemKind.FACT
+        elif item.kind is ItemKind.ERROR and item.speaker is Speaker.RESULT:
+            item.alive &= not _is_settled(item, answers)
+        elif reported and not item.newest and item.speaker is not Speaker.USER:
+            later = [one for one in good if one.order > item.order]
+            item.alive &= not any(len(item.terms & one.terms) >= _SOLVED_WORDS for one in later)
+            item.alive &= not any(_quotes(item, one) for one in solved)
+            item.alive &= not _is_settled(item, answers)
+
+
+_SETTLES = re.compile(
+    r"\b(?:skip|forget|never mind|leave|did (?:it|that)|done|by hand|works? now|solved|fixed)\b",
+    re.I,
+)
+
+
+def _is_settled(report: Item, answers: Sequence[Item]) -> bool:
+    """Whether the user's answer to a report says that it is done with, or not wanted."""
+    at = bisect_right(answers, report.order, key=lambda one: one.order)
+    message = [one for one in answers[at : at + _GOAL] if one.age == answers[at].age]
+    return any(_SETTLES.search(one.text) for one in message)
+
+
+def _solves(report: Item, failure: Item) -> bool:
+    """Whether a success is about what failed."""
+    shared = len(report.terms & failure.terms)
+    return shared > _SOLVED_WORDS or (shared > 0 and report.speaker is Speaker.RESULT)
+
+
+def _quotes(report: Item, failure: Item) -> bool:
+    return len(report.terms & failure.terms) > _SOLVED_WORDS and report.order > failure.order
 
 
 def _name_goal(items: Sequence[Item]) -> None:
-    """Without an earlier goal, the first request is the goal."""
+    """Without an earlier goal, what the first message wants and says first is the goal."""
     if any(item.kind is ItemKind.GOAL for item in items):
         return
-    for item in items:
-        if item.kind is ItemKind.LATEST:
-            return
-        if item.kind is ItemKind.REQUEST and item.alive and len(item.terms) > 1:
+    said = [item for item in items if item.speaker is Speaker.USER and not item.inherited]
+    told = [item for item in said if item.kind is not ItemKind.LATEST and len(item.terms) > 1]
+    opening = [item for item in told if item.age == told[0].age and item.alive][:_GOAL]
+    for item in opening:
+        if item.kind in (ItemKind.REQUEST, ItemKind.FACT):
             item.kind = ItemKind.GOAL
-            return
+
+
+_NOT_FOLLOWED = 300
+"""Characters of an instruction that are quoted where it was not followed."""
+
+
+def _not_followed(
+    template: Template, material: RequestParts, focus: Focus, items: Sequence[Item]
+) -> str:
+    """An instruction that rules cannot follow; empty where there is none."""
+    if template.is_default and material.instructions.strip():
+        return " ".join(material.instructions.split())[:_NOT_FOLLOWED]
+    met = not focus.wishes or any(focus.wants(item) for item in items)
+    return "" if met or focus.unwanted else " ".join(material.focus.split())[:_NOT_FOLLOWED]
 
 
 def compose(
@@ -205,59 +222,52 @@ def compose(
     focus: Focus,
     budget: int,
     cancelled: Callable[[], bool],
+    note: str = "",
 ) -> str:
     """The summary within `budget` tokens."""
     tight = budget < _TIGHT
     items = [item for item in items if is_asked_for(template, item)]
     units = budget * 4
-    selection = ItemSelection(units - utf16_units(render(template, [], tight=tight)))
+    room = units - utf16_units(render(template, [], tight=tight, note=note))
+    selection = ItemSelection(room)
     latest = next((item for item in reversed(items) if item.kind is ItemKind.LATEST), None)
     if latest is not None:
-        texts = latest_wordings(latest, int(units * _LATEST_SHARE))
-        selection.force(latest, texts)
-        items = [item for item in items if item.kind in STANDING or item.text not in texts[0]]
-    wanted = [item for item in items if item.kind is not ItemKind.LATEST and focus.wants(item)]
-    selection.fill_wanted(wanted, _WANTED_SHARE)
-    goal = next((item for item in items if item.kind is ItemKind.GOAL), None)
-    if goal is not None and goal not in selection:
-        selection.force(goal, wordings(goal))
-
-    def left() -> list[Item]:
-        return [one for one in items if one.kind is not ItemKind.LATEST and one not in selection]
-
-    standing = [item for item in left() if item.kind in STANDING]
-    selection.fill(standing, cancelled, max(0, int(selection.room * (1 - _STANDING_SHARE))))
+        text = latest_wording(latest, int(units * _LATEST_SHARE))
+        selection.force(latest, text)
+        items = [item for item in items if item.text not in text]
+    rest = [item for item in items if item.kind is not ItemKind.LATEST]
+    selection.fill_wanted([item for item in rest if focus.wants(item)], _WANTED_SHARE)
     for _ in range(2):
         # Sections that are not empty need no mark: there is more room than was thought.
-        selection.fill(left(), cancelled)
-        selection.room = units - utf16_units(render(template, selection.chosen, tight=tight))
-        selection.lengthen()
-    return _within(budget, template, selection.chosen, tight=tight)
+        left = [item for item in rest if item not in selection]
+        selection.fill(left, cancelled, TRIFLES * 4)
+        shown = render(template, selection.chosen, tight=tight, note=note)
+        selection.room = units - utf16_units(shown)
+    return _within(budget, template, selection.chosen, tight=tight, note=note)
 
 
-def _within(budget: int, template: Template, choices: Sequence[ChosenItem], *, tight: bool) -> str:
+def _within(
+    budget: int, template: Template, choices: Sequence[ChosenItem], *, tight: bool, note: str
+) -> str:
     """The text without what is worth least, until it fits."""
-    text = render(template, choices, tight=tight)
+    text = render(template, choices, tight=tight, note=note)
     left = sorted(choices, key=lambda choice: (-choice.worth, choice.item.order))
     while (over := estimate_text(text) - budget) > 0 and len(left) > 1:
         freed = 0
         while freed < over * 4 and len(left) > 1:
             freed += left.pop().size
-        text = render(template, left, tight=tight)
-    loose = render(template, left) if tight else text
+        text = render(template, left, tight=tight, note=note)
+    loose = render(template, left, note=note) if tight else text
     return loose if estimate_text(loose) <= budget else text
 
 
-def latest_wordings(latest: Item, limit: int) -> list[str]:
-    """The latest request whole where the limit (UTF-16 units) allows, and only what it asks."""
-    parts = [sentence.text for sentence in sentences(latest.text, [])] or [latest.text]
-    asks = [part for part in parts if kinds_of(part, by_user=True)] or parts
-    whole, short = _up_to(parts, limit), _up_to(asks, max(120, limit // 2))
-    return [whole, short] if len(short) < len(whole) else [whole]
-
-
-def _up_to(parts: Sequence[str], limit: int) -> str:
-    """As many sentences as fit; the last one, where people put what they want, comes first."""
+def latest_wording(latest: Item, limit: int) -> str:
+    """The latest request whole where the limit (UTF-16 units) allows; else what it asks, its last
+    sentence, where people put what they want, before the others."""
+    if len(latest.text) <= limit:
+        return latest.text
+    parts = passages(latest.text) or [latest.text]
+    parts = [part for part in parts if kinds_of(part, by_user=True)] or parts
     chosen = {len(parts) - 1}
     size = len(parts[-1])
     for index, part in enumerate(parts[:-1]):

@@ -10,6 +10,7 @@ from explorer.models.offline.extractive.items import Item, ItemKind
 from explorer.models.offline.extractive.sections import (
     LABELS,
     LISTED,
+    NOT_FOLLOWED,
     RAN,
     SectionHeading,
     SectionSubject,
@@ -56,19 +57,28 @@ _UNLABELLED: Mapping[ItemKind, tuple[SectionSubject, ...]] = {
     ),
 }
 """Sections that name what an item of a kind is."""
-_BY_TIME = (SectionSubject.GOAL, SectionSubject.NEXT, SectionSubject.DOING, SectionSubject.RECENT)
 
 
 def is_asked_for(template: Template, item: Item) -> bool:
     """Whether a section of the template is for an item; the user's words are always asked for."""
     asked = {heading.section for heading in template.headings}
+    if item.kind is ItemKind.COMMAND and item.solved:
+        return SectionSubject.RECENT in asked  # it worked: what it did is told otherwise
     by_others = item.speaker in (Speaker.ASSISTANT, Speaker.RESULT, Speaker.COMMAND)
     may_be_left = item.kind in (ItemKind.FACT, *LISTED) and by_others
     return not may_be_left or not asked.isdisjoint(_HOMES[item.kind])
 
 
-def render(template: Template, choices: Sequence[ChosenItem], *, tight: bool = False) -> str:
-    """The summary as Markdown; an empty section says so. `tight` leaves out blank lines."""
+def note_line(instruction: str) -> str:
+    """Says that an instruction was not followed."""
+    return f"- {NOT_FOLLOWED}: “{instruction}”"
+
+
+def render(
+    template: Template, choices: Sequence[ChosenItem], *, tight: bool = False, note: str = ""
+) -> str:
+    """The summary as Markdown; an empty section says so. `tight` leaves out blank lines; `note`:
+    the instruction that was not followed."""
     homes = _assign(template, choices)
     parts: list[str] = []
     for heading in template.headings:
@@ -78,6 +88,8 @@ def render(template: Template, choices: Sequence[ChosenItem], *, tight: bool = F
         if not lines and heading.section is not SectionSubject.TITLE:
             lines = [NONE.removeprefix("- ") if tight else NONE]
         parts.append("\n".join([heading.line, *lines]))
+    if note:
+        parts[-1] += f"\n{note_line(note)}"
     text = ("\n" if tight else "\n\n").join(parts)
     if not template.wrapped:
         return text
@@ -126,12 +138,9 @@ def _section_lines(section: SectionSubject, choices: Sequence[ChosenItem]) -> li
     def by_time(choice: ChosenItem) -> tuple[float, float]:
         return float(choice.item.kind is ItemKind.LATEST), choice.item.order
 
-    def by_worth(choice: ChosenItem) -> tuple[float, float]:
-        return -choice.worth, choice.item.order
-
     lines: list[str] = []
     lists: dict[str, list[ChosenItem]] = defaultdict(list)
-    for choice in sorted(choices, key=by_time if section in _BY_TIME else by_worth):
+    for choice in sorted(choices, key=by_time):
         kind = choice.item.kind
         if kind in LISTED:
             unproved = kind is ItemKind.COMMAND and section is SectionSubject.DONE
