@@ -25,6 +25,7 @@ from explorer.audit.provenance import Provenance, sizes_known
 from explorer.audit.source_agent import SourceAgent
 from explorer.compaction.profile import Profile
 from ui.audit.branch_view import BranchView
+from ui.audit.fidelity.page import FidelityPage
 from ui.audit.known import ProvenanceBadge
 from ui.audit.ledger_view import LedgerView
 from ui.audit.losses_view import LossesView
@@ -184,7 +185,7 @@ NOW = -1
 """In place of a compaction: the moment at the leaf."""
 LOW = 600
 """Height at a text scale of 100 % below which the head is one line, and the rest of it folded."""
-NEEDED = "Needed again"
+NEEDED, FINDINGS = "Needed again", "Findings"
 LEDGER, LOSSES, SURVIVAL, BRANCHES = "Ledger", "Losses", "Survival", "Branches"
 
 
@@ -212,7 +213,7 @@ class AuditTab(QWidget):
         self.figure, self.badge, self.headline = head.figure, head.badge, head.headline
         self.bar = head.bar
         self.pages = OnePage(self)
-        self.needed = NeededPage(self)
+        self.needed, self.findings = NeededPage(self), FidelityPage(self)
         self.ledger, self.losses = LedgerView(self), LossesView(self)
         self.strip, self.branches = StripView(self), BranchView(self)
         self.empty = EmptyState(
@@ -226,8 +227,8 @@ class AuditTab(QWidget):
         column = column_in(self)
         column.addWidget(self._whole)
         for title, page in (
-            (NEEDED, self.needed), (LEDGER, self.ledger), (LOSSES, self.losses),
-            (SURVIVAL, self.strip), (BRANCHES, self.branches),
+            (NEEDED, self.needed), (FINDINGS, self.findings), (LEDGER, self.ledger),
+            (LOSSES, self.losses), (SURVIVAL, self.strip), (BRANCHES, self.branches),
         ):  # fmt: skip
             self.add_page(title, page)
         self._is_low = False

@@ -42,7 +42,16 @@ from ui.audit.known import (
     reason,
     spoken,
 )
-from ui.audit.tab import BRANCHES, LEDGER, LOSSES, NEEDED, SURVIVAL, AuditTab, headline
+from ui.audit.tab import (
+    BRANCHES,
+    FINDINGS,
+    LEDGER,
+    LOSSES,
+    NEEDED,
+    SURVIVAL,
+    AuditTab,
+    headline,
+)
 from ui.audit.verdict_line import VerdictLine
 from ui.audit.words import LEADS, MEANINGS, VERDICTS
 from ui.conversation.usage_label import label_of, tip_of
@@ -84,13 +93,13 @@ def test_pages_can_be_added_and_turned_to_by_keys(tab: AuditTab) -> None:
     tab.show_overview(shown(made), previews)
     mine = QLabel("mine")
     tab.add_page("Mine", mine)
-    assert tab.titles() == (NEEDED, LEDGER, LOSSES, SURVIVAL, BRANCHES, "Mine")
+    assert tab.titles() == (NEEDED, FINDINGS, LEDGER, LOSSES, SURVIVAL, BRANCHES, "Mine")
     tab.show_page("Mine")
     assert (tab.page(), mine.isVisible(), tab.ledger.isVisible()) == ("Mine", True, False)
-    button = tab.bar.button(5)
+    button = tab.bar.button(6)
     button.setFocus()
     QTest.keyClick(button, Qt.Key.Key_Left)
-    QTest.keyClick(tab.bar.button(4), Qt.Key.Key_Space)
+    QTest.keyClick(tab.bar.button(5), Qt.Key.Key_Space)
     assert tab.page() == BRANCHES
     assert "No branch summary on this path" in {
         label.text() for label in tab.branches.findChildren(QLabel) if label.isVisible()

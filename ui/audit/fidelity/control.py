@@ -19,8 +19,7 @@ from explorer.services.summary_audit import Auditor
 from explorer.session.kinds import Kind
 from ui.app_state import AppState
 from ui.audit.compare.subjects import SummaryKey
-from ui.audit.fidelity.page import FidelityPage
-from ui.audit.tab import NOW
+from ui.audit.tab import FINDINGS, NOW
 from ui.audit.work import AuditWork, Job
 from ui.main_window import TABS
 from ui.widgets.loader import Loader
@@ -80,7 +79,6 @@ class SourcePlaces(QObject):
         self._back()
 
 
-TITLE = "Findings"
 ACTS = ("pin", "instruct", "mend")
 """What can be done about a finding."""
 
@@ -96,10 +94,9 @@ class FidelityController(QObject):
     def __init__(self, state: AppState) -> None:
         super().__init__(state)
         self._state = state
-        self.page = FidelityPage(state.window)
-        self.page.offer_acts(*ACTS)
         self._tab = state.window.audit
-        self._tab.add_page(TITLE, self.page)
+        self.page = self._tab.findings
+        self.page.offer_acts(*ACTS)
         self._tab.moment_chosen.connect(self._moment_chosen)
         self._auditor: Auditor | None = None
         self._audited: Document | None = None
@@ -128,7 +125,7 @@ class FidelityController(QObject):
     def show_page(self) -> None:
         """Bring the page into sight."""
         self._state.window.show_tab("audit")
-        self._tab.show_page(TITLE)
+        self._tab.show_page(FINDINGS)
 
     def auditor(self) -> Auditor | None:
         """Audits the session shown; None while there is none."""
