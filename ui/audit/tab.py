@@ -396,12 +396,10 @@ class AuditTab(QWidget):
 
 
 def headline(found: Overview) -> str:
-    """The audit in a sentence: for who looks at it for the first time."""
+    """What is lost, or that nothing was compacted; empty for a path on which nothing is."""
     if not found.generations.all and not found.branches:
-        sentence = "Nothing was compacted on this path: the model sees every message word for word."
-    else:
-        sentence = "Every entry of this path with what became of it, and why."
-    return f"{sentence} {lost_words(found)}".rstrip()
+        return "Nothing was compacted on this path: the model sees every message word for word."
+    return lost_words(found)
 
 
 def lost_words(found: Overview) -> str:
