@@ -51,7 +51,7 @@ MAX_DEPTH = 200
 """Objects and lists in each other. What reads a value later, the standard library among it, goes
 down by recursion: at this depth all of it has room, and no agent writes a tenth of it."""
 TOO_DEEP = f"nested too deeply, more than {MAX_DEPTH} levels"
-_COUNTED = 2048
+_COUNTED = 8192
 """Characters up to which counting brackets is quicker than going through the values."""
 _NESTED = (dict, list)
 _LONGEST_INTEGER = 20

@@ -8,7 +8,7 @@ recall: what looks like a placeholder, a name, a path or a UUID is left as it is
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 DOT = "•"
@@ -220,14 +220,7 @@ _HINTS = tuple(
 
 def find_secrets(text: str) -> list[SecretSpan]:
     """The secrets in a text in ascending order, none of which touches another."""
-    found = [
-        span
-        for hint, rules in _HINTS
-        if hint in text
-        for rule in rules
-        for mark in ((hint,) if hint in rule.marks else rule.marks)
-        for span in _matches(rule, mark, text)
-    ]
+    found = _matched(text, _HINTS)
     if not found:
         return found
     found.sort()
@@ -250,6 +243,25 @@ def mask(text: str) -> str:
             at = end
         text = "".join((*parts, text[at:]))
     return text
+
+
+def mask_each(texts: Sequence[str]) -> list[str]:
+    """``mask`` of many short texts: what is in none of them is looked for once."""
+    together = "\n".join(texts)
+    there = [one for one in _HINTS if one[0] in together]
+    return [mask(text) if _matched(text, there) else text for text in texts]
+
+
+def _matched(text: str, hints: Sequence[tuple[str, Sequence[_Rule]]]) -> list[SecretSpan]:
+    """What the rules of these hints find."""
+    return [
+        span
+        for hint, rules in hints
+        if hint in text
+        for rule in rules
+        for mark in ((hint,) if hint in rule.marks else rule.marks)
+        for span in _matches(rule, mark, text)
+    ]
 
 
 def _matches(rule: _Rule, mark: str, text: str) -> Iterator[SecretSpan]:

@@ -287,7 +287,7 @@ class Update:
         self._ids = {name: at for at, name in enumerate(self._columns.ids)}
         counts = _Counts()
         if self._earlier is not None:
-            self._places.extend(self._ids[name] for name in self._earlier)
+            self._places.extend(map(self._ids.__getitem__, self._earlier))
             counts.last_line, counts.kept = known.lines, len(self._earlier)
         for records in self._source.batches():
             if cancelled is not None and cancelled():
@@ -409,6 +409,9 @@ class Update:
     def _missing(self, key: int) -> int:
         seen = set(self._places)
         with self._readers.read() as db:
+            (entries,) = db.execute("SELECT entries FROM sessions WHERE key = ?", (key,)).fetchone()
+            if len(seen) == entries:
+                return 0  # Which saves going through the rows of them all.
             rows = db.execute(
                 "SELECT id FROM entries WHERE id BETWEEN ? AND ? AND line > 0",
                 id_range(key),

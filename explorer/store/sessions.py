@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from explorer.session.kinds import Kind
 from explorer.session.records import SessionHeader
-from explorer.session.secrets import mask
+from explorer.session.secrets import mask_each
 from explorer.session.text import legible
 from explorer.store.entry_rows import Batch, from_json_column, shown, text_in, text_out, to_json
 from explorer.store.rows import SessionRow, SourceFile, StoreError
@@ -48,7 +48,7 @@ def session_rows(
         first = f" AND s.key IN (SELECT s.key FROM sessions s WHERE s.complete = 1{shown}{order}"
         first += f" LIMIT {int(most)})"
     rows = db.execute(f"{_SELECT}{shown}{first}{order}").fetchall()
-    return [_row(one) for one in rows]
+    return _rows(rows)
 
 
 _FAMILY = (
@@ -63,10 +63,10 @@ def family_rows(db: sqlite3.Connection, key: int) -> list[SessionRow]:
     this = db.execute(f"{_SELECT} AND s.key = ?", (key,)).fetchone()
     if this is None:
         return []
-    row = _row(this)
+    (row,) = _rows([this])
     # What is empty names nothing.
     names = (text_in(one or "\0") for one in (row.parent_session, row.session_id, row.path))
-    return [_row(one) for one in db.execute(f"{_SELECT}{_FAMILY}", (key, *names)).fetchall()]
+    return _rows(db.execute(f"{_SELECT}{_FAMILY}", (key, *names)).fetchall())
 
 
 def session_row(db: sqlite3.Connection, key: int, path: Path) -> tuple[SessionRow, SessionHeader]:
@@ -74,7 +74,7 @@ def session_row(db: sqlite3.Connection, key: int, path: Path) -> tuple[SessionRo
     found = db.execute(f"{_SELECT} AND s.key = ?", (key,)).fetchone()
     if found is None:
         raise StoreError(path, f"holds no session {key}; it may have been deleted elsewhere")
-    row = _row(found)
+    (row,) = _rows([found])
     header = SessionHeader(
         row.session_id,
         row.format,
@@ -90,10 +90,13 @@ def session_row(db: sqlite3.Connection, key: int, path: Path) -> tuple[SessionRo
     return row, header
 
 
-def _row(found: tuple[Any, ...]) -> SessionRow:
-    key, session_id, form, version, cwd, parent, name, first_text, entries, compactions, size = (
-        found[:11]
-    )
+def _rows(found: Sequence[tuple[Any, ...]]) -> list[SessionRow]:
+    titles = mask_each([legible(one[6] or one[7]) for one in found])
+    return list(map(_row, found, titles))
+
+
+def _row(found: tuple[Any, ...], title: str) -> SessionRow:
+    key, session_id, form, version, cwd, parent, _, _, entries, compactions, size = found[:11]
     _, started, last, leaf, path, _, relation, parent_call, agent_version, *library = found[11:]
     branches, archived, trashed, note, labels, file_ns = library
     return SessionRow(
@@ -103,7 +106,7 @@ def _row(found: tuple[Any, ...]) -> SessionRow:
         version,
         text_out(cwd),
         text_out(parent),
-        mask(legible(name or first_text)),
+        title,
         entries,
         compactions,
         size,

@@ -28,7 +28,7 @@ FILES = [
 ]
 
 
-def _renamed(value: Any, random: Random) -> Any:
+def renamed(value: Any, random: Random) -> Any:
     """One field dropped, renamed, or put one level deeper, somewhere in a value."""
     place = value
     while isinstance(place, dict | list) and place:
@@ -60,12 +60,12 @@ def _renamed(value: Any, random: Random) -> Any:
 
 
 def mutated(data: bytes, random: Random, whole: bool) -> bytes:
-    """The file with a few changes; see ``_renamed``, and halved, doubled and foreign lines.
+    """The file with a few changes; see ``renamed``, and halved, doubled and foreign lines.
     ``whole``: it is one JSON value."""
     if whole and random.random() < 0.9:
         value = json.loads(data)
         for _ in range(random.randint(1, 4)):
-            _renamed(value, random)
+            renamed(value, random)
         return json.dumps(value).encode()
     lines = data.split(b"\n")
     for _ in range(random.randint(1, 4)):
@@ -85,7 +85,7 @@ def mutated(data: bytes, random: Random, whole: bool) -> bytes:
                     value = json.loads(line)
                 except ValueError:
                     continue
-                lines[at] = json.dumps(_renamed(value, random)).encode()
+                lines[at] = json.dumps(renamed(value, random)).encode()
     cut = random.choice((0, 0, 0, random.randrange(1, 40)))
     return b"\n".join(lines)[: -cut or None]
 

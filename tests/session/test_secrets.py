@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from explorer.session.secrets import find_secrets, mask
+from explorer.session.secrets import find_secrets, mask, mask_each
 
 RANDOM = "qB7dZ5fG2hJ9kL1mN8pQ4rS6tU3vW0xY5zA7bC9d"
 SECRETS = {
@@ -88,3 +88,14 @@ def test_masking_twice_is_masking_once_and_json_stays_json(text: str) -> None:
         held = json.loads(mask(raw))
         assert len(held) == len(json.loads(raw))
     assert json.loads(json.loads(mask(raw)))
+
+
+def test_many_texts_are_masked_as_each_alone() -> None:
+    texts = [
+        "",
+        "nothing here",
+        *SECRETS,
+        "a token, and no secret",
+        *(f"say {one}" for one in SECRETS),
+    ]
+    assert mask_each(texts) == [mask(one) for one in texts] != texts
