@@ -211,12 +211,12 @@ def _test(
     context = document.context(leaf)
     reader = with_notes(document.sent.entries, context.pruned, context.again)
     before = _sent(document, context.messages, reader(context.messages))
-    seen = sorted({entry for entry, _ in after if entry >= 0})
-    sources = [
-        entry
-        for entry in summarized
-        if entry in {at for at, _ in before} - context.pruned.keys() - {*seen}
-    ]
+    # What the summary states is what is tested: it does not count as seen.
+    seen = sorted(
+        {at for at, _ in after if at >= 0 and document.tree.kind(at) is not Kind.COMPACTION}
+    )
+    held = {at for at, _ in before} - context.pruned.keys() - {*seen}
+    sources = [entry for entry in summarized if entry in held]
     table = scan([*sources, *seen], document.sent.entries, NO_TABLE)
     cloze = cloze_questions(
         sources, seen, document.sent.entries, table, order.questions, order.seed
