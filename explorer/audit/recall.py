@@ -41,12 +41,13 @@ ASKED_KINDS = {
 HIGHEST_GRADE = 3
 _SHORTEST, _LONGEST = 24, 400
 """Characters of a sentence that is asked about."""
-_LEAST_TERMS = 4
+_LEAST_TERMS = 3
 """Telling words that must be left around the blank."""
 _MOST_POINTS = 12
 """What an open question is graded by at most."""
 _OF_RESULTS = frozenset({Speaker.RESULT, Speaker.ERROR})
 _OF_LINES = frozenset(ASKED_KINDS) - {FactKind.NUMBER}
+"""Asked for in outputs, whose figures are mostly how long something took."""
 _IN_WORDS = frozenset({Speaker.USER, Speaker.ASSISTANT})
 
 
@@ -191,19 +192,18 @@ def _of_output(
         if one.kind is not FactKind.ERROR:
             continue
         span = Span(index, one.start, one.end, text.block, text.argument)
-        for inner in scan_text(one.text, Speaker.ASSISTANT).items:
-            # A figure in a failure is mostly how long it took: of weight once it is taken up.
-            if inner.kind in ASKED_KINDS and (
-                inner.kind is not FactKind.NUMBER or inner.key in later
-            ):
-                yield from _masked(span, inner, one.text, by_user=False)
+        for pieces in exact_things(set(one.text.split())).values():
+            for piece in pieces:
+                fact = Mention(piece.kind, piece.text, piece.key, one.start, one.end)
+                if piece.kind in _OF_LINES:
+                    yield from _masked(span, fact, one.text, by_user=False)
     if len(text.text) > PROSE_LIMIT:
         return
-    pieces = {
-        word: [one for one in found if one.kind in _OF_LINES and one.key in later]
+    telling = {
+        word: taken
         for word, found in exact_things(set(text.text.split())).items()
+        if (taken := [one for one in found if one.kind in _OF_LINES and one.key in later])
     }
-    telling = {word: found for word, found in pieces.items() if found}
     for start, end, line in _lines(text.text, wide) if telling else ():
         for word in dict.fromkeys(line.split()) if len(line) <= 2 * _LONGEST else ():
             for piece in telling.pop(word, ()):

@@ -22,8 +22,8 @@ from explorer.services.recall import (
     RecallOrder,
     RecallRefused,
     RecallTest,
-    test_of_compaction,
-    test_of_draft,
+    plan_for_compaction,
+    plan_for_draft,
 )
 from explorer.services.recall_run import (
     ClozeResult,
@@ -106,7 +106,7 @@ def _test(arguments: argparse.Namespace, chosen: Target, order: RecallOrder) -> 
             if not on_path:
                 raise UsageError(f"there is no compaction on the path to #{chosen.at}")
             entry = on_path[-1]
-        return test_of_compaction(document, entry, order)
+        return plan_for_compaction(document, entry, order)
     model = arguments.model
     profile, settings = chosen_settings(arguments, chosen)
     arguments.model = model
@@ -114,7 +114,7 @@ def _test(arguments: argparse.Namespace, chosen: Target, order: RecallOrder) -> 
     if not waiting:
         raise UsageError("no draft waits in this session")
     _, shown, text = waiting[-1]
-    return test_of_draft(document, shown, text, order)
+    return plan_for_draft(document, shown, text, order)
 
 
 def _print_plan(test: RecallTest) -> None:

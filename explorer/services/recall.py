@@ -141,7 +141,7 @@ class RecallOrder:
 # making a test ------------------------------------------------------------------------------------
 
 
-def test_of_compaction(document: Document, entry: int, order: RecallOrder) -> RecallTest:
+def plan_for_compaction(document: Document, entry: int, order: RecallOrder) -> RecallTest:
     """The test of a recorded compaction. Reads payloads: for a worker thread.
 
     Raises RecallRefused.
@@ -160,7 +160,7 @@ def test_of_compaction(document: Document, entry: int, order: RecallOrder) -> Re
     )  # fmt: skip
 
 
-def test_of_draft(
+def plan_for_draft(
     document: Document, shown: Partition, summary: str, order: RecallOrder
 ) -> RecallTest:
     """The test of a draft's text; ``shown``: what it was made from. Raises RecallRefused."""
