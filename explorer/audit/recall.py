@@ -21,7 +21,7 @@ from explorer.facts.entry_texts import EntryText, Speaker, texts_of
 from explorer.facts.fact import Fact
 from explorer.facts.fact_table import scan_text
 from explorer.facts.figures import figure, value_key
-from explorer.facts.identifiers import exact_things
+from explorer.facts.identifiers import WordPiece, exact_things
 from explorer.facts.paths import base_name, path_key
 from explorer.facts.text import sentences, statement_key, terms_of_message, units, wide_places
 from explorer.session.secrets import DOT
@@ -136,12 +136,17 @@ def cloze_questions(
     stated = {(one.kind, one.key) for index in seen for one in table.entry(index).items}
     printed = table.mentions(seen)
     stale = {(one.kind, one.key) for one in table.facts((*sources, *seen)) if one.stale}
-    found = [
-        one
-        for one in _candidates(sources, read, table)
-        if (one.kind, one.key) not in stated | stale and (one.by_user or one.key not in printed)
-    ]
-    chosen = _chosen(_unambiguous(found), sources, number, seed)
+    made = list(_candidates(sources, read, table))
+    ambiguous = _ambiguous(made)
+    # Of a sentence that is there twice the last.
+    found = {
+        one.text: one
+        for one in made
+        if _around(one) not in ambiguous
+        and (one.kind, one.key) not in stated | stale
+        and (one.by_user or one.key not in printed)
+    }
+    chosen = _chosen([*found.values()], sources, number, seed)
     chosen.sort(key=lambda one: (one.span.entry, one.span.block, one.span.start))
     return tuple(
         ClozeQuestion(f"Q{at}", one.kind, one.text, one.answer, one.span, one.by_user)
@@ -195,22 +200,36 @@ def _of_output(
         for pieces in exact_things(set(one.text.split())).values():
             for piece in pieces:
                 fact = Mention(piece.kind, piece.text, piece.key, one.start, one.end)
-                if piece.kind in _OF_LINES:
+                if _is_telling(piece, one.text):
                     yield from _masked(span, fact, one.text, by_user=False)
     if len(text.text) > PROSE_LIMIT:
         return
     telling = {
         word: taken
         for word, found in exact_things(set(text.text.split())).items()
-        if (taken := [one for one in found if one.kind in _OF_LINES and one.key in later])
+        if (taken := [one for one in found if one.key in later])
     }
     for start, end, line in _lines(text.text, wide) if telling else ():
-        for word in dict.fromkeys(line.split()) if len(line) <= 2 * _LONGEST else ():
+        is_asked = len(line) <= 2 * _LONGEST and not _LISTED.match(line)
+        for word in dict.fromkeys(line.split()) if is_asked else ():
             for piece in telling.pop(word, ()):
                 fact = Mention(piece.kind, piece.text, piece.key, start, end)
-                yield from _masked(
-                    Span(index, start, end, text.block, text.argument), fact, line, by_user=False
-                )
+                span = Span(index, start, end, text.block, text.argument)
+                if _is_telling(piece, line):
+                    yield from _masked(span, fact, line, by_user=False)
+
+
+def _is_telling(piece: WordPiece, line: str) -> bool:
+    """Whether a thing in an output is worth a question: whole, and no kind of failure."""
+    if piece.kind not in _OF_LINES or _CUT.match(line, line.find(piece.text) + len(piece.text)):
+        return False
+    return not _ODD.search(piece.text)
+
+
+_LISTED = re.compile(r"\s*\d+\s*[→|:\t]")
+"""A numbered line of a file."""
+_CUT = re.compile(r"\.\.\.|…")
+_ODD = re.compile(r"[\[\]{}<>]|(?:Error|Exception)$")
 
 
 def _lines(body: str, wide: Sequence[int]) -> Iterator[tuple[int, int, str]]:
@@ -255,15 +274,22 @@ def stands_in(kind: FactKind, answer: str, text: str) -> bool:
 _DIGITS = re.compile(r"\d[\d,_.]*(?<=\d)")
 
 
-def _unambiguous(found: Iterable[_Candidate]) -> list[_Candidate]:
-    """Those whose blank has one answer in the record; of a sentence that is there twice the
-    last."""
-    by_text: dict[str, _Candidate] = {}
-    answers: dict[str, set[str]] = defaultdict(set)
+def _ambiguous(found: Iterable[_Candidate]) -> set[tuple[str, ...]]:
+    """The words around a blank that have more than one answer in the record, as of a rule that was
+    changed."""
+    answers: dict[tuple[str, ...], set[str]] = defaultdict(set)
     for one in found:
-        by_text[one.text] = one
-        answers[one.text].add(one.key)
-    return [one for text, one in by_text.items() if len(answers[text]) == 1]
+        answers[_around(one)].add(one.key)
+    return {around for around, keys in answers.items() if len(keys) > 1}
+
+
+def _around(one: _Candidate) -> tuple[str, ...]:
+    """The two words before the first blank and the two after it."""
+    before, _, after = one.text.partition(BLANK)
+    return (*_WORD.findall(before.lower())[-2:], BLANK, *_WORD.findall(after.lower())[:2])
+
+
+_WORD = re.compile(r"\w+")
 
 
 def _chosen(

@@ -9,12 +9,12 @@ from typing import Any
 
 from explorer.audit.recall import ASKED_KINDS, Recall
 from explorer.audit.recorded_compaction import compactions_on_path
-from explorer.commands.compaction import chosen_settings
 from explorer.commands.errors import CommandFailed, UsageError
-from explorer.commands.options import add_common, add_rules, add_send, add_session, check_positive
+from explorer.commands.options import add_common, add_profile, add_send, add_session, check_positive
 from explorer.commands.output import print_json, print_table
 from explorer.commands.prompts import print_template_problems
-from explorer.commands.targets import Target, target
+from explorer.commands.targets import Target, session_rules, target
+from explorer.compaction.profile import Settings
 from explorer.compaction.reasons import count_text
 from explorer.models.client import Cancelled
 from explorer.services.recall import (
@@ -61,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser, _command: str) -> None:
     parser.add_argument("--judge", default="", metavar="M", help="the model that grades answers")
     parser.add_argument("--questions", type=int, default=20, metavar="N", help="at most so many")
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="draws the questions")
-    add_rules(parser)
+    add_profile(parser)
     add_send(parser)
     add_common(parser)
 
@@ -107,10 +107,8 @@ def _test(arguments: argparse.Namespace, chosen: Target, order: RecallOrder) -> 
                 raise UsageError(f"there is no compaction on the path to #{chosen.at}")
             entry = on_path[-1]
         return plan_for_compaction(document, entry, order)
-    model = arguments.model
-    profile, settings = chosen_settings(arguments, chosen)
-    arguments.model = model
-    waiting = document.compaction.waiting_previews(profile, settings, 1)
+    profile, _ = session_rules(arguments.profile, document.header.cwd)
+    waiting = document.compaction.waiting_previews(profile, Settings.of(profile), 1)
     if not waiting:
         raise UsageError("no draft waits in this session")
     _, shown, text = waiting[-1]
@@ -160,8 +158,8 @@ def _print_result(arguments: argparse.Namespace, result: RecallResult) -> None:
         [_row(one) for one in result.cloze],
     )
     for side in SIDES:
-        counts = ", ".join(f"{result.count(side, one)} {one}" for one in Recall)
-        print(f"{side.capitalize()}: {counts} of {result.asked(side)} that were asked.")
+        words = ", ".join(f"{result.count(side, one)} {one}" for one in Recall)
+        print(f"{side.capitalize()}: {words} of {result.asked(side)} that were asked.")
     if test.open:
         _print_graded(result)
     if result.dollars is not None:

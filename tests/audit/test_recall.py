@@ -73,7 +73,7 @@ def test_people_and_failures_are_asked_about_and_no_question_gives_an_answer_awa
 def test_the_seed_decides_which_are_asked_from_all_parts() -> None:
     session = Session()
     for at in range(40):
-        session.user(text=f"The gateway of district {chr(97 + at % 26)}{at}x waits for {at + 3} s.")
+        session.user(text=f"The gateway of the push service in district{at} waits {at + 3} s.")
     one, again, other = (asked(session, 40, 8, seed) for seed in (1, 1, 2))
     assert one == again != other
     assert len(one) == 8 and {question.entry // 5 for question in one} == set(range(8))
@@ -89,6 +89,10 @@ def test_what_is_seen_or_no_longer_holds_is_not_asked() -> None:
     changed.user(text="The upload timeout must be at most 30 seconds for every client.")
     changed.user(text="The upload timeout must be at most 60 seconds for every client instead.")
     assert "30 seconds" not in {one.answer for one in asked(changed, 2)}
+    quoted = Session()
+    quoted.user(text="These are the rules. At most 3 attempts per push of a client.")
+    quoted.user(text='The second rule is now "At most 5 attempts per push of a client."')
+    assert asked(quoted, 2) == ()
 
 
 @pytest.mark.parametrize(

@@ -95,7 +95,7 @@ def texts(body: dict[str, Any]) -> list[str]:
     """The texts of a request's messages."""
     found = []
     for message in body["messages"]:
-        content = message["content"]
+        content = message.get("content")
         parts = [{"text": content}] if isinstance(content, str) else content or []
         found.append(" ".join(part.get("text", "") for part in parts))
     return found
@@ -106,7 +106,7 @@ def knows(body: dict[str, Any]) -> Answer:
     *context, asked = texts(body)
     lines = []
     for name, sentence in ROW.findall(asked):
-        before, after = map(re.escape, sentence.split(BLANK))
+        before, after = map(re.escape, sentence.split(BLANK)[:2])
         found = re.search(f"{before}(.+?){after}", " ".join(context))
         lines.append(f"{name}: {found[1] if found else 'I don’t know'}")
     return Answer(text="\n".join(lines), measured=True)
