@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from hashlib import blake2b
@@ -41,6 +41,8 @@ ASKED_KINDS = {
 HIGHEST_GRADE = 3
 _SHORTEST, _LONGEST = 24, 400
 """Characters of a sentence that is asked about."""
+_SHORT_OUTPUT = 40
+"""Lines of an output that says something; a longer one lists, such as a file."""
 _LEAST_TERMS = 3
 """Telling words that must be left around the blank."""
 _MOST_POINTS = 12
@@ -114,7 +116,9 @@ class _Candidate(NamedTuple):
     answer: str
     sentence: str
     text: str
-    by_user: bool
+    rank: int
+    """What is asked about first: 0 what a person wrote, 1 a failure, 2 another line of an
+    output."""
 
 
 def cloze_questions(
@@ -130,8 +134,9 @@ def cloze_questions(
     ``seen``: entries that the model still sees word for word; what they state is not asked for.
     ``table`` has all of these. One fact of a sentence is asked for, each fact once, and no answer
     stands in any of the questions, since they are asked together. Only what a person wrote and
-    what a tool reported counts; of outputs, failures and what was taken up in words later. The
-    same ``seed`` gives the same questions, spread over the sources.
+    what a tool reported counts; of outputs, failures and, in short ones, what was taken up in words
+    later. What a person wrote comes before failures, and these before the rest. The same ``seed``
+    gives the same questions, spread over the sources.
     """
     stated = {(one.kind, one.key) for index in seen for one in table.entry(index).items}
     printed = table.mentions(seen)
@@ -144,12 +149,12 @@ def cloze_questions(
         for one in made
         if _around(one) not in ambiguous
         and (one.kind, one.key) not in stated | stale
-        and (one.by_user or one.key not in printed)
+        and (one.rank == 0 or one.key not in printed)
     }
     chosen = _chosen([*found.values()], sources, number, seed)
     chosen.sort(key=lambda one: (one.span.entry, one.span.block, one.span.start))
     return tuple(
-        ClozeQuestion(f"Q{at}", one.kind, one.text, one.answer, one.span, one.by_user)
+        ClozeQuestion(f"Q{at}", one.kind, one.text, one.answer, one.span, one.rank == 0)
         for at, one in enumerate(chosen, 1)
     )
 
@@ -171,8 +176,7 @@ def _candidates(
             if text.speaker is Speaker.USER:
                 yield from _of_prose(index, text, here)
             elif text.speaker in _OF_RESULTS:
-                later = {key for key, last in taken_up.items() if last > index}
-                yield from _of_output(index, text, here, later)
+                yield from _of_output(index, text, here, taken_up)
 
 
 def _of_prose(index: int, text: EntryText, items: Sequence[Mention]) -> Iterator[_Candidate]:
@@ -185,13 +189,14 @@ def _of_prose(index: int, text: EntryText, items: Sequence[Mention]) -> Iterator
         for one in asked:
             if start <= one.start and one.end <= end:
                 span = Span(index, start, end, text.block, text.argument)
-                yield from _masked(span, one, sentence.text, by_user=True)
+                yield from _masked(span, one, sentence.text, 0)
 
 
 def _of_output(
-    index: int, text: EntryText, items: Sequence[Mention], later: Collection[str]
+    index: int, text: EntryText, items: Sequence[Mention], taken_up: Mapping[str, int]
 ) -> Iterator[_Candidate]:
-    """Questions on failures, and on lines with what was taken up ``later`` in words (keys)."""
+    """Questions on failures, and on lines with what was taken up in words later. ``taken_up``: by
+    key the last entry that does."""
     wide = wide_places(text.text)
     for one in items:
         if one.kind is not FactKind.ERROR:
@@ -201,13 +206,13 @@ def _of_output(
             for piece in pieces:
                 fact = Mention(piece.kind, piece.text, piece.key, one.start, one.end)
                 if _is_telling(piece, one.text):
-                    yield from _masked(span, fact, one.text, by_user=False)
-    if len(text.text) > PROSE_LIMIT:
+                    yield from _masked(span, fact, one.text, 1)
+    if text.text.count("\n") > _SHORT_OUTPUT or len(text.text) > PROSE_LIMIT:
         return
     telling = {
         word: taken
         for word, found in exact_things(set(text.text.split())).items()
-        if (taken := [one for one in found if one.key in later])
+        if (taken := [one for one in found if taken_up.get(one.key, -1) > index])
     }
     for start, end, line in _lines(text.text, wide) if telling else ():
         is_asked = len(line) <= 2 * _LONGEST and not _LISTED.match(line)
@@ -216,7 +221,7 @@ def _of_output(
                 fact = Mention(piece.kind, piece.text, piece.key, start, end)
                 span = Span(index, start, end, text.block, text.argument)
                 if _is_telling(piece, line):
-                    yield from _masked(span, fact, line, by_user=False)
+                    yield from _masked(span, fact, line, 2)
 
 
 def _is_telling(piece: WordPiece, line: str) -> bool:
@@ -240,7 +245,7 @@ def _lines(body: str, wide: Sequence[int]) -> Iterator[tuple[int, int, str]]:
         at += len(line) + 1
 
 
-def _masked(span: Span, fact: Mention, sentence: str, *, by_user: bool) -> Iterator[_Candidate]:
+def _masked(span: Span, fact: Mention, sentence: str, rank: int) -> Iterator[_Candidate]:
     """The question that a sentence gives with a fact blank; none where it tells too little, too
     much, or the answer."""
     bare = " ".join(sentence.split())
@@ -252,7 +257,7 @@ def _masked(span: Span, fact: Mention, sentence: str, *, by_user: bool) -> Itera
         return
     if len(terms_of_message(text.replace(BLANK, " "))) < _LEAST_TERMS:
         return
-    yield _Candidate(span, fact.kind, fact.key, answer, bare, text, by_user)
+    yield _Candidate(span, fact.kind, fact.key, answer, bare, text, rank)
 
 
 def stands_in(kind: FactKind, answer: str, text: str) -> bool:
@@ -264,10 +269,11 @@ def stands_in(kind: FactKind, answer: str, text: str) -> bool:
         telling |= set(_DIGITS.findall(answer)[:1])
     elif kind is FactKind.SYMBOL:
         telling.add(answer.rstrip("()"))
+    lower = text.lower()
     return any(
         re.search(rf"(?<!\w){re.escape(part)}(?!\w)", text, re.IGNORECASE)
         for part in telling
-        if part
+        if part and part.lower() in lower  # a pattern is dear to make
     )
 
 
@@ -301,7 +307,7 @@ def _chosen(
     def part(one: _Candidate) -> int:
         return position[one.span.entry] * number // len(sources)
 
-    drawn = sorted(found, key=lambda one: _draw(one, seed))
+    drawn = sorted(found, key=lambda one: (one.rank, _draw(one, seed)))
     first: dict[int, _Candidate] = {}
     for one in drawn:
         first.setdefault(part(one), one)

@@ -82,7 +82,7 @@ def run(arguments: argparse.Namespace) -> None:
             test = _test(arguments, chosen, order)
         except RecallRefused as error:
             raise CommandFailed(f"{error} Nothing was sent.") from error
-        _print_plan(test)
+        _print_plan(test, arguments.questions)
         if not arguments.send:
             _print_questions(arguments, test)
             return
@@ -115,9 +115,11 @@ def _test(arguments: argparse.Namespace, chosen: Target, order: RecallOrder) -> 
     return plan_for_draft(document, shown, text, order)
 
 
-def _print_plan(test: RecallTest) -> None:
+def _print_plan(test: RecallTest, wanted: int) -> None:
     """What would be sent and what it would cost, on standard error: before anything is."""
     asked = count_text(len(test.cloze), "blank")
+    if len(test.cloze) < wanted:
+        asked += f", which is all that can be made of the {wanted:,} wanted,"
     if test.open:
         asked += f" and {count_text(len(test.open), 'open question')}"
     print(visible_line(f"Recall of {test.of}: {asked} (seed {test.seed})."), file=sys.stderr)

@@ -354,6 +354,8 @@ def _size(messages: Sequence[ChatMessage]) -> int:
     total = 0
     for message in messages:
         total += estimate_text(message.text)
+        thinking = (message.thinking, *message.more_thinking)
+        total += sum(estimate_text(part.text) for part in thinking if part is not None)
         total += sum(
             estimate_text(call.name) + estimate_text(js_json(call.arguments))
             for call in message.tool_calls
