@@ -70,6 +70,17 @@ def test_people_and_failures_are_asked_about_and_no_question_gives_an_answer_awa
     assert f"{found[0].id} (" in question_lines(found)
 
 
+def test_no_question_is_asked_beside_one_that_answers_it() -> None:
+    session = Session()
+    session.user(text="The old migration lives in db/migrations/0042_users.sql for every tenant.")
+    session.user(text="Release 4.5.1 of the shop needs db/migrations/0042_users.sql by hand first.")
+    for seed in range(6):
+        found = asked(session, 2, seed=seed)
+        assert found and not any(
+            stands_in(one.kind, one.answer, other.text) for one in found for other in found
+        )
+
+
 def test_the_seed_decides_which_are_asked_from_all_parts() -> None:
     session = Session()
     for at in range(40):
