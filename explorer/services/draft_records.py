@@ -101,13 +101,13 @@ def planned_fields(
     draft: Draft, requests: Sequence[SummaryRequest], order: SummaryOrder | None
 ) -> dict[str, Any]:
     """The columns of a draft before any of its requests is sent; ``order`` may be None where there
-    are no requests."""
+    are no requests, or where the draft has them as attempts."""
     calls = [
         _call(each.purpose, model_request(each, order.model, order.endpoint), each.sources)
         for each in requests
         if order is not None
     ]
-    return {**fields_of(draft), "requests": calls}
+    return {"requests": calls, **fields_of(draft)}
 
 
 def fields_of(draft: Draft) -> dict[str, Any]:
@@ -191,7 +191,7 @@ def draft_of(row: DraftRow) -> Draft:
     attempts = tuple(_attempts(row, facts))
     return Draft(
         row.id,
-        "branch" if row.kind == "branch" else "compaction",
+        next((kind for kind in get_args(DraftKind) if kind == row.kind), "compaction"),
         "done",
         row.leaf,
         tuple(_part(each) for each in attempts if not each.problem),

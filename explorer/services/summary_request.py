@@ -15,7 +15,8 @@ from explorer.compaction.serialization import SourceSpan
 from explorer.models.client import REMOTE, CancelToken, ChatMessage, ModelRequest, Usage
 from explorer.models.retry import Patience
 
-DraftKind = Literal["compaction", "branch"]
+DraftKind = Literal["compaction", "branch", "recall"]
+"""What the calls of a draft are for; of a recall test there is no summary."""
 OnText = Callable[[str, str], None]
 """Called with a request's purpose and the next piece of its answer."""
 Why = Literal["first", "retry", "next-model", "reminder", "window", "halved"]

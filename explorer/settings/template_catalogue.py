@@ -12,12 +12,15 @@ from typing import Literal
 from explorer.compaction.profile import Profile
 from explorer.compaction.validation import SECTION_SETS
 
-TemplateGroup = Literal["compaction", "context", "branch", "copilot", "agent", "tools", "verify"]
+TemplateGroup = Literal[
+    "compaction", "context", "branch", "copilot", "agent", "tools", "verify", "recall"
+]
 GROUPS: dict[TemplateGroup, str] = {
     "compaction": "Summaries of compactions",
     "branch": "Summaries of branches",
     "context": "How a summary is given to the model",
     "verify": "Check and mend",
+    "recall": "Recall test",
     "copilot": "Prompts kept within a budget",
     "agent": "The agent",
     "tools": "The agent's tools",
@@ -169,6 +172,44 @@ _VERIFY = [
     ),
 ]  # fmt: skip
 
+_RECALL = [
+    TemplateInfo(
+        "recall-system", "Recall test: system prompt", "recall",
+        "The system prompt of the requests that ask what a model recalls.",
+    ),
+    TemplateInfo(
+        "recall-cloze", "Recall test: blanks", "recall",
+        "Asks for the exact things that are blank in sentences of the record. The context stands "
+        "above it.",
+        variables=(
+            Variable("questions", "The sentences, each with its number and what is blank."),
+            Variable("blank", "The mark for what is blank."),
+        ),
+    ),
+    TemplateInfo(
+        "recall-open", "Recall test: open questions", "recall",
+        "Asks what is to be answered in words. The context stands above it.",
+        variables=(Variable("questions", "The questions, each with its name."),),
+    ),
+    TemplateInfo(
+        "recall-judge-system", "Recall test: the judge's system prompt", "recall",
+        "The system prompt of the request that has answers graded.",
+    ),
+    TemplateInfo(
+        "recall-judge", "Recall test: the judge's request", "recall",
+        "Asks for the grades of answers to open questions, without saying which context they were "
+        "given with.",
+        variables=(
+            Variable("rubric", "What each grade stands for."),
+            Variable("answers", "The questions, what the record says, and the answers."),
+        ),
+    ),
+    TemplateInfo(
+        "recall-rubric", "Recall test: the grades", "recall",
+        "Takes the place of {{rubric}} in the judge's request, and is shown with the results.",
+    ),
+]  # fmt: skip
+
 _COPILOT = [
     TemplateInfo("copilot-compact-now", "Opens the full request", "copilot",
                  "Opens the request at the end of the agent's own conversation that asks for its "
@@ -223,7 +264,8 @@ _TOOLS = [
 ]
 
 TEMPLATES: dict[str, TemplateInfo] = {
-    info.name: info for info in (*_SUMMARIES, *_CONTEXT, *_VERIFY, *_COPILOT, *_AGENT, *_TOOLS)
+    info.name: info
+    for info in (*_SUMMARIES, *_CONTEXT, *_VERIFY, *_RECALL, *_COPILOT, *_AGENT, *_TOOLS)
 }
 """Every text that can be changed, by its name."""
 

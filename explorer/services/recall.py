@@ -1,0 +1,385 @@
+"""The recall test: questions on what a compaction summarized, put to a model that sees what the
+agent sees after it, and as a control to the same model with what it saw before.
+
+All cloze questions go in one request, since the context is what a request costs, and it would be
+paid for again with each; no answer stands in any of them. Open questions go in another request,
+which the sentences of the cloze questions would answer in part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from explorer.audit.changed_files import ChangedFiles
+from explorer.audit.recall import (
+    BLANK,
+    ClozeQuestion,
+    OpenQuestion,
+    cloze_questions,
+    open_questions,
+    question_lines,
+)
+from explorer.audit.recorded_compaction import recorded_compaction
+from explorer.compaction.messages import entry_to_llm, user_text, with_notes
+from explorer.compaction.partition import Partition
+from explorer.compaction.preparation import Preparation
+from explorer.compaction.templates import fill
+from explorer.facts import NO_TABLE, FactTable, scan
+from explorer.models.catalogue import REMOTE, cost_of
+from explorer.models.client import (
+    CancelToken,
+    ChatMessage,
+    ImagePart,
+    ModelRequest,
+    Usage,
+)
+from explorer.models.request import ToolSpec
+from explorer.models.retry import Patience
+from explorer.services.agent import chat_of
+from explorer.services.document import Document
+from explorer.services.summary_request import say_nothing
+from explorer.session.entries import Entry, ModelMessage, ToolCallBlock
+from explorer.session.kinds import Kind
+from explorer.settings.prompt_templates import load_prompt
+from explorer.tokens.estimate import IMAGE_UNITS, estimate_text, js_json
+
+Side = Literal["after", "before"]
+"""With the context after the compaction; with the one before it, the control."""
+SIDES: tuple[Side, ...] = ("after", "before")
+_CLOZE_TOKENS, _OPEN_TOKENS = 48, 300
+"""Tokens of an answer at most, by the kind of its question."""
+_SPARE_TOKENS = 2000
+"""Tokens of a reply beside the answers, for models that think before they write."""
+JUDGE_TOKENS = 2400
+"""Tokens of the reply with the grades at most."""
+
+
+class RecallRefused(ValueError):
+    """The test cannot be made; the message says why, for the person."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """The context that a model is given. Sizes in tokens, by the estimate."""
+
+    side: Side
+    messages: tuple[ChatMessage, ...]
+    tokens: int
+    whole: int
+    """Tokens of the whole context."""
+    begins_at: int
+    """The first entry in it; -1 of an empty one."""
+    entries: frozenset[int] = frozenset()
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether it is the end of a context that is larger than the model's window."""
+        return self.tokens < self.whole
+
+    @property
+    def sentence(self) -> str:
+        """What it is, for people."""
+        what = "After the compaction" if self.side == "after" else "Before it, the control"
+        if not self.is_cut:
+            return f"{what}: the whole context, about {self.tokens:,} tokens."
+        return (
+            f"{what}: the whole context of about {self.whole:,} tokens does not fit the model's "
+            f"window; its end from #{self.begins_at} on is taken, about {self.tokens:,} tokens."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RecallTest:
+    """A test as it would be run; nothing was sent for it."""
+
+    of: str
+    """What is tested: ``compaction #105``, ``the draft``."""
+    leaf: int
+    """The entry at which it was, or would be, compacted."""
+    model: str
+    judge: str
+    """Empty: no open questions are asked."""
+    seed: int
+    cloze: tuple[ClozeQuestion, ...]
+    open: tuple[OpenQuestion, ...]
+    views: Mapping[Side, View]
+    requests: Mapping[str, ModelRequest]
+    """By purpose (``after-cloze``, ``before-open``), in the order in which they are sent."""
+    calls: int
+    """Those of the judge among them."""
+    input_tokens: int
+    output_tokens: int
+    """What all answers may take at most."""
+    dollars: float | None
+    """What it costs at most; None where a price is not known."""
+
+    @property
+    def cost_sentence(self) -> str:
+        """What it would cost, before anything is sent."""
+        cost = "unknown prices" if self.dollars is None else f"${self.dollars:,.4f} at most"
+        return (
+            f"{self.calls} calls of {self.model}{f' and {self.judge}' if self.judge else ''}: "
+            f"about {self.input_tokens:,} tokens in, {self.output_tokens:,} out at most; {cost}."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RecallOrder:
+    """What is asked for."""
+
+    model: str
+    judge: str = ""
+    questions: int = 20
+    seed: int = 1
+    cancel: CancelToken = field(default_factory=CancelToken)
+    on_progress: Callable[[str], None] = say_nothing
+    patience: Patience = field(default_factory=Patience)
+
+
+# making a test ------------------------------------------------------------------------------------
+
+
+def plan_for_compaction(document: Document, entry: int, order: RecallOrder) -> RecallTest:
+    """The test of a recorded compaction. Reads payloads: for a worker thread.
+
+    Raises RecallRefused.
+    """
+    tree = document.tree
+    if not 0 <= entry < len(tree) or tree.kind(entry) is not Kind.COMPACTION:
+        raise RecallRefused(f"#{entry} is no compaction.")
+    if not document.entry(entry).summary.strip():
+        raise RecallRefused(f"Compaction #{entry} has no summary that could be read.")
+    after = document.context(entry)
+    reader = with_notes(document.sent.entries, after.pruned, after.again)
+    shown = _sent(document, after.messages, reader(after.messages))
+    return _test(
+        document, f"compaction #{entry}", tree.columns.parent[entry], shown,
+        recorded_compaction(tree, entry).summarized, order,
+    )  # fmt: skip
+
+
+def plan_for_draft(
+    document: Document, shown: Partition, summary: str, order: RecallOrder
+) -> RecallTest:
+    """The test of a draft's text; ``shown``: what it was made from. Raises RecallRefused."""
+    prepared = shown.preparation
+    if not isinstance(prepared, Preparation):
+        raise RecallRefused(prepared.reason)
+    before = document.context(prepared.leaf)
+    path = shown.path
+    kept = [
+        entry
+        for entry in before.messages
+        if entry != before.compaction and path.position(entry) >= prepared.cut
+    ]
+    again = {entry: one for entry, one in prepared.again.items() if entry not in kept}
+    wanted = [*again, *kept]
+    reader = with_notes(document.sent.entries, before.pruned, again)
+    text = document.privacy.sent(document.templates.compaction_message(summary))
+    first: tuple[int, ModelMessage] = (-1, user_text(text))
+    messages = [first, *_sent(document, wanted, reader(wanted))]
+    indices = path.indices()
+    previous = {prepared.previous_compaction} - {-1}
+    summarized = sorted({*indices[prepared.boundary : prepared.cut], *previous})
+    return _test(document, "the draft", prepared.leaf, messages, summarized, order)
+
+
+def _sent(
+    document: Document, indices: Sequence[int], entries: Sequence[Entry]
+) -> list[tuple[int, ModelMessage]]:
+    """Entries of a context as messages, each with its index; without those that are not sent."""
+    found = []
+    for index, entry in zip(indices, entries, strict=True):
+        message = entry_to_llm(entry, document.templates)
+        if message is not None:
+            found.append((index, message))
+    return found
+
+
+def _test(
+    document: Document,
+    of: str,
+    leaf: int,
+    after: Sequence[tuple[int, ModelMessage]],
+    summarized: Sequence[int],
+    order: RecallOrder,
+) -> RecallTest:
+    for model in filter(None, (order.model, order.judge)):
+        _check_model(document, model)
+    context = document.context(leaf)
+    reader = with_notes(document.sent.entries, context.pruned, context.again)
+    before = _sent(document, context.messages, reader(context.messages))
+    # What the summary states is what is tested: it does not count as seen.
+    seen = sorted(
+        {at for at, _ in after if at >= 0 and document.tree.kind(at) is not Kind.COMPACTION}
+    )
+    held = {at for at, _ in before} - context.pruned.keys() - {*seen}
+    sources = [entry for entry in summarized if entry in held]
+    table = scan([*sources, *seen], document.sent.entries, NO_TABLE)
+    cloze = cloze_questions(
+        sources, seen, document.sent.entries, table, order.questions, order.seed
+    )
+    asked = _open_questions(document, table, sources, summarized) if order.judge else ()
+    if not cloze and not asked:
+        raise RecallRefused(
+            f"Nothing can be asked on {of}: no sentence of a person or failure of a tool in what "
+            "was summarized states an exact thing that is not seen after it anyway."
+        )
+    return _with_requests(document, order, of, leaf, cloze, asked, {"after": after,
+                          "before": before})  # fmt: skip
+
+
+def _check_model(document: Document, model: str) -> None:
+    """Raise RecallRefused for a model that answers no questions."""
+    if model == REMOTE:
+        raise RecallRefused("remote/endpoint only summarizes; it answers no questions.")
+    if model.startswith("offline/") or document.client.info(model).offline:
+        raise RecallRefused(
+            f"{model} follows rules and does not read: it cannot answer questions on a context, so "
+            "it would show nothing of what a summary is worth. Name a model of a provider or of a "
+            "server of yours."
+        )
+
+
+def _open_questions(
+    document: Document, table: FactTable, sources: Sequence[int], summarized: Sequence[int]
+) -> tuple[OpenQuestion, ...]:
+    changes = ChangedFiles(document.tree).of(summarized)
+    files = sorted(((path, max(entries)) for path, entries in changes.items() if entries),
+                   key=lambda one: one[1])  # fmt: skip
+    return open_questions(table.facts(sources), files)
+
+
+def _with_requests(
+    document: Document,
+    order: RecallOrder,
+    of: str,
+    leaf: int,
+    cloze: tuple[ClozeQuestion, ...],
+    asked: tuple[OpenQuestion, ...],
+    contexts: Mapping[Side, Sequence[tuple[int, ModelMessage]]],
+) -> RecallTest:
+    info = document.client.info(order.model)
+    system = load_prompt("recall-system")
+    prompts: dict[str, tuple[str, int]] = {}
+    if cloze:
+        values = {"questions": question_lines(cloze), "blank": BLANK}
+        prompts["cloze"] = fill(load_prompt("recall-cloze"), values), len(cloze) * _CLOZE_TOKENS
+    if asked:
+        values = {"questions": "\n".join(f"{one.id}: {one.text}" for one in asked)}
+        prompts["open"] = fill(load_prompt("recall-open"), values), len(asked) * _OPEN_TOKENS
+    limit = info.output_limit
+    caps = {
+        name: min(tokens + _SPARE_TOKENS, limit or tokens + _SPARE_TOKENS)
+        for name, (_, tokens) in prompts.items()
+    }
+    most = max(estimate_text(prompt) + caps[name] for name, (prompt, _) in prompts.items())
+    room = None if info.window is None else info.window - most - estimate_text(system)
+    views = {side: _view(side, contexts[side], order.model, room) for side in SIDES}
+    if views["after"].is_cut:
+        raise RecallRefused(
+            f"The context after the compaction, about {views['after'].whole:,} tokens, does not "
+            f"fit the window of {order.model} beside the questions."
+        )
+    requests = {
+        f"{side}-{name}": ModelRequest(
+            order.model,
+            (ChatMessage("system", system), *views[side].messages, ChatMessage("user", prompt)),
+            max_output_tokens=caps[name],
+            temperature=0.0,
+            tools=_tools(views[side].messages),
+            tool_choice="none" if _tools(views[side].messages) else None,
+            of=f"{len(views[side].entries):,} entries to be asked about",
+        )
+        for side in SIDES
+        for name, (prompt, _) in prompts.items()
+    }
+    given = sum(_size(one.messages) for one in requests.values())
+    written = sum(one.max_output_tokens or 0 for one in requests.values())
+    usages = [(order.model, Usage(_size(one.messages), one.max_output_tokens or 0))
+              for one in requests.values()]  # fmt: skip
+    if asked:
+        usage = Usage(_judged_tokens(asked), JUDGE_TOKENS)
+        usages += [(order.judge, usage)] * len(SIDES)
+        given += usage.input * len(SIDES)
+        written += usage.output * len(SIDES)
+    return RecallTest(
+        of, leaf, order.model, order.judge, order.seed, cloze, asked, views, requests, len(usages),
+        given, written, _dollars(document, usages),
+    )  # fmt: skip
+
+
+def _view(
+    side: Side, context: Sequence[tuple[int, ModelMessage]], model: str, room: int | None
+) -> View:
+    """The context, or the longest end of it that takes at most ``room`` tokens."""
+    whole = _size(chat_of((message for _, message in context), model))
+    first = 0
+    if room is not None and whole > room:
+        sizes = [_size(_alone(message)) for _, message in context]
+        taken = sum(sizes)
+        while first < len(context) and taken > room:
+            taken -= sizes[first]
+            first += 1
+    part = context[first:]
+    messages = tuple(chat_of((message for _, message in part), model))
+    tokens = whole if first == 0 else min(_size(messages), whole - 1)
+    entries = [entry for entry, _ in part]
+    return View(side, messages, tokens, whole, entries[0] if entries else -1, frozenset(entries))
+
+
+def _alone(message: ModelMessage) -> list[ChatMessage]:
+    """A message by itself, to be measured: results and calls are not left out for want of the
+    other."""
+    return [ChatMessage("user", text) for text in _texts(message)]
+
+
+def _texts(message: ModelMessage) -> list[str]:
+    found = []
+    for block in message.content:
+        text = getattr(block, "text", None)
+        if isinstance(text, str):
+            found.append(text)
+        elif isinstance(block, ToolCallBlock):
+            found.append(block.name + js_json(block.arguments))
+        else:
+            found.append("x" * IMAGE_UNITS)
+    return found
+
+
+def _size(messages: Sequence[ChatMessage]) -> int:
+    """Tokens of messages by the estimate, calls and pictures among them."""
+    total = 0
+    for message in messages:
+        total += estimate_text(message.text)
+        thinking = (message.thinking, *message.more_thinking)
+        total += sum(estimate_text(part.text) for part in thinking if part is not None)
+        total += sum(
+            estimate_text(call.name) + estimate_text(js_json(call.arguments))
+            for call in message.tool_calls
+        )
+        if not isinstance(message.content, str):
+            total += sum(isinstance(part, ImagePart) for part in message.content) * IMAGE_UNITS // 4
+    return total
+
+
+def _tools(messages: Sequence[ChatMessage]) -> tuple[ToolSpec, ...]:
+    """The tools that messages call, by name: some providers refuse calls of others."""
+    names = {call.name: None for message in messages for call in message.tool_calls}
+    return tuple(ToolSpec(name, "") for name in names)
+
+
+def _judged_tokens(asked: Sequence[OpenQuestion]) -> int:
+    points = sum(estimate_text(point.text) for one in asked for point in one.points)
+    words = sum(map(estimate_text, map(load_prompt, _JUDGE_PROMPTS)))
+    return points + words + len(asked) * _OPEN_TOKENS
+
+
+_JUDGE_PROMPTS = ("recall-judge-system", "recall-judge", "recall-rubric")
+
+
+def _dollars(document: Document, usages: Sequence[tuple[str, Usage]]) -> float | None:
+    costs = [cost_of(usage, document.client.info(model)) for model, usage in usages]
+    return sum(cost.total for cost in costs) if all(cost.known for cost in costs) else None
