@@ -315,7 +315,7 @@ def _view(
     side: Side, context: Sequence[tuple[int, ModelMessage]], model: str, room: int | None
 ) -> View:
     """The context, or the longest end of it that takes at most ``room`` tokens."""
-    whole = _size(chat_of((message for _, message in context), model))
+    whole = _size(chat_of(context, model))
     first = 0
     if room is not None and whole > room:
         sizes = [_size(_alone(message)) for _, message in context]
@@ -324,7 +324,7 @@ def _view(
             taken -= sizes[first]
             first += 1
     part = context[first:]
-    messages = tuple(chat_of((message for _, message in part), model))
+    messages = tuple(chat_of(part, model))
     tokens = whole if first == 0 else min(_size(messages), whole - 1)
     entries = [entry for entry, _ in part]
     return View(side, messages, tokens, whole, entries[0] if entries else -1, frozenset(entries))
