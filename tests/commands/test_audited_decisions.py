@@ -1,4 +1,4 @@
-"""What a user decided is found by the audit and named when a summary loses it."""
+"""What a user decided is counted by the audit among what a summary does not carry."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ DECISIONS = (
 UNDECIDED = "Maybe we could store the queue in SQLite."
 
 
-def audited(path: Path, said: str, summary: str) -> list[dict[str, Any]]:
-    """What the audit finds about decisions in a session with one compaction."""
+def audited(path: Path, said: str, summary: str) -> int:
+    """How many decisions are not carried by the one compaction of a session."""
     reply = message(0, None, "", "assistant")
     reply["message"] |= {"content": [{"type": "text", "text": "Noted. " * 30}]}
     entries = [
@@ -40,14 +40,15 @@ def audited(path: Path, said: str, summary: str) -> list[dict[str, Any]]:
     status, out, err = called("audit", str(write_file(path, chain)), "--json")
     assert status == 0, err
     (compaction,) = json.loads(out)["compactions"]
-    return [one for one in compaction["findings"] if one["kind"] == "decision"]
+    counts: dict[str, Any] = compaction["not_carried"]
+    return int(counts.get("decision", 0))
 
 
 @pytest.mark.parametrize("said", DECISIONS)
-def test_a_decision_that_a_summary_loses_is_named(tmp_path: Path, said: str) -> None:
-    found = audited(tmp_path / "lost.jsonl", said, "## Goal\nSomething else.\n")
-    assert [(one["text"], one["fate"]) for one in found] == [(said, "lost")]
+def test_a_decision_that_a_summary_loses_is_counted(tmp_path: Path, said: str) -> None:
+    assert audited(tmp_path / "lost.jsonl", said, "## Goal\nSomething else.\n") == 1
+    assert audited(tmp_path / "kept.jsonl", said, f"## Decisions\n- {said}\n") == 0
 
 
 def test_what_is_only_considered_is_no_decision(tmp_path: Path) -> None:
-    assert audited(tmp_path / "open.jsonl", UNDECIDED, "## Goal\nSomething else.\n") == []
+    assert audited(tmp_path / "open.jsonl", UNDECIDED, "## Goal\nSomething else.\n") == 0
