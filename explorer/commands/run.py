@@ -32,6 +32,7 @@ from explorer.commands.targets import (
     use_privacy,
     workbench,
 )
+from explorer.compaction.triggers import unfit_words
 from explorer.models.client import DEMO, CancelToken, ImagePart
 from explorer.models.offline.scenario import Scenario, ScenarioError, scenario_of
 from explorer.models.offline.scenario_player import next_message
@@ -141,6 +142,9 @@ async def _run(arguments: argparse.Namespace, bench: Workbench) -> None:
     report_extensions(arguments, Target(bench, plan.document, plan.document.leaf, True))
     stop = bench.subscribe(output.changed)
     automatic = AutomaticCompaction(plan.document, lambda: plan.rules)
+    rules, window = plan.rules, bench.client.info(plan.model).window
+    if words := unfit_words(rules.profile, rules.settings, window):
+        output.note(words)
     cancel, results = CancelToken(), list[TurnResult]()
     try:
         with _signals(cancel) as caught:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from explorer.audit.provenance import Known, Provenance
 from explorer.audit.source_agent import SourceAgent, source_agent
 from explorer.compaction.profile import BASES, Profile, Settings
-from explorer.compaction.triggers import ContextLimits, limits_of
+from explorer.compaction.triggers import ContextLimits, fitted, limits_of
 from explorer.models.catalogue import cannot_summarize
 from explorer.models.client import EXTRACTIVE
 from explorer.prompting.agent_prompt import message_budget
@@ -82,6 +82,10 @@ class EffectiveRules:
     def limits(self, model_window: int | None) -> ContextLimits:
         """Window and threshold in tokens for a model with this window (None: not known)."""
         return limits_of(self.profile, self.settings, model_window)
+
+    def sizes(self, model_window: int | None) -> Settings:
+        """The sizes of a compaction for a model with this window, in tokens."""
+        return fitted(self.profile, self.settings, model_window)
 
     def prompt_summary_model(self, model: str) -> str:
         """Which model summarizes a conversation with ``model``; the model itself by default (A50,

@@ -262,7 +262,8 @@ class AutomaticCompaction:
                     return Outcome(ended.entry >= 0, ended.problem)
                 case Preview():
                     rules = self._rules()
-                    return self._document.compaction.preview(None, rules.profile, rules.settings)
+                    sizes = rules.sizes(self._document.client.info(model).window)
+                    return self._document.compaction.preview(None, rules.profile, sizes)
 
         return await run_async(steps, perform)
 
