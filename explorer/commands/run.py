@@ -33,6 +33,7 @@ from explorer.commands.targets import (
     workbench,
 )
 from explorer.compaction.triggers import unfit_words
+from explorer.models.catalogue import cannot_summarize
 from explorer.models.client import DEMO, CancelToken, ImagePart
 from explorer.models.offline.scenario import Scenario, ScenarioError, scenario_of
 from explorer.models.offline.scenario_player import next_message
@@ -84,6 +85,8 @@ def _add_run_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--profile", metavar="NAME", help="rules of automatic compaction (default: "
                      "your settings', else explorer)")  # fmt: skip
+    parser.add_argument("--summary-model", metavar="M[,M]", help="who summarizes; further ones "
+                     "where one fails (default: your settings', else who answers)")  # fmt: skip
     parser.add_argument("--thinking", choices=THINKING_LEVELS, help="how long it may think")
     parser.add_argument("--max-rounds", type=int, metavar="N", help="replies after which it ends")
     parser.add_argument("--max-tokens", type=int, metavar="N", help="tokens after which it ends")
@@ -222,9 +225,18 @@ async def _plan(
         mode = "yes" if arguments.yes else "ask"
     return _Plan(
         document, model, scenario, prompt, folder, mode, values.get("agent.allow", ()),
-        EffectiveRules.from_settings(profile, values, model),
+        EffectiveRules.from_settings(profile, values, model, _summarizers(arguments)),
         _limits(arguments, values), arguments.thinking, arguments.resume is not None,
     )  # fmt: skip
+
+
+def _summarizers(arguments: argparse.Namespace) -> tuple[str, ...]:
+    """The models named for summaries. Raises UsageError for one that cannot write any."""
+    named = (name.strip() for name in (arguments.summary_model or "").split(","))
+    models = tuple(name for name in named if name)
+    if unfit := [model for model in models if cannot_summarize(model)]:
+        raise UsageError(f"--summary-model: {unfit[0]} writes no summaries")
+    return models
 
 
 def _stored(bench: Workbench, name: str) -> int:

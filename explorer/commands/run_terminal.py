@@ -217,9 +217,10 @@ class RunOutput:
         """Print an automatic compaction or prune."""
         match change:
             case CompactionStarted(_, trigger, tokens, window):
-                self._aside(f"compacting ({trigger}): {tokens:,} of {window:,} tokens are taken",
+                self._aside(f"compacting ({trigger}): {tokens:,} of {window:,} tokens are taken; "
+                            f"{change.model} summarizes",
                             {"event": "compaction_started", "trigger": trigger, "tokens": tokens,
-                             "window": window})  # fmt: skip
+                             "window": window, "model": change.model})  # fmt: skip
             case CompactionEnded() if change.entry >= 0:
                 self._summary.compactions.append(change.entry)
                 before, after = change.tokens_before, change.tokens_after

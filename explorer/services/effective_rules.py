@@ -22,6 +22,12 @@ def same_model(model: str) -> tuple[str, ...]:
     return (model,)
 
 
+def summarizer_of(model: str) -> str:
+    """Who summarizes the conversations of a model where nothing else is chosen: the model itself,
+    or for one that only follows rules or a script the offline summarizer."""
+    return EXTRACTIVE if cannot_summarize(model) else model
+
+
 @dataclass(frozen=True, slots=True)
 class EffectiveRules:
     """Read anew for every decision, so that a change of settings counts at once."""
@@ -60,19 +66,24 @@ class EffectiveRules:
 
     @classmethod
     def from_settings(
-        cls, profile: Profile, values: Mapping[str, Any], model: str
+        cls,
+        profile: Profile,
+        values: Mapping[str, Any],
+        model: str,
+        summarizers: Sequence[str] = (),
     ) -> EffectiveRules:
         """The rules where no window rules. ``profile``: with its settings applied; ``values``: the
-        settings by name; ``model``: the agent's."""
+        settings by name; ``model``: the agent's; ``summarizers``: the models chosen for summaries
+        instead of those of the settings, in turn."""
 
         def for_prompts(asked: str) -> tuple[str, ...]:
-            return summary_models(values, asked, asked)
+            return tuple(summarizers) or summary_models(values, asked, asked)
 
-        first, *fallbacks = summary_models(values, EXTRACTIVE, model)
+        first, *fallbacks = for_prompts(model)
         return cls(
             profile,
             Settings.of(profile),
-            EXTRACTIVE if cannot_summarize(first) else first,
+            summarizer_of(first),
             profile.enabled,
             profile.auto_continue,
             fallbacks=tuple(fallbacks),
@@ -90,8 +101,7 @@ class EffectiveRules:
     def prompt_summary_model(self, model: str) -> str:
         """Which model summarizes a conversation with ``model``; the model itself by default (A50,
         A54)."""
-        chosen = next(iter(self.summary_models(model)), model)
-        return EXTRACTIVE if cannot_summarize(chosen) else chosen
+        return summarizer_of(next(iter(self.summary_models(model)), model))
 
 
 class NextCompaction(NamedTuple):
