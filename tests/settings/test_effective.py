@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from explorer.compaction.profile import PROFILES, Profile, Settings, profile_values
 from explorer.compaction.profile.rules import Pruning
+from explorer.models.client import EXTRACTIVE
+from explorer.services.effective_rules import EffectiveRules
 from explorer.settings.choices import (
     Chosen,
     Ground,
@@ -21,8 +23,6 @@ from explorer.settings.choices import (
     with_sizes,
     without_key,
 )
-from explorer.models.client import EXTRACTIVE
-from explorer.services.effective_rules import EffectiveRules
 from explorer.settings.effective import effective, profile_named, summary_models
 from explorer.settings.keys import KEYS
 
