@@ -135,9 +135,8 @@ def test_a49_the_round_that_was_too_much_is_not_told() -> None:
     told = part_before_request(TALK)
     assert told is not None
     assert told.last_entry == 6
-    assert [
-        one.entry for one in [found for turn in told.conversation.turns for found in turn.rounds]
-    ] == [1, 3, 5]
+    rounds = [found.entry for turn in told.conversation.turns for found in turn.rounds]
+    assert rounds == [1, 3, 5]
 
 
 def test_a49_with_one_round_everything_before_the_turn_is_told() -> None:
