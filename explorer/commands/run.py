@@ -40,6 +40,7 @@ from explorer.models.offline.scenario_player import next_message
 from explorer.models.request import THINKING_LEVELS
 from explorer.services.agent_turns import SessionTurns
 from explorer.services.auto_compaction.controller import AutomaticCompaction
+from explorer.services.changes import AutomaticChanged, Change
 from explorer.services.document import Document
 from explorer.services.effective_rules import EffectiveRules
 from explorer.services.session_files import make_sandbox, tools_of
@@ -143,8 +144,14 @@ async def _run(arguments: argparse.Namespace, bench: Workbench) -> None:
     form: OutputForm = "events" if arguments.events else "json" if arguments.json else "text"
     output = RunOutput(form, plan.document)
     report_extensions(arguments, Target(bench, plan.document, plan.document.leaf, True))
-    stop = bench.subscribe(output.changed)
     automatic = AutomaticCompaction(plan.document, lambda: plan.rules)
+
+    def changed(change: Change) -> None:
+        output.changed(change)
+        if isinstance(change, AutomaticChanged) and automatic.running is not None:
+            output.waiting(automatic.running.note)
+
+    stop = bench.subscribe(changed)
     rules, window = plan.rules, bench.client.info(plan.model).window
     if words := unfit_words(rules.profile, rules.settings, window):
         output.note(words)

@@ -348,11 +348,14 @@ def test_a_model_of_8k_compacts_its_conversation_without_any_setting(tmp_path: P
     """Sizes as small as its window; who answers summarizes, or whom ``--summary-model`` names."""
     files = {f"{at}.txt": f"line {at} of this file\n" * 110 for at in range(1, 15)}
     project = make(tmp_path / "small", files)
-    asked = iter(range(1, 15))
+    asked, summarized = iter(range(1, 15)), list[str]()
+    hurry = HttpFailure(429, "Too many at once.", retry_after="1.5")
 
-    def reply(body: dict[str, Any]) -> Answer:
+    def reply(body: dict[str, Any]) -> Answer | HttpFailure:
         if not body.get("tools"):
-            return Answer(text=GOOD, measured=True)
+            limited = not summarized
+            summarized.append(body["model"])
+            return hurry if limited else Answer(text=GOOD, measured=True)
         at = next(asked)
         call = calls(("read", {"path": f"{at}.txt"}), text="Now the next one.")
         return replace(Answer("Read." if at == 14 else call.text, tool_calls=() if at == 14 else
@@ -363,11 +366,12 @@ def test_a_model_of_8k_compacts_its_conversation_without_any_setting(tmp_path: P
              "openai/gpt-4", "--json")  # fmt: skip
     with ChatServer() as server:
         server.window = 8_192
-        server.plan(reply)
+        server.plan(HttpFailure(429, "Rate limit reached.", retry_after="1"), reply)
         status, out, err = ran(*words, url=server.url)
         assert status == 0, err
-        summarized = [body["model"] for body in server.requests if not body.get("tools")]
     assert "openai/gpt-4 summarizes" in err
     assert json.loads(out)["compactions"] and set(summarized) == {"gpt-4"}
+    assert "Rate limit reached. Trying again in 1." in err, "of the agent's call, in this form too"
+    assert "Too many at once. Trying again in 1.5 s" in err, "and of the summary's"
     status, _out, err = ran(*words, "--summary-model", "offline/demo", url=server.url)
     assert (status, "offline/demo writes no summaries" in err) == (2, True)
