@@ -23,7 +23,7 @@ from explorer.compaction.verification_request import (
     mended_text,
 )
 from explorer.facts.entry_texts import texts_of
-from explorer.facts.fact import Fact, Span
+from explorer.facts.fact import Fact, FactKind, Span
 from explorer.facts.fact_table import ScanCancelled
 from explorer.models.client import Cancelled
 from explorer.services.document import Document
@@ -31,7 +31,9 @@ from explorer.services.draft_records import Draft
 from explorer.services.extension_review import review_of, with_review
 from explorer.services.summary_audit import Auditor
 from explorer.services.summary_request import SummaryOrder
-from explorer.session.entries import Entry
+from explorer.session.entries import AssistantMessage, Entry, ToolCallBlock, ToolResultMessage
+from explorer.session.kinds import Kind, selector
+from explorer.tokens.estimate import js_json
 
 _LACKING: dict[Fate, Lacking] = {
     Fate.LOST: "lost",
@@ -39,6 +41,7 @@ _LACKING: dict[Fate, Lacking] = {
     Fate.STALE: "overruled",
     Fate.INVENTED: "without a source",
 }
+_CALLS_AND_RESULTS = selector({Kind.ASSISTANT, Kind.TOOL_RESULT})
 _SIDE = 140
 """Characters of a line that are shown on either side of what was found in it."""
 _MOST_NAMED = 60
@@ -93,6 +96,8 @@ def check(
         for finding in fidelity.findings
         if finding.fate in _LACKING and (finding.fate is not Fate.LOST or not finding.fact.stale)
     ]
+    solved = _solved(document, shown, wrong)
+    wrong = [one for one in wrong if not (_is_lost_error(one) and one.fact.key in solved)]
     wrong.sort(key=lambda one: (severity(one, weighed), -one.fact.last))
     return Checked(shown, text, fidelity, tuple(_lacks(document, wrong)))
 
@@ -190,6 +195,52 @@ def _seen(fidelity: Fidelity) -> set[tuple[str, str, bool]]:
 
 def _wrong(fidelity: Fidelity) -> set[tuple[str, str, bool]]:
     return {_key(finding) for finding in fidelity.findings if finding.fate in _WRONG}
+
+
+def _is_lost_error(finding: Finding) -> bool:
+    return finding.fate is Fate.LOST and finding.fact.kind is FactKind.ERROR
+
+
+def _solved(document: Document, shown: Partition, findings: Sequence[Finding]) -> frozenset[str]:
+    """The keys of lost errors that nobody needs any more: the call that showed one was made again
+    later, went well, and did not show it."""
+    errors = [finding.fact for finding in findings if _is_lost_error(finding)]
+    starts = [at for fact in errors if (at := shown.path.position(fact.last)) >= 0]
+    if not starts:
+        return frozenset()
+    kinds, start = document.tree.columns.kind, min(starts)
+    while start > 0 and kinds[shown.path[start]] != Kind.ASSISTANT:
+        start -= 1  # to the reply that made the first of the calls
+    operations: dict[str, tuple[str, str]] = {}
+    results: list[tuple[int, tuple[str, str], str]] = []
+    indices = shown.path[start:].select(kinds, _CALLS_AND_RESULTS)
+    for index, entry in zip(indices, document.sent.entries(indices), strict=True):
+        match entry.body:
+            case AssistantMessage() as reply:
+                operations |= {call.id: _operation(call) for call in reply.calls}
+            case ToolResultMessage() as result if result.call_id in operations:
+                shows = "" if result.is_error else "\n".join(one.text for one in texts_of(entry))
+                results.append((index, operations[result.call_id], shows))
+    made = {index: operation for index, operation, _ in results}
+    return frozenset(
+        fact.key
+        for fact in errors
+        if any(
+            index > fact.last and operation == made.get(fact.last) and shows
+            and fact.text not in shows
+            for index, operation, shows in results
+        )
+    )  # fmt: skip
+
+
+def _operation(call: ToolCallBlock) -> tuple[str, str]:
+    """What a call does, alike for calls that differ in how their output is shown."""
+    arguments = call.named_arguments
+    named = (arguments.get(name) for name in ("command", "path", "file_path", "filePath"))
+    what = next((value for value in named if isinstance(value, str) and value), None)
+    if what is None:
+        return call.name, js_json(dict(arguments))
+    return call.name, " ".join(what.partition("|")[0].replace("2>&1", "").split())
 
 
 def _lacks(document: Document, findings: Sequence[Finding]) -> list[Lack]:
