@@ -16,6 +16,7 @@ from explorer.compaction.profile import BASES, PROFILES, Profile, Settings
 from explorer.models.catalogue import REMOTE, cannot_summarize, only_summarizes
 from explorer.models.client import ModelInfo
 from explorer.services.document import Document
+from explorer.services.effective_rules import summarizer_of
 from explorer.settings.choices import (
     Chosen,
     Ground,
@@ -228,10 +229,12 @@ class AppState(QObject):
 
     def summary_models(self) -> tuple[str, ...]:
         """The models to ask for a summary, in order: the session's own choice, else what the
-        settings say, else the one chosen last (A43, A54)."""
+        settings say, else the one chosen last, else the conversation's own (A43, A54)."""
         if chosen := self._models.get(SUMMARY_MODEL):
             return (chosen,)
-        models = summary_models(self.values, self.preferences.summary_model, self.agent_model())
+        agent = self.agent_model()
+        chosen = self.preferences.summary_model or summarizer_of(agent)
+        models = summary_models(self.values, chosen, agent)
         return (REMOTE, *models) if self.profile.remote_endpoint else models
 
     def after(self, model: str) -> tuple[str, ...]:
@@ -245,6 +248,12 @@ class AppState(QObject):
         if chosen := self._models.get(SUMMARY_MODEL):
             return (chosen,)
         return summary_models(self.values, model, model)
+
+    def next_summarizer(self) -> str:
+        """Who is asked first for the next automatic summary, by the profile's rule."""
+        if self.profile.prompt_budget is None:
+            return self.summary_models()[0]
+        return summarizer_of(self.models_for(self.agent_model())[0])
 
     def agent_model(self) -> str:
         """The model that answers: the session's own choice, the settings', the one chosen last."""

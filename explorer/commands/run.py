@@ -32,12 +32,15 @@ from explorer.commands.targets import (
     use_privacy,
     workbench,
 )
+from explorer.compaction.triggers import unfit_words
+from explorer.models.catalogue import cannot_summarize
 from explorer.models.client import DEMO, CancelToken, ImagePart
 from explorer.models.offline.scenario import Scenario, ScenarioError, scenario_of
 from explorer.models.offline.scenario_player import next_message
 from explorer.models.request import THINKING_LEVELS
 from explorer.services.agent_turns import SessionTurns
 from explorer.services.auto_compaction.controller import AutomaticCompaction
+from explorer.services.changes import AutomaticChanged, Change
 from explorer.services.document import Document
 from explorer.services.effective_rules import EffectiveRules
 from explorer.services.session_files import make_sandbox, tools_of
@@ -83,6 +86,8 @@ def _add_run_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--profile", metavar="NAME", help="rules of automatic compaction (default: "
                      "your settings', else explorer)")  # fmt: skip
+    parser.add_argument("--summary-model", metavar="M[,M]", help="who summarizes; further ones "
+                     "where one fails (default: your settings', else who answers)")  # fmt: skip
     parser.add_argument("--thinking", choices=THINKING_LEVELS, help="how long it may think")
     parser.add_argument("--max-rounds", type=int, metavar="N", help="replies after which it ends")
     parser.add_argument("--max-tokens", type=int, metavar="N", help="tokens after which it ends")
@@ -139,8 +144,17 @@ async def _run(arguments: argparse.Namespace, bench: Workbench) -> None:
     form: OutputForm = "events" if arguments.events else "json" if arguments.json else "text"
     output = RunOutput(form, plan.document)
     report_extensions(arguments, Target(bench, plan.document, plan.document.leaf, True))
-    stop = bench.subscribe(output.changed)
     automatic = AutomaticCompaction(plan.document, lambda: plan.rules)
+
+    def changed(change: Change) -> None:
+        output.changed(change)
+        if isinstance(change, AutomaticChanged) and automatic.running is not None:
+            output.waiting(automatic.running.note)
+
+    stop = bench.subscribe(changed)
+    rules, window = plan.rules, bench.client.info(plan.model).window
+    if words := unfit_words(rules.profile, rules.settings, window):
+        output.note(words)
     cancel, results = CancelToken(), list[TurnResult]()
     try:
         with _signals(cancel) as caught:
@@ -218,9 +232,18 @@ async def _plan(
         mode = "yes" if arguments.yes else "ask"
     return _Plan(
         document, model, scenario, prompt, folder, mode, values.get("agent.allow", ()),
-        EffectiveRules.from_settings(profile, values, model),
+        EffectiveRules.from_settings(profile, values, model, _summarizers(arguments)),
         _limits(arguments, values), arguments.thinking, arguments.resume is not None,
     )  # fmt: skip
+
+
+def _summarizers(arguments: argparse.Namespace) -> tuple[str, ...]:
+    """The models named for summaries. Raises UsageError for one that cannot write any."""
+    named = (name.strip() for name in (arguments.summary_model or "").split(","))
+    models = tuple(name for name in named if name)
+    if unfit := [model for model in models if cannot_summarize(model)]:
+        raise UsageError(f"--summary-model: {unfit[0]} writes no summaries")
+    return models
 
 
 def _stored(bench: Workbench, name: str) -> int:

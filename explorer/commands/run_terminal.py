@@ -199,6 +199,7 @@ class RunOutput:
         self._document = document
         self._out = out or sys.stdout
         self._summary = _RunSummary()
+        self._waiting = ""
         self._open = False
         """A line of the answer has begun and not ended."""
 
@@ -212,14 +213,17 @@ class RunOutput:
                 self._line(line)
         elif self._form == "text":
             self._as_text(event)
+        elif isinstance(event, Retry | Silence):
+            self.note(event.sentence)
 
     def changed(self, change: Change) -> None:
         """Print an automatic compaction or prune."""
         match change:
             case CompactionStarted(_, trigger, tokens, window):
-                self._aside(f"compacting ({trigger}): {tokens:,} of {window:,} tokens are taken",
+                self._aside(f"compacting ({trigger}): {tokens:,} of {window:,} tokens are taken; "
+                            f"{change.model} summarizes",
                             {"event": "compaction_started", "trigger": trigger, "tokens": tokens,
-                             "window": window})  # fmt: skip
+                             "window": window, "model": change.model})  # fmt: skip
             case CompactionEnded() if change.entry >= 0:
                 self._summary.compactions.append(change.entry)
                 before, after = change.tokens_before, change.tokens_after
@@ -236,6 +240,12 @@ class RunOutput:
                              "saved": saved})  # fmt: skip
             case _:
                 return
+
+    def waiting(self, words: str) -> None:
+        """Print what the summarizer is waited for, once."""
+        if words and words != self._waiting:
+            self._aside(words, {"event": "waiting", "told": words})
+        self._waiting = words
 
     def note(self, text: str) -> None:
         """A sentence about the run itself."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import compress
 
 from explorer.compaction.file_ops import FileChange, FileOperations
@@ -13,6 +13,7 @@ from explorer.compaction.requests import SummaryRequest, material_of, output_cap
 from explorer.compaction.serialization import read_conversation
 from explorer.compaction.summary import files_footer, strip_files
 from explorer.compaction.templates import Templates
+from explorer.compaction.triggers import fitted
 from explorer.compaction.validation import FREE, asked_form, form_of
 from explorer.session.kinds import Flag, Kind
 from explorer.session.tree import Path, SessionTree
@@ -65,8 +66,11 @@ def prepare_branch(
     branches, 0 is no limit. ``messages`` is empty when there is nothing to summarize: then no
     entry is made (B16).
     """
-    reserve = profile.branch_reserve_tokens
-    limit = max(1, settings.context_window - reserve) if budget is None else budget
+    settings = fitted(profile, settings)
+    limit = budget
+    if limit is None:
+        reserve = fitted(profile, replace(settings, reserve_tokens=profile.branch_reserve_tokens))
+        limit = max(1, settings.context_window - reserve.reserve_tokens)
     ancestor = tree.common_ancestor(old_leaf, target) if old_leaf >= 0 else -1
     view = view_of(tree, old_leaf, profile)
     first = view.path.position(ancestor) + 1 if ancestor >= 0 else 0

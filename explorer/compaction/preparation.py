@@ -12,6 +12,7 @@ from explorer.compaction.cut_point import Cut, Cuts, Keep, PromptReader, find_by
 from explorer.compaction.file_ops import FileChange, FileOperations
 from explorer.compaction.path_view import CONTEXT_MASK, PathView, view_of
 from explorer.compaction.profile import Profile, Settings
+from explorer.compaction.triggers import fitted
 from explorer.session.context import context_at
 from explorer.session.edit_entries import Reinserted, UserBudget
 from explorer.session.edits import again
@@ -102,6 +103,7 @@ def prepare(
     ``cut``: a position chosen by hand; one that is no valid cut gives a ``PreparationRefusal``.
     ``prompt_of``: reads the prompt tokens of a reply, for profiles that scale by them (B18).
     """
+    settings = fitted(profile, settings)
     cuts = Cuts(view_of(tree, leaf, profile, weights), profile)
     view = cuts.view
     size = context_size(tree, context_at(tree, leaf), profile, weights)

@@ -89,7 +89,7 @@ def outcome(
     made = prepared if isinstance(prepared, Preparation) else None
     return ProfileOutcome(
         profile=profile,
-        settings=settings,
+        settings=prepared.settings,
         shown=shown,
         compacts=made is not None,
         reason=prepared.reason,

@@ -8,14 +8,60 @@ from typing import Literal, NamedTuple
 
 from explorer.compaction.profile import Profile, Settings
 
+SMALL_WINDOW = 65_536
+"""Tokens; the sizes that systems come with were made for larger windows."""
 _LOWEST_PERCENT, _HIGHEST_PERCENT = 1.0, 99.0
+
+
+def fitted(profile: Profile, settings: Settings, model_window: int | None = None) -> Settings:
+    """The sizes that hold for a model: its window, where it is known and smaller than the one set;
+    and in a small window no larger reserve and kept tail than it has room for, where the profile
+    scales them."""
+    window = min(settings.context_window, model_window or settings.context_window)
+    sized = replace(settings, context_window=window)
+    return _scaled(sized) if profile.small_windows == "scaled" else sized
+
+
+def _scaled(settings: Settings) -> Settings:
+    """Reserve and kept tail as they fit a small window."""
+    window = settings.context_window
+    if window >= SMALL_WINDOW:
+        return settings
+    return replace(
+        settings,
+        reserve_tokens=min(settings.reserve_tokens, window // 4),
+        keep_recent_tokens=min(settings.keep_recent_tokens, window * 5 // 16),
+    )
+
+
+def unfit_words(profile: Profile, settings: Settings, model_window: int | None = None) -> str:
+    """Why a model's window is too small for the sizes of a profile that keeps them whatever the
+    window, and the smallest change that lets it compact, as sentences; empty where they fit."""
+    sized = fitted(profile, settings, model_window)
+    limit = limit_of(profile, sized)
+    kept = sized.keep_recent_tokens if profile.cut_unit == "tokens" else 0
+    if limit > kept or not profile.enabled:
+        return ""
+    smaller, window = _scaled(sized), sized.context_window
+    changes = [
+        f"{key} to {now:,}"
+        for key, now, before, needed in (
+            ("compaction.reserveTokens", smaller.reserve_tokens, sized.reserve_tokens,
+             limit <= smaller.keep_recent_tokens),
+            ("compaction.keepRecentTokens", smaller.keep_recent_tokens, kept, True),
+        )
+        if now < before and needed
+    ]  # fmt: skip
+    sizes = f"keeps {kept:,} tokens and {reserve_of(profile, sized):,} free whatever the window"
+    change = f" Set {' and '.join(changes)}." if changes else ""
+    return f"{profile.title} {sizes}, so nothing of {window:,} can be summarized.{change}"
 
 
 def reserve_of(profile: Profile, settings: Settings) -> int:
     """Tokens that stay free: the configured reserve, or the profile's share of the window where
     that is more."""
     share = settings.context_window * profile.reserve_floor_percent // 100
-    return max(share, settings.reserve_tokens)
+    return max(share, fitted(profile, settings).reserve_tokens)
 
 
 def limit_of(profile: Profile, settings: Settings) -> int:
@@ -44,9 +90,8 @@ class ContextLimits(NamedTuple):
 def limits_of(profile: Profile, settings: Settings, model_window: int | None) -> ContextLimits:
     """The limits for a model: the model's window, where it is known and smaller than the one
     set."""
-    window = min(settings.context_window, model_window or settings.context_window)
-    threshold = limit_of(profile, replace(settings, context_window=window))
-    return ContextLimits(window, max(0, threshold))
+    sized = fitted(profile, settings, model_window)
+    return ContextLimits(sized.context_window, max(0, limit_of(profile, sized)))
 
 
 def should_compact(context_tokens: int, profile: Profile, settings: Settings) -> bool:

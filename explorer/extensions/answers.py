@@ -292,6 +292,7 @@ _FIELDS: dict[str, dict[str, Reader]] = {
     "session_tree": {},
     "session_request": {"prompt": _filled, "system": _text, "parts": _parts},
     "session_summary": {"summary": _filled},
+    "turn_end": {},
 }
 EVENTS = tuple(_FIELDS)
 """The names of all events, as ``hooks.on`` takes them."""

@@ -32,6 +32,11 @@ The events, and what can be answered by a method of the event, a result or a dic
     cancel, or supply or steer the branch summary: ``SessionBeforeTreeResult``.
 ``session_tree`` (``TreeEvent``)
     nothing; the leaf has moved.
+``turn_end`` (``TurnEndEvent``)
+    nothing; a turn of the agent is over.
+
+Every handler may call ``ctx.compact(instructions)``: the session is compacted when the running
+turn is over, whatever its threshold says.
 
 A function ``deactivate()`` is called when the extension is unloaded. A file ``NAME.json`` beside
 the extension holds its settings: ``hooks.settings`` and ``ctx.settings``. ``print`` and
@@ -61,6 +66,7 @@ from explorer.extensions.events import (
     SummaryEvent,
     TreeEvent,
     TreeView,
+    TurnEndEvent,
 )
 from explorer.extensions.hooks import Context, Hooks
 
@@ -85,4 +91,5 @@ __all__ = [
     "SummaryEvent",
     "TreeEvent",
     "TreeView",
+    "TurnEndEvent",
 ]

@@ -273,6 +273,20 @@ class CompactEvent(Event):
         self.from_extension = self.from_hook = from_extension
 
 
+class TurnEndEvent(Event):
+    """``turn_end``: a turn of the agent is over, and it is not looked yet whether to compact.
+    Nothing can be answered; ``ctx.compact()`` asks for a compaction now."""
+
+    name = "turn_end"
+
+    def __init__(self, end: str, tokens: int, signal: Signal) -> None:
+        super().__init__(signal)
+        self.end = end
+        """``done``, ``cut_short``, ``failed``, or the limit that ended it."""
+        self.context_tokens = tokens
+        """Tokens that the context takes, as the window shows them."""
+
+
 class BeforeTreeEvent(Event):
     """``session_before_tree``: the leaf is about to move to another entry, with or without a
     summary."""

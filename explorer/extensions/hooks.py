@@ -39,6 +39,12 @@ class Context:
     cwd: str
     """The working folder that the session names; it need not exist here."""
     lines: deque[str]
+    request_compaction: Callable[[str], None]
+
+    def compact(self, instructions: str = "") -> None:
+        """Ask for a compaction of the session, whatever its threshold says. It is made when the
+        running turn is over, or after the next one (A8)."""
+        self.request_compaction(instructions)
 
     def log(self, *words: object) -> None:
         """Write a line to the extension's log, which the page of extensions shows."""

@@ -7,6 +7,7 @@ nonsense or takes too long is recorded and passed over.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -25,6 +26,7 @@ from explorer.extensions.events import (
     SummaryEvent,
     TreeEvent,
     TreeView,
+    TurnEndEvent,
 )
 from explorer.extensions.extension_folder import Extension, error_text, problem_of
 from explorer.extensions.handler_call import TIME_LIMIT_S, CallOutcome, HandlerCall
@@ -70,6 +72,8 @@ class HookRunner:
     ) -> None:
         self._extensions = list(extensions)
         self._cwd, self._limit_s = cwd, limit_s
+        self.on_compaction_requested: Callable[[str], None] = lambda _instructions: None
+        """Notified of ``ctx.compact()``, with the instructions; on the loop's thread."""
 
     def handles(self, event: str) -> list[str]:
         """The names of the extensions that would be asked, in order."""
@@ -189,6 +193,12 @@ class HookRunner:
             lambda alone: TreeEvent(new_leaf, old_leaf, summary_entry(), alone),
         )
 
+    async def turn_ended(self, end: str, tokens: int, signal: CancelToken) -> Records:
+        """Tell that a turn of the agent is over. Raises Cancelled."""
+        return await self._notify(
+            "turn_end", signal, lambda alone: TurnEndEvent(end, tokens, alone)
+        )
+
     async def request(
         self,
         purpose: str,
@@ -284,9 +294,17 @@ class HookRunner:
             busy = "an earlier call has not come back yet, so it was not asked"
             return answered(empty, replace(nothing, did="error", detail=busy))
         signal = Signal()
+        loop = asyncio.get_running_loop()
+
+        def request_compaction(instructions: str) -> None:
+            # What comes after the time limit belongs to nothing any more.
+            if not signal.cancelled:
+                loop.call_soon_threadsafe(self.on_compaction_requested, str(instructions))
+
         context = Context(
-            extension.name, extension.hooks.settings, self._cwd, extension.hooks.lines
-        )
+            extension.name, extension.hooks.settings, self._cwd, extension.hooks.lines,
+            request_compaction,
+        )  # fmt: skip
         event = make(signal)
         call = HandlerCall(
             lambda: registered.handler(*_arguments(event, registered, context)),

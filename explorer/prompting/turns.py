@@ -131,9 +131,15 @@ class ConversationTurns:
     turns: tuple[Turn, ...]
     """The last one is the current turn."""
 
-    def all_rounds(self) -> list[Round]:
-        """The rounds of all turns, in order."""
-        return [found for turn in self.turns for found in turn.rounds]
+    @property
+    def tokens(self) -> int:
+        """What all of it takes: the earlier summary, messages, replies and tool results."""
+        total = self.summary.tokens if self.summary is not None else 0
+        for turn in self.turns:
+            total += sum(spoken.tokens for spoken in turn.messages)
+            for one in turn.rounds:
+                total += one.tokens + sum(result.tokens for result in one.results)
+        return total
 
     @property
     def is_warm(self) -> bool:

@@ -14,12 +14,13 @@ from explorer.agent.prompt import MessageQueue, UserPrompt
 from explorer.agent.tools.port import ToolBox
 from explorer.agent.workspace import Workspace
 from explorer.compaction.profile import Profile
-from explorer.models.client import CancelToken, ChatMessage, ToolCall
+from explorer.models.client import Cancelled, CancelToken, ChatMessage, ToolCall
 from explorer.models.request import ThinkingLevel, as_level
 from explorer.models.retry import RetryPolicy
 from explorer.services.agent import system_prompt
 from explorer.services.auto_compaction.controller import AutomaticCompaction
 from explorer.services.document import Document
+from explorer.services.extension_review import notify_turn_ended
 from explorer.services.session_files import tools_of
 from explorer.session.entries import Body, ModelChange, ThinkingLevelChange
 from explorer.settings.prompt_templates import load_prompt
@@ -163,7 +164,9 @@ class SessionTurns:
         return await self.turn().run(prompt, self.cancel, self.on_event, waited=waited)
 
     async def _continued(self) -> TurnResult:
-        prompt = load_prompt("continue")
+        profile = self.automatic.rules.profile if self.automatic is not None else None
+        is_omp = profile is not None and profile.sections == "omp"
+        prompt = load_prompt("omp-continue" if is_omp else "continue")
         return await self.turn().run(prompt, self.cancel, self.on_event, synthetic=True)
 
     async def _note_model(self) -> None:
@@ -175,6 +178,7 @@ class SessionTurns:
         message that waited for the end is sent."""
         entries = result.entries
         while True:
+            await self._notify_extensions(result)
             if self.automatic is not None and await self.automatic.after_turn(
                 self.model, _ended(result), result.finished, self.cancel
             ):
@@ -184,6 +188,17 @@ class SessionTurns:
             else:
                 return replace(result, entries=entries)
             entries += result.entries
+
+    async def _notify_extensions(self, result: TurnResult) -> None:
+        """Tell extensions that a turn is over, which may ask for a compaction of it."""
+        automatic = self.automatic
+        if automatic is None or self.cancel.cancelled:
+            return
+        tokens = self.document.context_size(automatic.rules.profile).tokens
+        try:
+            await notify_turn_ended(self.document, result.end, tokens, self.cancel)
+        except Cancelled:
+            return  # what follows a turn is not begun after a stop
 
     def _next_follow_up(self, result: TurnResult) -> UserPrompt | None:
         if self.queue is None or self.cancel.cancelled or result.end not in ("done", "cut_short"):

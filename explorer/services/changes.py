@@ -153,6 +153,14 @@ class ExtensionsActed:
     records: tuple[HookRecord, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class CompactionRequested:
+    """An extension asked for a compaction of session ``key`` after the turn."""
+
+    key: int
+    instructions: str
+
+
 Change = (
     SessionsChanged
     | PromptsChanged
@@ -162,6 +170,7 @@ Change = (
     | LabelsChanged
     | CountsChanged
     | DraftChanged
+    | CompactionRequested
     | CompactionStarted
     | SummaryArrived
     | CompactionEnded

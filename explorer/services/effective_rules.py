@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from explorer.audit.provenance import Known, Provenance
 from explorer.audit.source_agent import SourceAgent, source_agent
 from explorer.compaction.profile import BASES, Profile, Settings
-from explorer.compaction.triggers import ContextLimits, limits_of
+from explorer.compaction.triggers import ContextLimits, fitted, limits_of
 from explorer.models.catalogue import cannot_summarize
 from explorer.models.client import EXTRACTIVE
 from explorer.prompting.agent_prompt import message_budget
@@ -20,6 +20,12 @@ from explorer.settings.effective import summary_models
 def same_model(model: str) -> tuple[str, ...]:
     """Every model summarizes the conversations that it leads."""
     return (model,)
+
+
+def summarizer_of(model: str) -> str:
+    """Who summarizes the conversations of a model where nothing else is chosen: the model itself,
+    or for one that only follows rules or a script the offline summarizer."""
+    return EXTRACTIVE if cannot_summarize(model) else model
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,19 +66,24 @@ class EffectiveRules:
 
     @classmethod
     def from_settings(
-        cls, profile: Profile, values: Mapping[str, Any], model: str
+        cls,
+        profile: Profile,
+        values: Mapping[str, Any],
+        model: str,
+        summarizers: Sequence[str] = (),
     ) -> EffectiveRules:
         """The rules where no window rules. ``profile``: with its settings applied; ``values``: the
-        settings by name; ``model``: the agent's."""
+        settings by name; ``model``: the agent's; ``summarizers``: the models chosen for summaries
+        instead of those of the settings, in turn."""
 
         def for_prompts(asked: str) -> tuple[str, ...]:
-            return summary_models(values, asked, asked)
+            return tuple(summarizers) or summary_models(values, asked, asked)
 
-        first, *fallbacks = summary_models(values, EXTRACTIVE, model)
+        first, *fallbacks = for_prompts(model)
         return cls(
             profile,
             Settings.of(profile),
-            EXTRACTIVE if cannot_summarize(first) else first,
+            summarizer_of(first),
             profile.enabled,
             profile.auto_continue,
             fallbacks=tuple(fallbacks),
@@ -83,11 +94,14 @@ class EffectiveRules:
         """Window and threshold in tokens for a model with this window (None: not known)."""
         return limits_of(self.profile, self.settings, model_window)
 
+    def sizes(self, model_window: int | None) -> Settings:
+        """The sizes of a compaction for a model with this window, in tokens."""
+        return fitted(self.profile, self.settings, model_window)
+
     def prompt_summary_model(self, model: str) -> str:
         """Which model summarizes a conversation with ``model``; the model itself by default (A50,
         A54)."""
-        chosen = next(iter(self.summary_models(model)), model)
-        return EXTRACTIVE if cannot_summarize(chosen) else chosen
+        return summarizer_of(next(iter(self.summary_models(model)), model))
 
 
 class NextCompaction(NamedTuple):

@@ -28,7 +28,7 @@ from explorer.models.client import (
     TextPart,
     ToolCall,
 )
-from explorer.services.changes import ChangeHub, ExtensionsActed
+from explorer.services.changes import ChangeHub, CompactionRequested, ExtensionsActed
 from explorer.services.open_session import OpenedSession
 from explorer.services.summary_request import DraftFailed, DraftKind, SummaryOrder
 
@@ -153,6 +153,8 @@ async def review_of(document: OpenedSession, cancel: CancelToken) -> Review:
     cwd = document.header.cwd
     loaded = document.extensions
     runner = HookRunner((), cwd) if loaded is None else await loaded.runner(cwd)
+    key, publish = document.key, document.hub.publish
+    runner.on_compaction_requested = lambda words: publish(CompactionRequested(key, words))
     return Review(runner, document.key, document.hub, lambda: document.tree.columns.ids, cancel)
 
 
@@ -206,6 +208,14 @@ async def notify_navigated(document: OpenedSession, old_leaf: int, summary: int 
         review.cancel,
     )
     review.take("session_tree", records)
+
+
+async def notify_turn_ended(
+    document: OpenedSession, end: str, tokens: int, cancel: CancelToken
+) -> None:
+    """Notify that a turn is over; a handler may ask for a compaction. Raises Cancelled."""
+    review = await review_of(document, cancel)
+    review.take("turn_end", await review.runner.turn_ended(end, tokens, cancel))
 
 
 def supplied_order(

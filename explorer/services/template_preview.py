@@ -141,7 +141,7 @@ def _agent(name: str, texts: dict[str, str], where: Where) -> Built:
         today = fill(texts[name], {"date": where.date})
         workspace = load_prompt("agent-no-workspace")
         return "", fill(template, {"workspace": workspace, "date": today}).strip(), ""
-    if name == "continue":
+    if name in ("continue", "omp-continue"):
         return "", texts[name], ""
     return "", system_prompt(template, None, where.date), "As without a workspace."
 

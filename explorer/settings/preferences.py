@@ -26,7 +26,8 @@ class Preferences:
     less_motion: bool = False
     """No motion, whatever the system says."""
     profile: str = "explorer"
-    summary_model: str = "offline/extractive"
+    summary_model: str = ""
+    """Empty: the model of the conversation summarizes it."""
     agent_model: str = "offline/demo"
     last_session: int = 0
     workspace: str = ""

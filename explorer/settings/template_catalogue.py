@@ -256,6 +256,8 @@ _AGENT = [
                  variables=(Variable("date", "Today, as a person writes it."),)),
     TemplateInfo("continue", "Go on after a compaction", "agent",
                  "Sent after an automatic compaction, where the profile continues by itself."),
+    TemplateInfo("omp-continue", "oh-my-pi: go on after a compaction", "agent",
+                 "The same where the profile's summaries are oh-my-pi's, as its documents say."),
 ]  # fmt: skip
 
 _TOOLS = [

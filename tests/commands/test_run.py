@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from tests.commands.processes import KEY, called, document, ran, start, until
 from tests.models.raw_server import RawServer, endless, events, said
 from tests.models.sandboxes import make
 from tests.models.server import RATE_LIMIT, Answer, ChatServer, HttpFailure, Stall, calls
+from tests.models.summaries import GOOD
 from tests.session.hidden import FORBIDDEN
 
 MODEL = ("--model", "openai/test-model")
@@ -340,3 +342,36 @@ def test_what_arrived_of_a_reply_without_an_end_is_stored(project: Path) -> None
     last = messages(1)[-1]
     assert last["content"] == [{"type": "text", "text": "This much. "}]
     assert last["stopReason"] == "error" and told in last["errorMessage"]
+
+
+def test_a_model_of_8k_compacts_its_conversation_without_any_setting(tmp_path: Path) -> None:
+    """Sizes as small as its window; who answers summarizes, or whom ``--summary-model`` names."""
+    files = {f"{at}.txt": f"line {at} of this file\n" * 110 for at in range(1, 15)}
+    project = make(tmp_path / "small", files)
+    asked, summarized = iter(range(1, 15)), list[str]()
+    hurry = HttpFailure(429, "Too many at once.", retry_after="1.5")
+
+    def reply(body: dict[str, Any]) -> Answer | HttpFailure:
+        if not body.get("tools"):
+            limited = not summarized
+            summarized.append(body["model"])
+            return hurry if limited else Answer(text=GOOD, measured=True)
+        at = next(asked)
+        call = calls(("read", {"path": f"{at}.txt"}), text="Now the next one.")
+        return replace(Answer("Read." if at == 14 else call.text, tool_calls=() if at == 14 else
+                              call.tool_calls, finish=call.finish if at < 14 else "stop"),
+                       measured=True)  # fmt: skip
+
+    words = ("run", "read them all", "--workspace", str(project), "--yes", "--model",
+             "openai/gpt-4", "--json")  # fmt: skip
+    with ChatServer() as server:
+        server.window = 8_192
+        server.plan(HttpFailure(429, "Rate limit reached.", retry_after="1"), reply)
+        status, out, err = ran(*words, url=server.url)
+        assert status == 0, err
+    assert "openai/gpt-4 summarizes" in err
+    assert json.loads(out)["compactions"] and set(summarized) == {"gpt-4"}
+    assert "Rate limit reached. Trying again in 1." in err, "of the agent's call, in this form too"
+    assert "Too many at once. Trying again in 1.5 s" in err, "and of the summary's"
+    status, _out, err = ran(*words, "--summary-model", "offline/demo", url=server.url)
+    assert (status, "offline/demo writes no summaries" in err) == (2, True)

@@ -59,9 +59,11 @@ def test_a34_a35_the_summary_goes_to_the_target_and_names_where_the_branch_was_l
 
 def test_a32_the_default_budget_is_the_window_less_the_reserve_for_branches() -> None:
     settings = Settings(context_window=1000, reserve_tokens=1)
-    own = replace(EXPLORER, branch_reserve_tokens=300)
+    own = replace(EXPLORER, branch_reserve_tokens=300, small_windows="as-set")
     left = prepare_branch(forked().tree, OLD, TARGET, own, settings)
     assert left.budget == 700
+    scaled = prepare_branch(forked().tree, OLD, TARGET, EXPLORER, settings)
+    assert scaled.budget == 750, "the reserve is a quarter of a small window at most"
 
 
 def test_a32_the_newest_messages_fit_first() -> None:

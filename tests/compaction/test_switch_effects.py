@@ -237,6 +237,7 @@ EFFECTS: dict[str, Effect] = {
     ),
     "finished_turn": lambda profile: may_continue(profile, True, Guards(), finished=True),
     "overflow_recovery": lambda profile: decide(OVERFLOW, Guards(), profile, True).compacts,
+    "small_windows": lambda profile: limit_of(profile, Settings(8_192)),
     "threshold_check": looks_between_rounds,
     "manual_while_running": lambda profile: manual_now(profile, running=True),
     "usage": lambda profile: _size(_stale(), profile),

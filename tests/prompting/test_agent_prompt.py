@@ -135,7 +135,8 @@ def test_a49_the_round_that_was_too_much_is_not_told() -> None:
     told = part_before_request(TALK)
     assert told is not None
     assert told.last_entry == 6
-    assert [one.entry for one in told.conversation.all_rounds()] == [1, 3, 5]
+    rounds = [found.entry for turn in told.conversation.turns for found in turn.rounds]
+    assert rounds == [1, 3, 5]
 
 
 def test_a49_with_one_round_everything_before_the_turn_is_told() -> None:
@@ -205,3 +206,8 @@ def test_b11_a_record_cannot_end_itself() -> None:
     said = conversation([user(0, "x </conversation> y"), reply(1)])
     text = render(RECORD.elements(said), 10**6, len).messages[1].text
     assert text.count("</conversation>") == 1
+
+
+def test_e16_what_a_summary_replaces_has_the_tool_results_in_it() -> None:
+    messages = [summary(0), user(1), reply(2, "a"), result(2, "a", "line\n" * 500), reply(3)]
+    assert conversation(messages).tokens == sum(one.tokens for one in messages)

@@ -21,13 +21,16 @@ from explorer.models.client import (
     CancelToken,
     ModelClient,
 )
+from explorer.services.agent_turns import SessionTurns
 from explorer.services.auto_compaction.controller import AutomaticCompaction
 from explorer.services.changes import CompactionEnded
 from explorer.services.document import Document
-from explorer.services.draft_records import Draft
+from explorer.services.draft_records import Draft, draft_of
 from explorer.services.effective_rules import EffectiveRules
 from explorer.services.extension_review import (
     CancelledByExtension,
+    notify_turn_ended,
+    review_of,
 )
 from explorer.services.summary_request import DraftFailed
 from explorer.store import Store
@@ -366,3 +369,35 @@ def test_nobody_is_asked_where_there_are_no_extensions(tmp_path: Path) -> None:
     wait(document.compaction.commit(made))
     bench.client.close()
     store.close()
+
+
+@pytest.mark.parametrize("event", ["turn_end", "session_summary"])
+def test_a8_a_handler_asks_for_a_compaction_after_the_turn(place: Place, event: str) -> None:
+    """Far below the threshold; asked during a turn it waits for its end."""
+    rules = EffectiveRules.of(EXPLORER, "offline/extractive", SETTINGS)
+    place.handle(event, "ctx.compact('mind the ports')")
+    document = place.document()
+    automatic = AutomaticCompaction(document, lambda: rules)
+    ended: list[object] = []
+    place.bench.subscribe(lambda c: ended.append(c) if isinstance(c, CompactionEnded) else None)
+
+    async def talk() -> None:
+        if event != "turn_end":
+            await notify_turn_ended(document, "done", 0, CancelToken())
+            assert not automatic.is_requested, "nobody handles that event"
+            review = await review_of(document, CancelToken())
+            await review.summary("compaction", "A summary.", False)
+            assert automatic.is_requested and not ended
+        said = SessionTurns(
+            document, "offline/demo", None, CancelToken(), lambda _: None, automatic
+        )
+        await said.say("hello")
+
+    wait(talk())
+    automatic.close()
+    (change,) = ended
+    assert isinstance(change, CompactionEnded)
+    assert (change.trigger, change.problem, change.entry >= 0) == ("requested", "", True)
+    made = [draft_of(row) for row in place.bench.store.drafts(document.key)]
+    assert [one.instructions for one in made] == ["mind the ports"]
+    assert not automatic.is_requested

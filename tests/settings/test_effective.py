@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from explorer.compaction.profile import PROFILES, Profile, Settings, profile_values
 from explorer.compaction.profile.rules import Pruning
+from explorer.models.client import EXTRACTIVE
+from explorer.services.effective_rules import EffectiveRules
 from explorer.settings.choices import (
     Chosen,
     Ground,
@@ -174,3 +176,18 @@ def test_choices_that_make_no_sense_are_told() -> None:
     mistakes = rules_of(sideways, Ground()).mistakes
     assert len(mistakes) == 1
     assert "focus" in mistakes[0]
+
+
+def test_a54_who_answers_summarizes_unless_another_is_chosen() -> None:
+    explorer, copilot = PROFILES["explorer"], PROFILES["copilot"]
+    for profile in (explorer, copilot):
+        rules = EffectiveRules.from_settings(profile, {}, "a/agent")
+        assert (rules.summary_model, rules.prompt_summary_model("a/agent")) == ("a/agent",) * 2
+        demo = EffectiveRules.from_settings(profile, {}, "offline/demo")
+        assert demo.summary_model == demo.prompt_summary_model("offline/demo") == EXTRACTIVE
+        set_one = {"compaction.model": ["b/one"]}
+        rules = EffectiveRules.from_settings(profile, set_one, "a/agent")
+        assert (rules.summary_model, rules.prompt_summary_model("a/agent")) == ("b/one",) * 2
+        named = EffectiveRules.from_settings(profile, set_one, "a/agent", ("c/two", "c/three"))
+        assert (named.summary_model, named.fallbacks) == ("c/two", ("c/three",))
+        assert named.prompt_summary_model("a/agent") == "c/two"

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QLabel, QPlainTextEdit, QPushButton, QSizePolicy, 
 from explorer.audit.provenance import context_known, weight_known
 from explorer.compaction.partition import Partition, Verdict
 from explorer.compaction.profile import Profile, Settings
-from explorer.compaction.triggers import limit_of
+from explorer.compaction.triggers import limit_of, unfit_words
 from explorer.models.catalogue import ModelInfo
 from ui.audit.known import ProvenanceBadge
 from ui.compaction.words import (
@@ -86,6 +86,7 @@ class BudgetPart(QWidget):
         self.smaller = Caption(parent=self, wraps=True)
         self.smaller.hide()
         self._window, self._model_window = 0, 0
+        self._unfit = ""
         column = column_in(self, S4, (S16, S12, S16, S12))
         column.addLayout(row(self.heading, self.badge, wide=self.heading))
         for part in (self.bar, self.legend):
@@ -99,6 +100,7 @@ class BudgetPart(QWidget):
         """Show how full the window is, and what of it is what."""
         where = "at the leaf" if at_leaf else f"at #{shown.preparation.leaf}"
         window = self._window = settings.context_window
+        self._unfit = unfit_words(profile, settings, self._model_window)
         self._tell_smaller()
         reserve = max(0, window - limit_of(profile, settings))
         self.heading.setText(
@@ -131,13 +133,14 @@ class BudgetPart(QWidget):
 
     def _tell_smaller(self) -> None:
         """Why the gauge counts by another window than the one that is tried here."""
-        is_smaller = 0 < self._model_window < self._window
-        if is_smaller:
-            self.smaller.setText(
+        words = [self._unfit] if self._unfit else []
+        if 0 < self._model_window < self._window:
+            words.append(
                 f"The agent's model takes {short(self._model_window)} tokens at most: the "
                 "gauge, and what happens by itself, go by that."
             )
-        self.smaller.setVisible(is_smaller)
+        self.smaller.setText(" ".join(words))
+        self.smaller.setVisible(bool(words))
 
 
 class RulesPart(QWidget):

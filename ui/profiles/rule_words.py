@@ -39,6 +39,7 @@ GROUPS = (
         "When it starts",
         (
             "enabled", "context_window", "reserve_tokens", "reserve_floor_percent",
+            "small_windows",
             "threshold_percent", "threshold_tokens", "threshold_check", "usage",
             "overflow_recovery",
             "manual_while_running", "auto_continue", "finished_turn",

@@ -9,7 +9,9 @@ from PySide6.QtCore import QObject, QPoint, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMenu
 
+from explorer.compaction.requests import output_cap
 from explorer.compaction.triggers import (
+    fitted,
     limits_of,
 )
 from explorer.services.agent import outgoing_of
@@ -30,6 +32,7 @@ from explorer.services.document import Document
 from explorer.services.effective_rules import next_mark
 from explorer.session.text import legible
 from ui.app_state import BREATH_S, AppState
+from ui.compaction.words import price_text
 from ui.library.controller import SessionsController
 from ui.map.navigation import NavigationController
 from ui.map.rows import RowFilter
@@ -278,8 +281,20 @@ class SessionViewsController(QObject):
         window.compaction.set_model_window(model.window or 0)
         window.saved.setText("● saved")
         window.leaf.setText(f"leaf #{document.leaf}" if document.leaf >= 0 else "no leaf")
-        window.model.setText(f"summaries by {self._state.summary_models()[0]}")
+        window.model.setText(self._summarizer_words(limits.threshold))
         window.entries.setText(count(len(tree), "entry", "entries"))
+
+    def _summarizer_words(self, threshold: int) -> str:
+        """Who writes the next automatic summary, and what that may cost at most."""
+        state, writer = self._state, self._state.next_summarizer()
+        words = f"summaries by {writer}"
+        document = state.document
+        if document is None or writer.startswith("offline/"):
+            return words
+        info = document.client.info(writer)
+        answer = output_cap("history", fitted(state.profile, state.settings), info.output_limit)
+        price = price_text(threshold, answer, info.input_price, info.output_price)
+        return f"{words}, {price} each" if price else words
 
     # the menu of an entry -------------------------------------------------------------------------
 

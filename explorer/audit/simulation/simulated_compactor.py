@@ -31,7 +31,7 @@ from explorer.compaction.automatic import (
 from explorer.compaction.partition import Partition, Verdict, partition, summary_guess
 from explorer.compaction.preparation import Preparation, prepare
 from explorer.compaction.requests import purposes_of
-from explorer.compaction.triggers import Guards, LastReply, TriggerSituation, limits_of
+from explorer.compaction.triggers import Guards, LastReply, TriggerSituation, fitted, limits_of
 from explorer.session.edit_entries import note_tokens
 from explorer.session.kinds import Flag
 
@@ -298,7 +298,7 @@ class SimulatedCompactor:
         known, number = self.past.known.summaries, len(self.happened.compactions)
         if number < len(known):
             return known[number], False
-        reserve = self.policy.settings.reserve_tokens
+        reserve = fitted(self.profile, self.policy.settings).reserve_tokens
         size = summary_guess(previous, summarized, prefix, reserve, self.summaries.share)
         return max(1, size), True
 

@@ -38,6 +38,15 @@ SWITCHES: dict[str, Switch] = {
         "The failing reply can be taken out, the context compacted, and the request sent again.",
         {True: "compacted and tried again, once", False: "the error stands"},
     ),
+    "small_windows": Switch(
+        "A8, B18",
+        "Sizes in a window under 65,536 tokens",
+        "Sizes that were made for large windows leave nothing of a small one to be summarized.",
+        {
+            "scaled": "a quarter of the window for the reserve at most, 5/16 for the kept tail",
+            "as-set": "as they are set, whatever the window",
+        },
+    ),
     "boundary": Switch(
         "B1, E1",
         "Where the next compaction starts",

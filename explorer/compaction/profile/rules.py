@@ -33,6 +33,7 @@ class Profile:
     """Compact above so many tokens instead of by the reserve; -1: unset."""
     context_window: int = DEFAULT_WINDOW
     branch_reserve_tokens: int = 16_384
+    small_windows: Literal["scaled", "as-set"] = "scaled"
     remote_endpoint: str = ""
     """Address of a service that summarizes instead of a model (A29); empty for none."""
     # when

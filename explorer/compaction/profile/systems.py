@@ -27,6 +27,7 @@ PROFILES: dict[str, Profile] = {
     "pi": Profile(
         "pi",
         "pi 0.73",
+        small_windows="as-set",
         threshold_check="after-turn",
         manual_while_running="abort",
         empty_input="prepare",
@@ -51,6 +52,7 @@ PROFILES: dict[str, Profile] = {
     "omp": Profile(
         "omp",
         "oh-my-pi 13.19",
+        small_windows="as-set",
         reserve_floor_percent=15,
         auto_continue=True,
         threshold_check="after-turn",
@@ -84,6 +86,7 @@ PROFILES: dict[str, Profile] = {
     "pyagent": Profile(
         "pyagent",
         "The Python agent",
+        small_windows="as-set",
         threshold_check="after-turn",
         reserve_tokens=8_192,
         keep_recent_tokens=16_384,

@@ -20,7 +20,8 @@ from explorer.models.request import ChatMessage, ModelRequest, ToolCall
 
 _GO_ON = re.compile(
     r"^\s*(?:please\s+)?(?:continue|go\s+on|carry\s+on|go\s+ahead|proceed|keep\s+going|resume)"
-    r"(?:\s+please)?[\s.!]*$|^\s*The conversation was compacted a moment ago",
+    r"(?:\s+please)?[\s.!]*$|^\s*The conversation was compacted a moment ago"
+    r"|^\s*Continue if you have next steps",
     re.IGNORECASE,
 )
 

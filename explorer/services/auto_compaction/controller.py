@@ -34,6 +34,7 @@ from explorer.services.changes import (
     AutomaticChanged,
     Change,
     CompactionEnded,
+    CompactionRequested,
     LeafMoved,
     PruneMade,
 )
@@ -262,7 +263,8 @@ class AutomaticCompaction:
                     return Outcome(ended.entry >= 0, ended.problem)
                 case Preview():
                     rules = self._rules()
-                    return self._document.compaction.preview(None, rules.profile, rules.settings)
+                    sizes = rules.sizes(self._document.client.info(model).window)
+                    return self._document.compaction.preview(None, rules.profile, sizes)
 
         return await run_async(steps, perform)
 
@@ -310,11 +312,16 @@ class AutomaticCompaction:
         return True
 
     def _on_change(self, change: Change) -> None:
-        """A user who undoes an automatic step does not want it again at once: automatic compaction
-        rests until ``reset``."""
-        if not isinstance(change, CompactionEnded | LeafMoved) or change.key != self._document.key:
+        """An extension may ask for a compaction. A user who undoes an automatic step does not want
+        it again at once: automatic compaction rests until ``reset``."""
+        kinds = CompactionEnded | LeafMoved | CompactionRequested
+        if not isinstance(change, kinds) or change.key != self._document.key:
             return
-        if isinstance(change, CompactionEnded):
+        if isinstance(change, CompactionRequested):
+            # Asked by a handler of a compaction, it is under way already.
+            if self.running is None:
+                self.request_compaction(change.instructions)
+        elif isinstance(change, CompactionEnded):
             if change.entry >= 0 and change.trigger in ("background", "prompt"):
                 self._guards.note_step(change.entry)
         elif change.new < change.old and self._guards.undoes_last_step(change.new):

@@ -146,7 +146,7 @@ class CompactionRunner:
 
         async def perform(step: Preview | Summarize | Discard | Commit) -> object:
             if isinstance(step, Preview):
-                shown = _preview(document, rules, cut)
+                shown = _preview(document, rules, model, cut)
                 self._begin(trigger, model, rules, order, shown, retry=ended.retry)
                 return shown
             return await attempt.perform(step)
@@ -231,11 +231,13 @@ def _order(
     return order.via(rules.profile.remote_endpoint)
 
 
-def _preview(document: Document, rules: EffectiveRules, cut: int | None) -> Partition:
-    """What would be summarized at the leaf; a cut that is not valid any more is ignored."""
-    shown = document.compaction.preview(None, rules.profile, rules.settings, cut)
+def _preview(document: Document, rules: EffectiveRules, model: str, cut: int | None) -> Partition:
+    """What would be summarized at the leaf of a conversation with ``model``; a cut that is not
+    valid any more is ignored."""
+    sizes = rules.sizes(document.client.info(model).window)
+    shown = document.compaction.preview(None, rules.profile, sizes, cut)
     if cut is not None and not isinstance(shown.preparation, Preparation):
-        return document.compaction.preview(None, rules.profile, rules.settings)
+        return document.compaction.preview(None, rules.profile, sizes)
     return shown
 
 

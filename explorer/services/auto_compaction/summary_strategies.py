@@ -132,9 +132,7 @@ class SummarizedPrompt:
 
         strategies = {"full": Strategy("full", full), "simple": Strategy("simple", simple)}
         names = ("full", "simple") if policy.mode == "auto" else (policy.mode,)
-        replaced = sum(one.tokens for one in conversation.all_rounds()) + sum(
-            spoken.tokens for turn in conversation.turns for spoken in turn.messages
-        )
+        replaced = conversation.tokens
         chosen = tuple(strategies[name] for name in names)
         return self._summary(chosen, replaced, instructions, facts)
 

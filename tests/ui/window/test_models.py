@@ -179,6 +179,10 @@ async def test_the_dialog_opens_from_the_box_the_palette_the_command_and_the_tab
     assert live.session.state.summary_models()[0].startswith("openai/gpt-4.1-nano")
     assert summary.currentData() == live.session.state.summary_models()[0]
     assert live.session.state.agent_model() == chosen
+    # Before the first one is made: who writes it, and what each may cost.
+    said = live.window.model.text()
+    assert said.startswith("summaries by openai/gpt-4.1-nano") and said.endswith(" each")
+    assert " $0.0" in said or "under $" in said
 
 
 async def test_the_keys_of_a_shut_box_do_not_open_the_dialog(house: House) -> None:
