@@ -130,10 +130,11 @@ class Sources:
         self, item: Mention, value: Figure, beside: Collection[float] = ()
     ) -> Fact | None:
         """The figure that the record has beside the same words with another value; None where it
-        has this value there too, or where that is in doubt. ``beside``: the values that the line
-        of the summary states besides."""
+        has this value there too, or later, or where that is in doubt. ``beside``: the values that
+        the line of the summary states besides."""
         about = _about(item.text, item.context)
         same = other = 0
+        newest = -1
         near = far = 0.0
         found: Fact | None = None
         parts = _Parts(item.text)
@@ -142,7 +143,8 @@ class Sources:
             shared = len(about & around)
             parts.see(mention, index)
             if _is_rounded(value, item.text, stated):
-                same = max(same, shared if _may_be(stated, value) else 0)
+                if _may_be(stated, value):
+                    same, newest = max(same, shared), max(newest, index)
             elif item.text in mention.context:
                 return None
             elif stated.family == value.family and shared >= other and stated.value not in beside:
@@ -157,7 +159,8 @@ class Sources:
             enough = other > same and other >= 3 and near >= 0.6
         else:
             enough = other > same and ((other >= 2 and near >= 0.5) or (other >= 3 and far >= 0.5))
-        return found if enough else None
+        # A value that was stated after it took its place.
+        return found if enough and found is not None and newest <= found.last else None
 
 
 class _StatedFigure(NamedTuple):

@@ -17,7 +17,7 @@ def test_it_tells_every_profile_beside_what_was_recorded(
     told = run(capsys, "what-if", str(SAMPLE), *SIZES)
     for name in ("as recorded", *PROFILES):
         assert name in told
-    assert "explorer: after #28 (threshold)" in told and "inside turn 4" in told
+    assert "explorer: after #59 (threshold)" in told and "inside turn 4" in told
     assert "as the provider did in 68 replies" in told
     assert "as in the session's own 2 compactions" in told
 
@@ -41,9 +41,9 @@ def test_programs_get_every_decision(capsys: pytest.CaptureFixture[str]) -> None
 def test_why_nothing_was_done_is_told_where_the_window_is_too_small(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    told = run(capsys, "what-if", str(SAMPLE), "--profile", "explorer", "--window", "30000")
-    assert "explorer: nothing could be done 52 times, last after #280: " in told
-    assert "rests after 3 failures in a row: Nothing to summarize" in told
+    told = run(capsys, "what-if", str(SAMPLE), "--profile", "pi", "--window", "30000")
+    assert "pi: nothing could be done 52 times, last after #280: " in told
+    assert "rests after 3 failures in a row: All that the context holds is recent" in told
     alone = run(capsys, "what-if", str(SAMPLE), "--at", "#0", "--profile", "explorer")
     assert alone.startswith("1 entry in 0 turns, 0 requests.")
     assert "nothing could be done" not in alone

@@ -158,7 +158,7 @@ def test_a_walk_compacts_where_a_play_does(bench: Workbench, name: str) -> None:
 def test_a_walk_summarizes_ahead_where_a_play_does(bench: Workbench) -> None:
     """A47 to A49: what fits a prompt, when a summary is begun, where it ends."""
     source = bench.open_blocking(bench.import_blocking(SAMPLE).key)
-    rules = rules_for("copilot", 30_000, 4_000, 4_000)
+    rules = rules_for("copilot", 40_000, 4_000, 4_000)
     player, ended = played(bench, source, rules)
     prepared = player.automatic.prompts.prepared
     assert prepared is not None

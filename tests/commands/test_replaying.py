@@ -21,7 +21,7 @@ def test_it_tells_after_which_entry_and_why_and_keeps_nothing(
     assert run_json(capsys, "list") == []
     found = run_json(capsys, "replay", str(SAMPLE), *RULES, "--profile", "copilot")
     assert found["end"] == "done" and found["played"] == found["steps"] == 94
-    assert {one["trigger"] for one in found["happened"]} <= {"background", "prompt"}
+    assert {one["trigger"] for one in found["happened"]} <= {"background", "prompt", "overflow"}
     assert found["session"] is None
 
 

@@ -38,7 +38,8 @@ _LEANS = re.compile(
     re.IGNORECASE,
 )
 _POINTS = re.compile(r"\b(?:it|them|they|this|that|these|those|one|there)\b", re.IGNORECASE)
-_POINTS_EARLY = re.compile(r"^\W*(?:[\w'’]+\W+){0,3}(?:it|them|they|he|she)\b", re.IGNORECASE)
+# Quotes are in both classes: without possessive repeats, a line of them takes for ever.
+_POINTS_EARLY = re.compile(r"^\W*+(?:[\w'’]++\W++){0,3}(?:it|them|they|he|she)\b", re.IGNORECASE)
 _MARKUP = re.compile(r"^\W*(?:\*\*|__)|(?:\*\*|__)(?=\s|[:.,;!?)]|$)|\*\*")
 _NO_PROSE = re.compile(
     r"^\S+\.\w+:\d+:|^={3,}|^\s*\d+→|^\s*[|+<>{}$➜/@=#]|^\s*\[\w+\]\s|^\s*\d+[→|]|[{};|]\s*$|\\n|✗"
