@@ -15,7 +15,7 @@ from explorer.compaction.partition import Verdict, partition
 from explorer.compaction.preparation import Preparation, PreparationRefusal, prepare
 from explorer.compaction.profile import BASES, Profile, Settings
 from explorer.compaction.requests import build_requests
-from explorer.session.context import context_at
+from explorer.session.context import context_at, is_unsent_reply
 from explorer.session.kinds import Kind
 from explorer.settings.prompt_templates import load_templates
 from tests.compaction.sessions import EXPLORER, PI, Session, with_verdict
@@ -118,7 +118,12 @@ def test_every_position_has_one_verdict_that_agrees_with_the_preparation(
     assert told == set(prepared.history) & sent
     assert set(with_verdict(parts, Verdict.TURN_PREFIX)) == set(prepared.turn_prefix) & sent
     kept = set(with_verdict(parts, Verdict.KEPT))
-    assert kept == {entry for entry in prepared.path[prepared.cut :] if entry in sent}
+    columns = session.tree.columns
+    assert kept == {
+        entry
+        for entry in prepared.path[prepared.cut :]
+        if entry in sent and not is_unsent_reply(columns, entry)
+    }
     # However a path is cut, it is never cut before a tool result (A16).
     assert prepared.cut_point < 0 or view.kinds[prepared.cut_point] != Kind.TOOL_RESULT
 
@@ -135,7 +140,8 @@ def test_the_partition_divides_what_the_context_counts(
     context = context_at(session.tree, session.leaf)
     counted = counted_size(session.tree, context, EXPLORER, weights)
     assert parts.context_estimate == counted
-    assert parts.tokens_beyond == max(0, parts.tokens_before - counted)
+    assert parts.tokens_beyond >= max(0, parts.tokens_before - counted)
+    assert parts.whole_before == counted + parts.tokens_beyond
     assert parts.counted_by == ("tokenizer" if with_tokenizer else "estimate")
 
 
@@ -233,7 +239,12 @@ def test_e1_a_second_compaction_loses_nothing_of_what_the_first_kept(
     first = session.prepare(keep)
     if not isinstance(first, Preparation):
         return
-    kept = set(first.cuts.view.entries(first.cut, len(first.path), first.cuts.view.sent))
+    columns = session.tree.columns
+    kept = {
+        entry
+        for entry in first.cuts.view.entries(first.cut, len(first.path), first.cuts.view.sent)
+        if not is_unsent_reply(columns, entry)
+    }
     session.compaction(kept=first.first_kept)
     for step in more:
         if step[0] not in ("go back", "compaction", "reset"):
