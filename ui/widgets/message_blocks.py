@@ -274,7 +274,7 @@ def result_block(result: ToolResultMessage, entry: int = -1, path: str = "") -> 
         path=path if result.tool == "read" else "",
         diff=DiffBlock(path, _recorded_lines(diff)) if diff else None,
         exit_code=code if isinstance(code, int) else None,
-        full_output_path=_text(details, ("fullOutputPath",)),
+        full_output_path=_text(details, ("fullOutputPath", "persistedOutputPath")),
         missing=missing or ("broken off" if details.get("noResult") is True else ""),
     )
 

@@ -139,6 +139,7 @@ def test_a_result_holds_what_its_tool_recorded_beside_the_text() -> None:
     assert diff.figures == "+1 −1"
     cut = result_block(result(exitCode=2, fullOutputPath="/tmp/out"))
     assert (cut.exit_code, cut.full_output_path) == (2, "/tmp/out")
+    assert result_block(result(persistedOutputPath="/tmp/of")).full_output_path == "/tmp/of"
     assert result_block(result(notRun=True)).missing == "not run"
 
 

@@ -68,7 +68,7 @@ _FINITE = re.compile(
     re.IGNORECASE,
 )
 _STATE = re.compile(
-    r"^(?:\W*(?:noted|now|so|the|our|and)\b\W*)*(?P<subject>[\w'-]+(?: [\w'-]+){0,3}?) (?:is|"
+    r"^(?:\W*+(?:noted|now|so|the|our|and)\b\W*+)*+(?P<subject>[\w'-]+(?: [\w'-]+){0,3}?) (?:is|"
     r"are|takes|"
     r"uses|has|comes|stands) ",
     re.IGNORECASE,

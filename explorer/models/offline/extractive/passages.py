@@ -30,7 +30,7 @@ _JOINTS = word_set("but however and also btw so oh") | {"", "and also", "oh and 
 _LONGEST_JOINT = 20
 """Characters between two parts of one sentence."""
 _LEANS = re.compile(
-    r"^\W*(?:(?:and|but|so|also|or|then|otherwise|plus)\b\W*)*(?:it|its|it's|they|them|their|"
+    r"^\W*+(?:(?:and|but|so|also|or|then|otherwise|plus)\b\W*+)*(?:it|its|it's|they|them|their|"
     r"this|that|"
     r"that's|these|those|he|she|his|her|both|neither|either|the (?:former|latter|same|rest|"
     r"others?)|"

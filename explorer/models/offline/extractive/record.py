@@ -74,10 +74,10 @@ _OPEN = re.compile(
 _LOOKS = re.compile(
     r"\b(?:look(?:ing)?|read(?:ing)?|check(?:ing)?|see|explore|verify|search|inspect|find)\b", re.I
 )
-_GOES_ON = re.compile(
-    r"(?:\W*\b(?:thanks?|thank you|go (?:on|ahead)|continue|carry on|keep going|ok(?:ay)?|"
+_GOES_ON = re.compile(  # possessive: "go on go on ..." can be split in one way only
+    r"(?:\W*+\b(?:thank you|thanks?|go (?:on|ahead)|continue|carry on|keep going|okay|ok|"
     r"great|good|"
-    r"nice|perfect|cool|please|proceed|and|then|now)\b\W*)+|\W*",
+    r"nice|perfect|cool|please|proceed|and|then|now)\b\W*+)++|\W*",
     re.IGNORECASE,
 )
 _WAITS = re.compile(
@@ -121,7 +121,7 @@ _LOOKING = re.compile(
 )
 _RUNNERS = word_set("make pytest cargo go npm pnpm yarn tsc mvn gradle ruff mypy just tox mise")
 _CHANGE_OF_FOLDER = re.compile(r"^(?:cd\s+(?:\"[^\"]*\"|'[^']*'|\S+)\s*(?:&&|;)\s*)+")
-_PIPE = re.compile(r"(?:\s*(?:2>&1|\|.*|&>.*|>\s*/dev/null.*))+$")
+_PIPE = re.compile(r"(?:\s*+(?:2>&1|\|.*+|&>.*+|>\s*+/dev/null.*+))++$")
 _RULE_FILE = re.compile(r"(?:^|[/\\])(?:AGENTS?|CLAUDE|GEMINI|copilot-instructions)\.md$", re.I)
 _MISUSE = "<tool_use_error>"
 """Opens the answer to a call that was made wrongly, and is made again."""
