@@ -368,9 +368,9 @@ _CERTAINTIES = {
 
 def _compaction_facts(body: CompactionSummary, entry_id: str) -> list[NamedValue]:
     before = f"{body.tokens_before:,}" if body.tokens_before else NOT_RECORDED
-    facts = [NamedValue("Tokens before, as its agent recorded", before)]
+    facts = [NamedValue("Tokens before (recorded)", before)]
     if body.tokens_after is not None:
-        facts.append(NamedValue("Tokens after, as its agent recorded", f"{body.tokens_after:,}"))
+        facts.append(NamedValue("Tokens after (recorded)", f"{body.tokens_after:,}"))
     first = body.first_kept_id if body.first_kept_id != entry_id else ""
     none = NOT_RECORDED if body.certainty == "unreadable" else "nothing was kept"
     facts.append(NamedValue("First kept", first or none, first))

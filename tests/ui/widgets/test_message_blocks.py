@@ -68,7 +68,7 @@ def test_a_compaction_shows_its_facts_in_either_spelling() -> None:
         facts, text = blocks(talk.document.payloads.entry(at))
         assert isinstance(facts, FactsBlock) and isinstance(text, TextBlock)
         named = {fact.name: fact for fact in facts.facts}
-        assert named["Tokens before"].value == before
+        assert named["Tokens before (recorded)"].value == before
         assert named["First kept"].entry_id == "e1"
         assert named["Made by"].value == "an extension"
     named = {f.name: f.value for f in blocks(talk.document.payloads.entry(first))[0].facts}  # type: ignore[union-attr]
