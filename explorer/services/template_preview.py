@@ -86,7 +86,7 @@ def _built(info: TemplateInfo, texts: dict[str, str], where: Where) -> Built:
     name, text = info.name, texts[info.name]
     if info.group == "agent":
         return _agent(name, texts, where)
-    if info.group in ("tools", "copilot") and not info.form:
+    if info.group in ("tools", "copilot", "recall") and not info.form:
         return "", _alone(info, text), _alone_note(info)
     templates = load_templates(texts)
     if info.group == "context" or name in ("branch-preamble", "reminder"):

@@ -30,8 +30,6 @@ from explorer.services.verification import Checked, Mended, check, mend, request
 from explorer.settings.prompt_templates import load_templates
 from explorer.store import Store
 from explorer.workbench import Workbench
-from tests.formats.files import entry as line_of
-from tests.formats.files import header, reply, user, write
 from tests.models.server import Answer, ChatServer, Cut, HttpFailure, Malformed, Plan, Stall
 from tests.pi_json import entry_body
 from tests.services.conftest import SAMPLE, Clock
@@ -232,32 +230,3 @@ def test_why_a_compaction_cannot_be_checked_is_said(desk: Desk) -> None:
     )
     with pytest.raises(ValueError, match=f"compaction #{lost} kept is not on its path"):
         desk.document.compaction.stored_summary(lost, EXPLORER, SETTINGS)
-
-
-def test_errors_that_the_same_call_showed_no_more_are_not_asked_for_again(
-    desk: Desk, tmp_path: Path
-) -> None:
-    lines = [header(), user("u0", None, "Make it pass, and deploy it.")]
-
-    def ran(number: int, command: str, output: str, *, fails: bool) -> None:
-        name, above = f"c{number}", lines[-1]["id"]
-        called = {"type": "toolCall", "id": name, "name": "bash", "arguments": {"command": command}}
-        given = {
-            "role": "toolResult", "toolCallId": name, "toolName": "bash", "isError": fails,
-            "content": [{"type": "text", "text": output}],
-        }  # fmt: skip
-        lines.append(reply(f"r{number}", above, {"type": "text", "text": "I run it."}, called))
-        lines.append(line_of("message", f"t{number}", f"r{number}", message=given))
-
-    ran(0, "pytest -q 2>&1 | tail -3", "ValueError: the port 8080 is taken", fails=True)
-    ran(1, "make deploy", "KeyError: 'DEPLOY_TOKEN'", fails=True)
-    ran(2, "pytest -q", "3 passed in 0.2s", fails=False)
-    ran(3, "make deploy", "KeyError: 'DEPLOY_TOKEN' again", fails=True)
-    lines.append(user("u1", lines[-1]["id"], "Go on. " * 400))
-    lines.append(reply("r9", "u1", {"type": "text", "text": "Yes. " * 2_000}))
-    file = write(tmp_path / "errors.jsonl", lines)
-    document = desk.bench.open_blocking(desk.bench.import_blocking(file).key)
-    shown = document.compaction.preview(None, EXPLORER, replace(SETTINGS, keep_recent_tokens=600))
-    checked = check(document, Auditor(document), shown, THIN)
-    errors = [lack.text for lack in checked.lacks if lack.kind == FactKind.ERROR.value]
-    assert errors and all("DEPLOY_TOKEN" in text for text in errors), errors

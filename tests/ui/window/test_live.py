@@ -67,7 +67,7 @@ async def test_a_compaction_of_its_agent_is_said_at_once(house: House, tmp_path:
         ),
     )
     await live.until(lambda: "compacted" in live.notice, "the notice")
-    assert "2 entries left its context (≈ 401 tokens)" in live.notice
+    assert "2 entries left its context (≈ 402 tokens)" in live.notice
     assert "It recorded 9k tokens before" in live.words(live.window.notices)
     live.press_button("See what was lost")
     await live.until(lambda: live.tab == "audit", "the audit")

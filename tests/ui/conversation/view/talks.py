@@ -11,8 +11,9 @@ from typing import Any
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, Qt
 from PySide6.QtGui import QColor, QImage, QLinearGradient, QPainter
 
-from explorer.compaction.profile import Profile
+from explorer.compaction.profile import PROFILES, Profile
 from explorer.formats.pi.entries import read_entry
+from explorer.services.open_session import OpenedSession
 from explorer.services.privacy import Privacy
 from explorer.session.describe import describe
 from explorer.session.entries import Entry, TokenUsage
@@ -229,7 +230,16 @@ class Payloads:
 class Opened:
     """A talk as an opened session, as much of one as the conversation needs."""
 
+    # It counts as an opened session does.
+    counting = PROFILES["explorer"]
+    entry_tokens = OpenedSession.entry_tokens
+    counted_by = OpenedSession.counted_by
+    sizes_around = OpenedSession.sizes_around
+    context_size = OpenedSession.context_size
+    context = OpenedSession.context
+
     def __init__(self, talk: Talk) -> None:
+        self._context = None
         self.talk = talk
         self.tree = SessionTree()
         self.payloads: Any = Payloads(talk.entries)
