@@ -27,9 +27,11 @@ def _scaled(settings: Settings) -> Settings:
     window = settings.context_window
     if window >= SMALL_WINDOW:
         return settings
+    reserve = settings.reserve_tokens
     return replace(
         settings,
-        reserve_tokens=min(settings.reserve_tokens, window // 4),
+        # One that leaves half of the window was meant for it.
+        reserve_tokens=reserve if reserve < window // 2 else window // 4,
         keep_recent_tokens=min(settings.keep_recent_tokens, window * 5 // 16),
     )
 
