@@ -33,7 +33,8 @@ PAGES = ("fidelity",)
 """Those that are shown in the window itself."""
 SHOWN = {
     "start", "entry", "context", "compaction", "audit", "prompt", "map, tip", "raw",
-    "context, tip of a row", "compaction, tip of a row", "audit, tip of a row", "compare_branches", "compare_summaries", "fidelity", "request",
+    "context, tip of a row", "compaction, tip of a row", "audit, tip of a row",
+    "compare_branches", "compare_summaries", "fidelity", "request",
     "server", "notice", "question", "trash",
 }  # fmt: skip
 """Where hostile words must have been seen for the test to say anything."""
