@@ -37,7 +37,7 @@ def test_one_window_for_all_moves_every_limit() -> None:
     session = _long_turns()
     found = compare_profiles(session.tree, session.leaf, PROFILES.values(), context_window=50_000)
     assert {one.settings.context_window for one in found} == {50_000}
-    assert [one.limit for one in found] == [37_500, 33_616, 33_616, 41_808, 37_500]
+    assert [one.limit for one in found] == [33_616, 33_616, 33_616, 41_808, 33_616]
 
 
 def test_an_outcome_adds_up() -> None:
