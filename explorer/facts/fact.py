@@ -12,7 +12,7 @@ from explorer.facts.entry_texts import Speaker
 
 class FactKind(StrEnum):
     """The kind of a fact. Exact kinds are strings that must survive letter for letter; statement
-    kinds are sentences, recognised by rule of thumb (``by_rule_of_thumb``)."""
+    kinds are sentences, recognised by rule of thumb."""
 
     PATH = "path"
     SYMBOL = "symbol"
@@ -34,11 +34,6 @@ class FactKind(StrEnum):
     """What the user asked for; the last one of a range is its latest request."""
     TODO = "todo"
     """Work that is said to be left."""
-
-    @property
-    def by_rule_of_thumb(self) -> bool:
-        """Whether facts of this kind are recognised by cue words, which miss and mistake some."""
-        return self in STATEMENT_KINDS
 
 
 EXACT_KINDS = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -18,11 +17,12 @@ from explorer.audit.recall import (
 )
 from explorer.compaction.serialization import escape_tags
 from explorer.compaction.templates import fill
-from explorer.models.client import Cancelled, ChatMessage, ModelError, ModelRequest, complete
+from explorer.models.client import ChatMessage, ModelError, ModelRequest
 from explorer.models.retry import Retry, with_retry
 from explorer.services.document import Document
 from explorer.services.draft_records import Draft
 from explorer.services.recall import JUDGE_TOKENS, SIDES, RecallOrder, RecallTest, Side
+from explorer.services.summary_call import send_logged
 from explorer.services.summary_candidates import calls_cost
 from explorer.services.summary_request import Attempt, DraftFailed, Why
 from explorer.settings.prompt_templates import load_prompt
@@ -212,32 +212,11 @@ class _Run:
         )
 
     async def _send(self, attempt: Attempt) -> str:
-        pieces: list[str] = []
-        clock = self._order.patience.clock
-        started = clock()
-
-        def log_failure(problem: str, kind: str) -> None:
-            took = (clock() - started) * 1000
-            self.attempts.append(
-                replace(attempt, text="".join(pieces), elapsed_ms=took, problem=problem, kind=kind)
-            )
-
-        try:
-            answer = await complete(
-                self._document.models, attempt.request, self._order.cancel, pieces.append,
-                clock=clock, on_silence=self._order.on_progress,
-            )  # fmt: skip
-        except ModelError as error:
-            log_failure(error.sentence, error.kind)
-            raise
-        except (Cancelled, asyncio.CancelledError):
-            log_failure("Cancelled.", "cancelled")
-            raise
-        done = replace(
-            attempt, text=answer.text, stop_reason=answer.stop_reason, usage=answer.usage,
-            elapsed_ms=answer.elapsed_ms,
+        order = self._order
+        answer = await send_logged(
+            self._document.models, attempt, self.attempts, order.cancel,
+            clock=order.patience.clock, on_silence=order.on_progress,
         )  # fmt: skip
-        self.attempts.append(done)
         return answer.text
 
 

@@ -9,7 +9,7 @@ used.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from explorer.compaction.profile import Profile
@@ -34,6 +34,7 @@ from explorer.models.client import (
     ModelError,
     ModelRequest,
     Models,
+    Streams,
     complete,
 )
 from explorer.models.provider_error import window_in
@@ -487,35 +488,54 @@ class _ModelCalls:
         )
 
     async def _send_once(self, attempt: Attempt) -> Completion:
-        pieces: list[str] = []
-        clock = self._order.patience.clock
-        started = clock()
-
-        def on_text(piece: str) -> None:
-            pieces.append(piece)
-            self._order.on_text(attempt.purpose, piece)
-
-        def log_failure(problem: str, kind: str) -> None:
-            took = (clock() - started) * 1000
-            failed = replace(
-                attempt, text="".join(pieces), elapsed_ms=took, problem=problem, kind=kind
-            )
-            self.log.append(failed)
-
-        try:
-            answer = await complete(
-                self._client, attempt.request, self._cancel, on_text, clock=clock,
-                on_silence=self._order.on_progress,
-            )  # fmt: skip
-        except ModelError as error:
-            log_failure(error.sentence, error.kind)
-            raise
-        except (Cancelled, asyncio.CancelledError):
-            log_failure("Cancelled.", "cancelled")
-            raise
-        done = replace(
-            attempt, text=answer.text, stop_reason=answer.stop_reason, usage=answer.usage,
-            elapsed_ms=answer.elapsed_ms,
+        patience = self._order.patience
+        return await send_logged(
+            self._client, attempt, self.log, self._cancel,
+            lambda piece: self._order.on_text(attempt.purpose, piece),
+            clock=patience.clock, on_silence=self._order.on_progress,
         )  # fmt: skip
-        self.log.append(done)
-        return answer
+
+
+async def send_logged(
+    models: Streams,
+    attempt: Attempt,
+    log: list[Attempt],
+    cancel: CancelToken,
+    on_text: Callable[[str], None] | None = None,
+    *,
+    clock: Callable[[], float],
+    on_silence: Callable[[str], None] | None = None,
+) -> Completion:
+    """Make one call, and add to ``log`` what came of it, what had arrived before a failure too.
+
+    ``clock`` gives seconds. Raises ModelError and Cancelled.
+    """
+    pieces: list[str] = []
+    started = clock()
+
+    def take(piece: str) -> None:
+        pieces.append(piece)
+        if on_text is not None:
+            on_text(piece)
+
+    def log_failure(problem: str, kind: str) -> None:
+        took = (clock() - started) * 1000
+        text = "".join(pieces)
+        log.append(replace(attempt, text=text, elapsed_ms=took, problem=problem, kind=kind))
+
+    try:
+        answer = await complete(
+            models, attempt.request, cancel, take, clock=clock, on_silence=on_silence
+        )
+    except ModelError as error:
+        log_failure(error.sentence, error.kind)
+        raise
+    except (Cancelled, asyncio.CancelledError):
+        log_failure("Cancelled.", "cancelled")
+        raise
+    done = replace(
+        attempt, text=answer.text, stop_reason=answer.stop_reason, usage=answer.usage,
+        elapsed_ms=answer.elapsed_ms,
+    )  # fmt: skip
+    log.append(done)
+    return answer

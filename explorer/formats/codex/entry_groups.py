@@ -57,7 +57,6 @@ class Unit:
     tool: str = ""
     usage: TokenUsage | None = None
     """Where it follows from totals alone."""
-    is_metered: bool = False
     tokens_before: int = 0
     tokens_after: int | None = None
     excerpt: dict[str, Any] | None = None
