@@ -14,6 +14,12 @@ from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
 
 Keys = tuple[str | QKeySequence.StandardKey, ...]
 
+SESSION, GO, MAP, COMPACTION = "Sess&ion", "&Go", "M&ap", "Com&paction"
+AUDIT, AGENT, VIEW, TOOLS, HELP = "A&udit", "Ag&ent", "&View", "&Tools", "&Help"
+MENUS = (SESSION, GO, MAP, COMPACTION, AUDIT, AGENT, VIEW, TOOLS, HELP)
+"""The menus in their order. What stands behind ``BELOW`` is a menu of that menu."""
+BELOW = " > "
+
 
 @dataclass(frozen=True, slots=True)
 class ActionSpec:
@@ -84,18 +90,25 @@ class ActionRegistry(QObject):
             self[action_id].setEnabled(on)
 
     def fill(self, bar: QMenuBar) -> None:
-        """Build the menus in the order in which the actions name them."""
-        menus: dict[str, QMenu] = {}
+        """Build the menus: those of ``MENUS`` first, the actions of each in their order."""
+        used = {bound.spec.menu.split(BELOW)[0]: None for bound in self._bound.values()}
+        tops = [*(title for title in MENUS if title in used), *(set(used) - {*MENUS, ""})]
+        menus = {title: _tipped(bar.addMenu(title)) for title in tops}
         for bound in self._bound.values():
             if not bound.spec.menu:
                 continue
             menu = menus.get(bound.spec.menu)
             if menu is None:
-                menu = menus[bound.spec.menu] = bar.addMenu(bound.spec.menu)
-                menu.setToolTipsVisible(True)
+                top, _, title = bound.spec.menu.partition(BELOW)
+                menu = menus[bound.spec.menu] = _tipped(menus[top].addMenu(title))
             if bound.spec.separator:
                 menu.addSeparator()
             menu.addAction(bound.action)
+
+
+def _tipped(menu: QMenu) -> QMenu:
+    menu.setToolTipsVisible(True)
+    return menu
 
 
 def sequences_of(keys: Keys) -> list[QKeySequence]:

@@ -36,7 +36,8 @@ def unpaired(
     tree: SessionTree, generations: Generations, read: ReadEntries | None = None
 ) -> Iterator[Unpaired]:
     """Calls and results of a path that stand alone. ``read``: with it, rounds that a fork parted
-    are looked into, where some results are there and others are not."""
+    are looked into, where some results are there and others are not, and calls that a provider
+    runs itself are known (no result follows them)."""
     yield from _parted_by_cuts(generations)
     yield from _rounds(tree, generations, read)
 
@@ -99,18 +100,16 @@ def _lone_result(entry: int) -> Unpaired:
 def _round(
     tree: SessionTree, reply: int, results: int, read: ReadEntries | None
 ) -> Iterator[Unpaired]:
-    flags = tree.columns.flags[reply]
-    missing = 0
-    if not results:
-        missing = 1
-    elif read is not None and _was_left(tree, reply):
-        missing = max(0, len(read([reply])[0].calls) - results)
+    if tree.columns.flags[reply] & _BROKEN_OFF:
+        return  # such a reply is not sent again, so that its calls ask for nothing
+    missing = 0 if results else 1
+    if read is not None and (not results or _was_left(tree, reply)):
+        asked = [call for call in read([reply])[0].calls if not call.hosted]
+        missing = max(0, len(asked) - results)
     if not missing:
         return
     why = "The branch goes on without it."
-    if flags & _BROKEN_OFF:
-        why = "The reply was stopped or failed, and its call was never made."
-    elif not _was_left(tree, reply):
+    if not _was_left(tree, reply):
         why = "The call was never answered: the agent was stopped, or the answer was not written."
     some = "a result" if not results else f"{missing} of its results"
     yield Unpaired(

@@ -16,6 +16,7 @@ from explorer.session.entries import CompactionSummary, Entry
 _HEADING = re.compile(
     r"^ {0,3}(#{1,6})[ \t]+(?:\d{1,2}[.)][ \t]*)?\**(.+?)\**:?[ \t]*#*$", re.MULTILINE
 )
+_FENCE = re.compile(r"^[ \t]*```", re.MULTILINE)
 _RECORDED = Known(Provenance.EXACT, "The summary is recorded as it is.")
 
 
@@ -72,18 +73,18 @@ def summary_faults(entry: Entry, at: int, profile: Profile) -> Iterator[SummaryF
 
 
 def _has_other_sections(text: str, form: Form) -> bool:
-    """Whether a section of the topmost level is none of the form's: releases of an agent word
-    their headings otherwise, and what they ask for last cannot be known."""
-    headings = _HEADING.findall(text)
-    top = min((len(marks) for marks, _ in headings), default=0)
+    """Whether a heading beside the form's sections, or above them, is none of the form's: releases
+    of an agent word their headings otherwise, and what they ask for last cannot be known."""
     known = {name.lower() for name in (*form.required, *form.allowed)}
-    return any(len(marks) == top and name.lower() not in known for marks, name in headings[1:])
+    headings = [(len(marks), name.lower()) for marks, name in _HEADING.findall(text)]
+    level = max((depth for depth, name in headings if name in known), default=0)
+    return any(depth <= level and name not in known for depth, name in headings)
 
 
 def _cut_short(text: str, form: Form) -> str | None:
     """What is missing at the end of a summary that has its form's first sections; None when it
     is whole, or of another form altogether."""
-    if text.count("```") % 2:
+    if len(_FENCE.findall(text)) % 2:
         return "a block of code is not closed"
     there = [not check_answer(text, "stop", form=Form((name,))) for name in form.required]
     if not any(there) or all(there) or _has_other_sections(text, form):

@@ -44,6 +44,8 @@ class ToolCallBlock:
     """The decoded JSON value; an object, but where an agent recorded something else."""
     malformed: str = ""
     """The arguments as the model wrote them, where they could not be decoded."""
+    hosted: bool = False
+    """Run by the provider within the reply, as a search of the web is: no result follows."""
 
     @property
     def named_arguments(self) -> dict[str, Any]:

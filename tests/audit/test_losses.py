@@ -124,7 +124,10 @@ def test_a_summary_that_should_not_have_been_stored(summary: str, kind: LossKind
         (FORM, False),
         (FORM[: FORM.index("## Next Steps")], True),
         (f"{FORM}\n```\nmake", True),
+        (f"{FORM}\nThe fence is written as ```out.", False),
         ("A few words of one's own.", False),
+        ("# Checkpoint\n\n## Goal\nx\n\n## Progress\ny", False),
+        ("## Branch\nx\n\n## Goal\ny\n\n### Progress of the week\nz", False),
         ("## Goal\nx\n\n## Progress\ny\n\n## Open Threads\nz\n\n## Pointers\na.py", False),
     ],
 )
@@ -201,13 +204,15 @@ def test_calls_without_results_are_told_with_why() -> None:
     made.leaf = one
     made.user(10, under=one)
     assert "1 of its results" in losses(made)[LossKind.ORPHANED_CALL].cause
-    stopped = made.reply(calls=[("read", "a")], stop="aborted")
+    made.reply(calls=[("read", "a")], stop="aborted")
+    made.user(10)
+    assert losses(made)[LossKind.ORPHANED_CALL].at == two, "what was stopped is not sent again"
+    unanswered = made.reply(calls=[("read", "y")])
     made.user(10)
     last = losses(made)[LossKind.ORPHANED_CALL]
-    assert (last.at, "stopped or failed" in last.cause) == (stopped, True)
+    assert (last.at, "never answered" in last.cause) == (unanswered, True)
     made.reply(calls=[("read", "z")])
-    assert losses(made)[LossKind.ORPHANED_CALL].at == stopped, "at the leaf it is still awaited"
-    assert two
+    assert losses(made)[LossKind.ORPHANED_CALL].at == unanswered, "at the leaf it is still awaited"
 
 
 def left_branch(**more: Any) -> tuple[Session, int, int, int]:

@@ -39,6 +39,8 @@ def test_it_is_recognised_by_its_first_line_under_any_name(first: object, tmp_pa
 def test_it_is_recognised_by_a_first_line_that_is_cut() -> None:
     long = Lines().user("u1", "tide " * 9000).records[0]
     assert CLAUDE_CODE.recognises(Path("a"), head(long)[:16_384])
+    queued = {"type": "queue-operation", "operation": "enqueue", "content": "x" * 20_000}
+    assert CLAUDE_CODE.recognises(Path("a"), head(queued)[:16_384])
     assert not CLAUDE_CODE.recognises(Path("a"), b'{"role":"user","content":"' + b"x" * 16_384)
 
 

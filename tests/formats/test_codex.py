@@ -202,6 +202,7 @@ def test_all_kinds_of_calls_are_read(tmp_path: Path) -> None:
         ("c1", "local_shell"), ("c2", "apply_patch"), ("c3", "tool_search"), ("w1", "web_search"),
         ("c4", "odd"),
     ]  # fmt: skip
+    assert [one.id for one in calls if one.hosted] == ["w1"], "no result follows it"
     assert calls[1].arguments == {"input": patch} and calls[4].malformed == "{not json"
     ops = [op for one in reading.records for op in one.facts.ops]
     assert [(one.kind, one.path) for one in ops] == [("edit", "a.py")]

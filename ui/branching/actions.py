@@ -6,10 +6,8 @@ from functools import partial
 
 from PySide6.QtWidgets import QMenu
 
-from ui.actions import ActionRegistry, ActionSpec, MenuEntry
+from ui.actions import AGENT, GO, SESSION, ActionRegistry, ActionSpec, MenuEntry
 from ui.session import WindowSession
-
-AGENT, GO, SESSION = "Ag&ent", "&Go", "Sess&ion"
 
 
 def go_actions(session: WindowSession) -> list[MenuEntry]:
@@ -51,10 +49,10 @@ def session_actions(session: WindowSession) -> list[MenuEntry]:
          lambda: session.forks.ask(window.map.selected)),
         (ActionSpec("parent_session", "Open the session a&bove",
                     "The session that this one was forked from or started by, where that was",
-                    SESSION, ("Ctrl+Alt+Up",)), session.related.go_to_parent),
+                    GO, ("Ctrl+Alt+Up",), separator=True), session.related.go_to_parent),
         (ActionSpec("child_session", "Open the session belo&w",
                     "The sub-agent that the selected entry started, or the first fork",
-                    SESSION, ("Ctrl+Alt+Down",)),
+                    GO, ("Ctrl+Alt+Down",)),
          lambda: session.related.open_started(window.map.selected)),
     ]  # fmt: skip
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from PySide6.QtGui import QKeySequence
 
-from ui.actions import ActionSpec, MenuEntry
+from ui.actions import AUDIT, COMPACTION, TOOLS, ActionSpec, MenuEntry
 from ui.session import WindowSession
 
-COMPACTION = "Com&paction"
 NEEDS_DATABASE = ("extensions",)
 NEEDS_SESSION = ("compact", "prune", "save_report", "rules", "compare_profiles", "what_if")
 NEEDS_CUT = ("show_cut", "request")
@@ -29,10 +28,10 @@ def compaction_actions(session: WindowSession) -> list[MenuEntry]:
                     COMPACTION, (QKeySequence.StandardKey.Undo,)), session.compaction.undo),
         (ActionSpec("save_report", "Save a rep&ort…",
                     "Write what was kept and lost to a web page, Markdown or JSON",
-                    COMPACTION, ("Ctrl+Alt+S",)), session.report.choose),
+                    AUDIT, ("Ctrl+Alt+S",)), session.report.choose),
         (ActionSpec("extensions", "&Extensions…",
                     "See which extensions are loaded, and why others are not",
-                    COMPACTION, separator=True), session.extensions.open),
+                    TOOLS), session.extensions.open),
     ]  # fmt: skip
 
 
@@ -76,13 +75,13 @@ def cut_actions(session: WindowSession) -> list[MenuEntry]:
     return [
         (ActionSpec("compare_profiles", "Co&mpare profiles…",
                     "What every profile would do at the selected entry, side by side",
-                    COMPACTION, ("Ctrl+Shift+M",)), session.profile_comparison.compare),
+                    TOOLS, ("Ctrl+Shift+M",)), session.profile_comparison.compare),
         (ActionSpec("what_if", "&What if…",
                     "What the session would have come to under other rules: sizes, tokens, cost",
-                    COMPACTION, ("Ctrl+Alt+W",)), session.what_if.open),
+                    AUDIT, ("Ctrl+Alt+W",)), session.what_if.open),
         (ActionSpec("profiles", "&Profiles…",
                     "What each profile stands for, and where its numbers come from",
-                    COMPACTION), session.profiles.show_profiles),
+                    TOOLS), session.profiles.show_profiles),
         (ActionSpec("show_cut", "Show the &cut", "Select the first entry that is kept, on the map",
                     COMPACTION, separator=True), show_cut),
         (ActionSpec("request", "Show the exact re&quest", "What would be sent to the summarizer",

@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QPushButton,
-    QSpinBox,
     QVBoxLayout,
     QWidget,
 )
@@ -25,6 +24,7 @@ from explorer.compaction.pruning import PlannedResult, PruningPlan
 from explorer.session.tree import SessionTree
 from ui import theme
 from ui.theme.verdicts import PRUNED
+from ui.widgets.choice import NumberBox
 from ui.widgets.dialogs import fit
 from ui.widgets.entry_table import EntryCells, EntryModel, EntryTableView, ReadLines
 from ui.widgets.figures import count, full
@@ -127,11 +127,9 @@ class PruneDialog(QDialog):
         grid.setColumnStretch(2, 1)
         return grid
 
-    def _box(self, value: int, name: str) -> QSpinBox:
-        box = QSpinBox(self)
-        box.setRange(0, MOST_TOKENS)
+    def _box(self, value: int, name: str) -> NumberBox:
+        box = NumberBox(0, MOST_TOKENS, self)
         box.setSingleStep(_STEP)
-        box.setGroupSeparatorShown(True)
         box.setSuffix(" tokens")
         box.setValue(value)
         box.setAccessibleName(name)

@@ -11,13 +11,13 @@ from explorer.formats import adapter_of
 from explorer.models.request import THINKING_LEVELS, as_level
 from explorer.services.document import Document
 from explorer.services.session_export import form_of_file
-from ui.actions import ActionSpec, MenuEntry
+from ui.actions import AGENT, BELOW, TOOLS, ActionSpec, MenuEntry
 from ui.app_state import AppState
 from ui.conversation.slash_commands import CommandOffer, CommandsPage, SlashCommand
 from ui.session import WindowSession
 from ui.shell.dialogs import open_once
 
-AGENT = "Ag&ent"
+CONVERSATION = AGENT + BELOW + "Con&versation"
 NEEDS_DATABASE = ("models", "keys_of_models")
 NEEDS_SESSION = (
     *("compact_now", "replay", "workspace"),
@@ -46,10 +46,10 @@ def agent_actions(session: WindowSession) -> list[MenuEntry]:
                     "Take back what happened by itself, and let the agent go on without it", AGENT,
                     ("Ctrl+Alt+Z",)), session.automatic_undo.undo_and_go_on),
         (ActionSpec("models", "&Models…",
-                    "Choose a model, set keys, and add servers of your own", AGENT,
+                    "Choose a model, set keys, and add servers of your own", TOOLS,
                     ("Ctrl+M",)), session.models.open),
         (ActionSpec("keys_of_models", "&Keys of models…",
-                    "Where the keys of providers are; set, test and remove them", AGENT),
+                    "Where the keys of providers are; set, test and remove them", TOOLS),
          lambda: session.models.open(page="keys")),
         (ActionSpec("replay", "&Replay a session…",
                     "Play a recorded session again, to watch when it is compacted", AGENT),
@@ -72,16 +72,17 @@ def conversation_actions(session: WindowSession) -> list[MenuEntry]:
     state, agent = session.state, session.window.agent
     return [
         (ActionSpec("focus_conversation", "Go to the con&versation",
-                    "Put the keyboard on what was said", AGENT, ("F9",), separator=True),
+                    "Put the keyboard on what was said", CONVERSATION, ("F9",)),
          agent.focus_conversation),
         (ActionSpec("show_in_conversation", "Show the entry in the conversat&ion",
-                    "Scroll the conversation to what is selected on the map", AGENT, ("Shift+F9",)),
+                    "Scroll the conversation to what is selected on the map", CONVERSATION,
+                    ("Shift+F9",)),
          lambda: show_in_conversation(state, session.window.map.selected)),
         (ActionSpec("find_in_conversation", "Fi&nd in the conversation…",
-                    "Find words in what was said (Ctrl+F there)", AGENT, ("Ctrl+Alt+F",)),
+                    "Find words in what was said (Ctrl+F there)", CONVERSATION, ("Ctrl+Alt+F",)),
          agent.open_find_bar),
         (ActionSpec("copy_conversation", "Copy the conversation as &Markdown",
-                    "All that was said on the active path", AGENT),
+                    "All that was said on the active path", CONVERSATION),
          agent.copy_conversation),
     ]  # fmt: skip
 

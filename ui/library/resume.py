@@ -9,10 +9,9 @@ from PySide6.QtCore import QObject, QProcess
 from PySide6.QtGui import QGuiApplication
 
 from explorer.services.resume_command import ResumeCommand, resume_command, terminal_command
-from ui.actions import ActionSpec, MenuEntry
+from ui.actions import SESSION, ActionSpec, MenuEntry
 from ui.app_state import AppState
 
-SESSION = "Sess&ion"
 TERMINAL = "sessions.terminal"
 ACTIONS = ("copy_resume", "run_resume")
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from functools import partial
 
-from ui.actions import ActionSpec, MenuEntry
+from ui.actions import BELOW, MAP, ActionSpec, MenuEntry
 from ui.map.pane import Shown
 from ui.map.rows import FILTER_TITLES, RowFilter
 from ui.session import WindowSession
 
-MAP = "M&ap"
 SHOWN_TITLES = {
     Shown.MAP: ("Show the &map", "The map alone"),
     Shown.BOTH: ("Show map an&d list", "The map and a list of the same entries"),
@@ -39,8 +38,8 @@ def map_actions(session: WindowSession) -> list[MenuEntry]:
     for choice, title in zip(RowFilter, FILTER_TITLES, strict=True):
         found.append((
             ActionSpec(f"filter_{choice.name.lower()}", f"Filter: {title}",
-                       f"Show on the map and in the list: {title.lower()}", MAP,
-                       separator=choice is RowFilter.ALL),
+                       f"Show on the map and in the list: {title.lower()}",
+                       MAP + BELOW + "Fil&ter"),
             partial(pane.set_filter, choice),
         ))  # fmt: skip
     for shown, (title, tip) in SHOWN_TITLES.items():

@@ -130,7 +130,7 @@ class FigureRow(QWidget):
         return line
 
     def _switch(self) -> QWidget:
-        box = ChoiceBox(self, turns_by_wheel=False)
+        box = ChoiceBox(self)
         for words, value in (("", None), ("yes", True), ("no", False)):
             box.addItem(words, value)
         box.activated.connect(lambda at: self._say(box.itemData(at)))

@@ -101,7 +101,7 @@ class RuleRow(QWidget):
         self._column.insertWidget(self._column.indexOf(self.value_text) + 1, control)
 
     def _make_choice(self, rule: Switch) -> ChoiceBox:
-        choice = self.choice = ChoiceBox(self, turns_by_wheel=False)
+        choice = self.choice = ChoiceBox(self)
         choice.setAccessibleName(rule.title)
         choice.setAccessibleDescription(rule.explanation)
         choice.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)

@@ -8,7 +8,6 @@ from typing import NamedTuple
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import (
     QCheckBox,
-    QComboBox,
     QDialog,
     QDialogButtonBox,
     QFormLayout,
@@ -18,6 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from ui import theme
+from ui.widgets.choice import ChoiceBox
 from ui.widgets.dialogs import fit
 from ui.widgets.number_slider import NumberSlider
 
@@ -64,7 +64,7 @@ class ReplayDialog(QDialog):
         words = QLabel(WORDS, self)
         words.setWordWrap(True)
         theme.set_tone(words, "dim")
-        self.sessions = QComboBox(self)
+        self.sessions = ChoiceBox(self)
         self.sessions.setAccessibleName("Session to replay")
         for each in sessions:
             self.sessions.addItem(each.title, each.key)
@@ -74,7 +74,7 @@ class ReplayDialog(QDialog):
         self.shrinks = QCheckBox("Keep &recent and reserve shrink with the window", self)
         self.shrinks.setToolTip("Otherwise they are as the tab Compaction has them")
         self.shrinks.setChecked(True)
-        self.speed = QComboBox(self)
+        self.speed = ChoiceBox(self)
         self.speed.setAccessibleName("Speed of the replay")
         for name, tokens in SPEEDS:
             self.speed.addItem(name, tokens)

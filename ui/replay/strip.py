@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QLabel, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QWidget
 
 from ui import theme
 from ui.replay.dialog import SPEEDS
+from ui.widgets.choice import ChoiceBox
 from ui.widgets.labels import ElidedLabel, LinkButton
 
 
@@ -25,7 +26,7 @@ class ReplayStrip(QFrame):
         self._title, self._paused = "", False
         self._sign = QLabel(self)
         self.words = ElidedLabel("", self)
-        self.speed = QComboBox(self)
+        self.speed = ChoiceBox(self)
         self.speed.setAccessibleName("Speed of the replay")
         for name, tokens in SPEEDS:
             self.speed.addItem(name.partition(",")[0], tokens)

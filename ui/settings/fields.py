@@ -83,7 +83,7 @@ class ChoiceField(Field):
 
     def __init__(self, key: SettingKey, kind: ChoiceKind, parent: QWidget) -> None:
         super().__init__(key, parent)
-        self.box = ChoiceBox(self, turns_by_wheel=False)
+        self.box = ChoiceBox(self)
         for value, meaning in kind.options.items():
             self.box.addItem(f"{value}: {meaning}", value)
             self.box.setItemData(self.box.count() - 1, meaning, Qt.ItemDataRole.ToolTipRole)

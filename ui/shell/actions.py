@@ -13,7 +13,7 @@ from explorer.session.context import latest_on_path
 from explorer.session.edits import prunes_on, shapes_on
 from explorer.session.kinds import Kind
 from ui import theme
-from ui.actions import ActionSpec, MenuEntry
+from ui.actions import BELOW, GO, HELP, SESSION, TOOLS, VIEW, ActionSpec, MenuEntry
 from ui.audit.compare import actions as summaries
 from ui.branching import actions as branching
 from ui.compaction import actions as compaction
@@ -154,54 +154,60 @@ class WindowActions(QObject):
             *branching.agent_actions(session),
             *self._view(),
             *self._help(),
+            *self._ends(),
         ]
 
     def _file(self) -> list[MenuEntry]:
-        sessions, window = self._session.sessions, self._session.window
+        sessions = self._session.sessions
         return [
-            (ActionSpec("new", "&New session", "Begin an empty session in a folder", "Sess&ion",
+            (ActionSpec("new", "&New session", "Begin an empty session in a folder", SESSION,
                         (Standard.New,)), self._session.new_session.new),
-            (ActionSpec("import", "&Import…", "Import session files", "Sess&ion", (Standard.Open,)),
+            (ActionSpec("import", "&Import…", "Import session files", SESSION, (Standard.Open,)),
              sessions.choose_files),
             (ActionSpec("find", "&Find on this computer…",
-                        "Look for the sessions of coding agents in their usual places", "Sess&ion"),
+                        "Look for the sessions of coding agents in their usual places", SESSION),
              self._session.discovery.find),
             (ActionSpec("all_sessions", "&All sessions…",
-                        "See, filter, sum up and put away all stored sessions", "Sess&ion",
+                        "See, filter, sum up and put away all stored sessions", SESSION,
                         ("Ctrl+Shift+O",)), self._session.library_page.open),
             (ActionSpec("sample", "Open the &bundled session", "Open the session that comes along",
-                        "Sess&ion"), self._session.open_sample),
-            (ActionSpec("export", "&Export…", "Write the session to a file", "Sess&ion",
+                        SESSION), self._session.open_sample),
+            (ActionSpec("export", "&Export…", "Write the session to a file", SESSION,
                         (Standard.Save,), separator=True), sessions.choose_export),
-            (ActionSpec("rename", "&Rename…", "Give the session a name", "Sess&ion"),
+            (ActionSpec("rename", "&Rename…", "Give the session a name", SESSION),
              sessions.ask_rename),
-            (ActionSpec("settings", "Se&ttings…", "See and change the settings", "Sess&ion",
+        ]  # fmt: skip
+
+    def _ends(self) -> list[MenuEntry]:
+        """What stands last in its menu."""
+        return [
+            (ActionSpec("settings", "Se&ttings…", "See and change the settings", TOOLS,
                         ("Ctrl+,",), separator=True), self._session.settings.open),
-            (ActionSpec("quit", "&Quit", "Close the window; nothing is lost", "Sess&ion",
-                        ("Ctrl+Q",), separator=True), window.close),
+            (ActionSpec("quit", "&Quit", "Close the window; nothing is lost", SESSION,
+                        ("Ctrl+Q",), separator=True), self._session.window.close),
         ]  # fmt: skip
 
     def _go(self) -> list[MenuEntry]:
         window, navigation = self._session.window, self._session.navigation
         search = window.header.search
         return [
-            (ActionSpec("search", "&Search", "Search this session", "&Go", ("/", "Ctrl+F")),
+            (ActionSpec("search", "&Search", "Search this session", GO, ("/", "Ctrl+F")),
              search.focus_box),
-            (ActionSpec("next_hit", "&Next hit", "Go to the next hit of the search", "&Go",
+            (ActionSpec("next_hit", "&Next hit", "Go to the next hit of the search", GO,
                         ("F3",)),
              lambda: search.step_requested.emit(1)),
             (ActionSpec("previous_hit", "&Previous hit", "Go to the previous hit of the search",
-                        "&Go", ("Shift+F3",)), lambda: search.step_requested.emit(-1)),
+                        GO, ("Shift+F3",)), lambda: search.step_requested.emit(-1)),
             (ActionSpec("goto", "&Go to the selected entry",
-                        "Make the selected entry the leaf (a user message: its parent)", "&Go",
+                        "Make the selected entry the leaf (a user message: its parent)", GO,
                         ("Ctrl+G",), separator=True),
              lambda: navigation.go_to(window.map.selected)),
             (ActionSpec("goto_start", "Go &before the first entry",
-                        "Make the session start anew, with an empty context", "&Go"),
+                        "Make the session start anew, with an empty context", GO),
              lambda: navigation.go_to(-1)),
-            (ActionSpec("leaf", "Show the &leaf", "Select the leaf on the map", "&Go", ("Ctrl+L",)),
+            (ActionSpec("leaf", "Show the &leaf", "Select the leaf on the map", GO, ("Ctrl+L",)),
              self._show_leaf),
-            (ActionSpec("label", "La&bel…", "Label the selected entry", "&Go", ("Ctrl+B",)),
+            (ActionSpec("label", "La&bel…", "Label the selected entry", GO, ("Ctrl+B",)),
              lambda: self._session.session_views.ask_label(window.map.selected)),
         ]  # fmt: skip
 
@@ -209,31 +215,32 @@ class WindowActions(QObject):
         window = self._session.window
         found: list[MenuEntry] = [
             (ActionSpec(f"tab_{name}", f"Inspector: {name.title()}", f"Show the tab {name.title()}",
-                        "&View", (f"Ctrl+{number}",)), partial(window.show_tab, name))
+                        VIEW + BELOW + "&Inspector", (f"Ctrl+{number}",)),
+             partial(window.show_tab, name))
             for number, name in enumerate(TABS, 1)
         ]  # fmt: skip
         for name in THEMES:
             found.append((
                 ActionSpec(f"theme_{name}", COLOURS[name], f"Use {name} colours",
-                           "&View", checkable=True, separator=name == "system"),
+                           VIEW + BELOW + "&Colours", checkable=True),
                 partial(self._theme, name),
             ))  # fmt: skip
         found += [
-            (ActionSpec("less_motion", "Less mo&tion", "No motion on the map", "&View",
+            (ActionSpec("less_motion", "Less mo&tion", "No motion on the map", VIEW,
                         checkable=True), self._less_motion),
-            (ActionSpec("larger", "&Larger text", "Make text and controls larger", "&View",
+            (ActionSpec("larger", "&Larger text", "Make text and controls larger", VIEW,
                         ("Ctrl+Shift+=",), separator=True), lambda: self._scale(1)),
-            (ActionSpec("smaller", "&Smaller text", "Make text and controls smaller", "&View",
+            (ActionSpec("smaller", "&Smaller text", "Make text and controls smaller", VIEW,
                         ("Ctrl+Shift+-",)), lambda: self._scale(-1)),
             (ActionSpec("tall", "&Tall conversation, or low again",
                         "Give the conversation most of the height, or give it back to the map",
-                        "&View", ("Ctrl+F9",), separator=True), self._tall.toggle),
-            (ActionSpec("focus_map", "Go to the &map", "Put the keyboard on the map", "&View",
+                        VIEW, ("Ctrl+F9",), separator=True), self._tall.toggle),
+            (ActionSpec("focus_map", "Go to the &map", "Put the keyboard on the map", VIEW,
                         ("F6",)), window.map.setFocus),
             (ActionSpec("focus_agent", "Go to the message &box", "Put the keyboard in the composer",
-                        "&View", ("F7",)), window.agent.focus_composer),
+                        VIEW, ("F7",)), window.agent.focus_composer),
             (ActionSpec("focus_library", "Go to the session l&ist", "Put the keyboard on the list",
-                        "&View", ("F8",)), partial(show_sessions, window)),
+                        VIEW, ("F8",)), partial(show_sessions, window)),
         ]  # fmt: skip
         return found
 
@@ -241,10 +248,10 @@ class WindowActions(QObject):
         return [
             (ActionSpec("watch_run", "&Watch a scripted run",
                         "See an agent read, edit and test a small repository, without a key",
-                        "&Help"), self._session.new_session.watch),
-            (ActionSpec("palette", "&Commands…", "List and run any command", "&Help",
+                        HELP), self._session.new_session.watch),
+            (ActionSpec("palette", "&Commands…", "List and run any command", HELP,
                         ("Ctrl+Shift+P",)), self.show_palette),
-            (ActionSpec("keys", "&Keys", "Show all keys", "&Help", ("?", "F1")), self.show_keys),
+            (ActionSpec("keys", "&Keys", "Show all keys", HELP, ("?", "F1")), self.show_keys),
         ]  # fmt: skip
 
     # what the small ones do -----------------------------------------------------------------------

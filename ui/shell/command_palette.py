@@ -7,7 +7,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QDialog, QLabel, QLineEdit, QVBoxLayout, QWidget
 
 from ui import theme
-from ui.actions import ActionRegistry, Bound, shown_keys
+from ui.actions import BELOW, ActionRegistry, Bound, shown_keys
 from ui.conversation.view.view import CONVERSATION_KEY_HELP
 from ui.map.view import MAP_KEY_HELP
 from ui.widgets.dialogs import HelpDialog, fit
@@ -97,7 +97,7 @@ def key_sections(registry: ActionRegistry) -> dict[str, list[tuple[str, str]]]:
     found: dict[str, list[tuple[str, str]]] = {}
     for bound in registry.all():
         if keys := shown_keys(bound.action):
-            title = bound.spec.menu.replace("&", "") or "Window"
+            title = bound.spec.menu.split(BELOW)[0].replace("&", "") or "Window"
             found.setdefault(title, []).append((keys, bound.spec.tip))
     found["On the map"] = list(MAP_KEY_HELP)
     found["In the conversation"] = list(CONVERSATION_KEY_HELP)

@@ -1,18 +1,26 @@
-"""A list box that is never wider than its place: what does not fit is elided, not cut off."""
+"""Boxes to choose from and for numbers. Neither turns by the wheel unless it has the focus."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPaintEvent, QWheelEvent
-from PySide6.QtWidgets import QComboBox, QStyle, QStyleOptionComboBox, QStylePainter, QWidget
+from PySide6.QtWidgets import (
+    QComboBox,
+    QSizePolicy,
+    QSpinBox,
+    QStyle,
+    QStyleOptionComboBox,
+    QStylePainter,
+    QWidget,
+)
 
 
 class ChoiceBox(QComboBox):
-    """``turns_by_wheel``: whether the wheel chooses; not where it is to scroll what is around."""
+    """A list box that is never wider than its place: what does not fit is elided, not cut off."""
 
-    def __init__(self, parent: QWidget | None = None, *, turns_by_wheel: bool = True) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._turns_by_wheel = turns_by_wheel
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
 
     def sizeHint(self) -> QSize:
         """At large text the style's own hint is a pixel or two short of the words."""
@@ -48,7 +56,25 @@ class ChoiceBox(QComboBox):
         painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
 
     def wheelEvent(self, event: QWheelEvent, /) -> None:
-        if self._turns_by_wheel:
+        if self.hasFocus():
+            super().wheelEvent(event)
+        else:
+            event.ignore()
+
+
+class NumberBox(QSpinBox):
+    """A whole number with its thousands parted, taken when it is written to the end."""
+
+    def __init__(self, least: int, most: int, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setRange(least, most)
+        self.setGroupSeparatorShown(True)
+        self.setKeyboardTracking(False)
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+
+    def wheelEvent(self, event: QWheelEvent, /) -> None:
+        if self.hasFocus():
             super().wheelEvent(event)
         else:
             event.ignore()

@@ -8,15 +8,14 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import (
     QLabel,
-    QSizePolicy,
     QSlider,
-    QSpinBox,
     QStyle,
     QStyleOptionSlider,
     QWidget,
 )
 
 from ui.theme import S8, mono_font, on_theme_changed
+from ui.widgets.choice import NumberBox
 from ui.widgets.panels import row_in
 
 _STEPS = 1000
@@ -93,13 +92,9 @@ class NumberSlider(QWidget):
         self._value = minimum
         self.label = QLabel(label, self)
         self.track = _Track(self)
-        self.box = QSpinBox(self)
-        self.box.setRange(minimum, maximum)
-        self.box.setGroupSeparatorShown(True)
-        self.box.setKeyboardTracking(False)
+        self.box = NumberBox(minimum, maximum, self)
         self.box.setAlignment(Qt.AlignmentFlag.AlignRight)
         self.box.setProperty("plain", True)
-        self.box.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.label.setBuddy(self.box)
         name = label.replace("&", "")
         self.track.setAccessibleName(name)

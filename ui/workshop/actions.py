@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from ui.actions import ActionRegistry, ActionSpec, MenuEntry
+from ui.actions import AUDIT, TOOLS, ActionRegistry, ActionSpec, MenuEntry
 from ui.session import WindowSession
-
-COMPACTION = "Com&paction"
 
 
 def workshop_actions(session: WindowSession) -> list[MenuEntry]:
@@ -14,10 +12,10 @@ def workshop_actions(session: WindowSession) -> list[MenuEntry]:
         (ActionSpec("check_mend", "Chec&k and mend a summary…",
                     "What the draft, else the selected compaction, lost, and one more call to put "
                     "it back, if you want that",
-                    COMPACTION, ("Ctrl+Alt+C",)), session.summary_check.open),
+                    AUDIT, ("Ctrl+Alt+C",)), session.summary_check.open),
         (ActionSpec("workshop", "Prompt &workshop…",
                     "See, change, compare and try the words that are sent to models",
-                    COMPACTION, ("Ctrl+Alt+T",)), lambda: session.workshop.open()),
+                    TOOLS, ("Ctrl+Alt+T",)), lambda: session.workshop.open()),
     ]  # fmt: skip
 
 

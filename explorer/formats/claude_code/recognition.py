@@ -23,6 +23,7 @@ _CUT_NODE = re.compile(
     rb'\s*\{\s*"(?:parentUuid|logicalParentUuid)"\s*:|"isSidechain"\s*:\s*(?:true|false)'
 )
 """In the part of a line that is longer than what is looked at."""
+_CUT_RECORD = re.compile(rb'\s*\{\s*"type"\s*:\s*"([a-z-]+)"')
 _FOREIGN = frozenset({"payload", "projectHash", "parentId", "data"})
 """Fields of other agents' first lines."""
 
@@ -37,7 +38,7 @@ def recognises(head: bytes) -> bool:
         try:
             value = parse(line)
         except BadLine:
-            if number == len(lines) - 1 and _CUT_NODE.search(line):
+            if number == len(lines) - 1 and _is_cut_line(line):
                 return True
             continue
         if not isinstance(value, dict):
@@ -45,6 +46,16 @@ def recognises(head: bytes) -> bool:
         if (verdict := _verdict(value)) is not None:
             return verdict
     return False
+
+
+def _is_cut_line(line: bytes) -> bool:
+    """Whether a line that is longer than what is looked at is Claude Code's, such as a long prompt
+    that waits in the queue."""
+    if _CUT_NODE.search(line):
+        return True
+    named = _CUT_RECORD.match(line)
+    field = HOUSEKEEPING.get(named[1].decode(), "") if named else ""
+    return bool(field) and f'"{field}"'.encode() in line
 
 
 def _verdict(value: Mapping[str, Any]) -> bool | None:

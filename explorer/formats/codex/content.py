@@ -154,10 +154,11 @@ def _item(item: Mapping[str, Any], events: Sequence[Mapping[str, Any]], at: int)
     elif kind == "web_search_call":
         # The item often has no id of its own; the event beside it has.
         call = text_field(item, "id") or _search_id(events) or f"web_search_{at}"
-        yield ToolCallBlock(call, "web_search", item.get("action"))
+        yield ToolCallBlock(call, "web_search", item.get("action"), hosted=True)
     elif kind == "image_generation_call":
         asked = {"prompt": item.get("revised_prompt")}
-        yield ToolCallBlock(first_text(item, "id", "call_id"), "image_generation", asked)
+        call = first_text(item, "id", "call_id")
+        yield ToolCallBlock(call, "image_generation", asked, hosted=True)
         if isinstance(item.get("result"), str):
             yield ImageBlock("image/png", item["result"])
     elif kind.endswith("_call"):

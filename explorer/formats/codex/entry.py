@@ -51,7 +51,6 @@ USER_BUDGET = 20_000
 """Tokens of the user's messages that Codex repeats after a summary in plain text, where the record
 does not list them."""
 _WINDOW = ("window_id", "window_number", "previous_window_id", "first_window_id")
-_SERVER_TOOLS = ("web_search", "image_generation")
 _COMPOSED = frozenset({"compacted", "model", "model event", "result", "prompt"})
 """Parts of which an entry may have several lines."""
 Values = Sequence[Mapping[str, Any]]
@@ -159,7 +158,7 @@ def error_of(payload: Mapping[str, Any]) -> str:
 
 def _reply(values: Values, meters: Values) -> AssistantMessage:
     content = reply_blocks(values)
-    calls = any(isinstance(one, ToolCallBlock) and one.name not in _SERVER_TOOLS for one in content)
+    calls = any(isinstance(one, ToolCallBlock) and not one.hosted for one in content)
     stop = "tool_calls" if calls else "stop"
     return AssistantMessage(content, usage=_usage(meters), stop_reason=stop)
 

@@ -1,13 +1,15 @@
-"""A list box shows its choice whole where there is room, and elided where there is none."""
+"""A list box shows its choice whole where there is room; the wheel turns no box by chance."""
 
 from __future__ import annotations
 
 import pytest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QWheelEvent
+from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
 
-from tests.ui.waiting import settle
+from tests.ui.waiting import settle, wait_for
 from ui import theme
-from ui.widgets.choice import ChoiceBox
+from ui.widgets.choice import ChoiceBox, NumberBox
 
 
 @pytest.mark.parametrize("scale", [1.0, 1.5, 2.0])
@@ -31,3 +33,46 @@ def test_what_fits_is_whole_and_what_does_not_is_elided(app: QApplication, scale
     finally:
         theme.set_text_scale(1.0)
         theme.set_theme("light", app)
+
+
+def turn_wheel(box: QWidget, notches: int) -> None:
+    middle = QPointF(box.rect().center())
+    QApplication.sendEvent(
+        box,
+        QWheelEvent(
+            middle, box.mapToGlobal(middle), QPoint(), QPoint(0, 120 * notches),
+            Qt.MouseButton.NoButton, Qt.KeyboardModifier.NoModifier,
+            Qt.ScrollPhase.NoScrollPhase, False,
+        ),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["list", "number"])
+def test_the_wheel_turns_a_box_only_while_it_has_the_focus(app: QApplication, kind: str) -> None:
+    page = QWidget()
+    column = QVBoxLayout(page)
+    box: QWidget
+    if kind == "list":
+        listed = box = ChoiceBox(page)
+        listed.addItems(["explorer", "pi", "copilot"])
+        value = listed.currentIndex
+    else:
+        number = box = NumberBox(0, 100, page)
+        value = number.value
+    other = QLineEdit(page)
+    for part in (other, box):
+        column.addWidget(part)
+    page.show()
+    page.activateWindow()
+    other.setFocus()
+    wait_for(other.hasFocus)
+
+    before = value()
+    step = 1 if kind == "number" else -1
+    turn_wheel(box, step)
+    assert value() == before and other.hasFocus()
+
+    box.setFocus()
+    wait_for(box.hasFocus)
+    turn_wheel(box, step)
+    assert value() == before + 1

@@ -38,6 +38,19 @@ async def test_every_action_says_what_it_does(house: House) -> None:
             assert shortcut.toString() in page
 
 
+async def test_no_menu_is_longer_than_a_look(house: House) -> None:
+    bar = (await house.start()).window.menuBar()
+    menus = [action.menu() for action in bar.actions()]
+    for menu in menus:
+        shown = [action for action in menu.actions() if not action.isSeparator()]
+        assert len(shown) <= 12, menu.title()
+        menus += [action.menu() for action in shown if action.menu() is not None]
+    last = menus[0].actions()[-1]
+    assert last.text() == "&Quit", "it stands last in the first menu"
+    keys = [menu.title().partition("&")[2][0].lower() for menu in menus[: len(bar.actions())]]
+    assert len(set(keys)) == len(keys), "a letter opens one menu"
+
+
 async def test_actions_are_enabled_where_they_can_do_something(house: House) -> None:
     live = await house.start()
     assert enabled(live) == WITHOUT_A_SESSION

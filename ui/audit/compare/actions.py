@@ -5,10 +5,8 @@ from __future__ import annotations
 from PySide6.QtWidgets import QMenu
 
 from explorer.session.kinds import Kind
-from ui.actions import ActionRegistry, ActionSpec, MenuEntry
+from ui.actions import AUDIT, ActionRegistry, ActionSpec, MenuEntry
 from ui.session import WindowSession
-
-COMPACTION = "Com&paction"
 
 
 def compare_actions(session: WindowSession) -> list[MenuEntry]:
@@ -16,11 +14,11 @@ def compare_actions(session: WindowSession) -> list[MenuEntry]:
     return [
         (ActionSpec("compare_summaries", "Compare s&ummaries…",
                     "Drafts, compactions and branch summaries side by side, section by section",
-                    COMPACTION, ("Ctrl+Alt+M",)),
+                    AUDIT, ("Ctrl+Alt+M",)),
          lambda: session.draft_comparison.compare_entry(session.window.map.selected)),
         (ActionSpec("fidelity", "What a summary &lacks",
                     "What a compaction should have kept, and what it states wrongly",
-                    COMPACTION, ("Ctrl+Alt+L",)), session.fidelity.show_page),
+                    AUDIT, ("Ctrl+Alt+L",)), session.fidelity.show_page),
     ]  # fmt: skip
 
 
@@ -36,10 +34,10 @@ def fill_menu(session: WindowSession, menu: QMenu, entry: int) -> None:
     if document is None:
         return
     kind = document.tree.kind(entry)
-    if kind not in (Kind.COMPACTION, Kind.BRANCH_SUMMARY):
+    if kind not in (Kind.AUDIT, Kind.BRANCH_SUMMARY):
         return
     menu.addSeparator()
-    if kind is Kind.COMPACTION:
+    if kind is Kind.AUDIT:
         lost = menu.addAction("What this summary lacks")
         lost.triggered.connect(lambda: session.fidelity.look_at_entry(entry))
         check = menu.addAction("Check and mend this summary…")

@@ -12,8 +12,6 @@ from PySide6.QtWidgets import (
     QDialog,
     QLabel,
     QScrollArea,
-    QSizePolicy,
-    QSpinBox,
     QTabWidget,
     QWidget,
 )
@@ -25,7 +23,7 @@ from ui.audit.what_if.lines import Drawing
 from ui.audit.what_if.sweep import MakeSweep, SweepPage
 from ui.audit.what_if.totals import LineLegend, TotalsTable
 from ui.theme import S8, S12, S16, bind_font, set_tone, ui_font
-from ui.widgets.choice import ChoiceBox
+from ui.widgets.choice import ChoiceBox, NumberBox
 from ui.widgets.dialogs import fit
 from ui.widgets.figures import count, short
 from ui.widgets.flow import wrapping_row
@@ -37,15 +35,11 @@ from ui.widgets.panels import column_in, labelled, push_button, scroll_area, sta
 LEAST_WINDOW, MOST_WINDOW = 2_000, 10_000_000
 
 
-def number(name: str, least: int, most: int, parent: QWidget) -> QSpinBox:
+def number(name: str, least: int, most: int, parent: QWidget) -> NumberBox:
     """A box for a number of tokens."""
-    box = QSpinBox(parent)
-    box.setRange(least, most)
-    box.setGroupSeparatorShown(True)
-    box.setKeyboardTracking(False)
+    box = NumberBox(least, most, parent)
     box.setSingleStep(1_000)
     box.setAccessibleName(f"{name}, tokens")
-    box.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
     return box
 
 
