@@ -110,13 +110,11 @@ class Ledger:
         return LedgerVerdict(self.verdicts[row])
 
     def weight(self, row: int) -> int:
-        """Tokens of a row's entry: of a note where one stands for it, of a summary where it is
-        one."""
+        """Tokens of a row's entry, as they are shown everywhere: of a note where one stands for
+        it, of a summary where it is one."""
         entry, view = self.entries[row], self.view
         position = view.path.position(entry)
-        if position < 0 or self.tree.columns.kind[entry] == Kind.COMPACTION:
-            return self.generations.tokens_of(entry)
-        return view.weights[position]
+        return self.generations.tokens_of(entry) if position < 0 else view.shown(position)
 
     def run(self, row: int) -> StateRun | None:
         """Where a row stands among the compactions; None for one of another branch."""
@@ -325,14 +323,13 @@ class _Filling:
 
     def _count(self, ledger: Ledger, tokens: list[int], counts: list[int]) -> None:
         view = self.found.view
-        weights: dict[int, int] = dict(zip(view.path, view.weights, strict=True))
+        sizes: dict[int, int] = dict(zip(view.path, view.sizes, strict=True))
+        for entry in (*view.shape.omitted, *(each.compaction for each in self.found.all)):
+            sizes.pop(entry, None)
         for row, (entry, verdict) in enumerate(zip(ledger.entries, ledger.verdicts, strict=True)):
             counts[verdict] += 1
-            weight = weights.get(entry)
-            tokens[verdict] += ledger.weight(row) if weight is None else weight
-        for each in self.found.all:
-            row = ledger.row(each.compaction)
-            tokens[ledger.verdicts[row]] += ledger.weight(row)
+            size = sizes.get(entry)
+            tokens[verdict] += ledger.weight(row) if size is None else size
 
 
 def _verdict_of_left(is_lost: bool, is_included: bool, stands: int) -> LedgerVerdict:

@@ -107,7 +107,7 @@ class _Look:
 
     def _weight(self, entries: Iterable[int]) -> int:
         view = self.found.view
-        return sum(view.weights[view.path.position(entry)] for entry in entries)
+        return sum(view.sizes[view.path.position(entry)] for entry in entries)
 
     def _loss(
         self,
@@ -236,7 +236,7 @@ class _Look:
     def _grew(self, it: Generation) -> Loss | None:
         view = self.found.view
         before, after = self.found.sizes_around(it.compaction)
-        kept = view.weight(it.kept_from, it.position)
+        kept = view.size(it.kept_from, it.position)
         if after < before:
             return None
         return self._loss(

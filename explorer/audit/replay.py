@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from explorer.audit.file_evidence import FilesTell, range_was_summarized
 from explorer.audit.generations import (
@@ -46,8 +46,7 @@ def generations_of(
     """Replay the compactions on the path to ``leaf`` by the rules of ``profile``, which are those
     of the agent that made them. ``read`` gives the summaries, of which two things are learned:
     whether they are empty, and whether they start anew. Never raises for what a session holds."""
-    # Figures are of what is sent, whatever those rules count for their decisions.
-    view = view_of(tree, leaf, replace(profile, weights="sent"), weights)
+    view = view_of(tree, leaf, profile, weights)
     replay = _Replay(tree, view, profile, read, recorded or {})
     for position in marked(view.kinds, _MARKS):
         replay.meet(position)

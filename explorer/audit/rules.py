@@ -29,7 +29,7 @@ def rule_of(ledger: Ledger, row: int) -> str:
         return _lost(ledger, run)
     if verdict == LedgerVerdict.OMITTED:
         by = ledger.view.shape.omitted[entry]
-        tokens = tokens_text(ledger.view.weight_in_place(ledger.view.path.position(entry)))
+        tokens = tokens_text(ledger.view.size_in_place(ledger.view.path.position(entry)))
         return (
             f"Omitted by #{by}: its {tokens} tokens are left out of the context and of summaries."
         )
@@ -45,7 +45,7 @@ def why_cut(ledger: Ledger, by: Generation) -> str:
     view = ledger.view
     if by.boundary is not Boundary.KEPT:
         return f"Compaction #{by.compaction} kept nothing of what was before it"
-    kept = tokens_text(view.weight(by.kept_from, by.position))
+    kept = tokens_text(view.size(by.kept_from, by.position))
     sentence = (
         f"Compaction #{by.compaction} kept the newest {kept} tokens, from #{_at(ledger, by)} on"
     )
@@ -117,8 +117,8 @@ def _again(ledger: Ledger, entry: int, run: StateRun) -> str:
     budget = ledger.view.shape.user_budget
     if reinserted.why != "pin" and budget is not None:
         what += f", the newest first, up to {budget.tokens:,} tokens"
-    weight = ledger.view.plain.get(entry, ledger.view.weights[ledger.view.path.position(entry)])
-    tokens = tokens_text(max(0, weight + reinserted.extra))
+    size = ledger.view.size_in_place(ledger.view.path.position(entry))
+    tokens = tokens_text(max(0, size + reinserted.extra))
     sentence = (
         f"{who} {what}: it is repeated, word for word, right after the summary ({tokens} tokens)."
     )

@@ -297,8 +297,19 @@ async def _compact(
     index = None if arguments.dry_run else await document.compaction.commit(draft)
     await _finish(arguments, chosen, draft, index, verified)
     if index is not None:
-        now = len(document.context().messages)
-        _print_unless_json(arguments, f"{len(before):,} messages before, {now:,} after")
+        _print_unless_json(arguments, _sizes_words(document, index, len(before), profile))
+
+
+def _sizes_words(document: Document, entry: int, messages: int, profile: Profile) -> str:
+    """What a compaction changed: messages, tokens of the entries, and what lies beyond these."""
+    document.counting = profile
+    (before, after), size = document.sizes_around(entry), document.context_size(profile)
+    beyond = size.beyond_of(after)
+    whole = f", {after + beyond:,} with the {beyond:,} beyond them" if beyond else ""
+    return (
+        f"{messages:,} messages before, {len(document.context().messages):,} after; the entries "
+        f"took {before:,} tokens and take {after:,} now ({document.counted_by}){whole}"
+    )
 
 
 async def _branch(

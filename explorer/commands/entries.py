@@ -20,7 +20,8 @@ from explorer.commands.targets import (
     session_rules,
     target,
 )
-from explorer.compaction.context_size import ContextSize
+from explorer.compaction.context_size import ContextSize, message_tokens
+from explorer.compaction.entry_sizes import EntrySizes
 from explorer.compaction.profile import PROFILES
 from explorer.models.client import ChatMessage, ImagePart
 from explorer.prompting.rendered_prompt import BudgetExceededError
@@ -30,7 +31,7 @@ from explorer.services.edits import CannotShape
 from explorer.services.sent_context import SentContext, sent_context
 from explorer.services.skeleton import places, skeleton, write_graph
 from explorer.session.columns import SessionColumns
-from explorer.session.context import PathContext
+from explorer.session.context import PathContext, sent_tokens
 from explorer.session.kinds import Kind
 from explorer.session.tree import SessionTree
 from explorer.session.visible_text import visible_line
@@ -94,6 +95,7 @@ def _tree(arguments: argparse.Namespace, chosen: Target) -> None:
         _write_graph(arguments.graph, tree, chosen.at)
     active = tree.path(chosen.at)
     previews = chosen.document.previews(shown)
+    sizes = EntrySizes(tree, chosen.at)
     depth = _depths(tree.columns.parent, tree.branch_points())
     if arguments.json:
         print_json(
@@ -109,7 +111,7 @@ def _tree(arguments: argparse.Namespace, chosen: Target) -> None:
                         if columns.parent[at] >= 0
                         else None,
                         "kind": kind_name(columns.kind[at]),
-                        "tokens": columns.estimate[at],
+                        "tokens": sizes[at],
                         "active": at in active,
                         "label": labels.get(at),
                         "text": text,
@@ -125,7 +127,7 @@ def _tree(arguments: argparse.Namespace, chosen: Target) -> None:
         label = f"[{labels[at]}] " if at in labels else ""
         indent = "  " * min(depth[at], 12)
         rows.append((f"#{at}", columns.ids[at], mark, kind_name(columns.kind[at]),
-                     columns.estimate[at], f"{indent}{label}{text}"))  # fmt: skip
+                     sizes[at], f"{indent}{label}{text}"))  # fmt: skip
     print_table(("#", "entry", "", "kind", "tokens", "text"), rows, right=(0, 4))
 
 
@@ -184,16 +186,19 @@ def _context(arguments: argparse.Namespace, chosen: Target) -> None:
     ]
     print_table(("#", "entry", "role", "tokens", "text"), rows, right=(0, 3))
     document.counting = profile
-    counted = f"{sum(sent.tokens):,} by the {document.counted_by} above"
-    listed = "" if size.tokens == sum(sent.tokens) else f", {counted}"
-    if size.beyond:
-        listed += f" and {size.beyond:,} beyond them, as last reported"
+    counted = sum(message_tokens(document.tree, context, document.weights_for(profile)))
+    listed = f"; the entries take {counted:,} ({document.counted_by})"
+    if sent.sent_tokens != counted:
+        listed += f", sent with {sent.sent_tokens:,}"
+    if beyond := size.beyond_of(counted):
+        listed += f", {beyond:,} lie beyond them"
     print(
-        f"{len(rows):,} messages, {size.tokens:,} tokens ({size.source}){listed}, "
+        f"{len(rows):,} messages, {size.shown:,} tokens ({size.source}){listed}; "
         + visible_line(f"model {context.model or 'none'}, thinking {context.thinking_level}")
     )
     for entry, why in sent.unsent.items():
-        print(visible_line(f"not sent: #{entry}: {why}"))
+        tokens = sent_tokens(context, entry, document.entry_tokens(entry))
+        print(visible_line(f"not sent: #{entry}, {tokens:,} tokens: {why}"))
     if context.omitted:
         print(f"omitted: {', '.join(f'#{at}' for at in context.omitted)}")
 
@@ -217,7 +222,7 @@ def _context_json(
         "model": context.model,
         "thinking_level": context.thinking_level,
         "compaction": _id_or_none(columns, context.compaction),
-        "tokens": sum(sent.tokens),
+        "tokens": sent.sent_tokens,
         "token_source": "estimate",
         "context_tokens": size.tokens,
         "context_tokens_beyond": size.beyond,

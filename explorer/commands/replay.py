@@ -136,8 +136,12 @@ class _ReplayLog:
             })  # fmt: skip
 
     def _recorded(self, step: int) -> int:
-        steps = self._player.play.steps
-        return steps[min(step, len(steps)) - 1].entry if step and steps else -1
+        """The last recorded entry of so many steps: of a reply, its last result."""
+        play = self._player.play
+        if not step or not play.steps:
+            return -1
+        entry = play.steps[min(step, len(play.steps)) - 1].entry
+        return max(play.results.get(entry, ()), default=entry)
 
     def document(self) -> dict[str, Any]:
         """Everything, for programs. Sizes in tokens."""
@@ -164,14 +168,14 @@ class _ReplayLog:
               f"threshold {report['threshold']:,}.")  # fmt: skip
         rows = [(f"#{one['entry']}", *_log_row(one)) for one in self._happened]
         if rows:
-            print_table(("after", "what", "tokens"), rows)
+            print_table(("after", "what", "tokens of entries"), rows)
         else:
             print("Nothing was compacted or pruned.")
         if report["tooLarge"]:
             print(f"{report['tooLarge']:,} requests were larger than the window, and no "
                   "compaction helped: they were answered as in the recording.")  # fmt: skip
         print(report["measure"])
-        print(f"At the end the context holds {report['contextAtEnd']:,} tokens.")
+        print(f"At the end the entries of the context take {report['contextAtEnd']:,} tokens.")
         if self._kept:
             print(f"Kept as the session {report['session']}.")
 
@@ -369,7 +373,7 @@ def _print_simulations(past: Past, walks: Sequence[Simulation], prices: Prices |
             kept = f"kept from #{made.first_kept}" if made.first_kept >= 0 else "nothing kept"
             print(
                 f"{walk.policy.profile.name}: after #{made.entry} ({made.cause}) "
-                f"{made.before:,} -> {made.after:,} tokens, {kept}{split}"
+                f"entries {made.before:,} -> {made.after:,} tokens, {kept}{split}"
             )
         if walk.not_done:
             last = walk.not_done[-1]

@@ -227,7 +227,7 @@ class RunOutput:
             case CompactionEnded() if change.entry >= 0:
                 self._summary.compactions.append(change.entry)
                 before, after = change.tokens_before, change.tokens_after
-                self._aside(f"compacted: {before:,} -> {after:,} tokens",
+                self._aside(f"compacted: entries {before:,} -> {after:,} tokens",
                             {"event": "compaction_ended", "entry": self._id(change.entry),
                              "tokens_before": before, "tokens_after": after})  # fmt: skip
             case CompactionEnded():

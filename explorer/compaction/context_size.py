@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from explorer.compaction.path_view import entry_tokens
+from explorer.compaction.path_view import SENT, entry_tokens
 from explorer.compaction.profile import PROFILES, Profile
 from explorer.session.context import PathContext, context_at, sent_tokens, unsent_replies
 from explorer.session.edits import last_prune_change, last_shape_change
@@ -41,6 +41,10 @@ class ContextSize(NamedTuple):
         """The size as it is shown."""
         return self.tokens + self.beyond
 
+    def beyond_of(self, entries: int) -> int:
+        """What of the shown size lies beyond entries that take so many tokens."""
+        return max(0, self.shown - entries) if self.usage_tokens else self.beyond
+
 
 def context_size(
     tree: SessionTree,
@@ -67,15 +71,22 @@ def context_size(
     counted = 0
     if trailing:
         counted = _counted(tree, context, last + 1, profile, measured)
+    counter = _counter(profile, measured)
     if last < 0:
-        source = "estimate" if measured is None else "tokenizer"
         beyond = _beyond(tree, context, profile, measured) if messages else 0
-        return ContextSize(counted, 0, counted, -1, source, beyond)
+        return ContextSize(counted, 0, counted, -1, counter, beyond)
     reported = columns.usage[messages[last]]
     source = "provider"
     if trailing:
-        source += f" + {'estimate' if measured is None else 'tokenizer'} of {trailing} newer"
+        source += f" + {counter} of {trailing} newer"
     return ContextSize(reported + counted, reported, counted, last, source)
+
+
+def _counter(profile: Profile, measured: Sequence[int] | None) -> str:
+    """Who counts where no provider did; named where it is not the count that entries show."""
+    if profile.weights != SENT:
+        return f"estimate as {profile.title} counts"
+    return "estimate" if measured is None else "tokenizer"
 
 
 def _beyond(
@@ -208,7 +219,7 @@ def _counted(
         return known if known >= 0 else columns.estimate[entry]
 
     def in_place(entry: int) -> int:
-        is_sent = profile.weights == "sent"
+        is_sent = profile.weights == SENT
         return entry_tokens(columns, entry, measured) if is_sent else recorded(entry)
 
     total = 0
@@ -234,7 +245,7 @@ def _counted(
     for entry, result in context.pruned.items():
         if entry in part:
             total += result.note_tokens - recorded(entry)
-    if profile.weights == "sent":
+    if profile.weights == SENT:
         apart = {*part.select(columns.kind, _UNSENT), *columns.user_images}
         apart.update(at for entries in part.ranges for at in unsent_replies(columns, entries))
         total += sum(in_place(entry) - recorded(entry) for entry in apart if entry in part)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
-from itertools import compress
 
 from explorer.compaction.path_view import PathView, marked
 from explorer.compaction.preparation import Preparation, PreparationRefusal
@@ -145,7 +144,7 @@ def _reinserted_reason(
     entry = view.path[position]
     later = preparation.again if isinstance(preparation, Preparation) else view.again
     copy = later[entry]
-    tokens = tokens_text(max(0, view.weight_in_place(position) + copy.extra))
+    tokens = tokens_text(max(0, view.size_in_place(position) + copy.extra))
     if copy.why == "pin":
         sentence = (
             f"Pinned by #{copy.by}: repeated after the summary, word for word ({tokens} tokens)."
@@ -198,7 +197,7 @@ def _kept(
 ) -> str:
     if isinstance(preparation, PreparationRefusal):
         return "Kept: nothing is compacted."
-    newest = tokens_text(view.weight(position, len(view)))
+    newest = tokens_text(view.size(position, len(view)))
     pin = view.shape.pinned.get(view.path[position])
     if pin is not None:
         return (
@@ -220,7 +219,6 @@ SUMMARY_SHARE = 10
 """A summary is guessed to take a tenth of what it tells; see ``tokens_after_estimate``."""
 
 _COMPACTIONS = selector({Kind.COMPACTION})
-_NOT = bytes([1]) + bytes(255)
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,8 +242,7 @@ class Partition:
     """Of messages of the user that are repeated now and would no longer be, since newer ones
     fill what the rule allows."""
     tokens_after_estimate: int
-    """What is kept plus a guess of the summary's size, counted like ``context_estimate``;
-    ``tokens_before`` of a refusal, which changes nothing."""
+    """What is kept plus a guess of the summary's size, counted like ``context_estimate``."""
     preparation: Preparation | PreparationRefusal
 
     @property
@@ -271,7 +268,7 @@ class Partition:
     def tokens_beyond(self) -> int:
         """What the provider counted beyond the entries: system prompt, tools, the reply's
         tokens."""
-        return max(self.preparation.beyond, self.tokens_before - self.context_estimate, 0)
+        return self.preparation.size.beyond_of(self.context_estimate)
 
     @property
     def whole_before(self) -> int:
@@ -294,13 +291,8 @@ class Partition:
         return self.tokens_kept + summary_tokens
 
     def weight(self, position: int) -> int:
-        """Tokens of the entry at a position: of its summary for the compaction in force."""
-        view = self.preparation.cuts.view
-        if position == view.compaction:
-            return view.summary_weight
-        if self.verdicts[position] == Verdict.OMITTED:
-            return view.weight_in_place(position)
-        return view.weights[position]
+        """Tokens of the entry at a position, as they are shown everywhere."""
+        return self.preparation.cuts.view.shown(position)
 
     def turn(self, position: int) -> int:
         """The number of the turn that a position is in, from 1; 0 before the first turn."""
@@ -320,23 +312,19 @@ def partition(preparation: Preparation | PreparationRefusal) -> Partition:
     for start, stop, verdict in _stretches(view, preparation):
         table = bytes([Verdict.NOT_SENT, verdict]) + bytes(254)
         verdicts += view.sent[start:stop].translate(table)
-        unsent = _unsent_weight(view, start, stop)
-        tokens[verdict] += view.weight(start, stop) - unsent
-        tokens[Verdict.NOT_SENT] += unsent
+        tokens[verdict] += view.size(start, stop)
     _judge_compactions(view, preparation, verdicts, tokens)
-    _judge_unsent(view, verdicts, tokens)
+    _judge_unsent(view, verdicts)
     _judge_omitted(view, verdicts, tokens)
     pinned, dropped = _judge_again(view, preparation, verdicts, tokens)
     guess = 0
     if isinstance(preparation, Preparation):
-        previous = view.summary_weight
+        previous = view.summary_size
         history = tokens[Verdict.TO_SUMMARIZE] - previous
         prefix, reserve = tokens[Verdict.TURN_PREFIX], preparation.settings.reserve_tokens
         guess = summary_guess(previous, history, prefix, reserve)
     kept = _judge_pruned(view, verdicts, tokens) + pinned
-    cut, after = -1, preparation.tokens_before
-    if isinstance(preparation, Preparation):
-        cut, after = preparation.cut, kept + guess
+    cut = preparation.cut if isinstance(preparation, Preparation) else -1
     return Partition(
         path=view.path,
         verdicts=bytes(verdicts),
@@ -347,7 +335,7 @@ def partition(preparation: Preparation | PreparationRefusal) -> Partition:
         tokens_before=preparation.tokens_before,
         tokens_kept=kept,
         tokens_dropped=dropped,
-        tokens_after_estimate=after,
+        tokens_after_estimate=kept + guess,
         preparation=preparation,
     )
 
@@ -391,14 +379,6 @@ def _stretches(
     return out
 
 
-def _unsent_weight(view: PathView, start: int, stop: int) -> int:
-    """Tokens counted in the walk for entries that are never sent (a quirk of pi, B6)."""
-    unsent = view.sent[start:stop].translate(_NOT)
-    if not unsent.count(1):
-        return 0
-    return sum(compress(view.weights[start:stop], unsent))
-
-
 def _judge_compactions(
     view: PathView,
     preparation: Preparation | PreparationRefusal,
@@ -409,6 +389,7 @@ def _judge_compactions(
     for position in marked(view.kinds, _COMPACTIONS):
         if position != view.compaction:
             verdicts[position] = Verdict.SUMMARIZED_EARLIER
+            tokens[Verdict.SUMMARIZED_EARLIER] += view.summaries[position]
             continue
         verdict = Verdict.KEPT
         if isinstance(preparation, Preparation):
@@ -416,16 +397,14 @@ def _judge_compactions(
             prefix_only = bool(preparation.turn_prefix) and not preparation.history
             verdict = Verdict.LOST if dropped and prefix_only else Verdict.TO_SUMMARIZE
         verdicts[position] = verdict
-        tokens[verdict] += view.summary_weight
+        tokens[verdict] += view.summary_size
 
 
-def _judge_unsent(view: PathView, verdicts: bytearray, tokens: list[int]) -> None:
+def _judge_unsent(view: PathView, verdicts: bytearray) -> None:
     """Replies that no request holds again are not kept: a summarizer alone reads them."""
     for position in view.unsent:
         if verdicts[position] == Verdict.KEPT:
             verdicts[position] = Verdict.NOT_SENT
-            tokens[Verdict.KEPT] -= view.weights[position]
-            tokens[Verdict.NOT_SENT] += view.weights[position]
 
 
 def _judge_omitted(view: PathView, verdicts: bytearray, tokens: list[int]) -> None:
@@ -436,11 +415,10 @@ def _judge_omitted(view: PathView, verdicts: bytearray, tokens: list[int]) -> No
         position = view.path.position(entry)
         if position <= view.reset:
             continue
-        if position < first and by > in_force:
-            verdicts[position] = Verdict.SUMMARIZED_EARLIER
-            continue
-        verdicts[position] = Verdict.OMITTED
-        tokens[Verdict.OMITTED] += view.weight_in_place(position)
+        summarized = position < first and by > in_force
+        verdict = Verdict.SUMMARIZED_EARLIER if summarized else Verdict.OMITTED
+        verdicts[position] = verdict
+        tokens[verdict] += view.size_in_place(position)
 
 
 def _judge_again(
@@ -453,20 +431,20 @@ def _judge_again(
     repeated now and not then."""
     later = preparation.again if isinstance(preparation, Preparation) else view.again
     kept = dropped = now = 0
-    place, weights, sent = view.path.position, view.weights, view.sent
+    place, sizes, sent = view.path.position, view.sizes, view.sent
     for entry, copy in later.items():
         position = place(entry)
-        weight, verdict = weights[position], verdicts[position]
+        size, verdict = sizes[position], verdicts[position]
         if sent[position]:
-            tokens[verdict] -= weight
+            tokens[verdict] -= size
         if verdict in _SUMMARIZED_NOW or entry in view.again:
-            now += weight
+            now += size
         verdicts[position] = _PINNED
-        kept += max(0, view.plain.get(entry, weight) + copy.extra)
+        kept += max(0, view.plain.get(entry, size) + copy.extra)
     tokens[_PINNED] += now
     for entry in view.again:
         if entry not in later:
-            dropped += view.weights[view.path.position(entry)]
+            dropped += view.sizes[view.path.position(entry)]
     return kept, dropped
 
 
@@ -484,8 +462,8 @@ def _judge_pruned(view: PathView, verdicts: bytearray, tokens: list[int]) -> int
         verdict = verdicts[position]
         if verdict in (Verdict.TO_SUMMARIZE, Verdict.TURN_PREFIX, Verdict.KEPT):
             verdicts[position] = Verdict.PRUNED
-            tokens[verdict] -= view.weights[position]
-            tokens[Verdict.PRUNED] += view.weights[position]
+            tokens[verdict] -= view.sizes[position]
+            tokens[Verdict.PRUNED] += view.sizes[position]
     return kept
 
 

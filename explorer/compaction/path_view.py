@@ -27,6 +27,8 @@ from explorer.session.kinds import (
 )
 from explorer.session.tree import Path, SessionTree
 
+SENT = "sent"
+"""What a profile counts that decides by what is shown: see ``Profile.weights``."""
 USER_IMAGE_TOKENS = IMAGE_TOKENS
 """What an image in a user message takes (B6)."""
 
@@ -35,6 +37,7 @@ TURN_MASK = selector(TURN_START_KINDS)
 METADATA_MASK = selector(METADATA_KINDS)
 
 EXECUTIONS = selector({Kind.BASH_EXECUTION, Kind.PYTHON_EXECUTION})
+_COMPACTIONS = selector({Kind.COMPACTION})
 _SUMMARIES = selector({Kind.BRANCH_SUMMARY})
 _NEVER_WEIGHED = selector({Kind.COMPACTION, Kind.OTHER_ROLE})
 # Plain numbers: an IntFlag takes its time with every operation.
@@ -64,11 +67,14 @@ class PathView:
     sent: bytes
     """1 where the entry puts a message into a model's context."""
     weights: array[int]
-    """Tokens that the entry counts in the walk."""
+    """Tokens that the entry counts in the walk to the cut."""
+    sizes: array[int]
+    """Tokens of the entry as it is shown, see ``entry_tokens``; of the note where it is pruned, 0
+    for a compaction. The weights, unless the profile decides by another count."""
     compaction: int
     """Position of the previous compaction that is in force, or -1."""
-    summary_weight: int
-    """Tokens of that compaction's summary, counted as the weights are; 0 without one."""
+    summaries: Mapping[int, int]
+    """Tokens of the summary of each compaction, by position."""
     reset: int
     """Position of the last reset boundary, or -1."""
     kept_from: int
@@ -85,13 +91,18 @@ class PathView:
     """Entries from before the boundary that the context holds again, after its summary; they weigh
     what they do there."""
     plain: Mapping[int, int]
-    """Tokens of omitted entries, and of those that are repeated, as they are in their place."""
+    """Sizes of omitted entries, and of those that are repeated, as they are in their place."""
     unsent: Sequence[int]
     """Positions of the replies that no request holds again: they failed, were stopped, or say
     nothing. A summarizer reads them."""
 
     def __len__(self) -> int:
         return len(self.kinds)
+
+    @property
+    def summary_size(self) -> int:
+        """Tokens of the summary in force; 0 without one."""
+        return self.summaries.get(self.compaction, 0)
 
     def turn(self, position: int) -> int:
         """The number of the turn that a position is in, from 1; 0 before the first turn."""
@@ -108,13 +119,26 @@ class PathView:
         return out
 
     def weight(self, start: int, stop: int) -> int:
-        """Tokens from position ``start`` to ``stop`` (exclusive)."""
+        """Tokens from position ``start`` to ``stop`` (exclusive), as the walk to the cut counts."""
         return sum(self.weights[start:stop])
 
-    def weight_in_place(self, position: int) -> int:
+    def size(self, start: int, stop: int) -> int:
+        """Tokens from position ``start`` to ``stop`` (exclusive), as they are shown."""
+        return sum(self.sizes[start:stop])
+
+    def size_in_place(self, position: int) -> int:
         """Tokens of the entry at a position in its place, whatever pins or omissions apply."""
-        weight = self.plain.get(self.path[position])
-        return self.weights[position] if weight is None else weight
+        size = self.plain.get(self.path[position])
+        return self.sizes[position] if size is None else size
+
+    def shown(self, position: int) -> int:
+        """Tokens of the entry at a position as they are shown: of its summary for a compaction, of
+        what is left out where it is omitted."""
+        if self.kinds[position] == Kind.COMPACTION:
+            return self.summaries[position]
+        if self.path[position] in self.shape.omitted:
+            return self.size_in_place(position)
+        return self.sizes[position]
 
 
 def view_of(
@@ -124,17 +148,7 @@ def view_of(
     estimate; a negative value means not counted yet, and the estimate stands in."""
     path = tree.path(leaf)
     kinds = path.gather(tree.columns.kind)
-    compaction = latest_on_path(tree, path, Kind.COMPACTION)
-    reset = latest_on_path(tree, path, Kind.RESET_BOUNDARY)
-    kept = -1
-    if reset > compaction:
-        compaction = -1
-    elif compaction >= 0:
-        entry = path[compaction]
-        facts = tree.columns.compactions[entry]
-        kept = path.position(tree.index_above(facts.first_kept_id, entry + 1))
-        # What the context does not hold was not kept (B2).
-        kept = max(kept, reset + 1) if 0 <= kept < compaction else -1
+    compaction, reset, kept = _in_force(tree, path)
     boundary = max(compaction, reset) + 1
     if kept >= 0 and profile.boundary == "corrected":
         boundary = kept
@@ -142,24 +156,26 @@ def view_of(
     unsent = [
         path.position(at) for part in path.ranges for at in unsent_replies(tree.columns, part)
     ]
-    weights = _weights(tree, path, kinds, profile, measured)
-    if profile.weights == "sent":
-        for position in unsent:
-            weights[position] = 0
-    pruned = pruned_on(tree, path)
-    for entry, result in pruned.items():
-        weights[path.position(entry)] = result.note_tokens
-    shape = shape_on(tree, path)
+    pruned, shape = pruned_on(tree, path), shape_on(tree, path)
     again = _again(tree, leaf, shape, path[compaction] if compaction >= 0 else -1)
-    sent, plain = _shaped(path, shape, again, sent, weights)
-    summary = entry_tokens(tree.columns, path[compaction], measured) if compaction >= 0 else 0
+    sizes = _weights(tree, path, kinds, SENT, measured)
+    for position in unsent:
+        sizes[position] = 0
+    weights = sizes
+    if profile.weights != SENT:
+        weights = _weights(tree, path, kinds, profile.weights, measured)
+        _shape(path, weights, pruned, shape, again)
+    plain = _shape(path, sizes, pruned, shape, again)
     return PathView(
         path=path,
         kinds=kinds,
-        sent=sent,
+        sent=_without(path, sent, shape),
         weights=weights,
+        sizes=sizes,
         compaction=compaction,
-        summary_weight=summary,
+        summaries={
+            at: entry_tokens(tree.columns, path[at], measured) for at in marked(kinds, _COMPACTIONS)
+        },
         reset=reset,
         kept_from=kept,
         boundary=boundary,
@@ -172,40 +188,65 @@ def view_of(
     )
 
 
+def _in_force(tree: SessionTree, path: Path) -> tuple[int, int, int]:
+    """Positions of the compaction in force, of the last new start, and from which that compaction
+    kept entries; -1 for none."""
+    compaction = latest_on_path(tree, path, Kind.COMPACTION)
+    reset = latest_on_path(tree, path, Kind.RESET_BOUNDARY)
+    if compaction < 0 or reset > compaction:
+        return -1, reset, -1
+    entry = path[compaction]
+    facts = tree.columns.compactions[entry]
+    kept = path.position(tree.index_above(facts.first_kept_id, entry + 1))
+    # What the context does not hold was not kept (B2).
+    kept = max(kept, reset + 1) if 0 <= kept < compaction else -1
+    return compaction, reset, kept
+
+
 def _again(tree: SessionTree, leaf: int, shape: Shape, compaction: int) -> Mapping[int, Reinserted]:
     if shape or (compaction >= 0 and tree.columns.compactions[compaction].user_tokens):
         return context_at(tree, leaf).again
     return {}
 
 
-def _shaped(
+def _without(path: Path, sent: bytes, shape: Shape) -> bytes:
+    """What is sent, without what a person left out."""
+    if not shape.omitted:
+        return sent
+    left = bytearray(sent)
+    for entry in shape.omitted:
+        left[path.position(entry)] = 0
+    return bytes(left)
+
+
+def _shape(
     path: Path,
+    values: array[int],
+    pruned: Pruned,
     shape: Shape,
     again: Mapping[int, Reinserted],
-    sent: bytes,
-    weights: array[int],
-) -> tuple[bytes, dict[int, int]]:
-    """What is sent, and the weights as they were of what a person shaped; changes ``weights``."""
-    if not shape.omitted and not again:
-        return sent, {}
-    left, plain = bytearray(sent), {}
+) -> dict[int, int]:
+    """Let tokens by position follow what was pruned and what a person shaped; returns those of
+    what was shaped as they were."""
+    for entry, result in pruned.items():
+        values[path.position(entry)] = result.note_tokens
+    plain: dict[int, int] = {}
     for entry in shape.omitted:
         position = path.position(entry)
-        plain[entry] = weights[position]
-        left[position] = weights[position] = 0
+        plain[entry] = values[position]
+        values[position] = 0
     for entry, copy in again.items():
         position = path.position(entry)
-        plain[entry] = weights[position]
-        weights[position] = max(0, weights[position] + copy.extra)
-    return bytes(left), plain
+        plain[entry] = values[position]
+        values[position] = max(0, values[position] + copy.extra)
+    return plain
 
 
 def entry_tokens(columns: SessionColumns, entry: int, measured: Sequence[int] | None = None) -> int:
     """Tokens of an entry in its place, as a model is sent it: the one figure of it that is shown.
 
     A compaction's are those of its summary. ``measured``: the tokenizer's, see
-    ``OpenedSession.weights_for``. A view of a path weighs each entry with the same, unless its
-    profile decides by another count.
+    ``OpenedSession.weights_for``. The sizes of a path's view are the same.
     """
     known = -1 if measured is None else measured[entry]
     tokens = known if known >= 0 else columns.estimate[entry]
@@ -243,9 +284,10 @@ def _weights(
     tree: SessionTree,
     path: Path,
     kinds: bytes,
-    profile: Profile,
+    counting: str,
     measured: Sequence[int] | None,
 ) -> array[int]:
+    """Tokens by position. ``counting``: see ``Profile.weights``."""
     values = array("i")
     estimate = tree.columns.estimate
     for part in path.ranges:
@@ -257,7 +299,7 @@ def _weights(
         for position, value in enumerate(values):
             if value < 0:
                 values[position] = estimate[path[position]]
-    if profile.weights != "sent":
+    if counting != SENT:
         for position in marked(kinds, _NOT_WEIGHED_BY_PI):
             values[position] = 0
         return values

@@ -48,10 +48,8 @@ class Preparation:
     """Entries from before the cut that are repeated after the summary, word for word."""
     keep: Keep
     """How many tokens were to be kept, as the entries are counted."""
-    tokens_before: int
-    tokens_source: str
-    beyond: int
-    """See ``ContextSize.beyond``."""
+    size: ContextSize
+    """Of the context at the leaf."""
     read_files: tuple[str, ...]
     modified_files: tuple[str, ...]
     failed_files: tuple[str, ...]
@@ -66,6 +64,16 @@ class Preparation:
     by_hand: bool = False
     """The cut was chosen, and does not follow from the sizes."""
 
+    @property
+    def tokens_before(self) -> int:
+        """The number that is tested against the threshold."""
+        return self.size.tokens
+
+    @property
+    def tokens_source(self) -> str:
+        """Who counted it, in words."""
+        return self.size.source
+
 
 @dataclass(frozen=True, slots=True)
 class PreparationRefusal:
@@ -79,12 +87,20 @@ class PreparationRefusal:
     reason: str
     """A sentence for a person."""
     boundary: int
-    tokens_before: int
-    tokens_source: str
-    beyond: int
+    size: ContextSize
     profile: Profile
     settings: Settings
     cuts: Cuts = field(repr=False, compare=False)
+
+    @property
+    def tokens_before(self) -> int:
+        """The number that is tested against the threshold."""
+        return self.size.tokens
+
+    @property
+    def tokens_source(self) -> str:
+        """Who counted it, in words."""
+        return self.size.source
 
 
 def prepare(
@@ -128,9 +144,7 @@ def prepare(
         turn_prefix=plan.prefix,
         again=_reinserted(tree, cuts, found.first_kept),
         keep=keep,
-        tokens_before=size.tokens,
-        tokens_source=size.source,
-        beyond=size.beyond,
+        size=size,
         read_files=files.read,
         modified_files=files.modified,
         failed_files=files.failed,
@@ -167,9 +181,7 @@ def _refusal(
         code=no.code,
         reason=no.reason,
         boundary=cuts.view.boundary,
-        tokens_before=size.tokens,
-        tokens_source=size.source,
-        beyond=size.beyond,
+        size=size,
         profile=cuts.profile,
         settings=settings,
         cuts=cuts,

@@ -102,7 +102,7 @@ def outcome(
         tokens_before=prepared.tokens_before,
         tokens_source=prepared.tokens_source,
         context_tokens=shown.context_estimate,
-        tokens_after=shown.tokens_after_estimate if made else shown.context_estimate,
+        tokens_after=shown.tokens_after_estimate,
         limit=max(0, limit_of(profile, settings)),
         is_due=should_compact(prepared.tokens_before, profile, settings),
     )

@@ -90,6 +90,11 @@ def cut_reason(
                 f"{tokens_text(settings.keep_recent_tokens)} to keep are {tokens_text(keep.tokens)}"
                 " here."
             )
+        counted = view.weight(cut.first_kept, len(view))
+        if counted != view.size(cut.first_kept, len(view)):
+            sentences.append(
+                f"By their own count, which decides, these rules keep {tokens_text(counted)}."
+            )
     if cut.first_kept < cut.point:
         moved = cut.point - cut.first_kept
         what = "The entry just before it joins" if moved == 1 else f"{moved} entries before it join"
@@ -108,13 +113,13 @@ def cut_reason(
     if cut.point >= 0:
         above = cuts.before(cut.first_kept, view.boundary)
         if above >= 0:
-            more = tokens_text(view.weight(above, cut.first_kept))
+            more = tokens_text(view.size(above, cut.first_kept))
             sentences.append(f"The next valid cut up is #{view.path[above]}, +{more} kept.")
     return " ".join(sentences)
 
 
 def _chosen(view: PathView, cut: Cut) -> str:
-    kept = tokens_text(view.weight(cut.first_kept, len(view)))
+    kept = tokens_text(view.size(cut.first_kept, len(view)))
     return f"The cut at #{view.path[cut.point]} was chosen by hand: {kept} tokens are kept."
 
 

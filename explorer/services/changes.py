@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from explorer.extensions.records import HookRecord
 
@@ -101,7 +101,8 @@ class SummaryArrived:
 class CompactionEnded:
     """It is over: with an entry, with a ``problem`` (a sentence for the user), or cancelled.
 
-    ``tokens_before`` and ``tokens_after`` are the entries of the context, counted the same way.
+    ``tokens_before`` and ``tokens_after`` are those of the context's entries right before and
+    right after it, 0 without one: see ``sizes_around``.
     """
 
     key: int
@@ -112,6 +113,11 @@ class CompactionEnded:
     problem: str = ""
     cancelled: bool = False
     retry: bool = False
+
+    def sized(self, sizes: tuple[int, int]) -> CompactionEnded:
+        """The same, with the tokens before and after it."""
+        before, after = sizes
+        return replace(self, tokens_before=before, tokens_after=after)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from explorer.compaction.context_size import (
     counted_size,
     sizes_around,
 )
+from explorer.compaction.entry_sizes import EntrySizes
 from explorer.compaction.path_view import entry_tokens
 from explorer.compaction.profile import PROFILES, Profile
 from explorer.compaction.templates import Templates
@@ -190,15 +191,25 @@ class OpenedSession:
         return counted_size(self.tree, self.context(at), profile, self.weights_for(profile))
 
     def entry_tokens(self, entry: int, profile: Profile | None = None) -> int:
-        """Tokens of an entry in its place, by the rules in force or those of ``profile``: the one
-        figure of it, wherever it is shown."""
+        """Tokens of an entry in its place, by the rules in force or those of ``profile``, whatever
+        was pruned or pinned since."""
         rules = profile or self.counting
         return entry_tokens(self.tree.columns, entry, self.weights_for(rules))
+
+    def shown_tokens(self, entry: int) -> int:
+        """Tokens of an entry as it is sent at the leaf, by the rules in force: the one figure of
+        it, wherever it is shown. See ``EntrySizes``."""
+        return EntrySizes(self.tree, self.leaf, self.weights_for(self.counting))[entry]
 
     def sizes_around(self, compaction: int) -> tuple[int, int]:
         """Tokens of the context's entries before and after a compaction, counted alike, by the
         rules in force."""
         return sizes_around(self.tree, compaction, self.weights_for(self.counting))
+
+    async def counted_around(self, compaction: int) -> tuple[int, int]:
+        """``sizes_around`` of a compaction that was just made, once its summary is counted too."""
+        await self.count_new()
+        return self.sizes_around(compaction)
 
     @property
     def counted_by(self) -> Literal["tokenizer", "estimate"]:

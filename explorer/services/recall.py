@@ -263,13 +263,7 @@ def _with_requests(
 ) -> RecallTest:
     info = document.client.info(order.model)
     system = load_prompt("recall-system")
-    prompts: dict[str, tuple[str, int]] = {}
-    if cloze:
-        values = {"questions": question_lines(cloze), "blank": BLANK}
-        prompts["cloze"] = fill(load_prompt("recall-cloze"), values), len(cloze) * _CLOZE_TOKENS
-    if asked:
-        values = {"questions": "\n".join(f"{one.id}: {one.text}" for one in asked)}
-        prompts["open"] = fill(load_prompt("recall-open"), values), len(asked) * _OPEN_TOKENS
+    prompts = _prompts(cloze, asked)
     limit = info.output_limit
     caps = {
         name: min(tokens + _SPARE_TOKENS, limit or tokens + _SPARE_TOKENS)
@@ -309,6 +303,20 @@ def _with_requests(
         of, leaf, order.model, order.judge, order.seed, cloze, asked, views, requests, len(usages),
         given, written, _dollars(document, usages),
     )  # fmt: skip
+
+
+def _prompts(
+    cloze: tuple[ClozeQuestion, ...], asked: tuple[OpenQuestion, ...]
+) -> dict[str, tuple[str, int]]:
+    """What asks the questions of each kind that there are, and how many tokens answers may take."""
+    prompts: dict[str, tuple[str, int]] = {}
+    if cloze:
+        values = {"questions": question_lines(cloze), "blank": BLANK}
+        prompts["cloze"] = fill(load_prompt("recall-cloze"), values), len(cloze) * _CLOZE_TOKENS
+    if asked:
+        values = {"questions": "\n".join(f"{one.id}: {one.text}" for one in asked)}
+        prompts["open"] = fill(load_prompt("recall-open"), values), len(asked) * _OPEN_TOKENS
+    return prompts
 
 
 def _view(

@@ -40,16 +40,14 @@ class SentContext:
     messages: tuple[ChatMessage, ...]
     """In the order in which they are sent; each names the entry that it came from."""
     tokens: tuple[int, ...]
-    """Of each message."""
+    """Of each message the tokens of its entry, as they are shown everywhere; 0 for a second message
+    of the same entry."""
+    sent_tokens: int
+    """Of all messages, as they are sent."""
     unsent: Mapping[int, str]
     """Why an entry of the context is not sent, in a sentence."""
     changed: Mapping[int, str]
-    """What is sent otherwise than it is recorded, in a sentence."""
-
-    def tokens_of(self, entry: int) -> int:
-        """Tokens of all that is sent of an entry."""
-        pairs = zip(self.messages, self.tokens, strict=True)
-        return sum(tokens for message, tokens in pairs if message.source == entry)
+    """What is sent otherwise than it is recorded, in a sentence, and what that takes."""
 
 
 def sent_context(
@@ -83,11 +81,21 @@ def sent_context(
         for message in messages
         if (words := _changes(message, recorded.get(message.source)))
     }
+    tokens: list[int] = []
+    taken: dict[int, int] = {}
+    for message in messages:
+        entry = message.source
+        size = 0 if entry in taken and entry >= 0 else _size(document, profile, context, message)
+        tokens.append(size)
+        if entry < 0 or entry in changed:
+            size = _measured(document, profile, message)
+        taken[entry] = taken.get(entry, 0) + size
     return SentContext(
         messages,
-        tuple(_tokens(document, profile, context, one, changed) for one in messages),
+        tuple(tokens),
+        sum(taken.values()),
         {at: why_unsent(document, at, profile) for at in context.messages if at not in sources},
-        changed,
+        {at: f"{words} It is sent with {taken[at]:,} tokens." for at, words in changed.items()},
     )
 
 
@@ -137,17 +145,16 @@ def _changes(message: ChatMessage, recorded: ModelMessage | None) -> str:
     return " ".join(found)
 
 
-def _tokens(
-    document: Document,
-    profile: Profile,
-    context: PathContext,
-    message: ChatMessage,
-    changed: Mapping[int, str],
-) -> int:
-    """Tokens of a message: its entry's count, unless it is sent otherwise than it is recorded."""
+def _size(document: Document, profile: Profile, context: PathContext, message: ChatMessage) -> int:
+    """Tokens of a message's entry as they are shown; of the message where it comes from none."""
     entry = message.source
-    if entry >= 0 and entry not in changed:
-        return sent_tokens(context, entry, document.entry_tokens(entry, profile))
+    if entry < 0:
+        return _measured(document, profile, message)
+    return sent_tokens(context, entry, document.entry_tokens(entry, profile))
+
+
+def _measured(document: Document, profile: Profile, message: ChatMessage) -> int:
+    """Tokens of what a message holds."""
     measured = document.weights_for(profile) is not None
     return count_entry(document.counter if measured else EstimateCounter(), _entry_of(message))
 

@@ -63,15 +63,15 @@ class _Middle:
 
 
 def played(
-    bench: Workbench, source: Document, rules: EffectiveRules
+    bench: Workbench, source: Document, rules: EffectiveRules, window: int | None = None
 ) -> tuple[Player, list[CompactionEnded]]:
-    """The session played to its end without being refused anything."""
+    """The session played to its end. ``window``: what takes more tokens is refused."""
     ended: list[CompactionEnded] = []
 
     async def work() -> Player:
         stage = await bench.create("/work", "Replay")
         pace = _Patient()
-        player = Player(recorded_session(source), stage, lambda: rules, pace)
+        player = Player(recorded_session(source), stage, lambda: rules, pace, window)
         prompts = player.automatic.prompts
         prompts._prompts._draws = _Middle()
         if prompts.is_active:
@@ -169,6 +169,21 @@ def test_a_walk_summarizes_ahead_where_a_play_does(bench: Workbench) -> None:
     found = walked(player.target, rules, taken)
     assert len(found.compactions) >= 2
     compare(player, ended, found)
+
+
+@pytest.mark.parametrize("window", [36_000, 24_000, 16_000])
+def test_a_walk_of_the_recording_goes_as_a_play_of_it(bench: Workbench, window: int) -> None:
+    """Nothing is known of the play but how large its summaries were."""
+    source = bench.open_blocking(bench.import_blocking(SAMPLE).key)
+    rules = rules_for("copilot", window, 4_000, 4_000)
+    player, ended = played(bench, source, rules, window)
+    known = KnownRun({}, known_of(player.target).summaries)
+    found = simulate(source.tree, source.leaf, Policy(rules.profile, rules.settings), known=known)
+    went_well = [one for one in ended if one.entry >= 0]
+    assert [(one.cause, one.before, one.after) for one in found.compactions] == [
+        (one.trigger, one.tokens_before, one.tokens_after) for one in went_well
+    ]
+    assert len(went_well) >= 2 and found.too_large == player.too_large == 0
 
 
 @pytest.mark.parametrize("name", ["explorer", "omp"])

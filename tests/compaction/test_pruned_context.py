@@ -66,7 +66,7 @@ def test_e7_a7_what_a_provider_reported_before_a_prune_is_not_the_size_after_it(
     counted_before = counted_size(session.tree, context_at(session.tree, before), profile)
     context = context_at(session.tree, session.leaf)
     size = context_size(session.tree, context, profile)
-    assert size.usage_tokens == 0 and size.source == "estimate"
+    assert size.usage_tokens == 0 and size.source.startswith("estimate")
     assert size.tokens == counted_size(session.tree, context, profile)
     assert size.tokens == counted_before - 2 * (500 - NOTE)
     session.user()

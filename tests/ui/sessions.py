@@ -56,6 +56,7 @@ class MemoryDocument:
     counting = PROFILES["explorer"]
     weights_for = OpenedSession.weights_for
     entry_tokens = OpenedSession.entry_tokens
+    shown_tokens = OpenedSession.shown_tokens
     counted_by = OpenedSession.counted_by
     sizes_around = OpenedSession.sizes_around
     context_size = OpenedSession.context_size

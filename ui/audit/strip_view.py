@@ -70,10 +70,10 @@ def scale_of(strip: Strip) -> array[float]:
     view = strip.found.view
     if not len(view):
         return array("d", [0.0, 1.0])
-    least = max(1.0, sum(view.weights) / len(view) / LEAST_SHARE)
+    least = max(1.0, sum(view.sizes) / len(view) / LEAST_SHARE)
     widths = [
         (weight if weight > least else least) if sent else 0.0
-        for weight, sent in zip(view.weights, view.sent, strict=True)
+        for weight, sent in zip(view.sizes, view.sent, strict=True)
     ]
     whole = sum(widths) or 1.0
     return array("d", accumulate([width / whole for width in widths], initial=0.0))

@@ -194,7 +194,7 @@ class AutomaticLine(QObject):
         elif ended.cancelled:
             self._state.say("The compaction was cancelled; nothing was changed.")
         elif not self._has_news():
-            figures = f"{short(ended.tokens_before)} → {short(ended.tokens_after)} tokens"
+            figures = f"entries {short(ended.tokens_before)} → {short(ended.tokens_after)} tokens"
             self._offer(f"Compacted ({TRIGGERS[ended.trigger]}): {figures}.", ended.entry)
 
     def _has_news(self) -> bool:

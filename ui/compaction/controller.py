@@ -53,7 +53,7 @@ class CompactionController(QObject):
         window.map.selection_changed.connect(panel.show_entry)
         window.map.cut_dragged.connect(panel.set_cut)
         window.map.cut_dropped.connect(self._cut_dropped)
-        state.document_changed.connect(self.stop)
+        state.document_changed.connect(self._leave)
         state.fillers.append(self._document_changed)
         state.settings_changed.connect(lambda: panel.set_rules(state.profile, state.settings))
         state.models_changed.connect(self.show_models)
@@ -93,6 +93,13 @@ class CompactionController(QObject):
         for draft, text in self._panel.texts():
             if isinstance(draft, Draft) and text != draft.summary:
                 document.drafts.store_text(draft, text)
+
+    def _leave(self) -> None:
+        """Another document is shown: nothing of the last one is, until this one is previewed."""
+        self.stop()
+        if self._state.document is not self._shown:
+            self.keep_edits()
+            self._panel.leave()
 
     def _document_changed(self) -> None:
         self.keep_edits()
@@ -208,7 +215,6 @@ class CompactionController(QObject):
         state, panel = self._state, self._panel
         if state.document is None:
             return
-        before = state.document.counted_size(state.profile, draft.leaf)
         try:
             if leaving is None and draft.leaf != state.document.leaf:
                 raise ValueError("The leaf has moved meanwhile; look at the draft again.")
@@ -216,10 +222,8 @@ class CompactionController(QObject):
         except (ValueError, StoreError) as error:
             panel.commit_failed(str(error))
             return
-        await state.document.count_new()
-        now = state.document.context_size(state.profile)
-        before += now.beyond
-        panel.committed(entry, before, now.shown, -1 if leaving is None else leaving)
+        before, after = await state.document.counted_around(entry)
+        panel.committed(entry, before, after, -1 if leaving is None else leaving)
         state.select(entry)
         # The button that was pressed is gone; the map shows what came of it.
         state.window.map.setFocus()

@@ -61,8 +61,8 @@ class PartitionModel(EntryModel[int]):
         """Show another partition; rows that stay keep their place and selection."""
         self.use_session(tree, read)
         self.partition = shown
-        weights = shown.preparation.cuts.view.weights if shown is not None else array("i")
-        self._running = list(accumulate(reversed(weights)))
+        sizes = shown.preparation.cuts.view.sizes if shown is not None else array("i")
+        self._running = list(accumulate(reversed(sizes)))
         self._running.reverse()
         self._fill()
 

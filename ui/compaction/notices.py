@@ -26,9 +26,9 @@ def committed(
     entry: int, tokens: tuple[int, int], others: int, undo: Callable[[], None], left: int = -1
 ) -> Notice:
     """The compaction is in the session; ``others`` drafts were put aside for it. ``tokens``:
-    before and after; ``left``: the leaf that was left for it, or -1."""
+    of the entries before and after; ``left``: the leaf that was left for it, or -1."""
     before, after = tokens
-    sizes = f": {short(before)} → {short(after)}" if before else ""
+    sizes = f": entries {short(before)} → {short(after)} tokens" if before else ""
     safe = "Everything that it tells of stays in the session."
     if others > 0:
         safe += f" {count(others, 'other draft')} put aside."
@@ -42,7 +42,7 @@ def happened(why: str, entry: int, before: int, after: int, undo: Callable[[], N
     """A compaction that nobody reviewed is in the session."""
     return Notice(
         "done",
-        f"Compacted ({why}) as #{entry}: {short(before)} → {short(after)} tokens.",
+        f"Compacted ({why}) as #{entry}: entries {short(before)} → {short(after)} tokens.",
         "Everything that it tells of stays in the session.",
         action="Undo and go on",
         on_action=undo,

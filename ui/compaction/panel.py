@@ -135,7 +135,9 @@ class CompactionPanel(QWidget):
             "compaction", "No session is open", "Open a session to see what a compaction of it "
             "would summarize and what it would keep.", parent=self._pages,
         )  # fmt: skip
-        for page in (self.empty, self.setup):
+        self.blank = QWidget(self._pages)
+        """Between two documents."""
+        for page in (self.empty, self.blank, self.setup):
             self._pages.addWidget(page)
         column = column_in(self, 0)
         column.addWidget(self.automatic)
@@ -211,6 +213,11 @@ class CompactionPanel(QWidget):
     def partition(self) -> Partition | None:
         """What is shown."""
         return self._shown
+
+    def leave(self) -> None:
+        """Show nothing until another document is set."""
+        self.set_document(None)
+        self._pages.setCurrentWidget(self.blank)
 
     def set_document(self, document: Document | None) -> None:
         """Preview a compaction of a document at its leaf."""

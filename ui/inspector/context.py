@@ -172,12 +172,6 @@ class ContextModel(EntryModel[int]):
         """Show what a request was found to hold of the context, once its entries were read."""
         assert self._context is not None
         self._sent = sent
-        taken = dict.fromkeys(self._context.messages, 0)
-        for message, tokens in zip(sent.messages, sent.tokens, strict=True):
-            if message.source in taken:
-                taken[message.source] += tokens
-        self._counted = [taken[entry] for entry in self._context.messages]
-        self._running = list(accumulate(self._counted))
         self._fill()
 
     def clear(self) -> None:
@@ -243,7 +237,7 @@ class ContextModel(EntryModel[int]):
         kind, entry = self._kind(at), self._entry(at)
         name = f"#{entry}, {role_name(kind, self._flags(at))}"
         if why := self._unsent(at):
-            return f"{name}, not sent: {line}\n{why}"
+            return f"{name}, not sent: {line} ({full(self._counted[at])} tokens)\n{why}"
         changed = self._sent.changed.get(entry) if self._sent is not None else None
         return (
             f"{name}, sent as {role_sent(kind)}: "
@@ -388,8 +382,8 @@ class ContextPane(QWidget):
         size = document.context_size(self._profile, context.leaf)
         shares = self.model.shares()
         summed = sum(share.tokens for share in shares)
-        if size.shown > summed:
-            shares.insert(0, beyond_share(size.shown - summed))
+        if beyond := size.beyond_of(summed):
+            shares.insert(0, beyond_share(beyond))
         self.bar.set_budget(shares, self._window, self._reserve)
         self.legend.set_shares(shares)
         is_ours = document.made_here(self._index)
@@ -405,6 +399,8 @@ class ContextPane(QWidget):
         sent, parts = self.model.sent, [count(len(context.messages), "message")]
         if sent is not None:
             parts = [f"{count(len(sent.messages), 'message')} sent"]
+            if sent.sent_tokens != summed:
+                parts[0] += f" with {full(sent.sent_tokens)} tokens"
             parts += [f"{full(len(sent.unsent))} not sent"] if sent.unsent else []
         if summed != size.shown:
             figure = full(summed)

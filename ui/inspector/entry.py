@@ -172,12 +172,13 @@ class EntryHeader(QWidget):
     @staticmethod
     def _facts(document: Document, index: int) -> list[str]:
         columns, is_ours = document.tree.columns, document.made_here(index)
-        tokens, source = document.entry_tokens(index), document.counted_by
+        tokens, source = document.shown_tokens(index), document.counted_by
         counted = weight_known(source == "tokenizer")
         figure = full(tokens) if is_ours else marked(full(tokens), counted)
-        parts = [
-            moment(columns.time[index]) or f"time {NOT_RECORDED}", f"{figure} tokens ({source})"
-        ]  # fmt: skip
+        taken = f"{figure} tokens ({source})"
+        if (recorded := document.entry_tokens(index)) != tokens:
+            taken += f", recorded with {full(recorded)}"
+        parts = [moment(columns.time[index]) or f"time {NOT_RECORDED}", taken]
         if columns.usage[index] > 0:
             parts.append(f"context {full(columns.usage[index])} (provider)")
         if columns.model[index]:

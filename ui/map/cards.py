@@ -232,7 +232,7 @@ def _bars(canvas: Canvas, cards: list[_Card]) -> None:
     if not geometry.has_bars:
         return
     height, width = geometry.px(5), geometry.bar_width
-    weights, sent_tokens = canvas.model.weights, canvas.model.sent_tokens
+    sizes = canvas.model.sizes
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(inks.theme.line)
     fills: dict[tuple[str, bool], list[QRectF]] = {}
@@ -240,12 +240,12 @@ def _bars(canvas: Canvas, cards: list[_Card]) -> None:
         rect = QRectF(geometry.bar_left, round(card.middle - height / 2), width, height)
         if card.is_pruned or card.mark == "omit":
             texture = PRUNED if card.is_pruned else OMITTED
-            _gone_bar(canvas, rect, bar_share(weights[card.entry]), texture)
+            _gone_bar(canvas, rect, bar_share(sizes.in_place(card.entry)), texture)
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(inks.theme.line)
         else:
             painter.drawRoundedRect(rect, height / 2, height / 2)
-        share = bar_share(sent_tokens(card.entry))
+        share = 0.0 if card.mark == "omit" else bar_share(sizes[card.entry])
         if share > 0:
             rect.setWidth(max(height, width * share))
             fills.setdefault((card.token, card.faded), []).append(rect)
@@ -275,14 +275,14 @@ def _gone_bar(canvas: Canvas, rect: QRectF, share: float, verdict: int) -> None:
 
 def _numbers(canvas: Canvas, cards: list[_Card]) -> None:
     geometry, inks, painter = canvas.geometry, canvas.inks, canvas.painter
-    sent_tokens = canvas.model.sent_tokens
+    sizes = canvas.model.sizes
     painter.setFont(inks.mono)
     painter.setPen(inks.theme.dim)
     width, height = geometry.px(60), geometry.px(20)
     align = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
     for card in cards:
         box = QRectF(geometry.number_right - width, card.middle - height / 2, width, height)
-        painter.drawText(box, align, f"{sent_tokens(card.entry):,}")
+        painter.drawText(box, align, f"{sizes[card.entry]:,}")
 
 
 _SEARCHED = 4_000

@@ -1,5 +1,4 @@
-"""What a compaction entry folds away, the entries that other entries name by id, and what was
-pruned and edited on the way to the leaf."""
+"""What a compaction entry folds away, and the entries that other entries name by id."""
 
 from __future__ import annotations
 
@@ -11,10 +10,7 @@ from typing import NamedTuple
 
 from explorer.audit.provenance import Known
 from explorer.compaction.context_size import sizes_around
-from explorer.compaction.path_view import entry_tokens
 from explorer.session.columns import SessionColumns
-from explorer.session.edit_entries import NOTHING_PRUNED, PLAIN, Pruned, Shape
-from explorer.session.edits import pruned_at, shape_at
 from explorer.session.kinds import Kind
 from explorer.session.tree import Path, SessionTree
 from ui.audit.known import marked
@@ -192,34 +188,3 @@ def clock(time_ms: float, pattern: str = "%H:%M") -> str:
 def sized(before: int, after: int, known: Known) -> str:
     """A compaction's sizes: ``184.2k → 23.8k``, with marks where they are inferred."""
     return " → ".join(marked(short(size), known) for size in (before, after))
-
-
-class AtLeaf:
-    """Of one session."""
-
-    def __init__(self, tree: SessionTree) -> None:
-        self._tree = tree
-        self._pruned: tuple[int, Pruned] = (-1, NOTHING_PRUNED)
-        self._shape: tuple[int, Shape] = (-1, PLAIN)
-
-    def pruned(self, leaf: int) -> Pruned:
-        """The tool results that a note stands for."""
-        if self._pruned[0] != leaf:
-            self._pruned = leaf, pruned_at(self._tree, leaf)
-        return self._pruned[1]
-
-    def shape(self, leaf: int) -> Shape:
-        """What a person pinned and omitted."""
-        if self._shape[0] != leaf:
-            self._shape = leaf, shape_at(self._tree, leaf)
-        return self._shape[1]
-
-    def sent_tokens(self, leaf: int, entry: int, measured: Sequence[int] | None) -> int:
-        """Tokens of an entry as the model is sent it: a note's where it is pruned, none where it
-        is omitted."""
-        if entry in self.shape(leaf).omitted:
-            return 0
-        result = self.pruned(leaf).get(entry)
-        if result is not None:
-            return result.note_tokens
-        return entry_tokens(self._tree.columns, entry, measured)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Signal
 
+from explorer.compaction.entry_sizes import entry_sizes
 from explorer.session.columns import SessionColumns
 from explorer.session.tree import SessionTree
 from ui.map.folds import branch_links
@@ -44,6 +45,7 @@ def snapshot(columns: SessionColumns) -> SessionColumns:
         estimate=array("i", columns.estimate),
         ids=list(columns.ids),
         branches=dict(columns.branches),
+        user_images=dict(columns.user_images),
     )
 
 
@@ -55,7 +57,7 @@ def lay_out(order: LayoutOrder) -> LayoutResult:
     levels = LaneLevels(lanes)
     levels.prepare()
     groups = categories(order.columns)
-    sums = running_sums(order.columns.estimate)
+    sums = running_sums(entry_sizes(order.columns))
     return LayoutResult(skeleton, lanes, levels, groups, sums, links)
 
 

@@ -10,11 +10,11 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from explorer.compaction.entry_sizes import EntrySizes
 from explorer.session.edit_entries import Pruned, Shape
 from explorer.session.kinds import Kind
 from explorer.session.tree import SessionTree
 from ui.map.folds import (
-    AtLeaf,
     Fold,
     PathPlaces,
     branch_links,
@@ -25,7 +25,7 @@ from ui.map.folds import (
 from ui.map.layout import LaneLevels, Lanes, Samples, Skeleton, arrange
 from ui.map.layout_worker import LayoutOrder, LayoutResult, LayoutWorker, first_layout, snapshot
 from ui.map.row_texts import MadeHere, Previews, TextCache
-from ui.map.rows import KIND_CATEGORY, RowFilter, Rows, categories, counted, filter_mask
+from ui.map.rows import KIND_CATEGORY, RowFilter, Rows, categories, filter_mask
 
 AT_ONCE = 8_000
 """Entries up to which a layout is made on the window's thread (under 10 ms)."""
@@ -80,18 +80,18 @@ class MapModel(QObject):
         """Pairs of entries that are joined by a line, the earlier first."""
         self.partition: Any = None
         self.places = PathPlaces(tree.path(-1))
-        self.weights: Sequence[int] = tree.columns.estimate
+        self.sizes = EntrySizes(tree)
+        """Tokens of the entries."""
         self.groups = bytearray()
         self.skeleton = Skeleton(tree.columns.parent, len(tree))
         self.links: list[tuple[int, int]] = []
-        self.rows = Rows(self.groups, self.weights)
+        self.rows = Rows(self.groups, self.sizes.all)
         self._is_stale = False
         self._use(arrange(self.skeleton, -1))
         self.texts = TextCache(self, previews, made_here)
         self.is_complete = True
         self._rest_is_ordered = True
         self.is_open = False
-        self._at_leaf = AtLeaf(tree)
 
     # the session -----------------------------------------------------------------------------
 
@@ -110,6 +110,7 @@ class MapModel(QObject):
         self._clear(tree, previews, made_here)
         self.is_open = True
         self.leaf = self.selected = leaf
+        self.sizes.moved(leaf)
         self.labels = dict(labels)
         if len(tree) <= AT_ONCE:
             self.groups = categories(tree.columns)
@@ -157,17 +158,12 @@ class MapModel(QObject):
     @property
     def pruned(self) -> Pruned:
         """The tool results that a note stands for at the leaf."""
-        return self._at_leaf.pruned(self.leaf)
-
-    def sent_tokens(self, entry: int) -> int:
-        """Tokens of an entry as the model is sent it at the leaf: a note's where it is pruned, none
-        where it is omitted."""
-        return self._at_leaf.sent_tokens(self.leaf, entry, self.measured())
+        return self.sizes.pruned
 
     @property
     def shape(self) -> Shape:
         """What a person pinned and omitted, as it holds at the leaf."""
-        return self._at_leaf.shape(self.leaf)
+        return self.sizes.shape
 
     @property
     def lanes(self) -> Lanes:
@@ -198,8 +194,8 @@ class MapModel(QObject):
         self._take_in(len(self.groups))
         if (late or laid.lanes.leaf != self.leaf) and not self._prolong():
             self._is_stale = True
-        is_counted = self.weights is not self.tree.columns.estimate
-        self._build_rows(None if late or is_counted else laid.sums)
+        is_other = self.sizes.measured is not None or bool(self.sizes.changed)
+        self._build_rows(None if late or is_other else laid.sums)
         self.layout_changed.emit()
 
     def _take_in(self, first: int) -> None:
@@ -245,7 +241,7 @@ class MapModel(QObject):
                 mask = bytearray(both.to_bytes(len(mask), "little"))
         if sums is None and mask is None and self.rows.entries is None and self.rows.is_summed:
             sums = self.rows.sums if self.rows.count == len(self.groups) else None
-        self.rows = Rows(self.groups, self.weights, mask, sums if mask is None else None)
+        self.rows = Rows(self.groups, self.sizes.all, mask, sums if mask is None else None)
         self.samples = Samples(self.rows, self._lanes)
 
     # changes ---------------------------------------------------------------------------------
@@ -259,7 +255,6 @@ class MapModel(QObject):
             self.appended.emit(first, count)
             return
         self._take_in(first)
-        self._extend_weights(first)
         for entry in range(first, first + count):
             if self.rows.entries is None:
                 self.rows.append(entry)
@@ -274,13 +269,11 @@ class MapModel(QObject):
 
     def entries_changed(self, entries: Sequence[int]) -> None:
         """These entries say something else now; where they are stays."""
-        estimate = self.tree.columns.estimate
         for entry in entries:
             self.groups[entry : entry + 1] = categories(self.tree.columns, entry, entry + 1)
-            if isinstance(self.weights, array) and self.weights is not estimate:
-                self.weights[entry] = estimate[entry]
+        self.sizes.take_changed(entries)
         self.texts.forget(entries)
-        self._build_rows()
+        self._weigh_rows()
         self.marks_changed.emit()
 
     def _passes(self, entry: int) -> bool:
@@ -305,6 +298,8 @@ class MapModel(QObject):
         if leaf == self.leaf:
             return
         old, self.leaf = self.leaf, leaf
+        if self.sizes.moved(leaf):
+            self._weigh_rows()
         if not self.is_complete:
             self._order()
         elif not self._prolong():
@@ -343,7 +338,8 @@ class MapModel(QObject):
         """What a compaction entry summarized; None for other entries."""
         if compaction not in self.tree.columns.compactions:
             return None
-        return self.texts.fold(compaction, lambda entry: fold_of(self.tree, entry, self.measured()))
+        measured = self.sizes.measured
+        return self.texts.fold(compaction, lambda entry: fold_of(self.tree, entry, measured))
 
     # marks -----------------------------------------------------------------------------------
 
@@ -400,23 +396,15 @@ class MapModel(QObject):
 
     def set_weights(self, weights: Sequence[int] | None) -> None:
         """Tokens per entry by another counter; None goes back to the estimate."""
-        estimate = self.tree.columns.estimate
-        self.weights = estimate
-        if weights is not None:
-            self.weights = counted(weights)
-        self._extend_weights(0)
+        self.sizes = EntrySizes(self.tree, self.leaf, weights)
         self.texts.forget_folds()
-        self._build_rows()
+        self._weigh_rows()
         self.marks_changed.emit()
 
-    def measured(self) -> Sequence[int] | None:
-        """Tokens per entry by a tokenizer; None where they are estimated."""
-        return None if self.weights is self.tree.columns.estimate else self.weights
-
-    def _extend_weights(self, first: int) -> None:
-        estimate = self.tree.columns.estimate
-        if isinstance(self.weights, array) and self.weights is not estimate:
-            self.weights.extend(estimate[max(first, len(self.weights)) :])
+    def _weigh_rows(self) -> None:
+        """Rows whose entries take other tokens than before."""
+        self.rows = Rows(self.groups, self.sizes.all)
+        self._build_rows()
 
     def set_partition(self, partition: Any) -> None:
         self.partition = partition

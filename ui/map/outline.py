@@ -86,7 +86,7 @@ class OutlineModel(QAbstractTableModel):
             if role == Role.DisplayRole:
                 return _TITLES[section]
             if role == Role.ToolTipRole and section == TOKENS:
-                return reason("Tokens", weight_known(self._model.measured() is not None))
+                return reason("Tokens", weight_known(self._model.sizes.measured is not None))
             if role == Role.TextAlignmentRole:
                 left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
                 return _RIGHT if section in (NUMBER, TOKENS) else left
@@ -112,7 +112,7 @@ class OutlineModel(QAbstractTableModel):
         if column == ROLE:
             return role_name(columns.kind[entry], columns.flags[entry])
         if column == TOKENS:
-            return f"{self._model.sent_tokens(entry):,}"
+            return f"{self._model.sizes[entry]:,}"
         label = self._model.labels.get(entry)
         line = self._model.texts.line(entry)
         return f"{line}  [{label}]" if label else line

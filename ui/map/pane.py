@@ -389,11 +389,6 @@ class MapPane(QWidget):
         return self.model.selected
 
     @property
-    def weights(self) -> Sequence[int]:
-        """Tokens of each entry."""
-        return self.model.weights
-
-    @property
     def filter(self) -> RowFilter:
         """What is left out."""
         return self.model.filter

@@ -13,6 +13,7 @@ from explorer.audit.provenance import (
     time_known,
     weight_known,
 )
+from explorer.compaction.entry_sizes import EntrySizes
 from explorer.session.edit_entries import Pruned, Shape
 from explorer.session.kinds import Kind
 from explorer.session.text import legible
@@ -38,6 +39,7 @@ class RowSource(Protocol):
     labels: dict[int, str]
     started: dict[int, str]
     partition: Any
+    sizes: EntrySizes
 
     @property
     def lanes(self) -> Lanes: ...
@@ -47,9 +49,7 @@ class RowSource(Protocol):
     def shape(self) -> Shape: ...
     def fold(self, compaction: int) -> Fold | None: ...
     def is_hit(self, entry: int) -> bool: ...
-    def measured(self) -> Sequence[int] | None: ...
     def origin_of(self, summary: int) -> int: ...
-    def sent_tokens(self, entry: int) -> int: ...
 
 
 class TextCache:
@@ -160,7 +160,7 @@ class TextCache:
         parts = [f"{name[:1].upper()}{name[1:]}, entry {entry}"]
         if text := self.line(entry):
             parts.append(spoken(text) if columns.kind[entry] == Kind.COMPACTION else text)
-        parts.append(f"{self._model.sent_tokens(entry):,} tokens")
+        parts.append(f"{self._model.sizes[entry]:,} tokens")
         parts += self._notes(entry)
         return ". ".join(part.rstrip(".") for part in parts) + "."
 
@@ -192,7 +192,7 @@ class TextCache:
         name = role_name(columns.kind[entry], columns.flags[entry])
         lines = [f"#{entry} · {columns.ids[entry]} · {name}"]
         moment = self.moment(entry)
-        tokens = f"{self._model.sent_tokens(entry):,} tokens"
+        tokens = f"{self._model.sizes[entry]:,} tokens"
         if columns.usage[entry] > 0:
             tokens += f" · {columns.usage[entry]:,} in the context, by the provider"
         lines.append(f"{moment} · {tokens}")
@@ -214,7 +214,7 @@ class TextCache:
     def _reasons(self, entry: int) -> list[str]:
         """How the figures of an entry are known, where they are not simply recorded."""
         model, columns = self._model, self._model.tree.columns
-        known = {"Tokens": weight_known(model.measured() is not None)}
+        known = {"Tokens": weight_known(model.sizes.measured is not None)}
         if columns.kind[entry] == Kind.ASSISTANT:
             known["Model"] = model_known(model.tree, entry)
         elif columns.kind[entry] == Kind.COMPACTION:

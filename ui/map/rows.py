@@ -1,27 +1,17 @@
 """The rows that are shown: which entries a filter and the folds leave, what each is made of, and
-the tokens of each as counted so far."""
+the tokens before each."""
 
 from __future__ import annotations
 
 import sys
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import IntEnum
 from itertools import accumulate, compress
 
 from explorer.session.columns import SessionColumns
 from explorer.session.kinds import METADATA_KINDS, Flag, Kind
-
-
-def counted(weights: Sequence[int]) -> array[int]:
-    """Those up to the last entry that is counted; entries that are not are -1."""
-    found = array("i", weights)
-    at = len(found)
-    while at and found[at - 1] < 0:
-        at -= 1
-    del found[at:]
-    return found
 
 
 class RowCategory(IntEnum):
@@ -127,19 +117,19 @@ def _number(column: bytes | bytearray) -> int:
 class Rows:
     """The shown entries in order."""
 
-    __slots__ = ("_sums", "_weights", "categories", "count", "entries")
+    __slots__ = ("_sizes", "_sums", "categories", "count", "entries")
 
     def __init__(
         self,
         groups: bytearray,
-        weights: Sequence[int],
+        sizes: Callable[[], Sequence[int]],
         mask: bytearray | None = None,
         sums: array[int] | None = None,
     ) -> None:
-        """``weights``: tokens of every entry; ``mask``: 1 for every entry to show, None for all;
-        ``sums``: what the property of that name would work out."""
+        """``sizes``: gives the tokens of every entry; ``mask``: 1 for every entry to show, None
+        for all; ``sums``: what the property of that name would work out."""
         self.entries: array[int] | None = None
-        self._weights = weights
+        self._sizes = sizes
         self._sums = sums
         if mask is None:
             self.categories = groups
@@ -171,16 +161,15 @@ class Rows:
             self.entries.append(entry)
         self.count += 1
         if self._sums is not None:
-            self._sums.append(self._sums[-1] + self._weights[entry])
+            self._sums.append(self._sums[-1] + self._sizes()[entry])
 
     @property
     def sums(self) -> array[int]:
         """Tokens of all rows before a row; one more value than rows."""
         if self._sums is None:
-            weights: Iterable[int] = self._weights
-            if self.entries is not None:
-                weights = map(self._weights.__getitem__, self.entries)
-            self._sums = running_sums(weights)
+            sizes = self._sizes()
+            shown = sizes if self.entries is None else map(sizes.__getitem__, self.entries)
+            self._sums = running_sums(shown)
         return self._sums
 
     @property

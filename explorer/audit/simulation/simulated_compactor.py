@@ -213,7 +213,7 @@ class SimulatedCompactor:
         plan = pruner.plan(context.end, context.start, needed)
         if not plan.results:
             return False
-        before = context.counted
+        before = context.shown
         notes = {
             self.track.position(result.entry): (
                 result.tokens,
@@ -233,7 +233,7 @@ class SimulatedCompactor:
             PrunedThen(
                 plan.reason, len(self.meter.requests), self.entry, self.turn,
                 tuple(self.track.entries[at] for at in notes), plan.saved, before,
-                context.counted,
+                context.shown,
             )
         )  # fmt: skip
         return True
@@ -269,7 +269,7 @@ class SimulatedCompactor:
     ) -> None:
         """A summary takes the place of what is before a position. ``split_turn``: the turn that the
         cut falls into; 0 where it falls between turns."""
-        context, before, happened = self.context, self.context.counted, self.happened
+        context, before, happened = self.context, self.context.shown, self.happened
         user_tokens = self.profile.keep_user_tokens
         made = MadeCompaction(context.end, kept, planned.summary, user_tokens)
         self._made.all.append(made)
@@ -288,7 +288,7 @@ class SimulatedCompactor:
                 first_kept=self.track.entries[kept] if is_kept else -1,
                 split_turn=split_turn if is_kept else 0,
                 before=before,
-                after=context.counted,
+                after=context.shown,
                 **planned._asdict(),
             )
         )
@@ -323,7 +323,7 @@ class _Attempt:
                 return self._compactor.preview(self._overlay)
             case Summarize(shown):
                 self._shown = shown
-                previous = shown.preparation.cuts.view.summary_weight
+                previous = shown.preparation.cuts.view.summary_size
                 self._summary, self._assumed = self._compactor.summary_size(
                     previous,
                     shown.tokens[Verdict.TO_SUMMARIZE] - previous,

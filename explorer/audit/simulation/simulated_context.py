@@ -10,11 +10,11 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Sequence
-from itertools import accumulate
+from itertools import accumulate, compress
 from typing import NamedTuple
 
 from explorer.audit.simulation.track import Track
-from explorer.compaction.path_view import USER_IMAGE_TOKENS
+from explorer.compaction.path_view import SENT, USER_IMAGE_TOKENS, entry_tokens
 from explorer.compaction.profile import Profile
 from explorer.compaction.pruning import PruningPlan, ToolResults, prune_note
 from explorer.session.context import context_at, is_unsent_reply, sent_tokens
@@ -34,7 +34,7 @@ class TrackWeights:
         """``weights``: by recorded entry, see ``Known``."""
         self.measured: array[int] | None = None
         values = array("i", track.estimate)
-        if weights is not None and profile.weights == "sent":
+        if weights is not None and profile.weights == SENT:
             self.measured = array("i", (weights[entry] for entry in track.entries))
             pairs = zip(self.measured, track.estimate, strict=True)
             values = array("i", (count if count >= 0 else guess for count, guess in pairs))
@@ -44,19 +44,29 @@ class TrackWeights:
             elif kind == Kind.OTHER_ROLE or (
                 kind in (Kind.BASH_EXECUTION, Kind.PYTHON_EXECUTION) and track.flags[at] & _EXCLUDED
             ):
-                values[at] = 0 if profile.weights == "sent" else values[at]
+                values[at] = 0 if profile.weights == SENT else values[at]
         self.written = array("i", values)
         """What each entry took to write, whether or not it is sent again."""
-        if profile.weights == "sent":
+        if profile.weights == SENT:
             for at, entry in enumerate(track.entries):
                 if is_unsent_reply(track.tree.columns, entry):
                     values[at] = 0
-        if profile.weights == "sent" and self.measured is None:
+        if profile.weights == SENT and self.measured is None:
             for at, images in track.rare.user_images.items():
                 values[at] += USER_IMAGE_TOKENS * images
         self.values = values
+        self.more = self._shown_more(track, profile)
+        """What entries take more, or less, as they are shown everywhere, by position."""
         self.sums = array("q", accumulate(values, initial=0))
         """Tokens of all entries before a position; one value more than there are positions."""
+
+    def _shown_more(self, track: Track, profile: Profile) -> dict[int, int]:
+        if profile.weights == SENT:
+            return {}
+        columns, values = track.tree.columns, self.values
+        pairs = ((at, entry_tokens(columns, entry)) for at, entry in enumerate(track.entries))
+        found = {at: size - values[at] for at, size in pairs if size != values[at]}
+        return {at: more for at, more in found.items() if track.kinds[at] != Kind.COMPACTION}
 
     def between(self, start: int, stop: int) -> int:
         """Tokens of the entries from ``start`` to before ``stop``."""
@@ -103,6 +113,16 @@ class RunningContext:
         """Tokens of its entries, whatever a provider reported."""
         apart = self.summary + self.again - self._less
         return apart + self._sums[self.end] - self._sums[self.start]
+
+    @property
+    def shown(self) -> int:
+        """Tokens of its entries as they are shown everywhere, whatever the rules count."""
+        more = self._weighed.more
+        if not more:
+            return self.counted
+        gone = {at for at, less in self._notes if less >= self._weighed.values[at]}
+        inside = (self.start <= at < self.end and at not in gone for at in more)
+        return self.counted + sum(compress(more.values(), inside))
 
     @property
     def size(self) -> int:

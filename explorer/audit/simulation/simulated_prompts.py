@@ -7,7 +7,7 @@ are performed on the walk's columns.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from explorer.audit.simulation.result import CompactionCause
 from explorer.audit.simulation.simulated_compactor import Planned, SimulatedCompactor
@@ -33,6 +33,14 @@ class _Draw:
 
     def random(self) -> float:
         return self.value
+
+
+class RenderedMessages(NamedTuple):
+    """The messages of a prompt."""
+
+    tokens: int
+    is_shortened: bool
+    """The oldest were left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +73,8 @@ class Prompts:
         self._limit = result_limit(window, policy.result_share)
         self._prompts = BudgetedPrompts(self, self._draws)
         self._pending: _Pending | None = None
-        self._shortened: int | None = None
-        """To how many tokens the last prompt was shortened."""
-        self._last = -1
-        """Tokens of the last prompt's messages."""
+        self._last = RenderedMessages(-1, False)
+        """The last prompt."""
         self._turns: list[Turn] = []
         self._end = 0
         """Positions that are in the turns."""
@@ -141,21 +147,20 @@ class Prompts:
 
     # what is sent ------------------------------------------------------------------------------
 
-    def send(self) -> int | None:
-        """Make the next prompt; to how many tokens its messages were shortened, None for not at
-        all."""
+    def send(self) -> RenderedMessages:
+        """Make the next prompt."""
         self._go_on()
         requests = len(self._compactor.meter.requests)
         if self._pending is not None and requests >= self._pending.ready_at:
             self._finish()
         run(self._prompts.prompt(), self._perform)
-        return self._shortened
+        return self._last
 
     def _perform(self, step: Any) -> Any:
         """Perform a step of a procedure."""
         match step:
             case machine.Prepare():
-                return self.budget.ratio(self._last) if self._last >= 0 else None
+                return self.budget.ratio(self._last.tokens) if self._last.tokens >= 0 else None
             case machine.Render(shortens):
                 return self._render(shortens)
             case machine.SummarizeNow():
@@ -177,9 +182,9 @@ class Prompts:
         tokens, most = self._tokens(), self.budget.messages
         if tokens > most and not shortens:
             return None
-        self._last, self._shortened = min(tokens, most), most if tokens > most else None
+        self._last = RenderedMessages(min(tokens, most), tokens > most)
         current = ConversationTurns(None, tuple(self._turns[-1:]))
-        return machine.Sent(self.budget.ratio(self._last), current.is_warm)
+        return machine.Sent(self.budget.ratio(self._last.tokens), current.is_warm)
 
     def _summarize_now(self) -> bool:
         part = part_before_request(self._conversation())

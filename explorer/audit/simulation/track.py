@@ -129,7 +129,7 @@ def track_of(tree: SessionTree, leaf: int, leaves_out: Leaves | None = None) -> 
         requests=requests,
         turn=array("i", accumulate(kinds.translate(_TURNS))),
         messages=array("i", accumulate(kinds.translate(_CONTEXT), initial=0)),
-        changed=_changed(tree, leaf),
+        changed=first_change(tree, leaf),
         rare=Rare(
             _by_position(where, columns.user_images),
             _by_position(where, columns.branches),
@@ -219,7 +219,9 @@ def _before(messages: bytes, at: int) -> int:
     return at
 
 
-def _changed(tree: SessionTree, leaf: int) -> int:
+def first_change(tree: SessionTree, leaf: int) -> int:
+    """The first entry of a path that changed the context otherwise than by growing, see ``Track``;
+    beyond the last entry where none did."""
     kinds, columns = tree.columns.kind, tree.columns
     marked = selector({Kind.COMPACTION, Kind.RESET_BOUNDARY})
     path = tree.path(leaf)

@@ -100,22 +100,29 @@ class _Walk:
 
     def _ask(self, at: int) -> None:
         """The request that the reply at a position answers, after room was made for it."""
-        limit = self._prompts.send() if self._prompts is not None else None
-        prompt, mark = self._prompt(at, limit)
+        prompt, mark = self._sent(at)
         window = self._compactor.limits.window
         if prompt > window:
             if self._compactor.make_room():
-                prompt, mark = self._prompt(at, limit)
+                prompt, mark = self._sent(at)
             if prompt > window:
                 mark |= _TOO_LARGE
         self._went_out(at, prompt, mark)
 
-    def _prompt(self, at: int, limit: int | None = None) -> tuple[int, int]:
-        """Tokens of the prompt as a provider counts it, and its marks. ``limit``:
-        to how many tokens its messages were shortened, None for not at all."""
+    def _sent(self, at: int) -> tuple[int, int]:
+        """The prompt of a request as it goes out; see ``_prompt``."""
+        if self._prompts is None:
+            return self._prompt(at)
+        sent = self._prompts.send()
+        prompt, mark = self._prompt(at, sent.tokens)
+        return prompt, mark | _SHORTENED if sent.is_shortened else mark
+
+    def _prompt(self, at: int, rendered: int | None = None) -> tuple[int, int]:
+        """Tokens of the prompt as a provider counts it, and its marks. ``rendered``: what its
+        messages take within a budget; None: they are the context's entries."""
         track, compactor = self._past.track, self._compactor
         context, entry = compactor.context, track.entries[at]
-        mark = _NONE if limit is None else _SHORTENED
+        mark = _NONE
         known = self._known.get(entry) if self._known else None
         if known is not None:
             return known.prompt, mark | _EXACT
@@ -124,7 +131,7 @@ class _Walk:
             overhead = track.usage[at] - compactor.weighed.written[at]
             if overhead > 0:
                 return overhead, mark | _EXACT
-        return compactor.measure.prompt(context.counted if limit is None else limit), mark
+        return compactor.measure.prompt(context.counted if rendered is None else rendered), mark
 
     def _went_out(self, at: int, prompt: int, mark: int) -> None:
         track, compactor = self._past.track, self._compactor

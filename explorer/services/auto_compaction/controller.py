@@ -58,7 +58,13 @@ class AutomaticCompaction:
     ``rules`` is asked at every decision. Implements ``ContextPort`` for turns of the agent.
     """
 
-    def __init__(self, document: Document, rules: Callable[[], EffectiveRules]) -> None:
+    def __init__(
+        self,
+        document: Document,
+        rules: Callable[[], EffectiveRules],
+        beside: Callable[[], int | None] = lambda: None,
+    ) -> None:
+        """``beside``: what requests take beside the conversation; see ``prepare_prompt``."""
         self._document = document
         self._rules = rules
         self._requested: str | None = None
@@ -74,7 +80,7 @@ class AutomaticCompaction:
         self._manual: Running | None = None
         """A compaction that the prompt gate makes on the user's order."""
         self.prompts = PromptGate(
-            document, rules, guards=self._guards, confirmation=self.confirmation
+            document, rules, guards=self._guards, confirmation=self.confirmation, beside=beside
         )
         self._unsubscribe: Callable[[], None] | None = document.hub.subscribe(self._on_change)
 

@@ -97,22 +97,27 @@ def prepare_prompt(
     outgoing: Outgoing,
     window: int,
     words: CopilotWords,
+    beside: int | None = None,
 ) -> PreparedPrompt:
     """Read what the prompt at the leaf is made of. Blocks: payloads are read and texts counted.
 
-    Raises ValueError for an invalid threshold (A46).
+    ``beside``: tokens of what goes out beside the conversation, system prompt and tools, where
+    these are not at hand; None: those of ``outgoing``. Raises ValueError for an invalid threshold
+    (A46).
     """
     policy = profile.prompt_budget or PromptBudget()
 
     def count(text: str) -> int:
         return document.count_text(text, profile)
 
-    taken = tool_tokens(document, outgoing.tools, profile)
+    system, taken = "", beside
+    if taken is None:
+        system, taken = outgoing.system, tool_tokens(document, outgoing.tools, profile)
     conversation = read_conversation(document, profile)
     concerned = {quirk.rule for quirk in quirks_of(outgoing.model, "conversation")}
     reminder = words.keep_going if continue_reminder in concerned else ""
     prompt = AgentPrompt(
-        outgoing.system,
+        system,
         count,
         result_limit(window, policy.result_share),
         policy.result_head,

@@ -112,6 +112,7 @@ class PromptGate:
     """Every prompt of one session's agent passes it. All methods belong to the document's thread.
 
     ``rules`` is asked at every decision; ``guards`` and ``confirmation`` may hold summaries back.
+    ``beside``: see ``prepare_prompt``.
     """
 
     def __init__(
@@ -121,8 +122,10 @@ class PromptGate:
         random: Draws | None = None,
         guards: StoredGuards | None = None,
         confirmation: Confirmation | None = None,
+        beside: Callable[[], int | None] = lambda: None,
     ) -> None:
         self._document = document
+        self._beside = beside
         self._guards = guards
         self._confirmation = confirmation
         self._last: Outgoing | None = None
@@ -236,8 +239,9 @@ class PromptGate:
         rules = self._rules()
         window = rules.limits(self._document.client.info(outgoing.model).window).window
         return await asyncio.to_thread(
-            prepare_prompt, self._document, rules.profile, outgoing, window, self._words
-        )
+            prepare_prompt, self._document, rules.profile, outgoing, window, self._words,
+            self._beside(),
+        )  # fmt: skip
 
     async def _render(self, prepared: PreparedPrompt, shortens: bool) -> Sent | None:
         """Render the prompt that is sent next; None when it does not fit. ``shortens``: the oldest
@@ -388,7 +392,7 @@ class PromptGate:
 
         Raises ValueError when the session went on from another entry or was compacted since.
         """
-        document, profile = self._document, self._rules().profile
+        document = self._document
         context = document.context()
         position = context.path.position(last_entry)
         newer = context.path.position(context.compaction) if context.compaction >= 0 else -1
@@ -402,11 +406,10 @@ class PromptGate:
             raise ValueError(problem)
         ids, path = document.tree.columns.ids, context.path
         first_kept = ids[path[position + 1]] if position + 1 < len(path) else ""
-        before = document.counted_size(profile)
         now = replace(draft, leaf=document.leaf, at_leaf=True, first_kept_id=first_kept)
         entry = await document.compaction.commit(now, text)
-        after = document.counted_size(profile)
-        document.hub.publish(CompactionEnded(document.key, trigger, entry, before, after))
+        sizes = await document.counted_around(entry)
+        document.hub.publish(CompactionEnded(document.key, trigger, entry).sized(sizes))
         return entry
 
     async def _summarize(
@@ -425,7 +428,7 @@ class PromptGate:
         tokens, window = document.counted_size(rules.profile), prepared.budget.window
         writer = rules.prompt_summary_model(outgoing.model)
         document.hub.publish(CompactionStarted(document.key, trigger, tokens, window, model=writer))
-        ended = CompactionEnded(document.key, trigger, tokens_before=tokens)
+        ended = CompactionEnded(document.key, trigger)
         try:
             asked = SummarizedPrompt(document, rules, prepared, outgoing, self._words).at_once(
                 part, instructions, {"trigger": trigger}

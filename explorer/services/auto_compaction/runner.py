@@ -99,8 +99,7 @@ class CompactionRunner:
         Never raises what a summary can fail with: that is in the result's ``problem``.
         """
         document = self._document
-        before = document.counted_size(rules.profile)
-        ended = CompactionEnded(document.key, trigger, tokens_before=before, retry=retry)
+        ended = CompactionEnded(document.key, trigger, retry=retry)
         cut: int | None = None
         if trigger in AUTOMATIC and rules.ask_first and self._confirmation.attended:
             try:
@@ -114,10 +113,10 @@ class CompactionRunner:
             if isinstance(answer, MadeByHand):
                 # The window published that compaction already.
                 rules = self._rules()
-                after = document.counted_size(rules.profile)
                 self._guards.note_step(-1)
                 self._guards.now = self._guards.now.reset()
-                return replace(ended, entry=answer.entry, tokens_after=after)
+                ended = replace(ended, entry=answer.entry)
+                return ended.sized(await document.counted_around(answer.entry))
             # The user may have changed the rules while the question waited (A12).
             rules = self._rules()
             instructions = answer.instructions or rules.instructions
@@ -126,7 +125,7 @@ class CompactionRunner:
 
     def _question(self, trigger: Trigger, model: str, rules: EffectiveRules) -> CompactionQuestion:
         now = self._limits(model, rules)
-        tokens = self._document.context_size(rules.profile).tokens
+        tokens = self._document.context_size(rules.profile).shown
         return CompactionQuestion(
             "overflow" if trigger == "overflow" else "threshold", tokens, now.window, now.threshold
         )
@@ -157,9 +156,9 @@ class CompactionRunner:
             watched = WatchedDocument(document, lambda: rules, self._guards, model)
             outcome = await run_async(Automatic(watched).compaction(trigger), perform)
             if outcome.done:
-                after = document.counted_size(rules.profile)
-                ended = replace(ended, entry=attempt.entry, tokens_after=after)
+                ended = replace(ended, entry=attempt.entry)
                 self._guards.note_step(attempt.entry if trigger in AUTOMATIC else -1)
+                ended = ended.sized(await document.counted_around(attempt.entry))
             else:
                 ended = replace(ended, problem=_failed(trigger, outcome.problem))
         except Cancelled:
@@ -193,7 +192,7 @@ class CompactionRunner:
         """Publish that a compaction begins."""
         document, made = self._document, shown.preparation
         purposes = tuple(purposes_of(made)) if isinstance(made, Preparation) else ("history",)
-        tokens, window = document.context_size(rules.profile).tokens, self._limits(model, rules)[0]
+        tokens, window = document.context_size(rules.profile).shown, self._limits(model, rules)[0]
         self.running = Running(trigger, tokens, window)
         document.hub.publish(
             CompactionStarted(document.key, trigger, tokens, window, retry, order.model, purposes)

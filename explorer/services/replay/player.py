@@ -19,6 +19,7 @@ from explorer.agent.prompt import UserPrompt
 from explorer.agent.tools.port import ToolOutcome
 from explorer.audit.simulation import Policy, past_of
 from explorer.audit.simulation.measurement import Measure
+from explorer.audit.simulation.track import first_change
 from explorer.compaction.context_size import counted_size
 from explorer.models.client import (
     EXTRACTIVE,
@@ -319,17 +320,16 @@ class Player:
         self.target = target
         self.pace = pace or Pace()
         self.model = model_of(play.document)
-        self.automatic = AutomaticCompaction(target, lambda: rules_of_play(rules()))
+        self.automatic = AutomaticCompaction(
+            target, lambda: rules_of_play(rules()), lambda: self._measure.beyond
+        )
         self.position = 0
         """Steps that were played, or left out since they cannot be."""
         self._on_pause = on_pause
         self._window = window
-        tree = play.document.tree
-        self._was_changed = any(
-            entry in tree.columns.compactions or entry in tree.columns.prunes
-            for entry in tree.path(play.leaf)
-        )
-        """The recording was compacted or pruned: its later reports are of other contexts."""
+        self._changed = first_change(play.document.tree, play.leaf)
+        """From there on the recording's reports are of other contexts than are played."""
+        self._playing: Scene | None = None
         self._entry_map = EntryMap(play.document.tree, target.tree)
         self._answers = RecordedModel(self.pace, window, self._prompt_tokens, self._recovers)
         self._measure = Measure()
@@ -354,16 +354,25 @@ class Player:
     def _prompt_tokens(self, reply: AssistantMessage) -> int:
         """As a walk without a model counts it (``what-if``): what was reported, while the context
         is the recorded one; then by the line through all reports of the session."""
-        context = self.target.context()
+        context, prompts = self.target.context(), self.automatic.prompts
         is_recorded = context.compaction < 0 and not (
             context.pruned or context.again or context.omitted
         )
-        if is_recorded and reply.usage is not None and not self._was_changed:
+        if is_recorded and reply.usage is not None and self._next_reply < self._changed:
             reported = reply.usage.context - estimate_message(reply)
             if reported > 0:
                 return reported
+        if prompts.is_active and prompts.rendering is not None:
+            return self._measure.prompt(prompts.rendering.tokens)
         counted = counted_size(self.target.tree, context, self.automatic.rules.profile)
         return self._measure.prompt(counted)
+
+    @property
+    def _next_reply(self) -> int:
+        """The recorded reply that is played next."""
+        replies = self._playing.replies if self._playing is not None else ()
+        left = self._answers.left
+        return replies[len(replies) - left].entry if 0 < left <= len(replies) else -1
 
     def step(self) -> None:
         """Replay to the next message that is not a reply, and pause there."""
@@ -410,6 +419,7 @@ class Player:
         self, scene: Scene, cancel: CancelToken, on_event: Callable[[TurnEvent], None]
     ) -> str:
         """Play one scene; what went wrong, as a sentence, empty for nothing."""
+        self._playing = scene
         replies = self.play.replies(scene.replies)
         self._answers.load(replies)
         answers = [self.play.answers(step.entry) for step in scene.replies]

@@ -28,14 +28,15 @@ def test_replies_that_only_call_tools_count_as_tools() -> None:
 
 
 def test_rows_without_a_mask_are_the_entries() -> None:
-    rows = Rows(bytearray(range(5)), array("i", [10, 20, 30, 40, 50]))
+    rows = Rows(bytearray(range(5)), lambda: array("i", [10, 20, 30, 40, 50]))
     assert [rows.entry(row) for row in range(rows.count)] == [0, 1, 2, 3, 4]
     assert rows.row(3) == 3 and rows.row(9) == -1 and rows.row(-1) == -1
     assert list(rows.sums) == [0, 10, 30, 60, 100, 150]
 
 
 def test_masked_rows_map_both_ways() -> None:
-    rows = Rows(bytearray(range(5)), array("i", [1, 2, 3, 4, 5]), bytearray([0, 1, 0, 1, 1]))
+    sizes = array("i", [1, 2, 3, 4, 5])
+    rows = Rows(bytearray(range(5)), lambda: sizes, bytearray([0, 1, 0, 1, 1]))
     assert [rows.entry(row) for row in range(rows.count)] == [1, 3, 4]
     assert [rows.row(entry) for entry in range(5)] == [-1, 0, -1, 1, 2]
     assert rows.floor(2) == 1
@@ -115,7 +116,7 @@ def test_folding_takes_the_branches_inside_along_but_not_the_active_path(
 def test_samples_are_the_same_wherever_they_are_asked_for() -> None:
     count = 3 * BLOCK + 17
     groups = bytearray(1 + at % 3 for at in range(count))
-    rows = Rows(groups, array("i", range(count)))
+    rows = Rows(groups, lambda: array("i", range(count)))
     samples = Samples(rows, arrange(Skeleton(array("i", range(-1, count - 1))), count - 1))
     whole = samples.between(0, count, 3)
     assert [part.row for part in whole] == list(range(0, count, 3))
@@ -126,7 +127,7 @@ def test_samples_are_the_same_wherever_they_are_asked_for() -> None:
 def test_a_compaction_is_never_lost_in_a_sample() -> None:
     groups = bytearray([RowCategory.RESULT] * 40)
     groups[33] = RowCategory.COMPACTION
-    rows = Rows(groups, array("i", [1] * 40))
+    rows = Rows(groups, lambda: array("i", [1] * 40))
     samples = Samples(rows, arrange(Skeleton(array("i", range(-1, 39))), 39))
     assert [part.category for part in samples.between(0, 40, 20)] == [
         RowCategory.RESULT, RowCategory.COMPACTION
@@ -140,7 +141,7 @@ def test_bucket_sizes_are_few() -> None:
 
 
 def test_composition_adds_up() -> None:
-    rows = Rows(bytearray([1, 2, 2, 4]), array("i", [5, 10, 20, 40]))
+    rows = Rows(bytearray([1, 2, 2, 4]), lambda: array("i", [5, 10, 20, 40]))
     assert dict(composition(rows, 0, 4)) == {1: 5, 2: 30, 4: 40}
 
 

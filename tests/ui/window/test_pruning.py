@@ -94,7 +94,7 @@ async def test_a13_a_prune_is_followed_by_map_ledger_context_and_inspector_and_u
     assert "tokens saved; undo takes it back" in live.said
     # The map: what a row says, and the dots on its bar.
     model = live.window.map.model
-    assert FIRST in model.pruned and model.sent_tokens(FIRST) < 20
+    assert FIRST in model.pruned and model.sizes[FIRST] < 20
     assert f"Pruned by #{entry}" in model.texts.describe(FIRST)
     assert "tool results" in model.texts.line(entry) and "tokens saved" in model.texts.line(entry)
     # The ledger.
@@ -132,7 +132,7 @@ async def test_a13_a_prune_is_followed_by_map_ledger_context_and_inspector_and_u
     live.keys("Ctrl+Z")
     await live.until(lambda: live.document.leaf == leaf, "the leaf of before")
     await live.idle()
-    assert not model.pruned and model.sent_tokens(FIRST) == tokens
+    assert not model.pruned and model.sizes[FIRST] == tokens
     assert live.document.context_size(live.session.state.profile) == size
     assert not live.session.actions["undo"].isEnabled()
 

@@ -227,7 +227,7 @@ async def test_new_entries_are_counted_like_the_old_ones(house: House) -> None:
     await live.idle()
     assert document.weights is not None
     assert document.weights[entry] != document.tree.columns.estimate[entry]
-    assert live.window.map.model.weights[entry] == document.weights[entry]
+    assert live.window.map.model.sizes[entry] == document.weights[entry]
     at = live.partition.path.position(entry)
     assert live.partition.weight(at) == document.weights[entry]
 

@@ -233,6 +233,7 @@ class Opened:
     # It counts as an opened session does.
     counting = PROFILES["explorer"]
     entry_tokens = OpenedSession.entry_tokens
+    shown_tokens = OpenedSession.shown_tokens
     counted_by = OpenedSession.counted_by
     sizes_around = OpenedSession.sizes_around
     context_size = OpenedSession.context_size
