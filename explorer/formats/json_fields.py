@@ -37,9 +37,11 @@ def text_at(value: object, *names: str) -> str:
 
 def first_text(value: object, *names: str) -> str:
     """The first of these fields that is a text and not empty; else an empty text."""
-    for name in names:
-        if found := text_field(value, name):
-            return found
+    if isinstance(value, dict):
+        for name in names:
+            found = value.get(name)
+            if found and isinstance(found, str):
+                return found
     return ""
 
 

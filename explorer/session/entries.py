@@ -449,7 +449,7 @@ def text_of(content: Content, separator: str = "\n") -> str:
 
 def images_of(content: Content) -> tuple[ImageBlock, ...]:
     """The pictures of a content, in order."""
-    return tuple(block for block in content if isinstance(block, ImageBlock))
+    return tuple([block for block in content if isinstance(block, ImageBlock)])
 
 
 def all_texts(entry: Entry) -> Iterator[str]:

@@ -178,12 +178,8 @@ def _open(value: Any, out: list[str]) -> tuple[Iterator[tuple[str, Any]], str]:
     return iter([("", member) for member in value]), "]"
 
 
-# Numbers are all in which JavaScript's writer differs from a fast one: fractions, exponents and
-# what is beyond its integers. In compact JSON a number follows one of three characters.
-_BARE_NUMBER = re.compile(rb"(?:^|[:,\[])-?\d+(?:[.eE]|(?<=\d{16}))")
-_SEARCHED = 4096
-"""Bytes up to which looking for such numbers is quicker than writing it all anew."""
-_TEXT = frozenset({str})
+_WRITTEN_ALIKE = 10**15
+"""Below it every integer is written the same everywhere."""
 
 IMAGE_UNITS = 4800
 """UTF-16 units that an image in a tool result or custom message counts as (B6)."""
@@ -251,7 +247,24 @@ def json_units(value: object) -> int:
         written = orjson.dumps(value)
     except orjson.JSONEncodeError:  # halves of surrogate pairs, integers over 64 bits, depth
         return utf16_units(js_json(value))
-    only_texts = type(value) is dict and _TEXT.issuperset(map(type, value.values()))
-    if not only_texts and (len(written) > _SEARCHED or _BARE_NUMBER.search(written)):
+    if _has_other_numbers(value):
         return utf16_units(js_json(value))
     return len(written) if written.isascii() else utf16_units(written.decode())
+
+
+def _has_other_numbers(value: object) -> bool:
+    """Whether a JSON value holds numbers that JavaScript may write in its own way: fractions, and
+    what is beyond its integers. All else is written alike."""
+    level: list[Any] = [value]
+    while level:
+        deeper: list[Any] = []
+        for one in level:
+            kind = type(one)
+            if kind is dict:
+                deeper += one.values()
+            elif kind is list:
+                deeper += one
+            elif kind is float or (kind is int and abs(one) >= _WRITTEN_ALIKE):
+                return True
+        level = deeper
+    return False

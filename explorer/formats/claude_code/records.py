@@ -155,15 +155,19 @@ def reply_usage(values: Sequence[Mapping[str, Any]]) -> TokenUsage | None:
     None where none of them has a stop reason, for then they were written while the reply came in
     and hold its first count; and where all counts are 0, as in copies of a fork.
     """
-    messages = [message_of(value) for value in values]
-    if not any(text_field(one, "stop_reason") for one in messages):
-        return None
-    counts = [one.get("usage") for one in messages]
-    # Each record of a reply repeats the usage, but for the first ones of some versions.
-    different = [one for at, one in enumerate(counts) if not at or one != counts[at - 1]]
-    usages = [usage for one in different if (usage := read_usage(one)) is not None]
-    best = max(usages, key=lambda one: (one.output, one.context), default=None)
-    return best if best is not None and best.context else None
+    best, before, is_complete = None, None, False
+    for value in values:
+        message = message_of(value)
+        is_complete = is_complete or bool(text_field(message, "stop_reason"))
+        counts = message.get("usage")
+        # Each record of a reply repeats the usage, but for the first ones of some versions.
+        if counts != before:
+            before, usage = counts, read_usage(counts)
+            if usage is not None and (
+                best is None or (usage.output, usage.context) > (best.output, best.context)
+            ):
+                best = usage
+    return best if is_complete and best is not None and best.context else None
 
 
 def _user(

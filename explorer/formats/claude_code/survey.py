@@ -191,6 +191,9 @@ class Surveyor:
         for lines, start, is_whole in groups_from(path, self.offset):
             if cancelled is not None and cancelled():
                 raise ReadCancelled(f"{path}: reading stopped after {self.offset:,} bytes")
+            if not start and lines[0].startswith(BYTE_ORDER_MARK):
+                start = len(BYTE_ORDER_MARK)
+                lines[0] = lines[0][start:]
             if not is_whole:
                 self._rest = lines[0], start
                 return
@@ -213,10 +216,8 @@ class Surveyor:
         return other
 
     def _take(self, line: bytes, start: int) -> None:
-        survey, number = self.survey, len(self.survey.lines) + 1
-        if number == 1 and line.startswith(BYTE_ORDER_MARK):
-            line, start = line[len(BYTE_ORDER_MARK) :], len(BYTE_ORDER_MARK)
-        survey.lines.append(self._line(number, line))
+        survey = self.survey
+        survey.lines.append(self._line(len(survey.lines) + 1, line))
         survey.starts.append(start)
         survey.lengths.append(len(line))
 
@@ -232,7 +233,9 @@ class Surveyor:
             reason = "the line is not a JSON object; it was put aside"
             self.survey.problems.append(Problem(number, reason))
             return BAD
-        identity, kind = value.get("uuid"), text_field(value, "type")
+        identity, kind = value.get("uuid"), value.get("type")
+        if not isinstance(kind, str):
+            kind = ""
         if not isinstance(identity, str) or not identity:
             if kind not in ("user", "assistant"):
                 return self._note(number, value, kind)
@@ -422,26 +425,25 @@ class Surveyor:
     def _parent(self, number: int, thread: str, value: Mapping[str, Any]) -> int:
         """The unit that a new record hangs on."""
         survey = self.survey
-        last = self._last.get(thread, ROOT)
         above = value.get("parentUuid", 0)
         is_boundary = value.get("subtype") == "compact_boundary"
         if is_boundary:
             above = text_field(value, "logicalParentUuid") or above or 0
         if above is None:
             return ROOT
-        if not isinstance(above, str):
-            if last != ROOT and not is_boundary:
-                survey.inferred.append(number)
-            return last
-        unit = self._tails.get(above, survey.unit_of.get(above))
-        if unit is None or (unit >= 0 and survey.threads[unit] != thread):
-            if is_boundary or above in survey.unit_of or value.get("type") == "progress":
-                # What a boundary followed may come after it, as a copy that it keeps.
-                if last != ROOT:
-                    survey.inferred.append(number)
-                return last
-            return LATER
-        return unit
+        if isinstance(above, str):
+            unit = self._tails.get(above)
+            if unit is None:
+                unit = survey.unit_of.get(above)
+            if unit is not None and (unit < 0 or survey.threads[unit] == thread):
+                return unit
+            if not (is_boundary or above in survey.unit_of or value.get("type") == "progress"):
+                return LATER
+            is_boundary = False  # What it followed may come after it, as a copy that it keeps.
+        last = self._last.get(thread, ROOT)
+        if last != ROOT and not is_boundary:
+            survey.inferred.append(number)
+        return last
 
     def _boundary(self, unit: int, number: int, value: Mapping[str, Any]) -> None:
         facts = object_field(value, "compactMetadata")
@@ -456,18 +458,17 @@ class Surveyor:
             self._tails[tail] = unit
 
     def _reply(self, unit: int, value: Mapping[str, Any]) -> None:
-        message = message_of(value)
+        survey, message = self.survey, message_of(value)
         if identity := text_field(message, "id"):
-            self._replies[(self.survey.threads[unit], identity)] = unit
+            self._replies[(survey.threads[unit], identity)] = unit
         if text_field(message, "stop_reason"):
-            self.survey.incomplete.discard(unit)
-        elif "usage" in message and self.survey.first_lines[unit] == self.survey.last_lines[unit]:
-            self.survey.incomplete.add(unit)
+            survey.incomplete.discard(unit)
+        elif "usage" in message and survey.first_lines[unit] == survey.last_lines[unit]:
+            survey.incomplete.add(unit)
         content = message.get("content")
         for block in content if isinstance(content, list) else ():
             if isinstance(block, dict) and block.get("type") == "tool_use":
-                name = intern(text_field(block, "name"))
-                self.survey.tools[text_field(block, "id")] = name
+                survey.tools[text_field(block, "id")] = intern(text_field(block, "name"))
 
     def conclude(self) -> Survey:
         """What follows if the file ends here; nothing more can be read then."""

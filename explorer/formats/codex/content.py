@@ -106,6 +106,8 @@ def reply_blocks(values: Sequence[Mapping[str, Any]]) -> Content:
     blocks: list[Block] = []
     for at, item in enumerate(items):
         blocks += _item(item, events, at)
+    if not events:
+        return tuple(blocks)
     stated = [one for one in map(_spoken_text, events) if one]
     if len(stated) > sum(one.get("type") == "message" for one in items):
         spoken = [squeezed(one.text) for one in blocks if isinstance(one, TextBlock)]
@@ -248,10 +250,12 @@ def has_failed(
     if code is not None:
         return code != 0
     for event in (payload, object_field(payload, "output"), *events):
-        stated = {**event, **object_field(event, "item")}
-        answer = object_field(stated, "result")
-        if stated.get("success") is False or stated.get("status") in ("failed", "declined"):
+        item = object_field(event, "item")
+        if item.get("success", event.get("success")) is False:
             return True
+        if item.get("status", event.get("status")) in ("failed", "declined"):
+            return True
+        answer = object_field(item if "result" in item else event, "result")
         if "Err" in answer or object_field(answer, "Ok").get("isError") is True:
             return True
         if answer.get("isError") is True:

@@ -89,8 +89,8 @@ def _time(values: Values) -> float:
     return 0.0
 
 
-def body_of(values: Values, roles: Sequence[Part]) -> Body:
-    """What the lines of one record say; see ``entry_of``."""
+def body_of(values: Values, roles: Sequence[Part], tool: str = "") -> Body:
+    """What the lines of one record say; see ``entry_of``. ``tool``: that made a result."""
     if len(values) == 1 and roles[0] not in _COMPOSED:
         return _single(roles[0], values[0], payload_of(values[0]))
     parts: dict[Part, list[Mapping[str, Any]]] = {}
@@ -101,7 +101,7 @@ def body_of(values: Values, roles: Sequence[Part]) -> Body:
     if "model" in parts or "model event" in parts:
         return _reply(values, parts.get("meter", ()))
     if "result" in parts:
-        return _result(payload_of(parts["result"][0]), parts.get("tool event", ()))
+        return _result(payload_of(parts["result"][0]), parts.get("tool event", ()), tool)
     if "prompt" in parts:
         return _prompt(parts["prompt"], parts.get("user", ()))
     return _single(next(iter(parts)), values[0], payload_of(values[0]))
@@ -167,12 +167,12 @@ def _usage(meters: Values) -> TokenUsage | None:
     return usage_of(meters[0]) if meters else None
 
 
-def _result(payload: Mapping[str, Any], events: Values) -> ToolResultMessage:
+def _result(payload: Mapping[str, Any], events: Values, tool: str) -> ToolResultMessage:
     payloads = [payload_of(one) for one in events]
     code = exit_code(payload, payloads)
     return ToolResultMessage(
         first_text(payload, "call_id", "id"),
-        "",
+        tool,
         result_content(payload),
         has_failed(payload, payloads, code),
         details=None if code is None else {"exit_code": code},

@@ -324,9 +324,9 @@ class Grouper:
         is_count = line.value.get("type") == "event_msg"
         if is_count:
             self._measure_compactions(recorded_count(last.get("total_tokens")))
-        repeats = dict(totals) == dict(old.totals) if totals else dict(last) == dict(old.last)
+        repeats = totals == old.totals if totals else last == old.last
         # Totals of a thread may go on counting what was left; then the last request tells.
-        is_echo = is_count and bool(last) and dict(self._record) == dict(last)
+        is_echo = is_count and bool(last) and self._record == last
         self._record = {} if is_count else last
         total = recorded_count(last.get("total_tokens"))
         context = old.context if total is None or not is_count else total

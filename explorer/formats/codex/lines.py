@@ -126,17 +126,17 @@ def payload_of(value: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def part_of(value: Mapping[str, Any], payload: Mapping[str, Any]) -> Part:
     """What part a line with this payload has."""
-    kind = text_field(value, "type")
     if not payload:
         return "unknown"
-    inner = text_field(payload, "type")
+    kind = value.get("type")
     if kind == "response_item":
-        return _item_part(inner, payload)
+        return _item_part(text_field(payload, "type"), payload)
     if kind == "event_msg":
+        inner = text_field(payload, "type")
         if inner == "item_completed":
             return _COMPLETED.get(text_field(object_field(payload, "item"), "type"), "unknown")
         return _EVENTS.get(inner, "unknown")
-    return _LINES.get(kind, "unknown")
+    return _LINES.get(kind, "unknown") if isinstance(kind, str) else "unknown"
 
 
 def _item_part(inner: str, payload: Mapping[str, Any]) -> Part:
@@ -160,8 +160,9 @@ def type_name(value: Mapping[str, Any]) -> str:
 
 def call_id_of(payload: Mapping[str, Any]) -> str:
     """The call that an item or event belongs to; empty for none."""
-    item = object_field(payload, "item")
-    return first_text(payload, "call_id", "callId") or first_text(item, "call_id", "id")
+    return first_text(payload, "call_id", "callId") or (
+        first_text(payload["item"], "call_id", "id") if "item" in payload else ""
+    )
 
 
 def squeezed(text: str) -> str:

@@ -95,7 +95,7 @@ class Placer:
             return
         lines = unit.in_order()
         values = [line.value for line in lines] if unit.excerpt is None else [unit.excerpt]
-        body = body_of(values, [line.part for line in lines])
+        body = body_of(values, [line.part for line in lines], unit.tool)
         if unit.kind == "rollback":
             self._roll_back(lines[0].payload)
         noted: tuple[str, ...] = ()
@@ -113,7 +113,7 @@ class Placer:
         elif isinstance(body, AssistantMessage):
             body, noted = _with_model(body, unit)
         elif isinstance(body, ToolResultMessage) and unit.tool:
-            body, noted = replace(body, tool=unit.tool), ("tool",)
+            noted = ("tool",)
         number = lines[0].number
         made = placed_entry(values, body, self._id(unit, number), self.leaf)
         yield ReadEntry(made, _record(unit, lines), number, done, noted, self._is_inherited(number))
@@ -179,7 +179,8 @@ def _with_model(body: AssistantMessage, unit: Unit) -> tuple[AssistantMessage, t
 def _record(unit: Unit, lines: Sequence[Line]) -> str:
     if unit.excerpt is not None:
         return orjson.dumps(unit.excerpt).decode()
-    return b"\n".join([line.raw for line in lines]).decode()
+    raw = lines[0].raw if len(lines) == 1 else b"\n".join([line.raw for line in lines])
+    return raw.decode()
 
 
 def _compaction_problems(
