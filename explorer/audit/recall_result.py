@@ -115,6 +115,24 @@ class RecallResult:
         """Cloze questions that have a result."""
         return sum(one.results[side] is not None for one in self.cloze)
 
+    def on(self, question: ClozeQuestion) -> ClozeResult | None:
+        """What became of a question of another test, where it was asked here too."""
+        same = (question.span, question.kind, question.answer)
+        return next(
+            (
+                one
+                for one in self.cloze
+                if (one.question.span, one.question.kind, one.question.answer) == same
+            ),
+            None,
+        )
+
+    def answers(self, questions: RecallQuestions) -> bool:
+        """Whether the same model answered all cloze questions of a test with the summary."""
+        found = [self.on(one) for one in questions.cloze]
+        is_answered = all(one is not None and one.results["after"] is not None for one in found)
+        return is_answered and self.questions.model == questions.model
+
     @property
     def headline(self) -> str:
         """The test in one sentence."""

@@ -160,10 +160,8 @@ def test_a_model_that_reads_shows_what_the_summary_kept(
     assert [one.purpose for one in recorded.attempts] == ["after-cloze", "before-cloze"]
     (found,) = of_subject(recorded_tests(document), RecallSubject(compaction(document)))
     assert found.result == result and found.id == row.id
-    assert (
-        result.headline
-        == f"Remembers 1 of {len(test.questions.cloze)}; with the full context {len(test.questions.cloze)} of {len(test.questions.cloze)}"
-    )
+    all_of = f"{len(test.questions.cloze)} of {len(test.questions.cloze)}"
+    assert result.headline == f"Remembers 1{all_of[1:]}; with the full context {all_of}"
     assert document.drafts.waiting() == []
     asyncio.run(document.spending.follow())
     assert document.spending.drafts.calls == 2
