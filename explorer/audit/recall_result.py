@@ -22,6 +22,7 @@ Side = Literal["after", "before"]
 """With the context after the compaction; with the one before it, the control."""
 SIDES: tuple[Side, ...] = ("after", "before")
 NOT_ASKED = "not asked"
+RESULT_WORDS = {Recall.RIGHT: "right", Recall.MISSED: "not known", Recall.WRONG: "wrong"}
 
 
 class RecallSubject(NamedTuple):
@@ -77,11 +78,14 @@ class ClozeResult:
         after, before = self.results["after"], self.results["before"]
         if after is None:
             return NOT_ASKED
-        if after is Recall.RIGHT:
-            return "right"
-        words = "wrong" if after is Recall.WRONG else "not known"
-        is_hard = before is not None and before is not Recall.RIGHT
-        return f"{words}, nor with everything" if is_hard else words
+        is_hard = after is not Recall.RIGHT and before in (Recall.MISSED, Recall.WRONG)
+        return f"{RESULT_WORDS[after]}{', nor with everything' if is_hard else ''}"
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether the compaction is what the answer lacks: with everything it was right."""
+        after, before = self.results["after"], self.results["before"]
+        return after in (Recall.MISSED, Recall.WRONG) and before is Recall.RIGHT
 
 
 @dataclass(frozen=True, slots=True)

@@ -253,7 +253,7 @@ class DraftPage(QWidget):
         )
         self.check.clicked.connect(lambda: self.audit_asked.emit("mend"))
         self.recall = self._button(
-            "&Ask a model…", "Questions on what would be summarized, to a model that sees this text"
+            "Rec&all…", "Questions on what would be summarized, to a model that sees this text"
         )
         self.recall.clicked.connect(lambda: self.audit_asked.emit("recall"))
         self.compare = self._button("Compa&re…", "This draft beside others, section by section")

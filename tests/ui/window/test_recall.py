@@ -56,7 +56,7 @@ async def test_a_compaction_is_tested_beside_its_control(
     live = await house.start(session_file(tmp_path))
     live.keys("Ctrl+Alt+L")
     await live.until(lambda: live.window.audit.findings.recall.isVisible(), "the page")
-    live.press_button("Ask a model", live.window.audit.findings)
+    live.press_button("Recall", live.window.audit.findings)
     window = await live.dialog(RecallWindow)
     await planned(live, window)
     assert window.title.text() == "Recall of compaction #7"
@@ -223,7 +223,7 @@ async def test_a_draft_is_tested_and_its_compaction_has_the_results(
     live = await house.start(sample_path())
     await draft(live)
     server.plan(knows)
-    live.press_button("Ask a model", live.window.compaction)
+    live.press_button("Recall", live.window.compaction)
     window = await live.dialog(RecallWindow)
     await planned(live, window)
     assert window.title.text() == "Recall of the draft"
@@ -276,10 +276,9 @@ async def test_candidates_are_asked_the_same_and_only_what_is_missing(
     assert page.button.text().startswith("Ask for 2 missing, ") and "2 calls" in page.message.text()
     before = len(server.requests)
     live.click(page.button)
-    await live.until(lambda: not page.found.missing and not page.is_running, "the answers")
-    await live.idle()
+    await live.until(lambda: not page.found.missing and not live.busy(), "the answers")
     assert len(server.requests) == before + 4 and not page.button.isVisible()
-    assert page.headline.text().startswith("Remembers: draft 1 ")
+    assert page.headline.text().startswith("Right answers by draft 1: ")
     titles = [column.title for column in page.table.rows.columns]
     assert titles == ["Question", "Expected", "draft 1", "draft 2", "With everything", "Entry"]
     page.table.setFocus()
@@ -304,6 +303,6 @@ async def test_stopping_what_is_missing_keeps_the_rest(house: House, server: Cha
     live.press_button("Stop", page)
     await live.until(lambda: not page.is_running and not live.busy(), "the end")
     await live.until(lambda: page.found.sides and not page.found.missing, "what was answered")
-    assert page.headline.text().startswith("Remembers: draft 1 ")
+    assert page.headline.text().startswith("Right answers by draft 1: ")
     live.keys("Esc", to=window)
     await live.back()

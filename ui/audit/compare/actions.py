@@ -22,7 +22,7 @@ def compare_actions(session: WindowSession) -> list[MenuEntry]:
         (ActionSpec("fidelity", "What a summary &lacks",
                     "What a compaction should have kept, and what it states wrongly",
                     COMPACTION, ("Ctrl+Alt+L",)), session.fidelity.show_page),
-        (ActionSpec("recall_test", "&Ask a model what it recalls…",
+        (ActionSpec("recall_test", "Rec&all test…",
                     "Questions on what the selected compaction summarized, to a model that sees "
                     "what the agent sees after it", COMPACTION, ("Ctrl+Alt+Q",)),
          session.recall.open_selected),
@@ -47,7 +47,7 @@ def fill_menu(session: WindowSession, menu: QMenu, entry: int) -> None:
     if kind is Kind.COMPACTION:
         lost = menu.addAction("What this summary lacks")
         lost.triggered.connect(lambda: session.fidelity.look_at_entry(entry))
-        recall = menu.addAction("Ask a model what it recalls…")
+        recall = menu.addAction("Recall test…")
         recall.triggered.connect(lambda: session.recall.open(SummaryKey("entry", entry)))
         check = menu.addAction("Check and mend this summary…")
         check.triggered.connect(lambda: session.summary_check.open_compaction(entry))

@@ -44,6 +44,8 @@ class RecallComparison(QObject):
 
     def follow(self, wanted: Sequence[tuple[SummaryKey, str]]) -> None:
         """Other summaries are compared, each with its name."""
+        if self._wanted != list(wanted) and self._page is not None and self._cancel is None:
+            self._page.show_found(ComparedRecall(()), "", "")
         self._wanted = list(wanted)
         self._plan()
 

@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QShowEvent
 from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QWidget
 
 from explorer.audit.recall import ClozeQuestion, Recall
-from explorer.audit.recall_result import NOT_ASKED, ClozeResult, RecallResult
+from explorer.audit.recall_result import NOT_ASKED, RESULT_WORDS, ClozeResult, RecallResult, Side
 from explorer.services.recall import RecallTest
 from ui.audit.recall.results import SIDE_TITLES
 from ui.audit.recall.window import NO_MODEL
@@ -58,11 +58,11 @@ class ComparedRecall(NamedTuple):
         for one in self.sides:
             right = answers_right(one, self.questions)
             if right:
-                words.append(f"{one.name} {right}")
+                words.append(f"{one.name}: {right}")
                 control = control or answers_right(one, self.questions, is_control=True)
         if control:
-            words.append(f"with everything {control}")
-        return f"Remembers: {', '.join(words)}" if words else "Not asked yet"
+            words.append(f"with everything: {control}")
+        return f"Right answers by {' · '.join(words)}" if words else "Not asked yet"
 
 
 def answers_right(
@@ -71,10 +71,14 @@ def answers_right(
     """``7 of 10``; empty where nothing was answered."""
     if side.result is None:
         return ""
-    which = "before" if is_control else "after"
-    results = [found.results[which] for one in questions if (found := side.result.on(one))]  # type: ignore[index]
+    which: Side = "before" if is_control else "after"
+    results = [found.results[which] for one in questions if (found := side.result.on(one))]
     asked = [one for one in results if one is not None]
     return f"{asked.count(Recall.RIGHT)} of {len(asked)}" if asked else ""
+
+
+def _words(result: Recall | None) -> str:
+    return NOT_ASKED if result is None else RESULT_WORDS[result]
 
 
 def recall_columns(found: ComparedRecall) -> list[Column[ClozeQuestion]]:
@@ -86,23 +90,22 @@ def recall_columns(found: ComparedRecall) -> list[Column[ClozeQuestion]]:
 
         def words(row: ClozeQuestion) -> str:
             one = result(row)
-            return NOT_ASKED if one is None else one.verdict
+            return _words(None if one is None else one.results["after"])
 
         def answer(row: ClozeQuestion) -> str | None:
             one = result(row)
             return None if one is None else one.answers["after"]
 
         def colour(row: ClozeQuestion) -> QColor | None:
-            is_less = words(row) not in ("right", NOT_ASKED)
-            return theme().lost if is_less else None
+            one = result(row)
+            return theme().lost if one is not None and one.is_lost else None
 
         return Column(side.name, words, sort_key=words, fits=True, detail=answer, colour=colour)
 
     def control(row: ClozeQuestion) -> str:
         results = [side.result.on(row) for side in found.sides if side.result is not None]
         given = [one.results["before"] for one in results if one is not None]
-        known = next((one for one in given if one is not None), None)
-        return {None: NOT_ASKED, Recall.MISSED: "not known"}.get(known, str(known))
+        return _words(next((one for one in given if one is not None), None))
 
     return [
         Column("Question", lambda row: row.text, stretch=True, detail=lambda row: row.text),
@@ -165,7 +168,8 @@ class RecallPage(QWidget):
 
     def wait(self) -> None:
         """The questions are being made; nothing is sent for that."""
-        self.show_found(ComparedRecall(()), "", "Reading what was summarized. Nothing is sent.")
+        self._say("Reading what was summarized. Nothing is sent.")
+        self.button.setEnabled(False)
 
     def show_found(self, found: ComparedRecall, price: str, words: str) -> None:
         """Show what was asked by now; ``price`` of what is missing; ``words``: where it goes."""
@@ -173,8 +177,9 @@ class RecallPage(QWidget):
         missing = len(found.missing)
         self.headline.setText(found.headline if found.sides else "")
         self.headline.setVisible(bool(found.sides))
-        self.message.setText(found.problem or (words if missing or not found.sides else ""))
+        self._say(found.problem or (words if missing or not found.sides else ""))
         self.button.setText(f"Ask for {missing} missing, {price}")
+        self.button.setEnabled(True)
         self.button.setVisible(bool(missing))
         self.table.rows.show(found.questions, recall_columns(found) if found.sides else [])
 
@@ -189,7 +194,11 @@ class RecallPage(QWidget):
         self.model.setEnabled(not is_running)
         if is_running:
             self.button.setText("Stop")
+        self._say(words)
+
+    def _say(self, words: str) -> None:
         self.message.setText(words)
+        self.message.setVisible(bool(words))
 
     def _clicked(self, index: QModelIndex) -> None:
         row = self.table.rows.at(index.row())

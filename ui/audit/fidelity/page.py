@@ -194,7 +194,7 @@ class FidelityPage(QWidget):
         self.compare = QPushButton("Compare…", self._bar)
         self.compare.setToolTip("This summary beside others of the session")
         self.compare.clicked.connect(self.compare_asked)
-        self.recall = QPushButton("Ask a model…", self._bar)
+        self.recall = QPushButton("Recall…", self._bar)
         self.recall.setToolTip(
             "Questions on what was summarized, to a model that sees what the agent sees after it"
         )

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from PySide6.QtCore import QObject
 
+from explorer.audit.recall import Recall
 from explorer.audit.recall_result import RecallResult, RecallSubject, result_of
 from explorer.audit.recorded_compaction import compactions_on_path
 from explorer.models.client import CancelToken, ModelInfo
@@ -34,7 +35,7 @@ from ui.audit.fidelity.control import FidelityController
 from ui.audit.recall.window import RecallWindow
 from ui.models.controller import ModelsController
 from ui.shell.dialogs import present
-from ui.widgets.figures import moment
+from ui.widgets.figures import count, moment
 from ui.widgets.loader import Loader
 from ui.widgets.notice import Notice
 from ui.widgets.steps import StepRunner
@@ -194,6 +195,7 @@ class RecallController(QObject):
         self._offer_models()
         window.show_result(f"Recall of {self._name()}", "", None)
         present(window)
+        window.results.table.setFocus()
 
     def _name(self) -> str:
         number = self._key.number
@@ -243,7 +245,8 @@ class RecallController(QObject):
             questions = found.test.questions
             sent = sent_words(found.document, (questions.model, questions.judge))
             views = [view.sentence for view in found.test.views.values() if view.is_cut]
-            words = " ".join((found.test.cost_sentence, sent, *views))
+            asked = _number_words(len(questions.cloze), window.wish().questions)
+            words = " ".join((asked, found.test.cost_sentence, sent, *views))
             window.show_plan(words, price_of(found.test.dollars), possible=True)
         if self._wants_newest and found.runs:
             self._shown = found.runs[0].id
@@ -346,5 +349,13 @@ def _subject(key: SummaryKey, draft: DraftText | None) -> RecallSubject:
     return RecallSubject(draft=key.number, text=text_key(draft[2]) if draft else "")
 
 
+def _number_words(number: int, wanted: int) -> str:
+    words = count(number, "question")
+    return f"{words}." if number == wanted else f"{words}, all that can be made of {wanted} wanted."
+
+
 def _run_name(run: RecordedTest) -> str:
-    return f"{moment(run.time_ms)} · {run.result.questions.model}"
+    result = run.result
+    model = result.questions.model.rpartition("/")[2]
+    right = f"{result.count('after', Recall.RIGHT)} of {result.asked('after')} · "
+    return f"{right if result.asked('after') else ''}{model} · {moment(run.time_ms)}"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 
 from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QScrollArea, QWidget
 
-from explorer.audit.recall import HIGHEST_GRADE, Grade, Recall
+from explorer.audit.recall import HIGHEST_GRADE, Grade
 from explorer.audit.recall_result import (
     NOT_ASKED,
     SIDES,
@@ -62,8 +63,7 @@ def verdict(row: RecallRow) -> str:
 def is_lost(row: RecallRow) -> bool:
     """Whether the compaction is what the answer lacks: with everything it was better."""
     if isinstance(row, ClozeResult):
-        after, before = row.results["after"], row.results["before"]
-        return after in (Recall.MISSED, Recall.WRONG) and before is Recall.RIGHT
+        return row.is_lost
     grades = row.grades["after"], row.grades["before"]
     return all(grades) and grades[0].score < grades[1].score  # type: ignore[union-attr]
 
@@ -107,52 +107,64 @@ class ResultPart(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.words = ClickLabel(self)
-        self.words.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
-        self.words.link.connect(
-            lambda link: self.entry_requested.emit(int(link.removeprefix("entry:")))
-        )
+        self.words, self.record = self._label(), self._label()
         self.rubric_button = LinkButton("The &rubric ▸", self)
         self.rubric_button.setCheckable(True)
         self.rubric_button.setToolTip("What the judge model grades open answers by")
         self.rubric = Caption(load_prompt("recall-rubric").strip(), self, wraps=True)
         self.rubric_button.toggled.connect(self.rubric.setVisible)
         column = column_in(self, S8, (S16, S8, S16, S8))
-        for part in (self.words, self.rubric_button, self.rubric):
+        for part in (self.words, self.rubric_button, self.rubric, self.record):
             column.addWidget(part)
         column.addStretch(1)
         self.show_row(None, "")
+
+    def _label(self) -> ClickLabel:
+        label = ClickLabel(self)
+        label.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
+        label.link.connect(lambda link: self.entry_requested.emit(int(link.removeprefix("entry:"))))
+        return label
 
     def show_row(self, row: RecallRow | None, judge: str) -> None:
         """Show a row; ``judge``: the model that graded open answers."""
         is_open = isinstance(row, OpenResult)
         self.rubric_button.setVisible(is_open)
         self.rubric.setVisible(is_open and self.rubric_button.isChecked())
-        lines = [] if row is None else _lines(row, judge)
-        html = "".join(f"<p>{title}{escape(text)}{links}</p>" for title, text, links in lines)
-        self.words.set_words(html, " ".join(text for _, text, _ in lines))
+        _fill(self.words, [] if row is None else _answers_of(row, judge))
+        _fill(self.record, [] if row is None else _record_of(row))
 
 
-def _lines(row: RecallRow, judge: str) -> list[tuple[str, str, str]]:
-    """Heading, plain text and links of each paragraph; headings and links are rich text."""
+Line = tuple[str, str, str]
+"""Heading, plain text and links of a paragraph; heading and links are rich text."""
+
+
+def _fill(label: ClickLabel, lines: Sequence[Line]) -> None:
+    html = "".join(f"<p>{title}{escape(text)}{links}</p>" for title, text, links in lines)
+    label.set_words(html, " ".join(text for _, text, _ in lines))
+
+
+def _answers_of(row: RecallRow, judge: str) -> list[Line]:
     lines = [("", row.question.text, "")]
-    for side in SIDES:
+    is_asked = any(answer is not None for answer in row.answers.values())
+    for side in SIDES if is_asked else ():
         answer = row.answers[side]
         words = NOT_ASKED if answer is None else answer.strip() or "no answer"
-        if side == "before" and isinstance(row, ClozeResult) and answer is not None:
-            words += "" if row.results[side] else " (its context does not hold the source)"
+        if isinstance(row, ClozeResult) and answer is not None and row.results[side] is None:
+            words += " (its context does not hold the source)"
         lines.append((f"<b>{SIDE_TITLES[side]}:</b> ", words, ""))
         grade = row.grades[side] if isinstance(row, OpenResult) else None
         if grade is not None:
-            lines.append((f"<b>{escape(judge)}:</b> ", _graded(grade), ""))
+            lines.append((f"<b>Graded by {escape(judge)}:</b> ", _graded(grade), ""))
+    return lines
+
+
+def _record_of(row: RecallRow) -> list[Line]:
     if isinstance(row, ClozeResult):
-        lines.append(("<b>Expected:</b> ", row.question.answer, f", {_link(row.question.entry)}"))
-        return lines
-    lines += [
-        ("<b>The record</b> " if at == 0 else "", point.text, f", {_link(point.entry)}")
+        return [("<b>Expected:</b> ", row.question.answer, _link(row.question.entry))]
+    return [
+        ("<b>The record:</b> " if at == 0 else "", point.text, _link(point.entry))
         for at, point in enumerate(row.question.points)
     ]
-    return lines
 
 
 def _graded(grade: Grade) -> str:
@@ -160,7 +172,7 @@ def _graded(grade: Grade) -> str:
 
 
 def _link(entry: int) -> str:
-    return entry_links(f"#{entry}")
+    return f" ({entry_links(f'#{entry}')})"
 
 
 class RecallResults(QWidget):
@@ -184,6 +196,7 @@ class RecallResults(QWidget):
         self._area.setFrameShape(QScrollArea.Shape.NoFrame)
         self._area.setMinimumHeight(scaled(90))
         split = stacked(self.table, self._area, (3, 2), self)
+        split.setSizes([scaled(300), scaled(180)])
         column_in(self, S4).addWidget(split, 1)
 
     def show_result(self, result: RecallResult | None) -> None:

@@ -12,14 +12,14 @@ from PySide6.QtWidgets import QComboBox, QLabel, QSpinBox, QWidget
 from explorer.audit.recall_result import RecallResult
 from ui.audit.recall.results import RecallResults
 from ui.models.busy import Busy
-from ui.theme import S4, S8, S12, S16, bind_font, set_tone, ui_font
+from ui.theme import S8, S12, S16, bind_font, set_tone, ui_font
 from ui.widgets.choice import ChoiceBox
 from ui.widgets.dialogs import Dialog, fit
 from ui.widgets.flow import wrapping_row
 from ui.widgets.labels import Caption
 from ui.widgets.model_box import ModelBox
 from ui.widgets.notice import NoticeStrip
-from ui.widgets.panels import EmptyState, OnePage, column_of, labelled, push_button
+from ui.widgets.panels import EmptyState, OnePage, column_of, labelled, push_button, row
 
 NO_MODEL = (
     "No model can be asked",
@@ -30,6 +30,7 @@ NO_JUDGE = "No open questions"
 QUESTIONS, MOST_QUESTIONS = 20, 60
 _BOX = 14
 """Characters of a list box: in a narrow window the form takes two lines."""
+_RUN = 30
 
 
 class RecallWish(NamedTuple):
@@ -93,24 +94,24 @@ class RecallWindow(Dialog):
         self.number.setValue(QUESTIONS)
         self.number.setKeyboardTracking(False)
         self.number.setAccessibleName("Questions at most")
-        self.runs = ChoiceBox(self.form)
+        self.runs = ChoiceBox(self)
         self.runs.setAccessibleName("Results that are shown")
         for box in (self.model, self.judge, self.runs):
             box.setSizeAdjustPolicy(
                 QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
             )
             box.setMinimumContentsLength(_BOX)
+        self.runs.setMinimumContentsLength(_RUN)
         for chooser in (self.model, self.judge):
             chooser.activated.connect(lambda _at: self.wish_changed.emit())
         self.number.valueChanged.connect(lambda _value: self.wish_changed.emit())
         self.runs.activated.connect(lambda _at: self.run_chosen.emit(self.runs.currentData()))
-        self._runs = labelled("&Shown", self.runs, self.form)
+        self._runs = labelled("&Shown", self.runs, self)
         self.form.setLayout(
             wrapping_row(
                 labelled("As&k", self.model, self.form),
                 labelled("&Questions", self.number, self.form),
                 labelled("Open ones graded &by", self.judge, self.form),
-                self._runs,
                 across=S16,
             )
         )
@@ -130,11 +131,11 @@ class RecallWindow(Dialog):
         self._pages.add(self.results)
         self._pages.add(self.empty)
         head = column_of(
-            self.notice, self.title, self.facts, self.form, self.plan,
+            self.notice, row(self.title, self._runs, wide=self.title), self.facts, self.form,
             spacing=S8, margins=(S16, S12, S16, S8),
         )  # fmt: skip
         buttons = wrapping_row(self.ask, self.models, self.close_button)
-        self.lay_out(head, self._pages, column_of(self.busy, buttons, spacing=S4))
+        self.lay_out(head, self._pages, column_of(self.busy, self.plan, buttons, spacing=S8))
 
     # what is shown -------------------------------------------------------------------------------
 
@@ -196,7 +197,7 @@ class RecallWindow(Dialog):
             self.notice.dismiss()
             self.busy.cancel.setFocus()
         else:
-            self.ask.setFocus()
+            self.results.table.setFocus()
 
     def show_progress(self, done: int, calls: int) -> None:
         """How many of the calls were answered."""
