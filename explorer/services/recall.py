@@ -228,14 +228,22 @@ def plan_tests(
     )
     asked = _open_questions(document, table, sources, sorted(common)) if order.judge else ()
     if not cloze and not asked:
-        of = contexts[0].subject.name if len(contexts) == 1 else "all of these summaries"
-        raise RecallRefused(
-            f"Nothing can be asked on {of}: no sentence of a person or failure of a tool in what "
-            "was summarized states an exact thing that is not seen after it anyway."
-        )
+        raise RecallRefused(_nothing_words(contexts))
     return tuple(
         _test(document, order, one, before.messages, cloze, asked)
         for one, before in zip(contexts, befores, strict=True)
+    )
+
+
+def _nothing_words(contexts: Sequence[RecallContext]) -> str:
+    if len(contexts) > 1:
+        return (
+            "Nothing that can be asked about was summarized by each of these. Compare drafts of "
+            "the same place."
+        )
+    return (
+        f"Nothing can be asked on {contexts[0].subject.name}: no sentence of a person or failure "
+        "of a tool in what was summarized states an exact thing that is not seen after it anyway."
     )
 
 

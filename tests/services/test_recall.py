@@ -14,7 +14,13 @@ import pytest
 from explorer.audit.recall import BLANK, Recall
 from explorer.audit.recall_result import RecallResult, RecallSubject
 from explorer.compaction.profile import PROFILES, Settings
-from explorer.models.client import ModelClient, ModelClientConfig, ModelInfo
+from explorer.models.client import (
+    Cancelled,
+    CancelToken,
+    ModelClient,
+    ModelClientConfig,
+    ModelInfo,
+)
 from explorer.services.document import Document
 from explorer.services.draft_records import draft_of
 from explorer.services.recall import (
@@ -25,7 +31,7 @@ from explorer.services.recall import (
     draft_context,
     plan_tests,
 )
-from explorer.services.recall_records import recorded_tests, of_subject
+from explorer.services.recall_records import of_subject, recorded_tests
 from explorer.services.recall_run import run_test
 from explorer.session.kinds import Kind
 from explorer.store import Store
@@ -186,8 +192,43 @@ def test_what_was_answered_before_a_failure_counts(document: Document, server: C
     assert all(one.answers["before"] is None for one in found.cloze)
     (row,) = document.store.drafts(document.key)
     assert row.status == "failed" and "who are you" in row.problem
+    (recorded,) = recorded_tests(document)
+    assert recorded.result == replace(found, dollars=None)
     answered, failed = draft_of(row).attempts
     assert answered.text and not answered.problem and failed.kind == "auth"
+
+
+def test_what_was_answered_before_a_stop_is_found_again(
+    document: Document, server: ChatServer
+) -> None:
+    server.plan(knows)
+    stop = CancelToken()
+    asked = RecallOrder(MODEL, cancel=stop, on_result=lambda _result: stop.cancel())
+    with pytest.raises(Cancelled):
+        ran(document, asked)
+    (found,) = recorded_tests(document)
+    assert len(server.requests) == 1 and found.result.calls_done == 1
+    assert found.result.headline.endswith("; the control was not asked")
+    with pytest.raises(Cancelled):
+        ran(document, asked)
+    assert len(recorded_tests(document)) == 1, "nothing was answered the second time"
+
+
+def test_summaries_of_one_place_are_asked_the_same(document: Document, server: ChatServer) -> None:
+    server.plan(knows)
+    above = document.tree.columns.parent[compaction(document)]
+    contexts = [compaction_context(document, compaction(document))]
+    for keep, text in ((5, LOST_WORD), (6, KEPT_WORD)):
+        settings = replace(Settings.of(EXPLORER), keep_recent_tokens=keep)
+        shown = document.compaction.preview(above, EXPLORER, settings)
+        contexts.append(draft_context(document, shown, text, keep))
+    tests = plan_tests(document, contexts, order())
+    asked = {test.questions.cloze for test in tests}
+    assert len(asked) == 1 and [test.questions.subject.draft for test in tests] == [0, 5, 6]
+    results = [asyncio.run(run_test(document, test, order())) for test in tests]
+    assert all(one.answers(tests[0].questions) for one in results)
+    assert not results[0].answers(replace(tests[0].questions, model=JUDGE))
+    assert len({one.headline for one in results}) > 1
 
 
 def test_a_judge_grades_open_answers_without_knowing_their_context(

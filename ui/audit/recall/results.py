@@ -64,8 +64,8 @@ def is_lost(row: RecallRow) -> bool:
     """Whether the compaction is what the answer lacks: with everything it was better."""
     if isinstance(row, ClozeResult):
         return row.is_lost
-    grades = row.grades["after"], row.grades["before"]
-    return all(grades) and grades[0].score < grades[1].score  # type: ignore[union-attr]
+    one, other = row.grades["after"], row.grades["before"]
+    return one is not None and other is not None and one.score < other.score
 
 
 def sources(row: RecallRow) -> list[int]:
