@@ -63,7 +63,8 @@ class RecallComparison(QObject):
         document, page = self._state.document, self._page
         if document is None or page is None or page.is_running or not page.isVisible():
             return
-        page.offer(askable(self._state.model_infos()), self._state.summary_models()[0])
+        models = askable(document, self._state.model_infos())
+        page.offer(models, self._state.summary_models()[0])
         model = str(page.model.currentData() or "")
         if not model:
             page.show_no_model()

@@ -32,7 +32,7 @@ from explorer.store.rows import StoreError
 from ui.app_state import AppState
 from ui.audit.compare.subjects import DraftText, SummaryKey
 from ui.audit.fidelity.control import FidelityController
-from ui.audit.recall.window import RecallWindow
+from ui.audit.recall.window import NO_MODEL, RecallWindow
 from ui.models.controller import ModelsController
 from ui.shell.dialogs import present
 from ui.widgets.figures import count, moment
@@ -54,9 +54,13 @@ class Planned(NamedTuple):
     """The tests that were run, the newest first."""
 
 
-def askable(models: Sequence[ModelInfo]) -> list[tuple[str, str]]:
-    """(id, label) of the models that can answer questions."""
-    return [(one.id, one.label) for one in models if not cannot_answer(one)]
+def askable(document: Document, models: Sequence[ModelInfo]) -> list[tuple[str, str]]:
+    """(id, label) of the models that can answer questions as things are."""
+    return [
+        (one.id, one.label)
+        for one in models
+        if not cannot_answer(one) and document.client.can_call(one.id)
+    ]
 
 
 def price_of(dollars: float | None) -> str:
@@ -202,9 +206,10 @@ class RecallController(QObject):
         return f"compaction #{number}" if self._key.kind == "entry" else "the draft"
 
     def _offer_models(self) -> None:
-        if self.window is not None and self._state.document is not None:
+        document = self._state.document
+        if self.window is not None and document is not None:
             chosen = self._state.summary_models()[0]
-            self.window.offer_models(askable(self._state.model_infos()), chosen)
+            self.window.offer_models(askable(document, self._state.model_infos()), chosen)
             self._plan()
 
     # what it takes -------------------------------------------------------------------------------
@@ -225,7 +230,7 @@ class RecallController(QObject):
             subject = _subject(key, draft)
             runs = of_subject(recorded_tests(document), subject)
             if not order.model:
-                return Planned(document, None, "", runs)
+                return Planned(document, None, ". ".join(NO_MODEL), runs)
             try:
                 (test,) = plan_tests(document, [context_of(document, key, draft)], order)
             except RecallRefused as error:

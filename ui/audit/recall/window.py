@@ -145,7 +145,7 @@ class RecallWindow(Dialog):
         before = self.wish()
         self.model.set_models(models, before.model or chosen)
         self.judge.set_models([("", NO_JUDGE), *models], before.judge)
-        for part in (self.form, self.ask, self.plan):
+        for part in (self.form, self.ask):
             part.setVisible(bool(models))
         self.models.setVisible(not models)
 
@@ -187,7 +187,9 @@ class RecallWindow(Dialog):
         self.facts.setVisible(bool(facts))
         set_tone(self.facts, "dim")
         self.results.show_result(result)
-        self._pages.show_page(1 if result is None and self.form.isHidden() else 0)
+        is_empty = result is None and self.form.isHidden()
+        self._pages.show_page(1 if is_empty else 0)
+        self.plan.setVisible(not is_empty)
 
     def show_running(self, is_running: bool) -> None:
         """The questions are being put, or not any more."""
