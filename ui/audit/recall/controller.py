@@ -196,9 +196,9 @@ class RecallController(QObject):
     def _begin(self, window: RecallWindow) -> None:
         window.notice.dismiss()
         self._planned = None
-        self._offer_models()
         window.show_result(f"Recall of {self._name()}", "", None)
         present(window)
+        self._offer_models()
         window.results.table.setFocus()
 
     def _name(self) -> str:
@@ -207,7 +207,7 @@ class RecallController(QObject):
 
     def _offer_models(self) -> None:
         document = self._state.document
-        if self.window is not None and document is not None:
+        if self.window is not None and self.window.isVisible() and document is not None:
             chosen = self._state.summary_models()[0]
             self.window.offer_models(askable(document, self._state.model_infos()), chosen)
             self._plan()
