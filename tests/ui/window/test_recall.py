@@ -177,8 +177,8 @@ async def test_without_a_model_that_reads_nothing_is_offered(house: House, tmp_p
     live = await house.start(session_file(tmp_path))
     live.keys("Ctrl+Alt+Q")
     window = await live.dialog(RecallWindow)
-    await live.settle()
-    assert "follow rules" in live.words(window)
+    await live.until(lambda: "follow rules" in live.words(window.empty), "the sentence")
+    assert not window.plan.isVisible(), "it is said once"
     assert not window.ask.isVisible() and not window.form.isVisible()
     live.press_button("Models", window)
     await live.until(lambda: live.session.models.dialog is not None, "the models")
