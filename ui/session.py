@@ -22,6 +22,7 @@ from ui.audit.compare.controller import CompareDraftsController
 from ui.audit.controller import AuditController, RepairController
 from ui.audit.fidelity.control import FidelityController
 from ui.audit.needed.controller import NeededAgainController
+from ui.audit.recall.controller import RecallController
 from ui.audit.report import ReportController
 from ui.audit.what_if.controller import WhatIfController
 from ui.branching.difference import (
@@ -173,6 +174,7 @@ class WindowSession(QObject):
         self.draft_comparison = CompareDraftsController(
             self.state, self.fidelity, self.compaction, self.differences
         )
+        self.recall = RecallController(self.state, self.fidelity, self.models)
         self.summary_check = SummaryCheckController(self.state)
         self.fidelity.act_asked.connect(self.summary_check.act_on)
         self.workshop = WorkshopController(self.state, self.agent)
@@ -284,6 +286,7 @@ class WindowSession(QObject):
         self.agent.stop()
         self.compaction.stop()
         self.summary_check.stop()
+        self.recall.stop()
         self.workshop.stop()
         self.agent.keep_unsent()
         self.compaction.keep_edits()
@@ -295,7 +298,13 @@ class WindowSession(QObject):
         for _ in range(100):
             if not any(
                 each.running
-                for each in (self.agent, self.compaction, self.summary_check, self.workshop)
+                for each in (
+                    self.agent,
+                    self.compaction,
+                    self.summary_check,
+                    self.recall,
+                    self.workshop,
+                )
             ):
                 break
             await asyncio.sleep(0.02)

@@ -186,8 +186,8 @@ class DraftPage(QWidget):
     discard_asked = Signal(object)
     again_asked = Signal()
     audit_asked = Signal(str)
-    """``fidelity``: what the shown draft lacks; ``compare``: it beside others; ``mend``:
-    it checked, and mended where that is wanted."""
+    """``fidelity``: what the shown draft lacks; ``recall``: what a model knows with it;
+    ``compare``: it beside others; ``mend``: it checked, and mended where that is wanted."""
     entry_requested = Signal(int)
     drafts_changed = Signal()
     """A draft came, or went."""
@@ -252,6 +252,10 @@ class DraftPage(QWidget):
             "Chec&k and mend…", "What this text lost, and one more call to put it back, if you wish"
         )
         self.check.clicked.connect(lambda: self.audit_asked.emit("mend"))
+        self.recall = self._button(
+            "Rec&all…", "Questions on what would be summarized, to a model that sees this text"
+        )
+        self.recall.clicked.connect(lambda: self.audit_asked.emit("recall"))
         self.compare = self._button("Compa&re…", "This draft beside others, section by section")
         self.compare.clicked.connect(lambda: self.audit_asked.emit("compare"))
         self.again = self._button(
@@ -300,7 +304,7 @@ class DraftPage(QWidget):
         return foot
 
     def _buttons(self) -> tuple[QPushButton, ...]:
-        asked = (self.fidelity, self.check, self.compare)
+        asked = (self.fidelity, self.check, self.recall, self.compare)
         return (self.commit, *asked, self.again, self.discard)
 
     def minimumSizeHint(self) -> QSize:
