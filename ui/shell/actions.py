@@ -32,12 +32,13 @@ Standard = QKeySequence.StandardKey
 REPEAT_MS = 120
 SCALES = (100, 110, 125, 150, 175, 200)
 NEEDS_DATABASE = (
-    *("new", "import", "find", "all_sessions", "sample", "watch_run", "search"),
+    *("new", "import", "find", "all_sessions", "sample", "watch_run"),
     *compaction.NEEDS_DATABASE,
     *agent.NEEDS_DATABASE,
 )
 NEEDS_SESSION = (
-    *("export", "rename", "focus_map", "focus_agent"),
+    *("close", "export", "rename", "search", "tall"),
+    *("focus_map", "focus_agent", "focus_library"),
     *(f"tab_{name}" for name in TABS),
     *session_map.NEEDS_SESSION,
     *compaction.NEEDS_SESSION,
@@ -87,15 +88,13 @@ class WindowActions(QObject):
         document, window, registry = self._state.document, self._session.window, self._registry
         has_database = self._state.bench is not None
         for control in (
-            window.welcome.offer,
-            window.welcome.button,
-            window.welcome.other,
             window.library.import_button,
             window.library.find_button,
             window.library.all_button,
             window.header.search,
         ):
             control.setEnabled(has_database)
+        registry.show_all()
         registry.enable(NEEDS_DATABASE, has_database)
         registry.enable(NEEDS_SESSION, document is not None)
         shows_prompts = window.inspector.isTabVisible(TABS.index("prompt"))
@@ -126,6 +125,8 @@ class WindowActions(QObject):
         registry.enable(("smaller",), scale > SCALES[0])
         for name in THEMES:
             registry[f"theme_{name}"].setChecked(name == theme.theme_choice())
+        if document is None:
+            registry.show_enabled()
 
     def _can_undo(self) -> bool:
         """Whether there is a compaction or a prune to take back; looked up once per leaf."""
@@ -169,8 +170,10 @@ class WindowActions(QObject):
             (ActionSpec("all_sessions", "&All sessions…",
                         "See, filter, sum up and put away all stored sessions", "Sess&ion",
                         ("Ctrl+Shift+O",)), self._session.library_page.open),
-            (ActionSpec("sample", "Open the &bundled session", "Open the session that comes along",
+            (ActionSpec("sample", "Look at an e&xample", "Open the session that comes along",
                         "Sess&ion"), self._session.open_sample),
+            (ActionSpec("close", "&Close", "Close the session; it stays in the library", "Sess&ion",
+                        (Standard.Close,)), sessions.close_shown),
             (ActionSpec("export", "&Export…", "Write the session to a file", "Sess&ion",
                         (Standard.Save,), separator=True), sessions.choose_export),
             (ActionSpec("rename", "&Rename…", "Give the session a name", "Sess&ion"),
