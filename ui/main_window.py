@@ -118,7 +118,7 @@ class MainWindow(QMainWindow):
         self.pages.show_page(PANES if on else WELCOME)
         # The map reveals entries at once, for which it must know its size.
         for widget in (self.centralWidget(), self.pages):
-            if (layout := widget.layout()) is not None:
+            if widget is not None and (layout := widget.layout()) is not None:
                 layout.activate()
         if had_focus and not on:
             self.welcome.focus_first()

@@ -73,6 +73,7 @@ from ui.settings.controller import (
 )
 from ui.shell.session_views import SessionViewsController
 from ui.welcome.controller import WelcomeController
+from ui.welcome.tour import TourController
 from ui.workshop.controller import (
     WorkshopController,
 )
@@ -115,6 +116,7 @@ class WindowSession(QObject):
         )
         window.defer_close()
         window.close_requested.connect(self._end)
+        self.tour = TourController(self.state)
         window.welcome.example_asked.connect(self.open_sample)
 
     def _make_agent(self) -> None:
@@ -261,7 +263,7 @@ class WindowSession(QObject):
         assert bench is not None
         name = getattr(arguments, "session", None)
         if getattr(arguments, "sample", False):
-            await self.sessions.import_now([paths.resource_path(*SAMPLE)])
+            await self._open_sample(self.tour.is_due)
         elif name and is_file(name):
             await self.sessions.import_now([Path(name)])
         elif name:
@@ -276,8 +278,17 @@ class WindowSession(QObject):
             await self.sessions.open_now(self.preferences.last_session)
 
     def open_sample(self) -> None:
-        """Import and open the bundled session."""
-        self.sessions.import_files([str(paths.resource_path(*SAMPLE))])
+        """Import and open the bundled session, at the first time with its callouts."""
+        self.state.tasks.start("Opening the example", self._open_sample(self.tour.is_due))
+
+    def show_tour(self) -> None:
+        """Open the bundled session with its callouts."""
+        self.state.tasks.start("Opening the example", self._open_sample(True))
+
+    async def _open_sample(self, with_tour: bool) -> None:
+        await self.sessions.import_now([paths.resource_path(*SAMPLE)])
+        if with_tour:
+            self.tour.begin()
 
     # the end -------------------------------------------------------------------------------------
 

@@ -32,7 +32,7 @@ Standard = QKeySequence.StandardKey
 REPEAT_MS = 120
 SCALES = (100, 110, 125, 150, 175, 200)
 NEEDS_DATABASE = (
-    *("new", "import", "find", "all_sessions", "sample", "watch_run"),
+    *("new", "import", "find", "all_sessions", "sample", "tour", "watch_run"),
     *compaction.NEEDS_DATABASE,
     *agent.NEEDS_DATABASE,
 )
@@ -242,6 +242,9 @@ class WindowActions(QObject):
 
     def _help(self) -> list[MenuEntry]:
         return [
+            (ActionSpec("tour", "The example and its &callouts",
+                        "Open the example, and point at the tree, the cut and what was lost",
+                        "&Help"), self._session.show_tour),
             (ActionSpec("watch_run", "&Watch a scripted run",
                         "See an agent read, edit and test a small repository, without a key",
                         "&Help"), self._session.new_session.watch),

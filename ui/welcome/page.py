@@ -83,7 +83,7 @@ class WelcomePage(QWidget):
             "Short lessons on a session, with predictions to make.",
             "Begins a session in a folder of yours. You are asked before anything is changed.",
         )
-        self.actions: dict[QPushButton, QLabel] = {}
+        self._sentences: dict[QPushButton, QLabel] = {}
         signals = (self.example_asked, self.mine_asked, self.lessons_asked, self.agent_asked)
         buttons = (self.example, self.mine, self.learn, self.agent)
         for button, sentence, signal in zip(buttons, sentences, signals, strict=True):
@@ -93,7 +93,7 @@ class WelcomePage(QWidget):
             label.setWordWrap(True)
             theme.set_tone(label, "dim")
             button.setAccessibleDescription(sentence)
-            self.actions[button] = label
+            self._sentences[button] = label
         self.show_lessons(False)
 
     def _make_recent(self, inner: QWidget) -> None:
@@ -148,7 +148,7 @@ class WelcomePage(QWidget):
         is_narrow = self.width() - 2 * theme.S24 < theme.scaled(NARROW)
         if is_narrow != self._is_narrow:
             self._is_narrow = is_narrow
-            for at, (button, label) in enumerate(self.actions.items()):
+            for at, (button, label) in enumerate(self._sentences.items()):
                 self._grid.addWidget(button, 2 * at, 0)
                 below = (2 * at + 1, 0, 1, 2) if is_narrow else (2 * at, 1, 1, 1)
                 self._grid.addWidget(label, *below)
@@ -166,7 +166,7 @@ class WelcomePage(QWidget):
 
     def set_usable(self, on: bool) -> None:
         """Whether the library is open."""
-        for control in (*self.actions, self.recent, self.all_sessions, self.import_file):
+        for control in (*self._sentences, self.recent, self.all_sessions, self.import_file):
             control.setEnabled(on)
 
     def focus_first(self) -> None:
@@ -175,12 +175,12 @@ class WelcomePage(QWidget):
 
     def show_lessons(self, on: bool) -> None:
         """Whether there are lessons."""
-        for part in (self.learn, self.actions[self.learn]):
+        for part in (self.learn, self._sentences[self.learn]):
             part.setVisible(on)
 
     def show_found(self, sentence: str) -> None:
         """What is known of the sessions on this computer, or what looking for them does."""
-        self.actions[self.mine].setText(sentence)
+        self._sentences[self.mine].setText(sentence)
         self.mine.setAccessibleDescription(sentence)
 
     def show_recent(self, sessions: Sequence[SessionRow]) -> None:
@@ -198,7 +198,7 @@ class WelcomePage(QWidget):
         """Nothing can be done here: say why, and nothing else."""
         self._title.setText(title)
         self._about.setText(sentence)
-        parts = (*self.actions, *self.actions.values(), self.import_file, self.drop)
+        parts = (*self._sentences, *self._sentences.values(), self.import_file, self.drop)
         for part in parts:
             part.hide()
         self.show_recent(())
