@@ -25,6 +25,7 @@ from ui.panes import show_sessions
 from ui.session import WindowSession
 from ui.shell.command_palette import CommandPalette, ShortcutsPage
 from ui.shell.dialogs import open_once
+from ui.shell.glossary_page import GlossaryPage
 from ui.shell.splitters import TallConversation
 from ui.workshop import actions as workshop
 
@@ -250,6 +251,8 @@ class WindowActions(QObject):
                         "&Help"), self._session.new_session.watch),
             (ActionSpec("palette", "&Commands…", "List and run any command", "&Help",
                         ("Ctrl+Shift+P",)), self.show_palette),
+            (ActionSpec("glossary", "&Glossary", "What the words of the window mean", "&Help"),
+             self.show_glossary),
             (ActionSpec("keys", "&Keys", "Show all keys", "&Help", ("?", "F1")), self.show_keys),
         ]  # fmt: skip
 
@@ -292,6 +295,9 @@ class WindowActions(QObject):
     def show_palette(self) -> None:
         dialog = CommandPalette(self._registry, self._session.window)
         open_once(dialog)
+
+    def show_glossary(self) -> None:
+        open_once(GlossaryPage(self._session.window))
 
     def show_keys(self) -> None:
         dialog = ShortcutsPage(self._registry, self._session.window)

@@ -10,9 +10,9 @@ from ui.widgets.dialogs import help_html
 
 WITHOUT_A_SESSION = {
     "all_sessions", "less_motion",
-    "new", "import", "find", "sample", "watch_run", "quit", "search",
+    "new", "import", "find", "sample", "tour", "watch_run", "quit", "glossary",
     "theme_system", "theme_light", "theme_dark",
-    "larger", "tall", "focus_library", "palette", "keys", "extensions", "settings",
+    "larger", "palette", "keys", "extensions", "settings",
     "models", "keys_of_models",
     "profiles", "workshop",
 }  # fmt: skip
