@@ -20,8 +20,8 @@ DESIGNED = (
 
 
 def test_a_term_is_a_heading_and_its_meaning_the_paragraph_below() -> None:
-    text = "# Glossary\n\nWhat it is.\n\n## cut\n\nA place between\n*two* entries.\n\n## leaf\n\nEnd.\n"
-    assert parse(text) == {"cut": "A place between two entries.", "leaf": "End."}
+    text = "# Glossary\n\nWhat it is.\n\n## cut\n\nBetween\n*two* entries.\n\n## leaf\n\nEnd.\n"
+    assert parse(text) == {"cut": "Between two entries.", "leaf": "End."}
 
 
 @pytest.mark.parametrize(

@@ -174,7 +174,7 @@ class WindowActions(QObject):
             (ActionSpec("sample", "Look at an e&xample", "Open the session that comes along",
                         "Sess&ion"), self._session.open_sample),
             (ActionSpec("close", "&Close", "Close the session; it stays in the library", "Sess&ion",
-                        (Standard.Close,)), sessions.close_shown),
+                        ("Ctrl+W",)), sessions.close_shown),
             (ActionSpec("export", "&Export…", "Write the session to a file", "Sess&ion",
                         (Standard.Save,), separator=True), sessions.choose_export),
             (ActionSpec("rename", "&Rename…", "Give the session a name", "Sess&ion"),
