@@ -6,7 +6,7 @@ from html import escape
 
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QApplication, QLineEdit, QTextBrowser, QWidget
+from PySide6.QtWidgets import QAbstractSlider, QLineEdit, QTextBrowser, QWidget
 
 from explorer.settings.glossary import glossary, search
 from ui import theme
@@ -14,7 +14,12 @@ from ui.widgets.dialogs import Dialog, fit
 from ui.widgets.panels import column_of, row
 
 NONE = "No term of the glossary has these words."
-_SCROLLS = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
+_SCROLLS = {
+    Qt.Key.Key_Up: QAbstractSlider.SliderAction.SliderSingleStepSub,
+    Qt.Key.Key_Down: QAbstractSlider.SliderAction.SliderSingleStepAdd,
+    Qt.Key.Key_PageUp: QAbstractSlider.SliderAction.SliderPageStepSub,
+    Qt.Key.Key_PageDown: QAbstractSlider.SliderAction.SliderPageStepAdd,
+}
 
 
 class GlossaryPage(Dialog):
@@ -53,8 +58,9 @@ class GlossaryPage(Dialog):
         self.text.setHtml("".join(parts) or f"<p>{NONE}</p>")
 
     def eventFilter(self, watched: QObject, event: QEvent, /) -> bool:
-        is_key = event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent)
-        if is_key and isinstance(event, QKeyEvent) and event.key() in _SCROLLS:
-            QApplication.sendEvent(self.text, event)
-            return True
+        if event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
+            step = _SCROLLS.get(Qt.Key(event.key()))
+            if step is not None:
+                self.text.verticalScrollBar().triggerAction(step)
+                return True
         return super().eventFilter(watched, event)

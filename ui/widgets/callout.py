@@ -61,7 +61,8 @@ class Callout(QWidget):
     ended = Signal()
     """The last note was read, or the rest skipped."""
     turned = Signal(int)
-    """The number of the note that is shown now."""
+    """The number of the note that is shown now: its thing is to be brought into sight. Once more
+    when the window has another size."""
 
     def __init__(self, window: QWidget) -> None:
         super().__init__(window)
@@ -143,6 +144,11 @@ class Callout(QWidget):
         self.next.setFocus()
         self._timer.start()
 
+    def _find(self) -> None:
+        if self._at >= 0:
+            self.turned.emit(self._at)
+            self.follow()
+
     def follow(self) -> None:
         """Stand beside the place, wherever it is now."""
         window = self.parentWidget()
@@ -194,7 +200,7 @@ class Callout(QWidget):
     def eventFilter(self, watched: QObject, event: QEvent, /) -> bool:
         window = self.parentWidget()
         if watched is window and event.type() == QEvent.Type.Resize:
-            QTimer.singleShot(0, self, self.follow)
+            QTimer.singleShot(0, self, self._find)
         is_key = event.type() in (QEvent.Type.ShortcutOverride, QEvent.Type.KeyPress)
         if is_key and isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape:
             is_here = isinstance(watched, QWidget) and watched.window() is window

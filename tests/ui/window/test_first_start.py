@@ -37,7 +37,7 @@ def ids(live: RunningWindow) -> set[str]:
 
 async def agree(live: RunningWindow) -> FoundDialog:
     """Press the button of the welcome page, one key from its first one."""
-    await live.tab_to(live.window.welcome.mine, most=1)
+    await live.tab_to(live.window.welcome.mine, most=2)
     live.keys("Return")
     return await live.dialog(FoundDialog)
 

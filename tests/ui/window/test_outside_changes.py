@@ -162,7 +162,7 @@ async def test_sessions_on_this_computer_are_found(house: House) -> None:
     files = [write_session(place / f"{seed}.jsonl", 40, seed=seed) for seed in (21, 22)]
     try:
         live = await house.start()
-        live.press_button("Find", live.window.library)
+        live.session.actions["find"].trigger()
         dialog = await live.dialog(FoundDialog)
         assert dialog.list.rows.rowCount() == 2
         assert not dialog.take.isEnabled()
