@@ -36,6 +36,7 @@ from ui.widgets.labels import Caption, ElidedLabel, Hairline
 from ui.widgets.loader import Loader
 from ui.widgets.panels import column_in, column_of, row, scroll_area, stacked
 from ui.widgets.plain_text import StreamView
+from ui.widgets.terms import explain
 
 
 @dataclass(slots=True)
@@ -279,6 +280,7 @@ class DraftPage(QWidget):
         caption = Caption(
             "Draft, yours to edit; nothing is stored before you commit", page, wraps=True
         )
+        explain(caption, "draft")
         inner.addWidget(caption)
         inner.addWidget(self.editor, 1)
         self.split = stacked(self.sources, right, (2, 3), page)
