@@ -129,7 +129,11 @@ def _inspector(window: MainWindow) -> None:
 
 
 def _tab(name: str, window: MainWindow) -> None:
-    pane = INSPECTOR_TABS[name](window.inspector)
+    pages = window.inspector.findChild(
+        QStackedWidget, options=Qt.FindChildOption.FindDirectChildrenOnly
+    )
+    assert pages is not None
+    pane = INSPECTOR_TABS[name](pages)
     setattr(window, name, pane)
     at = window.inspector.addTab(pane, name.title())
     window.inspector.setTabVisible(at, name not in HIDDEN_TABS)

@@ -105,7 +105,7 @@ class BranchView(QWidget):
         column.addWidget(self._pages)
 
     def _build(self) -> QWidget:
-        page = QWidget(self)
+        page = QWidget(self._pages)
         head = QWidget(page)
         lines = column_in(head, S8, (S16, S8, S16, S8))
         line = row(self.which, self.badge)

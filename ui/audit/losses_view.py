@@ -156,7 +156,7 @@ class LossesView(QWidget):
         column.addWidget(self._pages)
 
     def _build(self) -> QWidget:
-        page = QWidget(self)
+        page = QWidget(self._pages)
         column = column_in(page, 0)
         column.addWidget(self.summary)
         column.addWidget(self.table, 1)

@@ -213,23 +213,28 @@ class AuditTab(QWidget):
         super().__init__(parent)
         self.overview: Overview | None = None
         self._titles: list[str] = []
-        self.head = head = AuditHead(self)
+        # Each part is made where it will stand: one that moves is styled anew, with all in it.
+        self._whole = OnePage(self)
+        # In a small window, or with large text, the tab scrolls as a whole.
+        self.area = QScrollArea(self._whole)
+        page = QWidget(self.area.viewport())
+        self.head = head = AuditHead(page)
         self.moment, self.rules, self.report = head.moment, head.rules, head.report
         self._rules_tip = head.rules.toolTip()
         self.figure, self.badge, self.headline = head.figure, head.badge, head.headline
         self.bar = head.bar
-        self.pages = OnePage(self)
-        self.needed, self.findings = NeededPage(self), FidelityPage(self)
-        self.ledger, self.losses = LedgerView(self), LossesView(self)
-        self.strip, self.branches = StripView(self), BranchView(self)
+        self.pages = pages = OnePage(page)
+        self.needed, self.findings = NeededPage(pages), FidelityPage(pages)
+        self.ledger, self.losses = LedgerView(pages), LossesView(pages)
+        self.strip, self.branches = StripView(pages), BranchView(pages)
         self.empty = EmptyState(
             "history", "No session is open",
             "Open a session to see what of it the model still sees, and what was lost.",
-            parent=self,
+            parent=self._whole,
         )  # fmt: skip
-        self._whole = OnePage(self)
         self._whole.add(self.empty)
-        self._whole.add(self._build())
+        self._lay_out(page)
+        self._whole.add(self.area)
         column = column_in(self)
         column.addWidget(self._whole)
         for title, page in (
@@ -251,19 +256,15 @@ class AuditTab(QWidget):
         for page in (self.ledger, self.losses, self.strip, self.branches):
             page.entry_requested.connect(self.entry_requested)
 
-    def _build(self) -> QWidget:
-        page = QWidget()
+    def _lay_out(self, page: QWidget) -> None:
         column = column_in(page, 0)
         column.addWidget(self.head)
         column.addWidget(Hairline(parent=page))
         column.addWidget(self.pages, 1)
-        # In a small window, or with large text, the tab scrolls as a whole.
-        self.area = QScrollArea(self)
         self.area.setWidget(page)
         self.area.setWidgetResizable(True)
         self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        return self.area
 
     def resizeEvent(self, event: QResizeEvent, /) -> None:
         """Where it is low, the entries have the room before what stands above them."""

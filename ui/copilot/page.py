@@ -170,7 +170,8 @@ class PromptPage(QWidget):
         self.tree.selectionModel().currentChanged.connect(self._current)
 
     def _build(self) -> QWidget:
-        page = self._content = QWidget(self)
+        scroll = scroll_area(self._pages, takes_focus=True, has_frame=False)
+        page = self._content = QWidget(scroll.viewport())
         column = column_in(page, 0)
         ahead, lines = section(page)
         for widget in (self.gauge, self.states, self.note):
@@ -189,7 +190,6 @@ class PromptPage(QWidget):
         column.addWidget(self.tree, 1)
         column.addWidget(Hairline(parent=page))
         column.addWidget(single)
-        scroll = scroll_area(self, takes_focus=True, has_frame=False)
         scroll.setWidget(page)
         return scroll
 

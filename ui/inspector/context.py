@@ -313,7 +313,7 @@ class ContextPane(QWidget):
         column.addWidget(self._views)
 
     def _build(self) -> QWidget:
-        page = QWidget(self)
+        page = QWidget(self._views)
         head = column_of(
             row(self.title, self.reserve, wide=self.title), self.bar, self.legend, self.facts,
             wrapping_row(*self.badges.values(), across=S12, down=0),

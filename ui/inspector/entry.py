@@ -362,7 +362,7 @@ class EntryPane(QWidget):
 
     def _loaded(self, gathered: EntryContent) -> None:
         self._gathered = gathered
-        content = QWidget(self)
+        content = QWidget(self.area.viewport())
         views = []
         tree = self._document.tree if self._document is not None else None
         shown = gathered.blocks
@@ -387,7 +387,7 @@ class EntryPane(QWidget):
             self._mark_soon()
 
     def _fill(self, views: list[QWidget], content: QWidget | None = None) -> None:
-        content = content or QWidget(self)
+        content = content or QWidget(self.area.viewport())
         column = column_in(content, S16, (S16, S12, S12, S16))
         for view in views:
             column.addWidget(view)

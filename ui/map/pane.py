@@ -68,8 +68,8 @@ class MapBar(QWidget):
     fit = Signal()
     actual = Signal()
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
         self.setProperty("surface", "panel")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setAccessibleName("Map tools")
@@ -251,7 +251,7 @@ class MapPane(QWidget):
         self.view = MapView(self.model)
         self.minimap = MiniMap(self.model, self._seen)
         self.outline = OutlineView(self.model)
-        self.bar = MapBar()
+        self.bar = MapBar(self)
         self.shown = Shown.MAP
         """The map, the list, or both."""
         self._lay_out()
@@ -260,19 +260,19 @@ class MapPane(QWidget):
         self.minimap.set_inks(self.view.inks)
 
     def _lay_out(self) -> None:
-        drawn = QWidget()
+        self._split = QSplitter(Qt.Orientation.Horizontal, self)
+        drawn = QWidget(self._split)
         row = row_in(drawn, 0)
         row.addWidget(self.view, 1)
         row.addWidget(self.minimap)
         self._drawn = drawn
-        self._split = QSplitter(Qt.Orientation.Horizontal)
         self._split.setChildrenCollapsible(False)
         self._split.addWidget(drawn)
         self._split.addWidget(self.outline)
         self._split.setStretchFactor(0, 3)
         self._split.setStretchFactor(1, 2)
         self.outline.hide()
-        rule = QFrame()
+        rule = QFrame(self)
         rule.setProperty("line", "h")
         column = column_in(self, 0)
         column.addWidget(self.bar)

@@ -192,7 +192,7 @@ class NeededPage(QWidget):
         column_in(self).addWidget(self._pages)
 
     def _build(self) -> QWidget:
-        page = QWidget(self)
+        page = QWidget(self._pages)
         column = column_in(page, 0)
         column.addWidget(self.summary)
         column.addWidget(self.table, 1)
