@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from PySide6.QtCore import QPoint, Qt, Signal
@@ -26,7 +27,6 @@ from ui.widgets.panels import (
     column_in,
     column_of,
     push_button,
-    stacked,
 )
 
 Standard = QKeySequence.StandardKey
@@ -91,13 +91,7 @@ class LibraryPage(Dialog):
         yield
         self.table = LibraryTable(self)
         yield
-        self.hits = HitsPanel(self)
-        self.hits.opened.connect(self.open_asked)
-        self.hits.closed.connect(self.hide_hits)
-        yield
         self.totals = TotalsStrip(self)
-        yield
-        self._make_empty_states()
         yield
         self._make_actions()
         yield
@@ -112,27 +106,50 @@ class LibraryPage(Dialog):
 
     # parts ---------------------------------------------------------------------------------------
 
-    def _make_empty_states(self) -> None:
-        self.reading = QLabel("Reading the sessions…", self)
-        self.reading.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        set_tone(self.reading, "dim")
-        self.nothing = EmptyState(
+    # These are made when they are first shown: the window opens sooner without them.
+
+    @cached_property
+    def hits(self) -> HitsPanel:
+        """The entries that were found, below the table."""
+        panel = HitsPanel(self)
+        panel.opened.connect(self.open_asked)
+        panel.closed.connect(self.hide_hits)
+        self._add_below(panel)
+        return panel
+
+    def _add_below(self, panel: QWidget) -> None:
+        """Put a panel below the table."""
+        self.parts.addWidget(panel)
+        self.parts.setStretchFactor(self.parts.count() - 1, 2)
+
+    @cached_property
+    def _nothing(self) -> EmptyState:
+        state = EmptyState(
             "session", "No session yet",
             "Import a session file, drop one on the window, or look for those of the agents on "
             "this computer.",
             "&Import…", self, "&Find on this computer…",
         )  # fmt: skip
-        self.nothing.pressed.connect(self.import_asked)
-        self.nothing.other_pressed.connect(self.find_asked)
-        self.no_match = EmptyState("filter", "", "", "Clear filters", self, "Search all entries")
-        self.no_match.pressed.connect(self.filters.clear_filters)
-        self.no_match.other_pressed.connect(
+        state.pressed.connect(self.import_asked)
+        state.other_pressed.connect(self.find_asked)
+        self.stack.addWidget(state)
+        return state
+
+    @cached_property
+    def _no_match(self) -> EmptyState:
+        state = EmptyState("filter", "", "", "Clear filters", self, "Search all entries")
+        state.pressed.connect(self.filters.clear_filters)
+        state.other_pressed.connect(
             lambda: self.filters.search_asked.emit(self.filters.filters.words)
         )
-        self.put_away = EmptyState("session", "", "", parent=self)
-        self.stack = QStackedWidget(self)
-        for page in (self.reading, self.table, self.nothing, self.no_match, self.put_away):
-            self.stack.addWidget(page)
+        self.stack.addWidget(state)
+        return state
+
+    @cached_property
+    def _put_away(self) -> EmptyState:
+        state = EmptyState("session", "", "", parent=self)
+        self.stack.addWidget(state)
+        return state
 
     def _make_actions(self) -> None:
         for name, text, tip, signal, keys in (
@@ -219,11 +236,20 @@ class LibraryPage(Dialog):
         bar = wrapping_row(
             *map(self._button, actions), self.more, self.chosen, margins=(S16, 0, S16, 0)
         )
+        reading = QLabel("Reading the sessions…", self)
+        reading.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        set_tone(reading, "dim")
+        self.stack = QStackedWidget(self)
+        for part in (reading, self.table):
+            self.stack.addWidget(part)
         upper = QWidget(self)
         column = column_in(upper, S8)
         column.addWidget(self.stack, 1)
         column.addLayout(bar)
-        self.parts: QSplitter = stacked(upper, self.hits, (3, 2), self)
+        self.parts = QSplitter(Qt.Orientation.Vertical, self)
+        self.parts.setChildrenCollapsible(False)
+        self.parts.addWidget(upper)
+        self.parts.setStretchFactor(0, 3)
         top = column_of(self.filters, spacing=0, margins=(S16, S12, S16, S8))
         foot = column_of(self.totals, spacing=0)
         self.lay_out(column_of(self.notice, top, spacing=0), self.parts, foot)
@@ -239,7 +265,7 @@ class LibraryPage(Dialog):
         if rows:
             self.stack.setCurrentWidget(self.table)
         elif is_empty:
-            self.stack.setCurrentWidget(self.nothing)
+            self.stack.setCurrentWidget(self._nothing)
         else:
             self.stack.setCurrentWidget(self._empty_page(self.filters.filters))
         if had_focus and not rows:
@@ -249,16 +275,16 @@ class LibraryPage(Dialog):
     def _empty_page(self, filters: Filters) -> EmptyState:
         """What says why there is no row, and what to do next."""
         if filters.is_narrowed:
-            self.no_match.other.setVisible(bool(filters.words))
-            self.no_match.set_words(
+            self._no_match.other.setVisible(bool(filters.words))
+            self._no_match.set_words(
                 "No session passes these filters",
                 "Clear them, or look for the words in the text of all entries."
                 if filters.words
                 else "Clear them, or choose others above.",
             )
-            return self.no_match
-        self.put_away.set_words(*_PUT_AWAY[filters.place])
-        return self.put_away
+            return self._no_match
+        self._put_away.set_words(*_PUT_AWAY[filters.place])
+        return self._put_away
 
     def show_sums(self, sums: LibrarySums | None) -> None:
         """Show what the filtered sessions came to; None: it is being added up."""
@@ -306,6 +332,10 @@ class LibraryPage(Dialog):
     def _focus_table(self) -> None:
         if self.stack.currentWidget() is self.table:
             self.table.setFocus()
+
+    @property
+    def _shows_hits(self) -> bool:
+        return "hits" in self.__dict__ and self.hits.isVisible()
 
     def hide_hits(self) -> None:
         """End a search over the entries: all sessions that pass the filters are shown again."""
@@ -355,7 +385,7 @@ class LibraryPage(Dialog):
     def keyPressEvent(self, event: QKeyEvent, /) -> None:
         if event.matches(Standard.Undo):
             self.undo_action.trigger()
-        elif event.key() == Qt.Key.Key_Escape and self.hits.isVisible():
+        elif event.key() == Qt.Key.Key_Escape and self._shows_hits:
             self.hide_hits()
         elif event.key() == Qt.Key.Key_Escape and self.notice.isVisible():
             self.notice.dismiss()

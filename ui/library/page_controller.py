@@ -36,6 +36,9 @@ REST_MS = 250
 """How long the sessions must not change before they are read again."""
 FIRST_ROWS = 200
 """Sessions that are shown while the others are being read for the first time."""
+WHOLE_AFTER_MS = 60
+"""How long the reading of all waits, so that the first rows are painted: it would share the
+interpreter with them."""
 MOST_HITS = 500
 """Entries that a search finds at most."""
 
@@ -160,9 +163,9 @@ class LibraryPageController(QObject):
         if self.page is None or self.library is None:
             return
         self.page.filters.show_values(self._values)
-        self._apply(sums=self._is_whole)
+        self._apply()
         if not self._is_whole:
-            self._read()
+            QTimer.singleShot(WHOLE_AFTER_MS, self, self._read)
 
     def _failed(self, reason: str) -> None:
         self._is_stale = True
@@ -173,8 +176,8 @@ class LibraryPageController(QObject):
 
     # filtering -----------------------------------------------------------------------------------
 
-    def _apply(self, sums: bool = True) -> None:
-        """Filter what was read. ``sums``: whether it is all there is."""
+    def _apply(self) -> None:
+        """Filter what was read: the first rows here, all in a thread."""
         page, library = self.page, self.library
         if page is None or library is None:
             return
@@ -183,13 +186,16 @@ class LibraryPageController(QObject):
             filters = replace(filters, words="")
         rule = filters.rule(time.time() * 1000)
 
-        def read() -> tuple[list[LibraryRow], bool, Library, bool]:
+        def read() -> tuple[list[LibraryRow], Library]:
             rows = library.filtered(rule)
             if keys is not None:
                 rows = [row for row in rows if row.session.key in keys]
-            return rows, not library.rows, library, sums
+            return rows, library
 
-        self._filter.load(read)
+        if self._is_whole:
+            self._filter.load(read)
+        else:
+            self._show_rows(read())
 
     def _filters_changed(self) -> None:
         """Filter again; a search ends with its words, and is made again within other filters."""
@@ -208,13 +214,13 @@ class LibraryPageController(QObject):
         self._found_in = None
         self._apply()
 
-    def _show_rows(self, found: tuple[list[LibraryRow], bool, Library, bool]) -> None:
-        rows, is_empty, library, sums = found
+    def _show_rows(self, found: tuple[list[LibraryRow], Library]) -> None:
+        rows, library = found
         if self.page is None:
             return
         self._rows = rows
-        self.page.show_sessions(rows, is_empty)
-        if sums:
+        self.page.show_sessions(rows, not library.rows)
+        if self._is_whole:
             self._sums.load(lambda: library.sums(rows))
         else:
             self._sums.forget()
