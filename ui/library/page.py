@@ -123,7 +123,7 @@ class LibraryPage(Dialog):
         self.parts.setStretchFactor(self.parts.count() - 1, 2)
 
     @cached_property
-    def _nothing(self) -> EmptyState:
+    def nothing(self) -> EmptyState:
         state = EmptyState(
             "session", "No session yet",
             "Import a session file, drop one on the window, or look for those of the agents on "
@@ -136,7 +136,7 @@ class LibraryPage(Dialog):
         return state
 
     @cached_property
-    def _no_match(self) -> EmptyState:
+    def no_match(self) -> EmptyState:
         state = EmptyState("filter", "", "", "Clear filters", self, "Search all entries")
         state.pressed.connect(self.filters.clear_filters)
         state.other_pressed.connect(
@@ -146,7 +146,7 @@ class LibraryPage(Dialog):
         return state
 
     @cached_property
-    def _put_away(self) -> EmptyState:
+    def put_away(self) -> EmptyState:
         state = EmptyState("session", "", "", parent=self)
         self.stack.addWidget(state)
         return state
@@ -265,7 +265,7 @@ class LibraryPage(Dialog):
         if rows:
             self.stack.setCurrentWidget(self.table)
         elif is_empty:
-            self.stack.setCurrentWidget(self._nothing)
+            self.stack.setCurrentWidget(self.nothing)
         else:
             self.stack.setCurrentWidget(self._empty_page(self.filters.filters))
         if had_focus and not rows:
@@ -275,16 +275,16 @@ class LibraryPage(Dialog):
     def _empty_page(self, filters: Filters) -> EmptyState:
         """What says why there is no row, and what to do next."""
         if filters.is_narrowed:
-            self._no_match.other.setVisible(bool(filters.words))
-            self._no_match.set_words(
+            self.no_match.other.setVisible(bool(filters.words))
+            self.no_match.set_words(
                 "No session passes these filters",
                 "Clear them, or look for the words in the text of all entries."
                 if filters.words
                 else "Clear them, or choose others above.",
             )
-            return self._no_match
-        self._put_away.set_words(*_PUT_AWAY[filters.place])
-        return self._put_away
+            return self.no_match
+        self.put_away.set_words(*_PUT_AWAY[filters.place])
+        return self.put_away
 
     def show_sums(self, sums: LibrarySums | None) -> None:
         """Show what the filtered sessions came to; None: it is being added up."""

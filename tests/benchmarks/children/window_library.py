@@ -66,7 +66,7 @@ def _add(db: sqlite3.Connection, number: int, random: Random) -> None:
         (key, f"{folder}/{number}.jsonl"),
     )
     spent = UsageSum(40_000, 9_000, 300_000, 20_000, 0.0, 30, 30)
-    add_totals(db, key, {(_DAY - number % 400, model): spent})
+    add_totals(db, key, {(_DAY - number % 400, model, 0): spent})
 
 
 def read(home: str, rounds: int) -> dict[str, list[float]]:
