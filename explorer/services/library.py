@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from typing import Any
 
 from explorer.formats import adapter_of
 from explorer.models.catalogue import ModelInfo, cost_of
@@ -164,8 +165,11 @@ def _priced(model: str, size: int, prices: Prices) -> ModelInfo | None:
     info = listed_model(model, prices)
     if info is None or size == NO_LIST:
         return None
-    dearer = {name: price for tier in info.tiers if tier.above <= size
-              for name, price in asdict(tier).items() if name != "above" and price is not None}  # fmt: skip
+    dearer: dict[str, Any] = {}
+    for tier in info.tiers:
+        if tier.above <= size:
+            dearer |= {name: price for name, price in asdict(tier).items() if price is not None}
+    dearer.pop("above", None)
     return replace(info, tiers=(), **dearer)
 
 

@@ -10,8 +10,8 @@ What each version brought:
 4. what a session is to its parent session, the version of the agent that wrote it, what it took
    by day and model, its branches, archive, trash and notes;
 5. labels of sessions, and those that were used last found without looking at all;
-6. what a session took by the size of the prompts too, as prices go by it: summed up once more in the
-   background; and what audits found in sessions.
+6. what a session took by the size of the prompts too, since prices go by it: summed up once more in
+   the background; and what audits found in sessions.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""What each stored session took, by day, model and size of the prompts: made in the background from its replies, so that
-thousands of sessions are summed up at once."""
+"""What each stored session took, by day, model and size of the prompts: made in the background from
+its replies, so that thousands of sessions are summed up at once."""
 
 from __future__ import annotations
 
@@ -139,10 +139,10 @@ def totals(db: sqlite3.Connection, keys: Collection[int] | None = None) -> list[
     """Of some sessions (None: of all), as far as they are summed up."""
     some = "" if keys is None else f" WHERE t.session IN ({', '.join(str(int(k)) for k in keys)})"
     rows = db.execute(
-        f"SELECT t.session, t.day, t.model, t.size, {', '.join('t.' + one for one in _FIGURES.split(', '))}"
+        "SELECT t.session, t.day, t.model, t.size,"
+        f" {', '.join('t.' + one for one in _FIGURES.split(', '))}"
         f" FROM totals t JOIN sessions s ON s.key = t.session AND s.complete = 1{some}"
     ).fetchall()
     return [
-        Total(key, day, model, size, UsageSum(*figures))
-        for key, day, model, size, *figures in rows
+        Total(key, day, model, size, UsageSum(*figures)) for key, day, model, size, *figures in rows
     ]

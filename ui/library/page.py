@@ -15,6 +15,7 @@ from ui.actions import Keys, sequences_of, shown_keys
 from ui.library.filter_bar import FilterBar
 from ui.library.filters import Filters, Place
 from ui.library.hits import HitsPanel
+from ui.library.needed import NeededPanel
 from ui.library.table import LibraryTable
 from ui.library.totals import TotalsStrip
 from ui.theme import S4, S8, S12, S16, set_tone
@@ -67,6 +68,10 @@ class LibraryPage(Dialog):
     import_asked = Signal()
     find_asked = Signal()
     hits_hidden = Signal()
+    needed_asked = Signal()
+    needed_stop_asked = Signal()
+    needed_go_on_asked = Signal()
+    needed_hidden = Signal()
 
     open_action: QAction
     archive_action: QAction
@@ -92,6 +97,7 @@ class LibraryPage(Dialog):
         self.table = LibraryTable(self)
         yield
         self.totals = TotalsStrip(self)
+        self.totals.needed_asked.connect(self.needed_asked)
         yield
         self._make_actions()
         yield
@@ -114,6 +120,16 @@ class LibraryPage(Dialog):
         panel = HitsPanel(self)
         panel.opened.connect(self.open_asked)
         panel.closed.connect(self.hide_hits)
+        self._add_below(panel)
+        return panel
+
+    @cached_property
+    def needed(self) -> NeededPanel:
+        """What was needed again after compactions, below the table."""
+        panel = NeededPanel(self)
+        panel.stop_asked.connect(self.needed_stop_asked)
+        panel.go_on_asked.connect(self.needed_go_on_asked)
+        panel.closed.connect(self.hide_needed)
         self._add_below(panel)
         return panel
 
@@ -337,6 +353,19 @@ class LibraryPage(Dialog):
     def _shows_hits(self) -> bool:
         return "hits" in self.__dict__ and self.hits.isVisible()
 
+    @property
+    def shows_needed(self) -> bool:
+        """Whether it is shown what was needed again."""
+        return "needed" in self.__dict__ and not self.needed.isHidden()
+
+    def hide_needed(self) -> None:
+        """Put away what was needed again."""
+        had_focus = self.needed.isAncestorOf(self.focusWidget())
+        self.needed.hide()
+        self.needed_hidden.emit()
+        if had_focus:
+            self.totals.needed.setFocus()
+
     def hide_hits(self) -> None:
         """End a search over the entries: all sessions that pass the filters are shown again."""
         had_focus = self.hits.isAncestorOf(self.focusWidget())
@@ -387,6 +416,8 @@ class LibraryPage(Dialog):
             self.undo_action.trigger()
         elif event.key() == Qt.Key.Key_Escape and self._shows_hits:
             self.hide_hits()
+        elif event.key() == Qt.Key.Key_Escape and self.shows_needed:
+            self.hide_needed()
         elif event.key() == Qt.Key.Key_Escape and self.notice.isVisible():
             self.notice.dismiss()
         else:

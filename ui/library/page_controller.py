@@ -25,6 +25,7 @@ from ui.library.controller import SessionsController
 from ui.library.discovery import DiscoveryController
 from ui.library.filters import filters_from
 from ui.library.hits import FoundEntry
+from ui.library.needed_controller import NeededController
 from ui.library.page import LibraryPage
 from ui.shell.dialogs import ask_text, confirm, present
 from ui.widgets.figures import count
@@ -61,6 +62,7 @@ class LibraryPageController(QObject):
         self._state, self._sessions, self._arrangement = state, sessions, arrangement
         self._discovery = discovery
         self.page: LibraryPage | None = None
+        self._needed: NeededController | None = None
         self.library: Library | None = None
         """As it was read last, or its first rows while all are read for the first time."""
         self._values: _Values = {}
@@ -108,6 +110,7 @@ class LibraryPageController(QObject):
 
     def _built(self, page: LibraryPage) -> None:
         self.page = page
+        self._needed = NeededController(self._state, page)
         self._connect(page)
         self._show()
         self._present(page)
@@ -221,6 +224,8 @@ class LibraryPageController(QObject):
         self._rows = rows
         self.page.show_sessions(rows, not library.rows)
         if self._is_whole:
+            if self._needed is not None:
+                self._needed.follow(rows)
             self._sums.load(lambda: library.sums(rows))
         else:
             self._sums.forget()
