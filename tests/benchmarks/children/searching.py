@@ -29,7 +29,6 @@ QUERIES = {
     "the first two letters of many words": "re",
     "two words of many entries": "error timeout",
     "a path": "src/store/queue.py",
-    "words of many entries, quoted, that stand together in one": '"timeout the error"',
     "no entry": "no such words here",
 }
 MOST_S = 720

@@ -9,7 +9,6 @@ from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path
 from ui.library.page import LibraryPage
 
-
 LONG_S = 240
 """Processes begin slowly where others are busy."""
 
