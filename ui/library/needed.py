@@ -132,16 +132,16 @@ def _columns() -> list[Column[AgentNeeds]]:
               shown_from=720),
         _figure("Tokens", lambda one: tokens_text(one.tokens), lambda one: one.tokens,
                 "What all of it took the second time", 84),
-        _figure("Without a compaction", _expected, lambda one: one.expected,
+        _figure("Expected without a compaction", _expected, lambda one: one.expected,
                 "How many would be expected in stretches of the same length without a compaction, "
-                "and how many of those found can be compared with them", 170),
+                "and how many were found that can be compared with that", 210),
     ]  # fmt: skip
 
 
 def _expected(one: AgentNeeds) -> str:
     if not one.compared and not one.expected:
         return "not known"
-    return f"{one.expected:,.1f} for {one.compared:,}"
+    return f"{one.expected:,.1f}, found {one.compared:,}"
 
 
 def _each(
