@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from explorer.models.catalogue import ModelInfo, cost_of
 from explorer.models.events import Usage
 from explorer.session.entries import TokenUsage
+from explorer.session.usage_sums import NO_LIST, price_size
 
 Prices = Callable[[str], ModelInfo]
 """What is known of a model by its id; see ``Catalogue.info``."""
@@ -62,11 +63,9 @@ def listed_model(model: str, prices: Prices) -> ModelInfo | None:
 def listed_cost(usage: TokenUsage | None, model: str, prices: Prices) -> float:
     """What a call cost by the list, in dollars, where no cost is recorded with it; 0 where one is,
     where nobody counted input and output apart, and where the model has no listed price."""
-    if usage is None or usage.cost or usage.costs is not None:
+    if usage is None or price_size(usage) == NO_LIST:
         return 0.0
     counted = Usage(usage.input, usage.output, usage.cache_read, usage.cache_write)
-    if not any((usage.input, usage.output, usage.cache_read, usage.cache_write)):
-        return 0.0
     info = listed_model(model, prices)
     return cost_of(counted, info).total if info is not None else 0.0
 

@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 import orjson
 
 from explorer import private_files
-from explorer.services.session_audit import VERSION, AuditRow
+from explorer.services.session_audit import VERSION, AuditRow, row_from, stamp_of
 from explorer.settings import paths
 
 LINES, TABLE, LOCK = "audits.jsonl", "audits.parquet", ".audits.lock"
@@ -52,12 +52,12 @@ class AuditFolder:
         those that failed, or were made of another state, by another version or by other rules, are
         dropped, as is the line that a killed run left half written. Returns the numbers of the
         sessions whose row is there. Raises FolderError, OSError; the rows are as they were then."""
-        stamps = {_identity(row): _stamp(row) for row in now}
+        stamps = {_identity(row): stamp_of(row) for row in now}
         seen: set[tuple[int, str]] = set()
         with private_files.replacement(self.path / LINES) as file:
             for row in self.rows():
                 name = _identity(row)
-                is_old = row.status == "failed" or stamps.get(name) != _stamp(row)
+                is_old = row.status == "failed" or stamps.get(name) != stamp_of(row)
                 if name in seen or (name in stamps and is_old):
                     continue
                 file.write(line_of(row))
@@ -83,8 +83,8 @@ class AuditFolder:
                 values = _values(line)
                 if values is None and line.endswith(b"\n"):
                     raise FolderError(f"{self.path / LINES} holds something else than audits")
-                if values is not None and values["version"] == VERSION:
-                    yield AuditRow(**values | {"found": tuple(values["found"])})
+                if values is not None and (row := row_from(values)) is not None:
+                    yield row
 
     def write_table(self) -> None:
         """Write the rows as a Parquet file, whole or not at all. Raises OSError; needs pyarrow."""
@@ -125,10 +125,6 @@ def _values(line: bytes) -> dict[str, Any] | None:
 
 def _identity(row: AuditRow) -> tuple[int, str]:
     return row.session, row.id
-
-
-def _stamp(row: AuditRow) -> tuple[str, str, str]:
-    return row.position, row.program, row.rules
 
 
 def _arrow_type(arrow: Any, annotation: object) -> Any:

@@ -40,11 +40,13 @@ def audited_rows(
     profile: Profile | None,
     processes: int,
     limit_s: float | None,
+    stopped: Callable[[], bool] = lambda: False,
 ) -> Generator[AuditRow, None, None]:
     """Audit sessions, each a row as it is begun; their rows come as they are done. ``limit_s``:
-    seconds for one of them. Closing the iterator ends the processes. Raises PoolError."""
+    seconds for one of them; ``stopped``: whether to end early. Closing the iterator ends the
+    processes. Raises PoolError."""
     prepare = partial(_auditor, database, profile)
-    for one in outcomes(jobs, prepare, processes, limit_s):
+    for one in outcomes(jobs, prepare, processes, limit_s, stopped):
         yield one.result or replace(one.job, status="failed", reason=one.failure)
 
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
 
 from explorer.formats import adapter_of
 from explorer.models.catalogue import ModelInfo, cost_of
 from explorer.models.events import Usage
 from explorer.models.price_list import Prices, listed_model
 from explorer.session.records import STARTED
-from explorer.session.usage_sums import NOTHING, UsageSum, total_of
+from explorer.session.usage_sums import NO_LIST, NOTHING, UsageSum, total_of
 from explorer.store import SessionRow, Store
 from explorer.store.totals import Total
 
@@ -136,25 +137,40 @@ def read_library(store: Store, most: int | None = None, prices: Prices | None = 
     sessions = store.sessions(all_places=True, most=most)
     foreign = {one.key for one in sessions if not adapter_of(one.format).writes}
     totals: dict[int, list[Total]] = defaultdict(list)
-    models: dict[str, ModelInfo | None] = {}
+    models: dict[tuple[str, int], ModelInfo | None] = {}
     for one in store.totals(None if most is None else [row.key for row in sessions]):
         if prices is not None and one.key in foreign:
-            if one.model not in models:
-                models[one.model] = listed_model(one.model, prices)
-            one = _with_listed_cost(one, models[one.model])
+            name = one.model, one.size
+            if name not in models:
+                models[name] = _priced(*name, prices)
+            one = _with_listed_cost(one, models[name])
         totals[one.key].append(one)
     return Library(tuple(_row(one, totals.get(one.key, ())) for one in sessions), totals)
 
 
 def _with_listed_cost(total: Total, info: ModelInfo | None) -> Total:
-    """A sum with the cost of its calls by listed prices, where none of them has a recorded one.
-    The dearer prices of long prompts are left out: the sum does not say how long each was."""
+    """A sum with the cost of its calls by listed prices: what they cost one by one, since their
+    prompts are all of the size from which on the same prices hold. Where a model has a price from
+    another size on than those in ``PRICE_SIZES``, it counts from the next one of these on."""
     spent = total.spent
-    if info is None or not spent.calls or spent.unpriced < spent.calls or not spent.output:
+    if info is None or not spent.calls:
         return total
     counted = Usage(spent.input, spent.output, spent.cache_read, spent.cache_write)
-    cost = cost_of(counted, replace(info, tiers=())).total
+    cost = cost_of(counted, info).total
     return replace(total, spent=replace(spent, listed=spent.calls, listed_cost=cost))
+
+
+def _priced(model: str, size: int, prices: Prices) -> ModelInfo | None:
+    """A model at its listed prices for prompts of a ``price_size``; None where it has none."""
+    info = listed_model(model, prices)
+    if info is None or size == NO_LIST:
+        return None
+    dearer: dict[str, Any] = {}
+    for tier in info.tiers:
+        if tier.above <= size:
+            dearer |= {name: price for name, price in asdict(tier).items() if price is not None}
+    dearer.pop("above", None)
+    return replace(info, tiers=(), **dearer)
 
 
 def _row(session: SessionRow, totals: Sequence[Total]) -> LibraryRow:

@@ -21,6 +21,8 @@ Result = TypeVar("Result")
 
 _STARTS = 3
 """Processes in a row that may die before they are ready."""
+_LOOK_S = 0.2
+"""How long nothing may be heard before it is looked whether to go on."""
 _CONTEXT = multiprocessing.get_context("spawn")
 
 
@@ -43,18 +45,20 @@ def outcomes(
     prepare: Callable[[], Callable[[Job], Result]],
     processes: int,
     limit_s: float | None = None,
+    stopped: Callable[[], bool] = lambda: False,
 ) -> Generator[Outcome[Job, Result], None, None]:
     """The outcome of every job exactly once, as they are done. Closing the iterator ends all
     processes at once.
 
     ``prepare`` is called in each process and gives what does a job there; it, the jobs and the
-    results are pickled. ``limit_s``: seconds that one job may take. Raises PoolError.
+    results are pickled. ``limit_s``: seconds that one job may take. ``stopped`` is asked several
+    times a second whether to end early. Raises PoolError.
     """
     waiting = list(jobs)[::-1]
     workers: list[_Worker] = []
     lost = 0
     try:
-        while waiting or any(worker.has_job for worker in workers):
+        while not stopped() and (waiting or any(worker.has_job for worker in workers)):
             while len(workers) < min(processes, len(waiting) + sum(w.has_job for w in workers)):
                 workers.append(_Worker(prepare, limit_s))
             for worker in _heard(workers):
@@ -75,10 +79,10 @@ def outcomes(
 
 
 def _heard(workers: list[_Worker]) -> list[_Worker]:
-    """Wait for those that have something to say, or whose time is over."""
+    """Wait a little for those that have something to say, or whose time is over."""
     left = min((worker.deadline for worker in workers), default=float("inf")) - time.monotonic()
     pipes = [worker.pipe for worker in workers]
-    heard = set(wait(pipes, None if left == float("inf") else max(0.0, left)))
+    heard = set(wait(pipes, min(_LOOK_S, max(0.0, left))))
     now = time.monotonic()
     return [one for one in workers if one.pipe in heard or one.deadline <= now]
 

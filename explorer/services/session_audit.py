@@ -17,6 +17,8 @@ turns, compactions
 begun_ms          time of its first entry, milliseconds since 1970; 0 where none is known
 ended_ms          time of its last entry
 needed_again      what was needed again after its compactions: files read again and so on
+said_again        of these: what the person asked for again
+read_again        of these: files read again
 needed_again_tokens
                   what that took the second time
 needed_compared   of those: the ones that can be held against stretches without a compaction
@@ -39,6 +41,7 @@ but the title.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -47,6 +50,7 @@ import orjson
 
 from explorer.audit.findings import Group
 from explorer.audit.loss import Severity
+from explorer.audit.needed_again import NeededAgain, NeedKind
 from explorer.audit.report import CHECKS, Report, failures
 from explorer.compaction.profile import Profile, profile_values
 from explorer.formats import adapter_of
@@ -58,7 +62,7 @@ from explorer.session.text import well_formed
 from explorer.session.usage_sums import PartUsage
 from explorer.store.rows import SessionRow, SourceFile
 
-VERSION = 1
+VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +90,8 @@ class AuditRow:
     begun_ms: float = 0.0
     ended_ms: float = 0.0
     needed_again: int = 0
+    said_again: int = 0
+    read_again: int = 0
     needed_again_tokens: int = 0
     needed_compared: int = 0
     needed_expected: float = 0.0
@@ -124,6 +130,18 @@ def begun_row(session: SessionRow, position: str, rules: str) -> AuditRow:
     )  # fmt: skip
 
 
+def row_from(values: Mapping[str, Any]) -> AuditRow | None:
+    """The row that ``asdict`` made such values of; None for that of another version."""
+    if values.get("version") != VERSION:
+        return None
+    return AuditRow(**{**values, "found": tuple(values["found"])})
+
+
+def stamp_of(row: AuditRow) -> str:
+    """What was audited, by which program and rules: where that is the same, the row would be."""
+    return " ".join((row.position, str(row.version), row.program, row.rules))
+
+
 def position_of(session: SessionRow, source: SourceFile | None) -> str:
     """What changes whenever the session does: what was appended, where the leaf is, and of a
     session that came from a file, how that was when it was last read."""
@@ -154,6 +172,8 @@ def _row(report: Report, begun: AuditRow) -> AuditRow:
         "entries": session.entries, "path_entries": session.on_path, "turns": session.turns,
         "compactions": len(parts), "begun_ms": session.begun_ms, "ended_ms": session.ended_ms,
         "needed_again": len(needed.needs),
+        "said_again": _of_kind(needed, NeedKind.REQUEST),
+        "read_again": _of_kind(needed, NeedKind.READ),
         "needed_again_tokens": sum(one.tokens for one in needed.after),
         "needed_compared": expected.found if expected is not None else 0,
         "needed_expected": round(expected.number, 4) if expected is not None else 0.0,
@@ -168,6 +188,10 @@ def _row(report: Report, begun: AuditRow) -> AuditRow:
         "cost_usd_by_list": round(spent.listed_cost, 6),
     }  # fmt: skip
     return replace(begun, **figures)
+
+
+def _of_kind(needed: NeededAgain, kind: NeedKind) -> int:
+    return sum(need.kind is kind for need in needed.needs)
 
 
 def _of_group(report: Report, group: Group) -> int:

@@ -104,6 +104,23 @@ def usage_sum(usage: TokenUsage | None, listed_cost: float = 0.0) -> UsageSum:
     return UsageSum(*parts, calls=1, unpriced=1, listed=listed, listed_cost=listed_cost)
 
 
+PRICE_SIZES = (100_000, 128_000, 200_000, 256_000, 272_000, 512_000)
+"""Tokens of a prompt from which on lists of prices have dearer ones."""
+NO_LIST = -1
+
+
+def price_size(usage: TokenUsage | None) -> int:
+    """The largest of ``PRICE_SIZES`` that the prompt of a call is over, 0 for none of them;
+    ``NO_LIST`` where its cost is recorded, or nobody counted input and output apart: no list of
+    prices tells what it cost then."""
+    if usage is None or usage.cost or usage.costs is not None:
+        return NO_LIST
+    prompt = usage.input + usage.cache_read + usage.cache_write
+    if not prompt and not usage.output:
+        return NO_LIST
+    return next((size for size in reversed(PRICE_SIZES) if prompt > size), 0)
+
+
 class UsageLedger:
     """What each entry took, and sums over any part of the tree; grows with its session.
 

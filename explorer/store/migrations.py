@@ -9,7 +9,9 @@ What each version brought:
    once more;
 4. what a session is to its parent session, the version of the agent that wrote it, what it took
    by day and model, its branches, archive, trash and notes;
-5. labels of sessions, and those that were used last found without looking at all.
+5. labels of sessions, and those that were used last found without looking at all;
+6. what a session took by the size of the prompts too, since prices go by it: summed up once more in
+   the background; and what audits found in sessions.
 """
 
 from __future__ import annotations
@@ -116,8 +118,26 @@ def _to_5(db: sqlite3.Connection) -> None:
     db.execute("CREATE INDEX ix_sessions_changed_ms ON sessions (changed_ms)")
 
 
+def _to_6(db: sqlite3.Connection) -> None:
+    db.execute("DROP TABLE totals")
+    db.execute(
+        "CREATE TABLE totals (session INTEGER NOT NULL, day INTEGER NOT NULL,"
+        " model VARCHAR NOT NULL, size INTEGER NOT NULL, input INTEGER NOT NULL,"
+        " output INTEGER NOT NULL, cache_read INTEGER NOT NULL, cache_write INTEGER NOT NULL,"
+        " cost FLOAT NOT NULL, calls INTEGER NOT NULL, unpriced INTEGER NOT NULL,"
+        " uncounted INTEGER NOT NULL, PRIMARY KEY (session, day, model, size),"
+        " FOREIGN KEY (session) REFERENCES sessions (key) ON DELETE CASCADE)"
+    )
+    db.execute("UPDATE sessions SET summed = NULL, branches = NULL")
+    db.execute(
+        "CREATE TABLE audits (session INTEGER NOT NULL, stamp VARCHAR NOT NULL, figures JSON,"
+        " PRIMARY KEY (session),"
+        " FOREIGN KEY (session) REFERENCES sessions (key) ON DELETE CASCADE)"
+    )
+
+
 MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {
-    1: _to_2, 2: _to_3, 3: _to_4, 4: _to_5,
+    1: _to_2, 2: _to_3, 3: _to_4, 4: _to_5, 5: _to_6,
 }  # fmt: skip
 """By the version that they start from."""
 

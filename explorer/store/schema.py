@@ -14,7 +14,7 @@ from sqlmodel import Field, SQLModel
 
 APPLICATION_ID = 0x53457870
 """Marks a file as ours, in SQLite's header ("SExp")."""
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 """In SQLite's ``user_version``; see ``migrations`` for what each version brought."""
 PAGE_SIZE = 16384
 INDEX_BITS = 32
@@ -86,6 +86,8 @@ class TotalTable(SQLModel, table=True):
     day: int = Field(primary_key=True)
     """Days since 1970, UTC; 0 for none."""
     model: str = Field(primary_key=True)
+    size: int = Field(primary_key=True)
+    """``price_size`` of the calls. Since version 6."""
     input: int
     output: int
     cache_read: int
@@ -219,6 +221,16 @@ class CountTable(SQLModel, table=True):
     counter: str = Field(primary_key=True)
     chunk: int = Field(primary_key=True)
     tokens: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
+
+
+class AuditTable(SQLModel, table=True):
+    """What an audit found in a session, as one row of figures. Since version 6."""
+
+    __tablename__ = "audits"
+    session: int = _session()
+    stamp: str
+    """What was audited by which rules: where it is another one now, the figures are old."""
+    figures: Any = Field(default=None, sa_column=Column(JSON))
 
 
 class LibraryTable(SQLModel, table=True):

@@ -21,8 +21,12 @@ from explorer.store.payloads import stored_payloads
 from explorer.store.rows import IsCancelled
 from explorer.store.schema import INDEX_BITS, id_range, row_id
 
-TEXT_VERSION = 2
-"""Raised when ``entry_text`` or ``indexed`` changes: the index is then made anew."""
+TEXT_VERSION = 3
+"""Raised when ``entry_text``, ``indexed`` or the tables change: the index is then made anew."""
+_PART_BITS = 7
+"""128 sessions have a table of words. A beginning of a word is looked up by merging the entries of
+all words that begin so: in one table that would take seconds in a library of many gigabytes, while
+here the newest sessions answer first, and mostly are enough."""
 TEXT_LIMIT = 1_000_000
 """Characters of one entry that are searched; what a tool printed beyond that is not."""
 
@@ -133,7 +137,11 @@ def _shown_forms(terms: list[Term]) -> list[str]:
 Texts = Sequence[tuple[int, str]]
 """Entry index and text, ascending."""
 
-_DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT)
+_DAMAGE = (
+    sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT,
+    # The statements are right: where one is refused, the tables are not as they were made.
+    sqlite3.SQLITE_ERROR,
+)  # fmt: skip
 
 
 def index_path(database: Path) -> Path:
@@ -193,16 +201,33 @@ class SearchIndex:
         return db
 
     def _create(self, db: sqlite3.Connection) -> None:
+        old = db.execute("SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE VIRTUAL%'")
+        for (name,) in old.fetchall():
+            db.execute(f'DROP TABLE "{name}"')
         for statement in (
-            "DROP TABLE IF EXISTS words",
             "DROP TABLE IF EXISTS done",
             "DELETE FROM mark",
-            "CREATE VIRTUAL TABLE words USING fts5(text, content = '', detail = none,"
-            ' tokenize = "unicode61 remove_diacritics 2")',
             "CREATE TABLE done (session INTEGER PRIMARY KEY, entries INTEGER NOT NULL)",
         ):
             db.execute(statement)
         db.execute("INSERT INTO mark VALUES (?)", (self._mark,))
+
+    def _words(self, session: int) -> str:
+        """The table of a session's words, made where there is none."""
+        table = f"words_{session >> _PART_BITS}"
+        self._db.execute(
+            f"CREATE VIRTUAL TABLE IF NOT EXISTS {table} USING fts5(text, content = '',"
+            ' detail = none, tokenize = "unicode61 remove_diacritics 2")'
+        )
+        return table
+
+    def _parts(self) -> list[int]:
+        """The parts that there are, that of the newest sessions first."""
+        tables = self._db.execute(
+            "SELECT substr(name, 7) FROM sqlite_master WHERE name GLOB 'words_[0-9]*'"
+            " AND sql LIKE 'CREATE VIRTUAL%'"
+        )
+        return sorted((int(number) for (number,) in tables), reverse=True)
 
     # filling -----------------------------------------------------------------------------------
 
@@ -225,15 +250,16 @@ class SearchIndex:
     def add(self, session: int, texts: Texts, entries: int) -> None:
         """Index texts; ``entries`` is how many of the session are done then."""
         self._db.executemany(
-            "INSERT INTO words (rowid, text) VALUES (?, ?)",
+            f"INSERT INTO {self._words(session)} (rowid, text) VALUES (?, ?)",
             [(row_id(session, index), text) for index, text in texts],
         )
         self._db.execute("INSERT OR REPLACE INTO done VALUES (?, ?)", (session, entries))
 
     def remove(self, session: int, texts: Texts, entries: int) -> None:
         """Take texts out, which must be what was put in; 0 ``entries`` forgets the session."""
+        table = self._words(session)
         self._db.executemany(
-            "INSERT INTO words (words, rowid, text) VALUES ('delete', ?, ?)",
+            f"INSERT INTO {table} ({table}, rowid, text) VALUES ('delete', ?, ?)",
             [(row_id(session, index), text) for index, text in texts],
         )
         if entries:
@@ -245,25 +271,31 @@ class SearchIndex:
 
     def accepts(self, expression: str) -> bool:
         """Whether the index understands an expression."""
-        try:
-            self._db.execute(
-                "SELECT rowid FROM words WHERE words MATCH ? LIMIT 1", (expression,)
-            ).fetchall()
-        except sqlite3.OperationalError as error:
-            if is_damage(error):
-                raise
-            return False
+        for part in self._parts()[:1]:
+            try:
+                self._db.execute(
+                    f"SELECT rowid FROM words_{part} WHERE words_{part} MATCH ? LIMIT 1",
+                    (expression,),
+                ).fetchall()
+            except sqlite3.OperationalError as error:
+                if _code(error) in _DAMAGE[:-1]:
+                    raise
+                return False
         return True
 
     def matches(self, expression: str, low: int, high: int) -> Iterator[int]:
         """Row ids between two bounds that match, the newest first."""
-        rows = self._db.execute(
-            "SELECT rowid FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ?"
-            " ORDER BY rowid DESC",
-            (expression, low, high),
-        )
-        for (identifier,) in rows:
-            yield identifier
+        first, last = (bound >> (INDEX_BITS + _PART_BITS) for bound in (low, high))
+        for part in self._parts():
+            if not first <= part <= last:
+                continue
+            rows = self._db.execute(
+                f"SELECT rowid FROM words_{part} WHERE words_{part} MATCH ?"
+                " AND rowid BETWEEN ? AND ? ORDER BY rowid DESC",
+                (expression, low, high),
+            )
+            for (identifier,) in rows:
+                yield identifier
 
 
 @contextmanager
@@ -281,7 +313,11 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
 
 def is_damage(error: sqlite3.Error) -> bool:
     """Whether the file itself is bad, so that making it anew helps."""
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGE
+    return _code(error) in _DAMAGE
+
+
+def _code(error: sqlite3.Error) -> int:
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF
 
 
 _ASKED = 64
@@ -338,7 +374,7 @@ def search(
     matches = index.matches(expression, low, high) if expression else iter(())
     late = _not_indexed(counts, index.done() if expression else {})
     for candidates, confirmed in ((late, False), (matches, exact)):
-        for part in _parts(candidates):
+        for part in _few(candidates):
             if cancelled is not None and cancelled():
                 return hits
             hits += _confirm(readers, part, counts, terms, confirmed)
@@ -347,7 +383,7 @@ def search(
     return hits
 
 
-def _parts(candidates: Iterator[int]) -> Iterator[list[int]]:
+def _few(candidates: Iterator[int]) -> Iterator[list[int]]:
     while part := list(islice(candidates, _ASKED)):
         yield part
 

@@ -269,6 +269,24 @@ def disclaim(db: sqlite3.Connection, key: int, claim: str) -> None:
     )
 
 
+def read_audits(db: sqlite3.Connection) -> dict[int, tuple[str, Any]]:
+    """By session key: the stamp and the figures of its last audit."""
+    rows = db.execute(
+        "SELECT a.session, a.stamp, a.figures FROM audits a"
+        " JOIN sessions s ON s.key = a.session AND s.complete = 1"
+    )
+    return {key: (text_out(stamp), from_json_column(figures)) for key, stamp, figures in rows}
+
+
+def write_audit(db: sqlite3.Connection, key: int, stamp: str, figures: Any) -> None:
+    """Keep what an audit found in place of the one before; nothing where the session is gone."""
+    db.execute(
+        "INSERT OR REPLACE INTO audits (session, stamp, figures)"
+        " SELECT key, ?, ? FROM sessions WHERE key = ? AND complete = 1",
+        (stamp, to_json(figures), key),
+    )
+
+
 _CHUNK = 4096
 """Counts per row: a session of 200,000 entries is read in 49 rows."""
 NOT_COUNTED = -1

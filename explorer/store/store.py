@@ -403,6 +403,16 @@ class Store:
             lambda c: values.write_counts(driver(c), key, counter, first, kept)
         )
 
+    def audits(self) -> dict[int, tuple[str, Any]]:
+        """By session key: what ``keep_audit`` kept last, its stamp and its figures."""
+        with self._readers.read() as db:
+            return values.read_audits(db)
+
+    def keep_audit(self, key: int, stamp: str, figures: Any) -> Future[None]:
+        """Keep what an audit of a session found (JSON), with a stamp that says of what and by which
+        rules."""
+        return self._writer.submit(lambda c: values.write_audit(driver(c), key, stamp, figures))
+
     # finding, noticing -----------------------------------------------------------------------
 
     def search(

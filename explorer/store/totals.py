@@ -1,5 +1,5 @@
-"""What each stored session took, by day and model: made in the background from its replies, so that
-thousands of sessions are summed up at once."""
+"""What each stored session took, by day, model and size of the prompts: made in the background from
+its replies, so that thousands of sessions are summed up at once."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from explorer.formats.registry import usage_in
 from explorer.session.kinds import Flag, Kind
 from explorer.session.tree import SessionTree
-from explorer.session.usage_sums import NOTHING, UsageSum, usage_sum
+from explorer.session.usage_sums import NO_LIST, NOTHING, UsageSum, price_size, usage_sum
 from explorer.store.database import Readers, driver
 from explorer.store.entry_rows import index_of, shown, text_out
 from explorer.store.payloads import format_of
@@ -26,19 +26,21 @@ _DAY_MS = 86_400_000
 _FIGURES = "input, output, cache_read, cache_write, cost, calls, unpriced, uncounted"
 
 
-Sums = Mapping[tuple[int, str], UsageSum]
-"""By day and model."""
+Sums = Mapping[tuple[int, str, int], UsageSum]
+"""By day, model and ``price_size``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """What one session took of one model on one day."""
+    """What one session took of one model on one day, in calls of one size."""
 
     key: int
     day: int
     """Days since 1970, UTC; 0 where no time is recorded."""
     model: str
     """``provider/model``; empty where none is recorded."""
+    size: int
+    """See ``price_size``."""
     spent: UsageSum
 
 
@@ -75,14 +77,15 @@ def sum_up(writer: Writer, readers: Readers, key: int, first: int, entries: int)
 def add_totals(db: sqlite3.Connection, key: int, sums: Sums) -> None:
     """Add what some entries of a session took to its sums."""
     db.executemany(
-        f"INSERT INTO totals (session, day, model, {_FIGURES})"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (session, day, model) DO UPDATE"
+        f"INSERT INTO totals (session, day, model, size, {_FIGURES})"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        " ON CONFLICT (session, day, model, size) DO UPDATE"
         " SET input = input + excluded.input, output = output + excluded.output,"
         " cache_read = cache_read + excluded.cache_read,"
         " cache_write = cache_write + excluded.cache_write, cost = cost + excluded.cost,"
         " calls = calls + excluded.calls, unpriced = unpriced + excluded.unpriced,"
         " uncounted = uncounted + excluded.uncounted",
-        [(key, day, model, *_figures(spent)) for (day, model), spent in sums.items()],
+        [(key, *name, *_figures(spent)) for name, spent in sums.items()],
     )
 
 
@@ -101,7 +104,7 @@ def _figures(spent: UsageSum) -> tuple[float, ...]:
 
 
 def _sums(db: sqlite3.Connection, key: int, indices: Sequence[int]) -> Sums:
-    sums: dict[tuple[int, str], UsageSum] = defaultdict(lambda: NOTHING)
+    sums: dict[tuple[int, str, int], UsageSum] = defaultdict(lambda: NOTHING)
     format_name = format_of(db, key)
     if not indices:
         return sums
@@ -120,7 +123,9 @@ def _sums(db: sqlite3.Connection, key: int, indices: Sequence[int]) -> Sums:
         if kind != Kind.ASSISTANT or context > 0:
             usage = usage_in(format_name, text_out(raw), context)
         if kind == Kind.ASSISTANT or usage is not None:
-            sums[max(0, int(time_ms // _DAY_MS)), shown(model or "")] += usage_sum(usage)
+            spent = usage_sum(usage)
+            size = price_size(usage) if spent.calls else NO_LIST
+            sums[max(0, int(time_ms // _DAY_MS)), shown(model or ""), size] += spent
     return sums
 
 
@@ -134,7 +139,10 @@ def totals(db: sqlite3.Connection, keys: Collection[int] | None = None) -> list[
     """Of some sessions (None: of all), as far as they are summed up."""
     some = "" if keys is None else f" WHERE t.session IN ({', '.join(str(int(k)) for k in keys)})"
     rows = db.execute(
-        f"SELECT t.session, t.day, t.model, {', '.join('t.' + one for one in _FIGURES.split(', '))}"
+        "SELECT t.session, t.day, t.model, t.size,"
+        f" {', '.join('t.' + one for one in _FIGURES.split(', '))}"
         f" FROM totals t JOIN sessions s ON s.key = t.session AND s.complete = 1{some}"
     ).fetchall()
-    return [Total(key, day, model, UsageSum(*figures)) for key, day, model, *figures in rows]
+    return [
+        Total(key, day, model, size, UsageSum(*figures)) for key, day, model, size, *figures in rows
+    ]

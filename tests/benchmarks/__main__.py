@@ -20,6 +20,7 @@ from tests.benchmarks import (
     opening,
     reading,
     rendering,
+    searching,
     simulating,
     soaking,
     stalling,
@@ -38,6 +39,7 @@ BENCHMARKS: dict[str, Callable[[Bench], list[Row]]] = {
     "store": storing.measure,
     "open": opening.measure,
     "library": library.measure,
+    "library-search": searching.measure,
     "map": mapping.measure,
     "decide": deciding.measure,
     "drag": deciding.measure_window,
@@ -51,8 +53,8 @@ BENCHMARKS: dict[str, Callable[[Bench], list[Row]]] = {
     "audit": auditing.measure,
     "soak": soaking.measure,
 }
-LONG = ("soak",)
-"""Takes ten minutes, and runs only where it is named."""
+LONG = ("soak", "library-search")
+"""Take ten minutes, and run only where they are named."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -64,13 +66,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         help=f"one of {', '.join(BENCHMARKS)}; may be given several times;"
         f" without it all but {', '.join(LONG)} are run",
     )  # fmt: skip
+    parser.add_argument(
+        "--gigabytes", type=float, default=1.0, metavar="N",
+        help="of entries for library-search; its making ends after 12 minutes at the latest",
+    )  # fmt: skip
     parser.add_argument("--folder", type=Path, help="keep sessions and databases here")
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="session-explorer-benchmarks-") as temporary:
         folder = options.folder or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
         names = options.only or [name for name in BENCHMARKS if name not in LONG]
-        rows, failed = _run(Bench(folder, quick=options.quick), names)
+        rows, failed = _run(Bench(folder, quick=options.quick, gigabytes=options.gigabytes), names)
     print(f"Medians on {machine()}.\n")
     print(table(rows))
     return 1 if failed else 0

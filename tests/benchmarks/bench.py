@@ -23,9 +23,11 @@ class ChildFailed(Exception):
 class Bench:
     """One run of benchmarks over a folder of its own."""
 
-    def __init__(self, folder: Path, *, quick: bool = False) -> None:
+    def __init__(self, folder: Path, *, quick: bool = False, gigabytes: float = 1.0) -> None:
         self.folder = folder
         self.quick = quick
+        self.gigabytes = gigabytes
+        """Of the library that is searched."""
         self._number = 0
 
     @property

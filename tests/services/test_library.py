@@ -15,6 +15,7 @@ from explorer.services.resume_command import resume_command_of
 from explorer.session.records import Relation
 from explorer.store.rows import SessionRow
 from explorer.workbench import Workbench
+from tests.formats.claude_lines import SESSION, USAGE, Lines
 from tests.store.conftest import eventually
 from tests.store.test_totals import day, day_number, reply
 
@@ -150,3 +151,23 @@ def test_a_listed_session_tells_how_its_agent_goes_on_with_it(
     command = resume_command_of(bench.sessions()[0])
     assert command is not None and command.line() == "cd /w && pi --session a"
     assert resume_command_of(replace(bench.sessions()[0], relation="subagent")) is None
+
+
+def test_listed_costs_are_those_of_each_call_with_the_prices_of_long_prompts(
+    bench: Workbench, tmp_path: Path
+) -> None:
+    """Two calls of a day, of which one is over the size from which on prompts cost more."""
+    lines = Lines().user("u1", "Build it")
+    for at, cached in enumerate((10_000, 250_000)):
+        usage = {**USAGE, "cache_read_input_tokens": cached}
+        lines.reply(f"r{at}", f"m{at}", "done", model="claude-sonnet-4-5", usage=usage)
+    path = lines.write(tmp_path / f"{SESSION}.jsonl")
+    key = bench.import_blocking(path).key
+    library(bench, 2)
+    (row,) = read_library(bench.store, prices=bench.client.info).rows
+    assert len(bench.store.totals()) == 2
+    document = bench.open_blocking(key)
+    asyncio.run(document.spending.follow())
+    exact = document.spending.session().total
+    assert row.spent.listed == exact.listed == 2
+    assert abs(row.spent.listed_cost - exact.listed_cost) < 1e-9 < exact.listed_cost

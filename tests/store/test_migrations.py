@@ -12,7 +12,9 @@ import pytest
 from explorer.formats.pi.export import dumps
 from explorer.store import NewerVersionError, Store, StoreError, migrations
 from explorer.store.schema import APPLICATION_ID, SCHEMA_VERSION
+from tests.store.conftest import eventually
 from tests.store.sources import FileSource, chain, message, write_file
+from tests.store.test_totals import day, imported, reply
 
 VERSION_1 = """
 CREATE TABLE sessions (key INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, session_id VARCHAR NOT NULL,
@@ -161,3 +163,27 @@ def test_a_new_database_is_private_and_has_the_settings_that_were_chosen(
         db.close()
     left = {path.name for path in tmp_path.iterdir()} - {"sessions.db.search"}
     assert left == {"sessions.db", "a.jsonl"}, "nothing else is left behind"
+
+
+def test_sums_are_made_once_more_by_the_size_of_prompts(database: Path, tmp_path: Path) -> None:
+    """Version 6 knows what is over the sizes from which on prompts cost more."""
+    with Store.open(database) as store:
+        key = imported(store, tmp_path / "long.jsonl", [reply(0, day(1), "m", None, None)])
+        eventually(lambda: bool(store.totals()), "what it took")
+        spent = [(one.size, one.spent) for one in store.totals()]
+    db = sqlite3.connect(database)
+    db.executescript(
+        "DROP TABLE audits; DROP TABLE totals; CREATE TABLE totals (session INTEGER NOT NULL,"
+        " day INTEGER NOT NULL, model VARCHAR NOT NULL, input INTEGER NOT NULL,"
+        " output INTEGER NOT NULL, cache_read INTEGER NOT NULL, cache_write INTEGER NOT NULL,"
+        " cost FLOAT NOT NULL, calls INTEGER NOT NULL, unpriced INTEGER NOT NULL,"
+        " uncounted INTEGER NOT NULL, PRIMARY KEY (session, day, model),"
+        " FOREIGN KEY (session) REFERENCES sessions (key) ON DELETE CASCADE);"
+        f"INSERT INTO totals VALUES ({key}, 1, 'm', 9, 9, 9, 9, 9, 9, 9, 9);"
+        " PRAGMA user_version = 5;"
+    )
+    db.close()
+    with Store.open(database) as store:
+        eventually(lambda: bool(store.totals()), "what it took, once more")
+        assert [(one.size, one.spent) for one in store.totals()] == spent
+        assert store.sessions()[0].branches == 1

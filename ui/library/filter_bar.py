@@ -165,6 +165,8 @@ class FilterBar(QWidget):
         self.filters = Filters()
         self._counts: Mapping[str, Mapping[str, int]] = {}
         self._saved: list[str] = []
+        self._lists: dict[str, ValueList] = {}
+        """By field; made when they are first opened."""
         self.line = QLineEdit(self)
         self.line.setPlaceholderText("Filter by title, folder, note… Enter searches all entries")
         self.line.setAccessibleName("Filter the sessions; Enter searches the text of all entries")
@@ -215,9 +217,7 @@ class FilterBar(QWidget):
 
     def _value_chip(self, name: str, field: str, tip: str) -> Chip:
         chip = Chip(name, tip, self)
-        values = ValueList(name.replace("&", ""), self)
-        values.changed.connect(lambda chosen: self._take(**{field: chosen}))
-        chip.clicked.connect(lambda: self._open(chip, values, self._counts.get(field, {}), field))
+        chip.clicked.connect(lambda: self._open(chip, field))
         return chip
 
     # what is shown -------------------------------------------------------------------------------
@@ -283,9 +283,13 @@ class FilterBar(QWidget):
 
     # lists below chips ---------------------------------------------------------------------------
 
-    def _open(self, chip: Chip, values: ValueList, counts: Mapping[str, int], field: str) -> None:
+    def _open(self, chip: Chip, field: str) -> None:
         self.show_filters(self.filters)  # the press has checked the chip
-        values.open_below(chip, counts, getattr(self.filters, field))
+        values = self._lists.get(field)
+        if values is None:
+            values = self._lists[field] = ValueList(chip.name.replace("&", ""), self)
+            values.changed.connect(lambda chosen: self._take(**{field: chosen}))
+        values.open_below(chip, self._counts.get(field, {}), getattr(self.filters, field))
 
     def _open_spans(self) -> None:
         menu = self._menu_below(self.since)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from PySide6.QtCore import QPoint, Qt, Signal
@@ -14,6 +15,7 @@ from ui.actions import Keys, sequences_of, shown_keys
 from ui.library.filter_bar import FilterBar
 from ui.library.filters import Filters, Place
 from ui.library.hits import HitsPanel
+from ui.library.needed import NeededPanel
 from ui.library.table import LibraryTable
 from ui.library.totals import TotalsStrip
 from ui.theme import S4, S8, S12, S16, set_tone
@@ -26,7 +28,6 @@ from ui.widgets.panels import (
     column_in,
     column_of,
     push_button,
-    stacked,
 )
 
 Standard = QKeySequence.StandardKey
@@ -67,6 +68,10 @@ class LibraryPage(Dialog):
     import_asked = Signal()
     find_asked = Signal()
     hits_hidden = Signal()
+    needed_asked = Signal()
+    needed_stop_asked = Signal()
+    needed_go_on_asked = Signal()
+    needed_hidden = Signal()
 
     open_action: QAction
     archive_action: QAction
@@ -91,13 +96,8 @@ class LibraryPage(Dialog):
         yield
         self.table = LibraryTable(self)
         yield
-        self.hits = HitsPanel(self)
-        self.hits.opened.connect(self.open_asked)
-        self.hits.closed.connect(self.hide_hits)
-        yield
         self.totals = TotalsStrip(self)
-        yield
-        self._make_empty_states()
+        self.totals.needed_asked.connect(self.needed_asked)
         yield
         self._make_actions()
         yield
@@ -112,27 +112,60 @@ class LibraryPage(Dialog):
 
     # parts ---------------------------------------------------------------------------------------
 
-    def _make_empty_states(self) -> None:
-        self.reading = QLabel("Reading the sessions…", self)
-        self.reading.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        set_tone(self.reading, "dim")
-        self.nothing = EmptyState(
+    # These are made when they are first shown: the window opens sooner without them.
+
+    @cached_property
+    def hits(self) -> HitsPanel:
+        """The entries that were found, below the table."""
+        panel = HitsPanel(self)
+        panel.opened.connect(self.open_asked)
+        panel.closed.connect(self.hide_hits)
+        self._add_below(panel)
+        return panel
+
+    @cached_property
+    def needed(self) -> NeededPanel:
+        """What was needed again after compactions, below the table."""
+        panel = NeededPanel(self)
+        panel.stop_asked.connect(self.needed_stop_asked)
+        panel.go_on_asked.connect(self.needed_go_on_asked)
+        panel.closed.connect(self.hide_needed)
+        self._add_below(panel)
+        return panel
+
+    def _add_below(self, panel: QWidget) -> None:
+        """Put a panel below the table."""
+        self.parts.addWidget(panel)
+        self.parts.setStretchFactor(self.parts.count() - 1, 2)
+
+    @cached_property
+    def nothing(self) -> EmptyState:
+        state = EmptyState(
             "session", "No session yet",
             "Import a session file, drop one on the window, or look for those of the agents on "
             "this computer.",
             "&Import…", self, "&Find on this computer…",
         )  # fmt: skip
-        self.nothing.pressed.connect(self.import_asked)
-        self.nothing.other_pressed.connect(self.find_asked)
-        self.no_match = EmptyState("filter", "", "", "Clear filters", self, "Search all entries")
-        self.no_match.pressed.connect(self.filters.clear_filters)
-        self.no_match.other_pressed.connect(
+        state.pressed.connect(self.import_asked)
+        state.other_pressed.connect(self.find_asked)
+        self.stack.addWidget(state)
+        return state
+
+    @cached_property
+    def no_match(self) -> EmptyState:
+        state = EmptyState("filter", "", "", "Clear filters", self, "Search all entries")
+        state.pressed.connect(self.filters.clear_filters)
+        state.other_pressed.connect(
             lambda: self.filters.search_asked.emit(self.filters.filters.words)
         )
-        self.put_away = EmptyState("session", "", "", parent=self)
-        self.stack = QStackedWidget(self)
-        for page in (self.reading, self.table, self.nothing, self.no_match, self.put_away):
-            self.stack.addWidget(page)
+        self.stack.addWidget(state)
+        return state
+
+    @cached_property
+    def put_away(self) -> EmptyState:
+        state = EmptyState("session", "", "", parent=self)
+        self.stack.addWidget(state)
+        return state
 
     def _make_actions(self) -> None:
         for name, text, tip, signal, keys in (
@@ -219,11 +252,20 @@ class LibraryPage(Dialog):
         bar = wrapping_row(
             *map(self._button, actions), self.more, self.chosen, margins=(S16, 0, S16, 0)
         )
+        reading = QLabel("Reading the sessions…", self)
+        reading.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        set_tone(reading, "dim")
+        self.stack = QStackedWidget(self)
+        for part in (reading, self.table):
+            self.stack.addWidget(part)
         upper = QWidget(self)
         column = column_in(upper, S8)
         column.addWidget(self.stack, 1)
         column.addLayout(bar)
-        self.parts: QSplitter = stacked(upper, self.hits, (3, 2), self)
+        self.parts = QSplitter(Qt.Orientation.Vertical, self)
+        self.parts.setChildrenCollapsible(False)
+        self.parts.addWidget(upper)
+        self.parts.setStretchFactor(0, 3)
         top = column_of(self.filters, spacing=0, margins=(S16, S12, S16, S8))
         foot = column_of(self.totals, spacing=0)
         self.lay_out(column_of(self.notice, top, spacing=0), self.parts, foot)
@@ -307,6 +349,23 @@ class LibraryPage(Dialog):
         if self.stack.currentWidget() is self.table:
             self.table.setFocus()
 
+    @property
+    def _shows_hits(self) -> bool:
+        return "hits" in self.__dict__ and self.hits.isVisible()
+
+    @property
+    def shows_needed(self) -> bool:
+        """Whether it is shown what was needed again."""
+        return "needed" in self.__dict__ and not self.needed.isHidden()
+
+    def hide_needed(self) -> None:
+        """Put away what was needed again."""
+        had_focus = self.needed.isAncestorOf(self.focusWidget())
+        self.needed.hide()
+        self.needed_hidden.emit()
+        if had_focus:
+            self.totals.needed.setFocus()
+
     def hide_hits(self) -> None:
         """End a search over the entries: all sessions that pass the filters are shown again."""
         had_focus = self.hits.isAncestorOf(self.focusWidget())
@@ -355,8 +414,10 @@ class LibraryPage(Dialog):
     def keyPressEvent(self, event: QKeyEvent, /) -> None:
         if event.matches(Standard.Undo):
             self.undo_action.trigger()
-        elif event.key() == Qt.Key.Key_Escape and self.hits.isVisible():
+        elif event.key() == Qt.Key.Key_Escape and self._shows_hits:
             self.hide_hits()
+        elif event.key() == Qt.Key.Key_Escape and self.shows_needed:
+            self.hide_needed()
         elif event.key() == Qt.Key.Key_Escape and self.notice.isVisible():
             self.notice.dismiss()
         else:

@@ -25,6 +25,7 @@ from ui.library.controller import SessionsController
 from ui.library.discovery import DiscoveryController
 from ui.library.filters import filters_from
 from ui.library.hits import FoundEntry
+from ui.library.needed_controller import NeededController
 from ui.library.page import LibraryPage
 from ui.shell.dialogs import ask_text, confirm, present
 from ui.widgets.figures import count
@@ -36,6 +37,9 @@ REST_MS = 250
 """How long the sessions must not change before they are read again."""
 FIRST_ROWS = 200
 """Sessions that are shown while the others are being read for the first time."""
+WHOLE_AFTER_MS = 60
+"""How long the reading of all waits, so that the first rows are painted: it would share the
+interpreter with them."""
 MOST_HITS = 500
 """Entries that a search finds at most."""
 
@@ -58,6 +62,7 @@ class LibraryPageController(QObject):
         self._state, self._sessions, self._arrangement = state, sessions, arrangement
         self._discovery = discovery
         self.page: LibraryPage | None = None
+        self._needed: NeededController | None = None
         self.library: Library | None = None
         """As it was read last, or its first rows while all are read for the first time."""
         self._values: _Values = {}
@@ -105,6 +110,7 @@ class LibraryPageController(QObject):
 
     def _built(self, page: LibraryPage) -> None:
         self.page = page
+        self._needed = NeededController(self._state, page)
         self._connect(page)
         self._show()
         self._present(page)
@@ -160,9 +166,9 @@ class LibraryPageController(QObject):
         if self.page is None or self.library is None:
             return
         self.page.filters.show_values(self._values)
-        self._apply(sums=self._is_whole)
+        self._apply()
         if not self._is_whole:
-            self._read()
+            QTimer.singleShot(WHOLE_AFTER_MS, self, self._read)
 
     def _failed(self, reason: str) -> None:
         self._is_stale = True
@@ -173,8 +179,8 @@ class LibraryPageController(QObject):
 
     # filtering -----------------------------------------------------------------------------------
 
-    def _apply(self, sums: bool = True) -> None:
-        """Filter what was read. ``sums``: whether it is all there is."""
+    def _apply(self) -> None:
+        """Filter what was read: the first rows here, all in a thread."""
         page, library = self.page, self.library
         if page is None or library is None:
             return
@@ -183,13 +189,16 @@ class LibraryPageController(QObject):
             filters = replace(filters, words="")
         rule = filters.rule(time.time() * 1000)
 
-        def read() -> tuple[list[LibraryRow], bool, Library, bool]:
+        def read() -> tuple[list[LibraryRow], Library]:
             rows = library.filtered(rule)
             if keys is not None:
                 rows = [row for row in rows if row.session.key in keys]
-            return rows, not library.rows, library, sums
+            return rows, library
 
-        self._filter.load(read)
+        if self._is_whole:
+            self._filter.load(read)
+        else:
+            self._show_rows(read())
 
     def _filters_changed(self) -> None:
         """Filter again; a search ends with its words, and is made again within other filters."""
@@ -208,13 +217,15 @@ class LibraryPageController(QObject):
         self._found_in = None
         self._apply()
 
-    def _show_rows(self, found: tuple[list[LibraryRow], bool, Library, bool]) -> None:
-        rows, is_empty, library, sums = found
+    def _show_rows(self, found: tuple[list[LibraryRow], Library]) -> None:
+        rows, library = found
         if self.page is None:
             return
         self._rows = rows
-        self.page.show_sessions(rows, is_empty)
-        if sums:
+        self.page.show_sessions(rows, not library.rows)
+        if self._is_whole:
+            if self._needed is not None:
+                self._needed.follow(rows)
             self._sums.load(lambda: library.sums(rows))
         else:
             self._sums.forget()

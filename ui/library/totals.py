@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from explorer.services.library import LibrarySums
 from ui.audit.known import reason, spoken
 from ui.library.columns import cost_of, tokens_of
 from ui.library.usage_bars import CHARTS, UsageBars, bars_of
-from ui.theme import S4, S16, S24, bind_font, set_tone, ui_font
+from ui.theme import S4, S12, S16, S24, bind_font, set_tone, small_font, ui_font
 from ui.widgets.choice import ChoiceBox
 from ui.widgets.figures import count
-from ui.widgets.panels import column_of, row_in
+from ui.widgets.labels import LinkButton
+from ui.widgets.panels import column_of, row, row_in
 
 
 class TotalsStrip(QWidget):
     """Shows the sums of one filter."""
+
+    needed_asked = Signal()
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -29,11 +33,17 @@ class TotalsStrip(QWidget):
         self.choice.addItems([chart.title for chart in CHARTS])
         self.choice.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.choice.currentIndexChanged.connect(lambda _at: self._draw())
+        self.needed = LinkButton("What was needed again?", self)
+        self.needed.setToolTip(
+            "What was read, run or said again after the compactions of these sessions, by agent"
+        )
+        bind_font(self.needed, small_font)
+        self.needed.clicked.connect(self.needed_asked)
         self.bars = UsageBars(self)
         line = row_in(self, S24)
         sums = column_of(self.sessions, self.entries, self.spent, spacing=S4)
         sums.addStretch(1)
-        sums.addWidget(self.choice)
+        sums.addLayout(row(self.choice, self.needed, spacing=S12))
         line.addLayout(sums)
         line.addWidget(self.bars, 1)
         line.setContentsMargins(S16, 0, S16, 0)
@@ -42,7 +52,7 @@ class TotalsStrip(QWidget):
     def show_sums(self, sums: LibrarySums | None) -> None:
         """Show sums; None: they are not there yet."""
         self._sums = sums
-        for part in (self.entries, self.spent, self.choice, self.bars):
+        for part in (self.entries, self.spent, self.choice, self.needed, self.bars):
             part.setEnabled(sums is not None)
         if sums is None:
             self.sessions.setText("Adding up…")

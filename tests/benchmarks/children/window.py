@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QTimer
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication
 from qasync import QEventLoop
 
 from ui import event_loop, theme
@@ -79,7 +79,8 @@ def paint() -> None:
 class Paints(QObject):
     """Notes when a widget has been painted: the time at which the events after it are reached."""
 
-    def __init__(self, widget: QWidget) -> None:
+    def __init__(self, widget: QObject) -> None:
+        """``widget``: or the application, for the paints of all."""
         super().__init__()
         self.times: list[float] = []
         widget.installEventFilter(self)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 from explorer.compaction.profile import PROFILES, Settings
 from explorer.session.kinds import Kind
@@ -14,9 +15,11 @@ FULL = {"prompt_tokens": 41_000, "completion_tokens": 500, "total_tokens": 41_50
 ROOM = {"prompt_tokens": 9_000, "completion_tokens": 20, "total_tokens": 9_020}
 
 
-async def small(house: House, profile: str = "explorer") -> RunningWindow:
-    """The bundled session under a window that a turn of 41,000 tokens fills."""
-    live = await house.start(sample_path())
+async def small(
+    house: House, profile: str = "explorer", session: Path | None = None
+) -> RunningWindow:
+    """The bundled session, or a copy, under a window that a turn of 41,000 tokens fills."""
+    live = await house.start(session or sample_path())
     live.session.state.set_profile(profile)
     live.session.state.set_rules(replace(PROFILES[profile], pruning=None))
     live.session.state.set_settings(Settings(45_000, 5_000, 2_000))

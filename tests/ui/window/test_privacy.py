@@ -12,7 +12,9 @@ from PySide6.QtWidgets import QApplication
 
 from tests.models.server import Answer, ChatServer
 from tests.models.summaries import GOOD
+from tests.ui.window.automatic import answered, compactions, say, small
 from tests.ui.window.house import House
+from tests.ui.window.running import sample_path
 from ui.conversation.view.selection import conversation_words
 from ui.models.consent import ConsentDialog
 
@@ -84,6 +86,29 @@ async def test_the_first_text_of_an_imported_session_leaves_after_a_question(
     live.keys("Ctrl+Shift+K")
     await live.until(lambda: len(far.requests) > before, "a request without a question")
     await live.idle()
+
+
+async def test_an_automatic_compaction_waits_for_the_answer_and_a_no_leaves_the_turn_alone(
+    house: House, provider: ChatServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The agent's model is on this computer, that for summaries is not."""
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", f"https://{HOST}")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "none")
+    path = tmp_path / "imported.jsonl"  # the bundled session itself needs no consent
+    path.write_bytes(sample_path().read_bytes())
+    live = await small(house, session=path)
+    live.session.state.choose_model("summary_model", "anthropic/claude-haiku-4-5")
+    before = compactions(live)
+    say(live, "Is it done?")
+    dialog = await live.dialog(ConsentDialog)
+    assert HOST in live.words(dialog)
+    assert live.session.agent.running, "the turn waits for the answer"
+    live.keys("Escape")
+    await live.back()
+    await answered(live)
+    assert compactions(live) == before
+    assert live.document.entry(live.document.leaf).text == "Yes."
+    assert "Nothing was sent" in f"{live.words()} {live.notice}"
 
 
 async def test_secrets_are_shown_masked_unless_the_settings_say_otherwise(

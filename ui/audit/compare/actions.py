@@ -39,10 +39,10 @@ def fill_menu(session: WindowSession, menu: QMenu, entry: int) -> None:
     if document is None:
         return
     kind = document.tree.kind(entry)
-    if kind not in (Kind.AUDIT, Kind.BRANCH_SUMMARY):
+    if kind not in (Kind.COMPACTION, Kind.BRANCH_SUMMARY):
         return
     menu.addSeparator()
-    if kind is Kind.AUDIT:
+    if kind is Kind.COMPACTION:
         lost = menu.addAction("What this summary lacks")
         lost.triggered.connect(lambda: session.fidelity.look_at_entry(entry))
         recall = menu.addAction("Recall test…")

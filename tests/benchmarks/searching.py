@@ -1,0 +1,27 @@
+"""A search over all entries of a library of many gigabytes."""
+
+from __future__ import annotations
+
+from tests.benchmarks.bench import Bench
+from tests.benchmarks.report import Row, median, ms
+
+FIRST_MS = 300.0
+LIMIT = 500
+"""Entries that the window asks for."""
+
+
+def measure(bench: Bench) -> list[Row]:
+    home = bench.empty_home()
+    made = bench.child("searching", "fill", home, gigabytes=bench.gigabytes)
+    found = bench.child("searching", "find", home, rounds=bench.rounds, limit=LIMIT)
+    size = f"{made['bytes'] / 1e9:.1f} GB in {made['sessions']:,} sessions"
+    return [
+        Row(
+            f"search over all, {size}: {name}",
+            f"{ms(median(one['ms']))}, {one['hits']:,} found",
+            f"at first {ms(one['ms'][0])}",
+            f"{FIRST_MS:.0f} ms",
+            median(one["ms"]) < FIRST_MS,
+        )
+        for name, one in found.items()
+    ]
