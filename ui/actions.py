@@ -55,6 +55,7 @@ class ActionRegistry(QObject):
         super().__init__(window)
         self._window = window
         self._bound: dict[str, Bound] = {}
+        self._menus: dict[str, QMenu] = {}
 
     def add(self, spec: ActionSpec, run: Callable[[], object]) -> QAction:
         """Register an action; raises ValueError when its id or a key is taken already."""
@@ -78,6 +79,9 @@ class ActionRegistry(QObject):
         self._bound[spec.id] = Bound(spec, action, run)
         return action
 
+    def __contains__(self, action_id: object) -> bool:
+        return action_id in self._bound
+
     def __getitem__(self, action_id: str) -> QAction:
         return self._bound[action_id].action
 
@@ -89,18 +93,38 @@ class ActionRegistry(QObject):
         for action_id in ids:
             self[action_id].setEnabled(on)
 
+    def show_all(self) -> None:
+        """Every action stands in its menu, also one that can do nothing now."""
+        for bound in self._bound.values():
+            bound.action.setVisible(True)
+        for menu in self._menus.values():
+            menu.menuAction().setVisible(True)
+
+    def show_enabled(self) -> None:
+        """Leave what can do nothing now out of the menus, and menus that have nothing else. It
+        cannot be enabled before ``show_all``."""
+        for bound in self._bound.values():
+            bound.action.setVisible(bound.action.isEnabled())
+        for name, menu in self._menus.items():
+            actions = (
+                b.action
+                for b in self._bound.values()
+                if b.spec.menu == name or b.spec.menu.startswith(name + BELOW)
+            )
+            menu.menuAction().setVisible(any(action.isVisible() for action in actions))
+
     def fill(self, bar: QMenuBar) -> None:
         """Build the menus: those of ``MENUS`` first, the actions of each in their order."""
         used = {bound.spec.menu.split(BELOW)[0]: None for bound in self._bound.values()}
         tops = [*(title for title in MENUS if title in used), *(set(used) - {*MENUS, ""})]
-        menus = {title: _tipped(bar.addMenu(title)) for title in tops}
+        self._menus = {title: _tipped(bar.addMenu(title)) for title in tops}
         for bound in self._bound.values():
             if not bound.spec.menu:
                 continue
-            menu = menus.get(bound.spec.menu)
+            menu = self._menus.get(bound.spec.menu)
             if menu is None:
                 top, _, title = bound.spec.menu.partition(BELOW)
-                menu = menus[bound.spec.menu] = _tipped(menus[top].addMenu(title))
+                menu = self._menus[bound.spec.menu] = _tipped(self._menus[top].addMenu(title))
             if bound.spec.separator:
                 menu.addSeparator()
             menu.addAction(bound.action)

@@ -16,7 +16,7 @@ from explorer.settings.preferences import Preferences
 from ui.shell.skeleton_screen import SkeletonScreen
 
 if TYPE_CHECKING:  # these come after the first paint
-    from PySide6.QtWidgets import QLabel, QStackedWidget, QTabWidget
+    from PySide6.QtWidgets import QLabel, QTabWidget, QWidget
 
     from ui.audit.tab import AuditTab
     from ui.compaction.panel import CompactionPanel
@@ -29,17 +29,22 @@ if TYPE_CHECKING:  # these come after the first paint
     from ui.shell.header import Header
     from ui.shell.splitters import NarrowLayout
     from ui.shell.status_bar import ProgressArea, SpentLabel
+    from ui.welcome.page import WelcomePage
     from ui.widgets.notice import NoticeStrip
-    from ui.widgets.panels import EmptyState
+    from ui.widgets.panels import OnePage
 
 TITLE_BAR = 32
 """Height left for what the system draws around the window, in pixels."""
+
+WELCOME, PANES = range(2)
+"""The numbers of ``MainWindow.pages``."""
 
 TABS = ("entry", "context", "compaction", "audit", "prompt")
 
 
 class MainWindow(QMainWindow):
-    """Header, library, map, inspector, agent, status bar. Remembers its layout.
+    """The welcome page, or with a session header, library, map, inspector and agent; the status
+    bar. Remembers its layout.
 
     The panes are there when ``ui.panes.furnish`` is done.
     """
@@ -52,11 +57,13 @@ class MainWindow(QMainWindow):
     closed = Signal()
 
     header: Header
+    header_line: QWidget
     notices: NoticeStrip
     library: LibraryPane
     map: MapPane
-    welcome: EmptyState
-    middle: QStackedWidget
+    pages: OnePage
+    """The welcome page, and the panes of a session."""
+    welcome: WelcomePage
     entry: EntryPane
     context: ContextPane
     compaction: CompactionPanel
@@ -75,7 +82,8 @@ class MainWindow(QMainWindow):
     progress: ProgressArea
     room: NarrowLayout
 
-    def __init__(self, preferences: Preferences) -> None:
+    def __init__(self, preferences: Preferences, opens_session: bool | None = None) -> None:
+        """``opens_session``: whether it begins with a session; None: with that of last time."""
         super().__init__()
         self.setWindowTitle("Session Explorer")
         self.preferences = preferences
@@ -88,7 +96,32 @@ class MainWindow(QMainWindow):
         self.resize(min(1440, room.width()), min(900, room.height() - TITLE_BAR))
         if preferences.geometry:
             self.restoreGeometry(_bytes(preferences.geometry))
-        self.setCentralWidget(SkeletonScreen(self))
+        self.opens_session = (
+            bool(preferences.last_session) if opens_session is None else opens_session
+        )
+        self.setCentralWidget(SkeletonScreen(self, self.opens_session))
+
+    # the two pages --------------------------------------------------------------------------------
+
+    @property
+    def has_panes(self) -> bool:
+        """Whether the panes of a session are shown, and not the welcome page."""
+        return self.pages.current() == PANES
+
+    def show_panes(self, on: bool) -> None:
+        """Show the panes of a session; without one the welcome page, which needs no header."""
+        if on == self.has_panes:
+            return
+        had_focus = self.isAncestorOf(self.focusWidget()) if self.focusWidget() else False
+        for part in (self.header, self.header_line):
+            part.setVisible(on)
+        self.pages.show_page(PANES if on else WELCOME)
+        # The map reveals entries at once, for which it must know its size.
+        for widget in (self.centralWidget(), self.pages):
+            if widget is not None and (layout := widget.layout()) is not None:
+                layout.activate()
+        if had_focus and not on:
+            self.welcome.focus_first()
 
     # the inspector's tabs -------------------------------------------------------------------------
 

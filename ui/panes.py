@@ -5,13 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from functools import partial
+from time import perf_counter
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QLabel,
-    QSizePolicy,
     QSplitter,
-    QStackedWidget,
     QTabWidget,
     QWidget,
 )
@@ -24,22 +23,26 @@ from ui.copilot import PromptPage
 from ui.inspector.context import ContextPane
 from ui.inspector.entry import EntryPane
 from ui.library.pane import LibraryPane
-from ui.main_window import TABS, MainWindow
+from ui.main_window import PANES, TABS, MainWindow
 from ui.map.pane import MapPane
 from ui.shell.header import Header
 from ui.shell.skeleton_screen import AGENT, INSPECTOR, LIBRARY
 from ui.shell.splitters import CalmSplitter, NarrowLayout
 from ui.shell.status_bar import ProgressArea, SpentLabel
+from ui.welcome.page import WelcomePage
 from ui.widgets.labels import Hairline
 from ui.widgets.notice import NoticeStrip
-from ui.widgets.panels import EmptyState, column_in
+from ui.widgets.panels import OnePage, column_in
+
+POLISH_S = 0.004
+"""How long widgets are styled before the window answers again."""
 
 
 async def furnish(window: MainWindow) -> None:
-    """Make every pane in its place; the window answers between two of them.
+    """Make the welcome page and every pane in its place; the window answers between two of them.
 
     From the outside in, and not shown before all are there: a widget that changes its parent is
-    styled anew, with everything in it.
+    styled anew, with everything in it. The welcome page is there before them.
     """
     makers: tuple[Callable[[MainWindow], None], ...] = (
         _frame, _library, _map, _inspector, *(partial(_tab, name) for name in TABS), _agent,
@@ -48,21 +51,45 @@ async def furnish(window: MainWindow) -> None:
     for make in makers:
         make(window)
         await asyncio.sleep(0)
+    if not window.has_panes:
+        await _polish(window.whole)
+
+
+async def _polish(panes: QWidget) -> None:
+    """Style what is not shown yet, little by little: all at once, when a session is opened, would
+    hold the window up."""
+    until = perf_counter() + POLISH_S
+    for widget in (panes, *panes.findChildren(QWidget)):
+        widget.ensurePolished()
+        if perf_counter() > until:
+            await asyncio.sleep(0)
+            until = perf_counter() + POLISH_S
 
 
 def _frame(window: MainWindow) -> None:
     centre = QWidget(window)
+    window.header_line = Hairline(parent=centre)
     window.header = Header([(p.name, p.title) for p in PROFILES.values()], centre)
     window.notices = NoticeStrip(centre)
     window.notices.hide()
     across, down = Qt.Orientation.Horizontal, Qt.Orientation.Vertical
-    window.whole = _splitter(centre, across)
+    window.pages = OnePage(centre)
+    window.welcome = WelcomePage(window.pages)
+    window.whole = _splitter(window.pages, across)
     window.left = _splitter(window.whole, down)
     window.upper = _splitter(window.left, across)
+    for page in (window.welcome, window.whole):
+        window.pages.add(page)
     layout = column_in(centre, 0)
-    for widget in (window.header, Hairline(parent=centre), window.notices):
+    for widget in (window.header, window.header_line, window.notices):
         layout.addWidget(widget)
-    layout.addWidget(window.whole, 1)
+    layout.addWidget(window.pages, 1)
+    if window.opens_session:
+        window.pages.show_page(PANES)
+        return
+    window.header.hide()
+    window.header_line.hide()
+    window.setCentralWidget(centre)
 
 
 def _splitter(parent: QWidget, way: Qt.Orientation) -> QSplitter:
@@ -75,32 +102,10 @@ def _splitter(parent: QWidget, way: Qt.Orientation) -> QSplitter:
 
 def _library(window: MainWindow) -> None:
     window.library = LibraryPane(window.upper)
-    window.middle = QStackedWidget(window.upper)
-    window.welcome = EmptyState(
-        "session",
-        "Open a session to see its tree",
-        "Import a session of one of your agents, drop its file, or look at the bundled one.",
-        "Open the bundled session",
-        window.middle,
-        "Watch a scripted run",
-    )
 
 
 def _map(window: MainWindow) -> None:
-    window.map = MapPane(window.middle)
-    window.middle.addWidget(window.welcome)
-    window.middle.addWidget(window.map)
-    window.middle.currentChanged.connect(lambda at: _only_current_counts(window.middle, at))
-    _only_current_counts(window.middle, window.middle.currentIndex())
-
-
-def _only_current_counts(pages: QStackedWidget, current: int) -> None:
-    """A page that is not shown takes no room from the others in a small window."""
-    ignored, preferred = QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred
-    for at in range(pages.count()):
-        policy = preferred if at == current else ignored
-        if (page := pages.widget(at)) is not None:
-            page.setSizePolicy(policy, policy)
+    window.map = MapPane(window.upper)
 
 
 INSPECTOR_TABS: dict[str, Callable[[QWidget], QWidget]] = {
@@ -159,17 +164,12 @@ def _lay_out(window: MainWindow) -> None:
     window.upper.setSizes([LIBRARY, middle])
     window.left.setSizes([840 - AGENT, AGENT])
     window.whole.setSizes([LIBRARY + middle, INSPECTOR])
-    centre = window.whole.parentWidget()
-    assert centre is not None
-    window.setCentralWidget(centre)
+    if window.opens_session:
+        centre = window.pages.parentWidget()
+        assert centre is not None
+        window.setCentralWidget(centre)
     window.restore()
-    window.room = room = NarrowLayout(
-        window,
-        window.library,
-        window.inspector,
-        lambda: window.middle.currentWidget() is not window.welcome,
-    )
-    window.middle.currentChanged.connect(room.refresh)
+    window.room = room = NarrowLayout(window, window.library, window.inspector)
     window.library.open_requested.connect(room.hide_library)
     window.header.sessions_requested.connect(lambda: show_sessions(window))
     room.changed.connect(lambda: window.header.show_narrow(room.is_narrow))

@@ -22,6 +22,7 @@ from ui.audit.compare.controller import CompareDraftsController
 from ui.audit.controller import AuditController, RepairController
 from ui.audit.fidelity.control import FidelityController
 from ui.audit.needed.controller import NeededAgainController
+from ui.audit.recall.controller import RecallController
 from ui.audit.report import ReportController
 from ui.audit.what_if.controller import WhatIfController
 from ui.branching.difference import (
@@ -72,6 +73,8 @@ from ui.settings.controller import (
     SettingsController,
 )
 from ui.shell.session_views import SessionViewsController
+from ui.welcome.controller import WelcomeController
+from ui.welcome.tour import TourController
 from ui.workshop.controller import (
     WorkshopController,
 )
@@ -106,13 +109,16 @@ class WindowSession(QObject):
         self._make_pages()
         self.actions = ActionRegistry(window)
         """Filled by ``ui.shell.actions``, which imports every feature."""
+        self.welcome = WelcomeController(
+            self.state, self.sessions, self.discovery, self.new_session, self.actions
+        )
         self._preference_writer = PreferenceWriter(
             self.state, self.preferences, paths.preferences_path()
         )
         window.defer_close()
         window.close_requested.connect(self._end)
-        window.welcome.pressed.connect(self.open_sample)
-        window.welcome.other_pressed.connect(self.new_session.watch)
+        self.tour = TourController(self.state)
+        window.welcome.example_asked.connect(self.open_sample)
 
     def _make_agent(self) -> None:
         """The library, navigation in a session, and the agent at its leaf."""
@@ -173,6 +179,7 @@ class WindowSession(QObject):
         self.draft_comparison = CompareDraftsController(
             self.state, self.fidelity, self.compaction, self.differences
         )
+        self.recall = RecallController(self.state, self.fidelity, self.models)
         self.summary_check = SummaryCheckController(self.state)
         self.fidelity.act_asked.connect(self.summary_check.act_on)
         self.workshop = WorkshopController(self.state, self.agent)
@@ -200,11 +207,11 @@ class WindowSession(QObject):
             # With a key in the environment this reads a large table.
             await asyncio.to_thread(client.models)
             self.state.open(bench)
-            self.window.welcome.focus_button()
             # What is there now stays; a session does not.
             gc.freeze()
             await self._open_first(arguments)
             self.window.is_ready = True
+            self.window.show_panes(self.state.document is not None)
             chosen = (self.state.agent_model(), *self.state.summary_models())
             if not all(model.startswith("offline/") for model in chosen):
                 client.warm()
@@ -242,12 +249,11 @@ class WindowSession(QObject):
             action="Copy what can be read" if offer else "",
             on_action=(lambda: self._salvage(path)) if offer else None,
         )
-        self.window.header.show_session("", "")
-        self.window.library.show_failure("The sessions cannot be listed.")
-        self.window.welcome.set_words(
+        self.window.welcome.show_failure(
             "The database cannot be opened",
             "What is wrong with it, and what can be done, is said above.",
         )
+        self.window.show_panes(False)
         self.window.notices.setFocus()
 
     def _salvage(self, path: Path) -> None:
@@ -259,7 +265,7 @@ class WindowSession(QObject):
         assert bench is not None
         name = getattr(arguments, "session", None)
         if getattr(arguments, "sample", False):
-            await self.sessions.import_now([paths.resource_path(*SAMPLE)])
+            await self._open_sample(self.tour.is_due)
         elif name and is_file(name):
             await self.sessions.import_now([Path(name)])
         elif name:
@@ -274,8 +280,17 @@ class WindowSession(QObject):
             await self.sessions.open_now(self.preferences.last_session)
 
     def open_sample(self) -> None:
-        """Import and open the bundled session."""
-        self.sessions.import_files([str(paths.resource_path(*SAMPLE))])
+        """Import and open the bundled session, at the first time with its callouts."""
+        self.state.tasks.start("Opening the example", self._open_sample(self.tour.is_due))
+
+    def show_tour(self) -> None:
+        """Open the bundled session with its callouts."""
+        self.state.tasks.start("Opening the example", self._open_sample(True))
+
+    async def _open_sample(self, with_tour: bool) -> None:
+        await self.sessions.import_now([paths.resource_path(*SAMPLE)])
+        if with_tour:
+            self.tour.begin()
 
     # the end -------------------------------------------------------------------------------------
 
@@ -284,6 +299,7 @@ class WindowSession(QObject):
         self.agent.stop()
         self.compaction.stop()
         self.summary_check.stop()
+        self.recall.stop()
         self.workshop.stop()
         self.agent.keep_unsent()
         self.compaction.keep_edits()
@@ -295,7 +311,13 @@ class WindowSession(QObject):
         for _ in range(100):
             if not any(
                 each.running
-                for each in (self.agent, self.compaction, self.summary_check, self.workshop)
+                for each in (
+                    self.agent,
+                    self.compaction,
+                    self.summary_check,
+                    self.recall,
+                    self.workshop,
+                )
             ):
                 break
             await asyncio.sleep(0.02)

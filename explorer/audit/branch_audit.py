@@ -200,7 +200,7 @@ def _sentences(it: BranchAudit) -> list[str]:
         "The two branches share nothing."
     )  # fmt: skip
     sentences = [
-        f"{both} Left behind: {count_text(len(it.left), 'entry')}, down to #{it.left_at}.",
+        f"{both} Abandoned: {count_text(len(it.left), 'entry')}, down to #{it.left_at}.",
         f"Of these, {count_text(len(it.included), 'message')} with {tokens_text(it.tokens)} tokens "
         f"went to the summarizer{_room(it)}.",
     ]

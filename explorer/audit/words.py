@@ -71,7 +71,7 @@ LEDGER_MEANINGS = {
     LedgerVerdict.VERBATIM: "The model is sent it as it is.",
     LedgerVerdict.IN_THIS_SUMMARY: "Only that summary, the one in force, tells of it.",
     LedgerVerdict.IN_EARLIER_SUMMARY: "It was summarized, and that summary was summarized again.",
-    LedgerVerdict.IN_BRANCH_SUMMARY: "It is on a branch that was left; a summary tells of it.",
+    LedgerVerdict.IN_BRANCH_SUMMARY: "It is on an abandoned branch; a summary tells of it.",
     LedgerVerdict.PRUNED: "A note stands for it.",
     LedgerVerdict.NEVER_SENT: "It is not for a model.",
     LedgerVerdict.LOST: "It is neither kept nor summarized.",

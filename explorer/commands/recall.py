@@ -8,6 +8,15 @@ import sys
 from typing import Any
 
 from explorer.audit.recall import ASKED_KINDS, Recall
+from explorer.audit.recall_result import (
+    NOT_ASKED,
+    SIDES,
+    ClozeResult,
+    RecallResult,
+    cloze_json,
+    open_json,
+    result_json,
+)
 from explorer.audit.recorded_compaction import compactions_on_path
 from explorer.commands.errors import CommandFailed, UsageError
 from explorer.commands.options import add_common, add_profile, add_send, add_session, check_positive
@@ -18,21 +27,15 @@ from explorer.compaction.profile import Settings
 from explorer.compaction.reasons import count_text
 from explorer.models.client import Cancelled
 from explorer.services.recall import (
-    SIDES,
+    RecallContext,
     RecallOrder,
     RecallRefused,
     RecallTest,
-    plan_for_compaction,
-    plan_for_draft,
+    compaction_context,
+    draft_context,
+    plan_tests,
 )
-from explorer.services.recall_run import (
-    ClozeResult,
-    RecallResult,
-    cloze_json,
-    open_json,
-    result_json,
-    run_test,
-)
+from explorer.services.recall_run import run_test
 from explorer.session.kinds import Kind
 from explorer.session.visible_text import visible_line
 from explorer.settings.prompt_templates import load_prompt
@@ -79,7 +82,7 @@ def run(arguments: argparse.Namespace) -> None:
             on_progress=lambda words: print(visible_line(words), file=sys.stderr),
         )
         try:
-            test = _test(arguments, chosen, order)
+            (test,) = plan_tests(chosen.document, [_context(arguments, chosen)], order)
         except RecallRefused as error:
             raise CommandFailed(f"{error} Nothing was sent.") from error
         _print_plan(test, arguments.questions)
@@ -90,12 +93,12 @@ def run(arguments: argparse.Namespace) -> None:
             result = asyncio.run(run_test(chosen.document, test, order))
         except Cancelled as error:
             raise CommandFailed("Cancelled.") from error
-        _print_result(arguments, result)
+        _print_result(arguments, test, result)
         if result.problem:
             raise CommandFailed(result.problem)
 
 
-def _test(arguments: argparse.Namespace, chosen: Target, order: RecallOrder) -> RecallTest:
+def _context(arguments: argparse.Namespace, chosen: Target) -> RecallContext:
     document = chosen.document
     if not arguments.draft:
         if chosen.at < 0:
@@ -106,44 +109,47 @@ def _test(arguments: argparse.Namespace, chosen: Target, order: RecallOrder) -> 
             if not on_path:
                 raise UsageError(f"there is no compaction on the path to #{chosen.at}")
             entry = on_path[-1]
-        return plan_for_compaction(document, entry, order)
+        return compaction_context(document, entry)
     profile, _ = session_rules(arguments.profile, document.header.cwd)
     waiting = document.compaction.waiting_previews(profile, Settings.of(profile), 1)
     if not waiting:
         raise UsageError("no draft waits in this session")
-    _, shown, text = waiting[-1]
-    return plan_for_draft(document, shown, text, order)
+    draft, shown, text = waiting[-1]
+    return draft_context(document, shown, text, draft.id)
 
 
 def _print_plan(test: RecallTest, wanted: int) -> None:
     """What would be sent and what it would cost, on standard error: before anything is."""
-    asked = count_text(len(test.cloze), "blank")
-    if len(test.cloze) < wanted:
+    questions = test.questions
+    asked = count_text(len(questions.cloze), "blank")
+    if len(questions.cloze) < wanted:
         asked += f", which is all that can be made of the {wanted:,} wanted,"
-    if test.open:
-        asked += f" and {count_text(len(test.open), 'open question')}"
-    print(visible_line(f"Recall of {test.of}: {asked} (seed {test.seed})."), file=sys.stderr)
+    if questions.open:
+        asked += f" and {count_text(len(questions.open), 'open question')}"
+    of = questions.subject.name
+    print(visible_line(f"Recall of {of}: {asked} (seed {questions.seed})."), file=sys.stderr)
     for side in SIDES:
         print(test.views[side].sentence, file=sys.stderr)
     print(visible_line(test.cost_sentence), file=sys.stderr)
 
 
 def _print_questions(arguments: argparse.Namespace, test: RecallTest) -> None:
+    questions = test.questions
     if arguments.json:
-        cloze, asked = map(cloze_json, test.cloze), map(open_json, test.open)
+        cloze, asked = map(cloze_json, questions.cloze), map(open_json, questions.open)
         print_json(_test_json(test) | {"sent": False, "cloze": [*cloze], "open": [*asked]})
         return
     rows = [
-        [one.id, f"#{one.entry}", ASKED_KINDS[one.kind], one.text, one.answer] for one in test.cloze
+        [one.id, f"#{one.entry}", ASKED_KINDS[one.kind], one.text, one.answer]
+        for one in questions.cloze
     ]
     print_table(["", "entry", "kind", "question", "answer"], rows)
-    for each in test.open:
+    for each in questions.open:
         print(f"{each.id}: {each.text}")
     print("Nothing was sent. Give --send to ask.", file=sys.stderr)
 
 
-def _print_result(arguments: argparse.Namespace, result: RecallResult) -> None:
-    test = result.test
+def _print_result(arguments: argparse.Namespace, test: RecallTest, result: RecallResult) -> None:
     if arguments.json:
         counts = {
             side: {one: result.count(side, one) for one in Recall} | {"asked": result.asked(side)}
@@ -162,7 +168,7 @@ def _print_result(arguments: argparse.Namespace, result: RecallResult) -> None:
     for side in SIDES:
         words = ", ".join(f"{result.count(side, one)} {one}" for one in Recall)
         print(f"{side.capitalize()}: {words} of {result.asked(side)} that were asked.")
-    if test.open:
+    if result.open:
         _print_graded(result)
     if result.dollars is not None:
         print(f"It cost ${result.dollars:,.4f}.")
@@ -172,12 +178,12 @@ def _row(one: ClozeResult) -> list[str]:
     row = [one.question.id, f"#{one.question.entry}", one.question.text, one.question.answer]
     for side in SIDES:
         given = (one.answers[side] or "").strip().partition("\n")[0]
-        row += [str(one.results[side] or "not asked"), given]
+        row += [str(one.results[side] or NOT_ASKED), given]
     return row
 
 
 def _print_graded(result: RecallResult) -> None:
-    print(f"Grades by {result.test.judge}:")
+    print(f"Grades by {result.questions.judge}:")
     print(load_prompt("recall-rubric").strip())
     for one in result.open:
         print(f"\n{one.question.id}: {one.question.text}")
@@ -191,12 +197,13 @@ def _print_graded(result: RecallResult) -> None:
 
 
 def _test_json(test: RecallTest) -> dict[str, Any]:
+    questions = test.questions
     found: dict[str, Any] = {
-        "of": test.of,
-        "model": test.model,
-        "judge": test.judge or None,
-        "rubric": load_prompt("recall-rubric").strip() if test.judge else None,
-        "seed": test.seed,
+        "of": questions.subject.name,
+        "model": questions.model,
+        "judge": questions.judge or None,
+        "rubric": load_prompt("recall-rubric").strip() if questions.judge else None,
+        "seed": questions.seed,
         "contexts": {
             side: {
                 "tokens": view.tokens,
@@ -206,7 +213,7 @@ def _test_json(test: RecallTest) -> dict[str, Any]:
             }
             for side, view in test.views.items()
         },
-        "calls": test.calls,
+        "calls": questions.calls,
         "input_tokens": test.input_tokens,
         "output_tokens": test.output_tokens,
         "dollars_at_most": test.dollars,

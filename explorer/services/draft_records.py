@@ -188,7 +188,7 @@ def _answer(attempt: Attempt) -> dict[str, Any]:
 def draft_of(row: DraftRow) -> Draft:
     """A finished draft as it was recorded. What an older version did not record is empty."""
     facts = row.facts if isinstance(row.facts, dict) else {}
-    attempts = tuple(_attempts(row, facts))
+    attempts = attempts_of(row)
     return Draft(
         row.id,
         next((kind for kind in get_args(DraftKind) if kind == row.kind), "compaction"),
@@ -213,12 +213,19 @@ def draft_of(row: DraftRow) -> Draft:
     )
 
 
-def _attempts(row: DraftRow, facts: Mapping[str, Any]) -> list[Attempt]:
-    stored = facts.get("attempts")
-    calls, answers = row.requests or [], row.answers or []
-    if not isinstance(stored, list) or not len(stored) == len(calls) == len(answers):
-        return []
-    return [_attempt(*each) for each in zip(stored, calls, answers, strict=True)]
+def attempts_of(row: DraftRow) -> tuple[Attempt, ...]:
+    """Every call that was made for a draft; without its messages where the row was read without
+    requests."""
+    facts = row.facts if isinstance(row.facts, dict) else {}
+    stored, answers = facts.get("attempts"), row.answers or []
+    if not isinstance(stored, list) or len(stored) != len(answers):
+        return ()
+    calls = row.requests
+    if calls is None:
+        calls = [{"request": {"model": one.get("model", ""), "messages": []}} for one in stored]
+    if len(calls) != len(stored):
+        return ()
+    return tuple(_attempt(*each) for each in zip(stored, calls, answers, strict=True))
 
 
 def _attempt(
@@ -263,7 +270,7 @@ def recorded_inputs(tree: SessionTree, drafts: Iterable[DraftRow]) -> dict[int, 
     for row in drafts:
         if row.status != "committed":
             continue
-        entry = _entry_of(tree, row)
+        entry = entry_of(tree, row)
         if entry < 0:
             continue
         sources = {
@@ -278,9 +285,9 @@ def recorded_inputs(tree: SessionTree, drafts: Iterable[DraftRow]) -> dict[int, 
     return found
 
 
-def _entry_of(tree: SessionTree, row: DraftRow) -> int:
-    """The entry that a draft became: below the leaf that it was made at, of its kind, and the
-    first that keeps what it keeps."""
+def entry_of(tree: SessionTree, row: DraftRow) -> int:
+    """The entry that a committed draft became: below the leaf that it was made at, of its kind, and
+    the first that keeps what it keeps; -1 where there is none."""
     kind = _ENTRY_KINDS.get(row.kind)
     facts = row.facts if isinstance(row.facts, dict) else {}
     if row.kind == "compaction":

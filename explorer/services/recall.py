@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from hashlib import blake2b
+from typing import NamedTuple
 
 from explorer.audit.changed_files import ChangedFiles
 from explorer.audit.recall import (
@@ -20,6 +21,13 @@ from explorer.audit.recall import (
     cloze_questions,
     open_questions,
     question_lines,
+)
+from explorer.audit.recall_result import (
+    SIDES,
+    RecallQuestions,
+    RecallResult,
+    RecallSubject,
+    Side,
 )
 from explorer.audit.recorded_compaction import recorded_compaction
 from explorer.compaction.messages import entry_to_llm, user_text, with_notes
@@ -32,6 +40,7 @@ from explorer.models.client import (
     CancelToken,
     ChatMessage,
     ImagePart,
+    ModelInfo,
     ModelRequest,
     Usage,
 )
@@ -45,9 +54,6 @@ from explorer.session.kinds import Kind
 from explorer.settings.prompt_templates import load_prompt
 from explorer.tokens.estimate import IMAGE_UNITS, estimate_text, js_json
 
-Side = Literal["after", "before"]
-"""With the context after the compaction; with the one before it, the control."""
-SIDES: tuple[Side, ...] = ("after", "before")
 _CLOZE_TOKENS, _OPEN_TOKENS = 48, 300
 """Tokens of an answer at most, by the kind of its question."""
 _SPARE_TOKENS = 2000
@@ -94,21 +100,10 @@ class View:
 class RecallTest:
     """A test as it would be run; nothing was sent for it."""
 
-    of: str
-    """What is tested: ``compaction #105``, ``the draft``."""
-    leaf: int
-    """The entry at which it was, or would be, compacted."""
-    model: str
-    judge: str
-    """Empty: no open questions are asked."""
-    seed: int
-    cloze: tuple[ClozeQuestion, ...]
-    open: tuple[OpenQuestion, ...]
+    questions: RecallQuestions
     views: Mapping[Side, View]
     requests: Mapping[str, ModelRequest]
     """By purpose (``after-cloze``, ``before-open``), in the order in which they are sent."""
-    calls: int
-    """Those of the judge among them."""
     input_tokens: int
     output_tokens: int
     """What all answers may take at most."""
@@ -118,9 +113,10 @@ class RecallTest:
     @property
     def cost_sentence(self) -> str:
         """What it would cost, before anything is sent."""
+        asked = self.questions
         cost = "unknown prices" if self.dollars is None else f"${self.dollars:,.4f} at most"
         return (
-            f"{self.calls} calls of {self.model}{f' and {self.judge}' if self.judge else ''}: "
+            f"{asked.calls} calls of {asked.model}{f' and {asked.judge}' if asked.judge else ''}: "
             f"about {self.input_tokens:,} tokens in, {self.output_tokens:,} out at most; {cost}."
         )
 
@@ -135,17 +131,28 @@ class RecallOrder:
     seed: int = 1
     cancel: CancelToken = field(default_factory=CancelToken)
     on_progress: Callable[[str], None] = say_nothing
+    on_result: Callable[[RecallResult], None] = lambda _result: None
+    """Gets what is known by then, whenever a call was answered."""
     patience: Patience = field(default_factory=Patience)
 
 
 # making a test ------------------------------------------------------------------------------------
 
 
-def plan_for_compaction(document: Document, entry: int, order: RecallOrder) -> RecallTest:
-    """The test of a recorded compaction. Reads payloads: for a worker thread.
+@dataclass(frozen=True, slots=True)
+class RecallContext:
+    """What a model is given after a compaction, and what that one took out of the context."""
 
-    Raises RecallRefused.
-    """
+    subject: RecallSubject
+    leaf: int
+    """The entry at which it was, or would be, compacted."""
+    after: Sequence[tuple[int, ModelMessage]]
+    """Messages with their entries; -1 for the summary of a draft."""
+    summarized: Sequence[int]
+
+
+def compaction_context(document: Document, entry: int) -> RecallContext:
+    """Of a recorded compaction. Reads payloads: for a worker thread. Raises RecallRefused."""
     tree = document.tree
     if not 0 <= entry < len(tree) or tree.kind(entry) is not Kind.COMPACTION:
         raise RecallRefused(f"#{entry} is no compaction.")
@@ -153,17 +160,18 @@ def plan_for_compaction(document: Document, entry: int, order: RecallOrder) -> R
         raise RecallRefused(f"Compaction #{entry} has no summary that could be read.")
     after = document.context(entry)
     reader = with_notes(document.sent.entries, after.pruned, after.again)
-    shown = _sent(document, after.messages, reader(after.messages))
-    return _test(
-        document, f"compaction #{entry}", tree.columns.parent[entry], shown,
-        recorded_compaction(tree, entry).summarized, order,
+    return RecallContext(
+        RecallSubject(entry), tree.columns.parent[entry],
+        _sent(document, after.messages, reader(after.messages)),
+        recorded_compaction(tree, entry).summarized,
     )  # fmt: skip
 
 
-def plan_for_draft(
-    document: Document, shown: Partition, summary: str, order: RecallOrder
-) -> RecallTest:
-    """The test of a draft's text; ``shown``: what it was made from. Raises RecallRefused."""
+def draft_context(
+    document: Document, shown: Partition, summary: str, draft: int = 0
+) -> RecallContext:
+    """Of a draft's text; ``shown``: what it was made from; ``draft``: its id. Raises
+    RecallRefused."""
     prepared = shown.preparation
     if not isinstance(prepared, Preparation):
         raise RecallRefused(prepared.reason)
@@ -183,7 +191,88 @@ def plan_for_draft(
     indices = path.indices()
     previous = {prepared.previous_compaction} - {-1}
     summarized = sorted({*indices[prepared.boundary : prepared.cut], *previous})
-    return _test(document, "the draft", prepared.leaf, messages, summarized, order)
+    subject = RecallSubject(draft=draft, text=text_key(summary))
+    return RecallContext(subject, prepared.leaf, messages, summarized)
+
+
+def text_key(summary: str) -> str:
+    """Stands for a text of a draft in the records of its tests."""
+    text = summary.strip().encode("utf-8", "surrogatepass")
+    return blake2b(text, digest_size=12).hexdigest()
+
+
+def plan_tests(
+    document: Document, contexts: Sequence[RecallContext], order: RecallOrder
+) -> tuple[RecallTest, ...]:
+    """A test of each context, with the same questions for all: those on what each of them took
+    out. Reads payloads: for a worker thread. Raises RecallRefused."""
+    for model in filter(None, (order.model, order.judge)):
+        if reason := cannot_answer(document.client.info(model)):
+            raise RecallRefused(reason)
+    befores = [_before(document, one.leaf) for one in contexts]
+    # What the summary states is what is tested: it does not count as seen.
+    seen = sorted(
+        {
+            at
+            for one in contexts
+            for at, _ in one.after
+            if at >= 0 and document.tree.kind(at) is not Kind.COMPACTION
+        }
+    )
+    common = set(contexts[0].summarized).intersection(*(one.summarized for one in contexts[1:]))
+    held = set.intersection(*({*one.whole} for one in befores)) - {*seen}
+    sources = sorted(common & held)
+    table = scan([*sources, *seen], document.sent.entries, NO_TABLE)
+    cloze = cloze_questions(
+        sources, seen, document.sent.entries, table, order.questions, order.seed
+    )
+    asked = _open_questions(document, table, sources, sorted(common)) if order.judge else ()
+    if not cloze and not asked:
+        raise RecallRefused(_nothing_words(contexts))
+    return tuple(
+        _test(document, order, one, before.messages, cloze, asked)
+        for one, before in zip(contexts, befores, strict=True)
+    )
+
+
+def _nothing_words(contexts: Sequence[RecallContext]) -> str:
+    if len(contexts) > 1:
+        return (
+            "Nothing that can be asked about was summarized by each of these. Compare drafts of "
+            "the same place."
+        )
+    return (
+        f"Nothing can be asked on {contexts[0].subject.name}: no sentence of a person or failure "
+        "of a tool in what was summarized states an exact thing that is not seen after it anyway."
+    )
+
+
+def cannot_answer(model: ModelInfo) -> str:
+    """Why a model answers no questions on a context; empty where it does."""
+    if model.id == REMOTE:
+        return "remote/endpoint only summarizes; it answers no questions."
+    if model.offline or model.id.startswith("offline/"):
+        return (
+            f"{model.id} follows rules and does not read: it cannot answer questions on a context, "
+            "so it would show nothing of what a summary is worth. Name a model of a provider or of "
+            "a server of yours."
+        )
+    return ""
+
+
+class _Before(NamedTuple):
+    """The context before a compaction."""
+
+    messages: Sequence[tuple[int, ModelMessage]]
+    whole: Sequence[int]
+    """The entries in it that are not pruned."""
+
+
+def _before(document: Document, leaf: int) -> _Before:
+    context = document.context(leaf)
+    reader = with_notes(document.sent.entries, context.pruned, context.again)
+    messages = _sent(document, context.messages, reader(context.messages))
+    return _Before(messages, [at for at, _ in messages if at not in context.pruned])
 
 
 def _sent(
@@ -198,51 +287,6 @@ def _sent(
     return found
 
 
-def _test(
-    document: Document,
-    of: str,
-    leaf: int,
-    after: Sequence[tuple[int, ModelMessage]],
-    summarized: Sequence[int],
-    order: RecallOrder,
-) -> RecallTest:
-    for model in filter(None, (order.model, order.judge)):
-        _check_model(document, model)
-    context = document.context(leaf)
-    reader = with_notes(document.sent.entries, context.pruned, context.again)
-    before = _sent(document, context.messages, reader(context.messages))
-    # What the summary states is what is tested: it does not count as seen.
-    seen = sorted(
-        {at for at, _ in after if at >= 0 and document.tree.kind(at) is not Kind.COMPACTION}
-    )
-    held = {at for at, _ in before} - context.pruned.keys() - {*seen}
-    sources = [entry for entry in summarized if entry in held]
-    table = scan([*sources, *seen], document.sent.entries, NO_TABLE)
-    cloze = cloze_questions(
-        sources, seen, document.sent.entries, table, order.questions, order.seed
-    )
-    asked = _open_questions(document, table, sources, summarized) if order.judge else ()
-    if not cloze and not asked:
-        raise RecallRefused(
-            f"Nothing can be asked on {of}: no sentence of a person or failure of a tool in what "
-            "was summarized states an exact thing that is not seen after it anyway."
-        )
-    return _with_requests(document, order, of, leaf, cloze, asked, {"after": after,
-                          "before": before})  # fmt: skip
-
-
-def _check_model(document: Document, model: str) -> None:
-    """Raise RecallRefused for a model that answers no questions."""
-    if model == REMOTE:
-        raise RecallRefused("remote/endpoint only summarizes; it answers no questions.")
-    if model.startswith("offline/") or document.client.info(model).offline:
-        raise RecallRefused(
-            f"{model} follows rules and does not read: it cannot answer questions on a context, so "
-            "it would show nothing of what a summary is worth. Name a model of a provider or of a "
-            "server of yours."
-        )
-
-
 def _open_questions(
     document: Document, table: FactTable, sources: Sequence[int], summarized: Sequence[int]
 ) -> tuple[OpenQuestion, ...]:
@@ -252,71 +296,86 @@ def _open_questions(
     return open_questions(table.facts(sources), files)
 
 
-def _with_requests(
+# its requests -------------------------------------------------------------------------------------
+
+
+class _Prompt(NamedTuple):
+    text: str
+    cap: int
+    """Tokens of the reply at most."""
+
+
+def _test(
     document: Document,
     order: RecallOrder,
-    of: str,
-    leaf: int,
+    context: RecallContext,
+    before: Sequence[tuple[int, ModelMessage]],
     cloze: tuple[ClozeQuestion, ...],
     asked: tuple[OpenQuestion, ...],
-    contexts: Mapping[Side, Sequence[tuple[int, ModelMessage]]],
 ) -> RecallTest:
     info = document.client.info(order.model)
     system = load_prompt("recall-system")
-    prompts = _prompts(cloze, asked)
-    limit = info.output_limit
-    caps = {
-        name: min(tokens + _SPARE_TOKENS, limit or tokens + _SPARE_TOKENS)
-        for name, (_, tokens) in prompts.items()
-    }
-    most = max(estimate_text(prompt) + caps[name] for name, (prompt, _) in prompts.items())
+    prompts = _prompts(cloze, asked, info.output_limit)
+    most = max(estimate_text(one.text) + one.cap for one in prompts.values())
     room = None if info.window is None else info.window - most - estimate_text(system)
+    contexts: dict[Side, Sequence[tuple[int, ModelMessage]]]
+    contexts = {"after": context.after, "before": before}
     views = {side: _view(side, contexts[side], order.model, room) for side in SIDES}
     if views["after"].is_cut:
         raise RecallRefused(
             f"The context after the compaction, about {views['after'].whole:,} tokens, does not "
             f"fit the window of {order.model} beside the questions."
         )
+    questions = RecallQuestions(
+        context.subject, context.leaf, order.model, order.judge, order.seed, cloze, asked,
+        frozenset(one.id for one in cloze if one.entry in views["before"].entries),
+    )  # fmt: skip
     requests = {
-        f"{side}-{name}": ModelRequest(
-            order.model,
-            (ChatMessage("system", system), *views[side].messages, ChatMessage("user", prompt)),
-            max_output_tokens=caps[name],
-            temperature=0.0,
-            tools=_tools(views[side].messages),
-            tool_choice="none" if _tools(views[side].messages) else None,
-            of=f"{len(views[side].entries):,} entries to be asked about",
-        )
+        f"{side}-{name}": _request(order.model, system, views[side], prompt)
         for side in SIDES
-        for name, (prompt, _) in prompts.items()
+        for name, prompt in prompts.items()
     }
-    given = sum(_size(one.messages) for one in requests.values())
-    written = sum(one.max_output_tokens or 0 for one in requests.values())
     usages = [(order.model, Usage(_size(one.messages), one.max_output_tokens or 0))
               for one in requests.values()]  # fmt: skip
     if asked:
-        usage = Usage(_judged_tokens(asked), JUDGE_TOKENS)
-        usages += [(order.judge, usage)] * len(SIDES)
-        given += usage.input * len(SIDES)
-        written += usage.output * len(SIDES)
+        usages += [(order.judge, Usage(_judged_tokens(asked), JUDGE_TOKENS))] * len(SIDES)
     return RecallTest(
-        of, leaf, order.model, order.judge, order.seed, cloze, asked, views, requests, len(usages),
-        given, written, _dollars(document, usages),
+        questions, views, requests,
+        sum(usage.input for _, usage in usages), sum(usage.output for _, usage in usages),
+        _dollars(document, usages),
     )  # fmt: skip
 
 
 def _prompts(
-    cloze: tuple[ClozeQuestion, ...], asked: tuple[OpenQuestion, ...]
-) -> dict[str, tuple[str, int]]:
-    """What asks the questions of each kind that there are, and how many tokens answers may take."""
-    prompts: dict[str, tuple[str, int]] = {}
+    cloze: Sequence[ClozeQuestion], asked: Sequence[OpenQuestion], limit: int | None
+) -> dict[str, _Prompt]:
+    """The questions as they are put, by kind; ``limit``: tokens that the model writes at most."""
+
+    def prompt(name: str, values: Mapping[str, str], tokens: int) -> _Prompt:
+        cap = tokens + _SPARE_TOKENS
+        return _Prompt(fill(load_prompt(name), values), min(cap, limit or cap))
+
+    found = {}
     if cloze:
         values = {"questions": question_lines(cloze), "blank": BLANK}
-        prompts["cloze"] = fill(load_prompt("recall-cloze"), values), len(cloze) * _CLOZE_TOKENS
+        found["cloze"] = prompt("recall-cloze", values, len(cloze) * _CLOZE_TOKENS)
     if asked:
         values = {"questions": "\n".join(f"{one.id}: {one.text}" for one in asked)}
-        prompts["open"] = fill(load_prompt("recall-open"), values), len(asked) * _OPEN_TOKENS
-    return prompts
+        found["open"] = prompt("recall-open", values, len(asked) * _OPEN_TOKENS)
+    return found
+
+
+def _request(model: str, system: str, view: View, prompt: _Prompt) -> ModelRequest:
+    tools = _tools(view.messages)
+    return ModelRequest(
+        model,
+        (ChatMessage("system", system), *view.messages, ChatMessage("user", prompt.text)),
+        max_output_tokens=prompt.cap,
+        temperature=0.0,
+        tools=tools,
+        tool_choice="none" if tools else None,
+        of=f"{len(view.entries):,} entries to be asked about",
+    )
 
 
 def _view(

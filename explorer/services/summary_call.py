@@ -9,7 +9,7 @@ used.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from explorer.compaction.profile import Profile
@@ -34,11 +34,10 @@ from explorer.models.client import (
     ModelError,
     ModelRequest,
     Models,
-    Streams,
-    complete,
 )
 from explorer.models.provider_error import window_in
-from explorer.models.retry import Retry, with_retry
+from explorer.models.retry import Retry
+from explorer.services.logged_calls import send_patiently
 from explorer.services.summary_request import (
     Attempt,
     DraftFailed,
@@ -462,80 +461,14 @@ class _ModelCalls:
     async def _send(self, question: _Question, call: ModelRequest, why: Why) -> Completion:
         """Make a call, again after a transient failure; every try is in the log."""
         order, purpose = self._order, question.request.purpose
-        waited = 0.0
 
         def on_retry(retry: Retry) -> None:
-            nonlocal waited
-            waited = retry.wait_s
             order.on_progress(retry.sentence)
             order.on_restart(purpose)
 
-        async def attempt(number: int) -> Completion:
-            return await self._send_once(
-                Attempt(
-                    purpose,
-                    why if number == 1 else "retry",
-                    call,
-                    tuple(question.request.sources),
-                    question.window,
-                    waited_s=waited,
-                )
-            )
-
-        patience = order.patience
-        return await with_retry(
-            attempt, patience.policy, patience.sleep, patience.random, on_retry, self._cancel
-        )
-
-    async def _send_once(self, attempt: Attempt) -> Completion:
-        patience = self._order.patience
-        return await send_logged(
-            self._client, attempt, self.log, self._cancel,
-            lambda piece: self._order.on_text(attempt.purpose, piece),
-            clock=patience.clock, on_silence=self._order.on_progress,
+        sources = tuple(question.request.sources)
+        return await send_patiently(
+            self._client, Attempt(purpose, why, call, sources, question.window), self.log,
+            self._cancel, order.patience, on_retry, lambda piece: order.on_text(purpose, piece),
+            on_silence=order.on_progress,
         )  # fmt: skip
-
-
-async def send_logged(
-    models: Streams,
-    attempt: Attempt,
-    log: list[Attempt],
-    cancel: CancelToken,
-    on_text: Callable[[str], None] | None = None,
-    *,
-    clock: Callable[[], float],
-    on_silence: Callable[[str], None] | None = None,
-) -> Completion:
-    """Make one call, and add to ``log`` what came of it, what had arrived before a failure too.
-
-    ``clock`` gives seconds. Raises ModelError and Cancelled.
-    """
-    pieces: list[str] = []
-    started = clock()
-
-    def take(piece: str) -> None:
-        pieces.append(piece)
-        if on_text is not None:
-            on_text(piece)
-
-    def log_failure(problem: str, kind: str) -> None:
-        took = (clock() - started) * 1000
-        text = "".join(pieces)
-        log.append(replace(attempt, text=text, elapsed_ms=took, problem=problem, kind=kind))
-
-    try:
-        answer = await complete(
-            models, attempt.request, cancel, take, clock=clock, on_silence=on_silence
-        )
-    except ModelError as error:
-        log_failure(error.sentence, error.kind)
-        raise
-    except (Cancelled, asyncio.CancelledError):
-        log_failure("Cancelled.", "cancelled")
-        raise
-    done = replace(
-        attempt, text=answer.text, stop_reason=answer.stop_reason, usage=answer.usage,
-        elapsed_ms=answer.elapsed_ms,
-    )  # fmt: skip
-    log.append(done)
-    return answer

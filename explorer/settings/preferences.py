@@ -39,6 +39,8 @@ class Preferences:
     sessions_seen_ms: float = 0.0
     """Until when sessions were looked for: those that were not imported then are left alone.
     Milliseconds since 1970; 0: all are to be imported."""
+    tour_seen: bool = False
+    """Whether the callouts of the example were shown."""
     library_filters: dict[str, Any] = field(default_factory=dict)
     """Filters over the library that were saved, by the name that they were given."""
     extra: dict[str, Any] = field(default_factory=dict)

@@ -71,10 +71,15 @@ def break_off_draft(db: sqlite3.Connection, draft_id: int) -> None:
     )
 
 
-def read_drafts(db: sqlite3.Connection, key: int) -> list[DraftRow]:
-    """The drafts of a session, the oldest first."""
+_COLUMNS = {"key": "session"}
+
+
+def read_drafts(db: sqlite3.Connection, key: int, *, with_requests: bool = True) -> list[DraftRow]:
+    """The drafts of a session, the oldest first; requests, which are as long as the session, are
+    None where they are not wanted."""
     names = [field.name for field in fields(DraftRow)]
-    columns = ", ".join("session" if name == "key" else name for name in names)
+    renamed = _COLUMNS if with_requests else _COLUMNS | {"requests": "NULL"}
+    columns = ", ".join(renamed.get(name, name) for name in names)
     rows = db.execute(f"SELECT {columns} FROM drafts WHERE session = ? ORDER BY id", (key,))
     return [_row(dict(zip(names, row, strict=True))) for row in rows]
 

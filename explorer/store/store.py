@@ -368,10 +368,11 @@ class Store:
         kept = dict(fields)
         return self._writer.submit(lambda c: update_draft(c, draft_id, kept, self.path))
 
-    def drafts(self, key: int) -> list[DraftRow]:
-        """The drafts of a session, the oldest first."""
+    def drafts(self, key: int, *, with_requests: bool = True) -> list[DraftRow]:
+        """The drafts of a session, the oldest first; requests, which are as long as the session,
+        are None where they are not wanted."""
         with self._readers.read() as db:
-            return read_drafts(db, key)
+            return read_drafts(db, key, with_requests=with_requests)
 
     def draft_usages(self, key: int) -> list[tuple[str, Any]]:
         """Of every call that the drafts of a session made: its model, and what was counted."""

@@ -12,18 +12,27 @@ from typing import Any
 import pytest
 
 from explorer.audit.recall import BLANK, Recall
+from explorer.audit.recall_result import RecallResult, RecallSubject
 from explorer.compaction.profile import PROFILES, Settings
-from explorer.models.client import ModelClient, ModelClientConfig, ModelInfo
+from explorer.models.client import (
+    Cancelled,
+    CancelToken,
+    ModelClient,
+    ModelClientConfig,
+    ModelInfo,
+)
 from explorer.services.document import Document
 from explorer.services.draft_records import draft_of
 from explorer.services.recall import (
     RecallOrder,
     RecallRefused,
     RecallTest,
-    plan_for_compaction,
-    plan_for_draft,
+    compaction_context,
+    draft_context,
+    plan_tests,
 )
-from explorer.services.recall_run import RecallResult, run_test
+from explorer.services.recall_records import of_subject, recorded_tests
+from explorer.services.recall_run import run_test
 from explorer.session.kinds import Kind
 from explorer.store import Store
 from explorer.workbench import Workbench
@@ -84,7 +93,8 @@ def compaction(document: Document) -> int:
 
 
 def planned(document: Document, asked: RecallOrder | None = None) -> RecallTest:
-    return plan_for_compaction(document, compaction(document), asked or order())
+    context = compaction_context(document, compaction(document))
+    return plan_tests(document, [context], asked or order())[0]
 
 
 def ran(document: Document, asked: RecallOrder | None = None) -> RecallResult:
@@ -136,8 +146,8 @@ def test_a_model_that_reads_shows_what_the_summary_kept(
     assert server.requests == [] and not test.views["before"].is_cut
     result = asyncio.run(run_test(document, test, order()))
     assert counts(result) == {
-        "after": (1, len(test.cloze) - 1, 0),
-        "before": (len(test.cloze), 0, 0),
+        "after": (1, len(test.questions.cloze) - 1, 0),
+        "before": (len(test.questions.cloze), 0, 0),
     }
     kept, *lost = result.cloze
     assert kept.results["after"] is Recall.RIGHT and kept.question.text in KEPT_WORD.replace(
@@ -152,9 +162,12 @@ def test_a_model_that_reads_shows_what_the_summary_kept(
     assert server.requests[1]["tools"][0]["function"]["name"] == "write"
     (row,) = document.store.drafts(document.key)
     recorded = draft_of(row)
-    assert (recorded.kind, row.status, row.leaf) == ("recall", "done", test.leaf)
+    assert (recorded.kind, row.status, row.leaf) == ("recall", "done", test.questions.leaf)
     assert [one.purpose for one in recorded.attempts] == ["after-cloze", "before-cloze"]
-    assert recorded.facts["recall"]["cloze"][0]["after"]["result"] == "right"
+    (found,) = of_subject(recorded_tests(document), RecallSubject(compaction(document)))
+    assert found.result == result and found.id == row.id
+    all_of = f"{len(test.questions.cloze)} of {len(test.questions.cloze)}"
+    assert result.headline == f"Remembers 1{all_of[1:]}; with the full context {all_of}"
     assert document.drafts.waiting() == []
     asyncio.run(document.spending.follow())
     assert document.spending.drafts.calls == 2
@@ -179,8 +192,44 @@ def test_what_was_answered_before_a_failure_counts(document: Document, server: C
     assert all(one.answers["before"] is None for one in found.cloze)
     (row,) = document.store.drafts(document.key)
     assert row.status == "failed" and "who are you" in row.problem
+    (recorded,) = recorded_tests(document)
+    assert recorded.result == replace(found, dollars=None)
     answered, failed = draft_of(row).attempts
     assert answered.text and not answered.problem and failed.kind == "auth"
+
+
+def test_what_was_answered_before_a_stop_is_found_again(
+    document: Document, server: ChatServer
+) -> None:
+    server.plan(knows)
+    stop = CancelToken()
+    asked = RecallOrder(MODEL, cancel=stop, on_result=lambda _result: stop.cancel())
+    with pytest.raises(Cancelled):
+        ran(document, asked)
+    (found,) = recorded_tests(document)
+    assert len(server.requests) == 1 and found.result.calls_done == 1
+    assert found.result.headline.endswith("; the control was not asked")
+    with pytest.raises(Cancelled):
+        ran(document, asked)
+    assert len(recorded_tests(document)) == 1, "nothing was answered the second time"
+
+
+def test_summaries_of_one_place_are_asked_the_same(document: Document, server: ChatServer) -> None:
+    server.plan(knows)
+    above = document.tree.columns.parent[compaction(document)]
+    contexts = [compaction_context(document, compaction(document))]
+    for keep, text in ((5, LOST_WORD), (6, KEPT_WORD)):
+        settings = replace(Settings.of(EXPLORER), keep_recent_tokens=keep)
+        shown = document.compaction.preview(above, EXPLORER, settings)
+        contexts.append(draft_context(document, shown, text, keep))
+    tests = plan_tests(document, contexts, order())
+    asked = {test.questions.cloze for test in tests}
+    assert len(asked) == 1 and [test.questions.subject.draft for test in tests] == [0, 5, 6]
+    results = [asyncio.run(run_test(document, test, order())) for test in tests]
+    assert all(one.answers(tests[0].questions) for one in results)
+    assert not results[0].answers(replace(tests[0].questions, model=JUDGE))
+    stored, lost, kept = ([one.verdict for one in result.cloze] for result in results)
+    assert stored == kept != lost
 
 
 def test_a_judge_grades_open_answers_without_knowing_their_context(
@@ -188,8 +237,8 @@ def test_a_judge_grades_open_answers_without_knowing_their_context(
 ) -> None:
     asked = order(judge=JUDGE)
     test = planned(document, asked)
-    names = [one.id for one in test.open]
-    assert "files" in names and test.calls == 6
+    names = [one.id for one in test.questions.open]
+    assert "files" in names and test.questions.calls == 6
     said = "\n".join(f"{name}: something about it" for name in names)
     server.plan(knows, Answer(text=said), knows, Answer(text=said), model="reader")
     server.plan(Answer(text="files: 2 One is missing.\nrecall: 3"),
@@ -216,7 +265,7 @@ def test_a_control_that_does_not_fit_is_the_end_of_the_context(
     assert view.is_cut and view.begins_at > 0 and f"from #{view.begins_at} on" in view.sentence
     assert test.dollars is None and "unknown prices" in test.cost_sentence
     result = asyncio.run(run_test(document, test, asked))
-    assert result.asked("after") == len(test.cloze) > result.asked("before")
+    assert result.asked("after") == len(test.questions.cloze) > result.asked("before")
     assert all(
         (one.results["before"] is None) == (one.question.entry < view.begins_at)
         for one in result.cloze
@@ -230,7 +279,7 @@ def test_what_cannot_answer_is_refused(document: Document, server: ChatServer) -
         with pytest.raises(RecallRefused, match=why):
             planned(document, order(judge=model))
     with pytest.raises(RecallRefused, match="is no compaction"):
-        plan_for_compaction(document, 0, order())
+        compaction_context(document, 0)
     document.client.use_api_base("https://models.example/v1")
     result = ran(document)
     assert "Nothing was sent" in result.problem and server.requests == []
@@ -241,7 +290,8 @@ def test_a_draft_is_tested_as_if_it_were_committed(document: Document, server: C
     settings = replace(Settings.of(EXPLORER), keep_recent_tokens=5)
     above = document.tree.columns.parent[compaction(document)]
     shown = document.compaction.preview(above, EXPLORER, settings)
-    test = plan_for_draft(document, shown, f"Done.\n{LOST_WORD}", order())
+    context = draft_context(document, shown, f"Done.\n{LOST_WORD}")
+    (test,) = plan_tests(document, [context], order())
     result = asyncio.run(run_test(document, test, order()))
     right = [one.question.answer for one in result.cloze if one.results["after"] is Recall.RIGHT]
     assert right and all(answer in LOST_WORD for answer in right)

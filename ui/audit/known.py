@@ -6,9 +6,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from explorer.audit.provenance import Known, Provenance
+from explorer.settings.glossary import glossary
 from ui.theme import S4, icon_pixmap, on_theme_changed, scaled
 from ui.widgets.labels import Caption
 from ui.widgets.panels import row_in
+from ui.widgets.terms import meaning
 
 MARK = "≈"
 """Before a figure that is worked out from what is recorded."""
@@ -84,7 +86,7 @@ class ProvenanceBadge(QWidget):
             return
         word, tip = TITLES[known.provenance], reason(self._of, known)
         self.word.setText(f"{self._of} {word}".strip() if self._labelled else word)
-        self.setToolTip(tip)
+        self.setToolTip(f"{tip}\n{meaning(word)}" if word in glossary() else tip)
         self.setAccessibleName(tip)
         self._restyle()
 

@@ -48,6 +48,7 @@ from ui.widgets.figures import full, place
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, Hairline
 from ui.widgets.panels import EmptyState, FoldButton, OnePage, column_in, row
+from ui.widgets.terms import explain
 
 NARROW = 320
 """Width at a text scale of 100 % below which the moment has a separate line."""
@@ -187,6 +188,11 @@ LOW = 600
 """Height at a text scale of 100 % below which the head is one line, and the rest of it folded."""
 NEEDED, FINDINGS = "Needed again", "Findings"
 LEDGER, LOSSES, SURVIVAL, BRANCHES = "Ledger", "Losses", "Survival", "Branches"
+TERMS = {
+    NEEDED: "needed again", FINDINGS: "finding", LEDGER: "ledger", LOSSES: "lost",
+    SURVIVAL: "survival", BRANCHES: "branch summary",
+}  # fmt: skip
+"""The word of the glossary that a page's title stands for."""
 
 
 class AuditTab(QWidget):
@@ -276,7 +282,9 @@ class AuditTab(QWidget):
     def add_page(self, title: str, widget: QWidget) -> int:
         """One more page at the end; returns its number."""
         self._titles.append(title)
-        self.bar.add(title)
+        button = self.bar.add(title)
+        if title in TERMS:
+            explain(button, TERMS[title])
         return self.pages.add(widget)
 
     def show_page(self, title: str) -> None:

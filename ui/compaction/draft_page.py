@@ -36,6 +36,7 @@ from ui.widgets.labels import Caption, ElidedLabel, Hairline
 from ui.widgets.loader import Loader
 from ui.widgets.panels import column_in, column_of, row, scroll_area, stacked
 from ui.widgets.plain_text import StreamView
+from ui.widgets.terms import explain
 
 
 @dataclass(slots=True)
@@ -186,8 +187,8 @@ class DraftPage(QWidget):
     discard_asked = Signal(object)
     again_asked = Signal()
     audit_asked = Signal(str)
-    """``fidelity``: what the shown draft lacks; ``compare``: it beside others; ``mend``:
-    it checked, and mended where that is wanted."""
+    """``fidelity``: what the shown draft lacks; ``recall``: what a model knows with it;
+    ``compare``: it beside others; ``mend``: it checked, and mended where that is wanted."""
     entry_requested = Signal(int)
     drafts_changed = Signal()
     """A draft came, or went."""
@@ -252,6 +253,10 @@ class DraftPage(QWidget):
             "Chec&k and mend…", "What this text lost, and one more call to put it back, if you wish"
         )
         self.check.clicked.connect(lambda: self.audit_asked.emit("mend"))
+        self.recall = self._button(
+            "Rec&all…", "Questions on what would be summarized, to a model that sees this text"
+        )
+        self.recall.clicked.connect(lambda: self.audit_asked.emit("recall"))
         self.compare = self._button("Compa&re…", "This draft beside others, section by section")
         self.compare.clicked.connect(lambda: self.audit_asked.emit("compare"))
         self.again = self._button(
@@ -275,6 +280,7 @@ class DraftPage(QWidget):
         caption = Caption(
             "Draft, yours to edit; nothing is stored before you commit", page, wraps=True
         )
+        explain(caption, "draft")
         inner.addWidget(caption)
         inner.addWidget(self.editor, 1)
         self.split = stacked(self.sources, right, (2, 3), page)
@@ -300,7 +306,7 @@ class DraftPage(QWidget):
         return foot
 
     def _buttons(self) -> tuple[QPushButton, ...]:
-        asked = (self.fidelity, self.check, self.compare)
+        asked = (self.fidelity, self.check, self.recall, self.compare)
         return (self.commit, *asked, self.again, self.discard)
 
     def minimumSizeHint(self) -> QSize:

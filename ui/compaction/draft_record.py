@@ -35,7 +35,7 @@ WHY = {
 TRIGGERS = {
     "manual": "A person asked for it.",
     "requested": "A person asked for it while the agent was answering.",
-    "threshold": "The context had grown beyond its limit.",
+    "threshold": "The context had grown beyond the threshold.",
     "overflow": "The model had refused a context that was too large.",
     "background": "It was made ahead, while the agent worked on.",
     "foreground": "The prompt did not fit its budget any more.",

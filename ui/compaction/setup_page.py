@@ -21,6 +21,7 @@ from ui.widgets.entry_table import ENTRY, EntryTableView
 from ui.widgets.figures import short
 from ui.widgets.labels import ElidedLabel, Hairline, LinkButton
 from ui.widgets.panels import CollapsibleSection, row, section
+from ui.widgets.terms import meaning
 
 SETTLE_MS = 300
 """How long a part stays in sight: texts wrap and strips come while the page is laid out."""
@@ -137,6 +138,7 @@ class SetupPage(QWidget):
         self.shaping = ShapingPart(part)
         self.shaping.entry_requested.connect(self.entry_requested)
         self.shaped = CollapsibleSection("Pinned, omitted, kept", self.shaping, parent=part)
+        self.shaped.header.setToolTip(f"{meaning('pin')}\n{meaning('omission')}")
         self.shaping.summed.connect(self.shaped.set_title)
         self.shaping.emptied.connect(self.shaped.header.setFocus)
         column.addWidget(self.shaped)
@@ -303,7 +305,7 @@ class SetupPage(QWidget):
         self.bring(self.instructions, self.instructions)
 
     def show_sizes(self) -> None:
-        """The sizes and the reason of the cut, with the keyboard on the tail to keep."""
+        """The sizes and the reason of the cut, with the keyboard on the kept tail."""
         keeps = self.keep if self.keep.isVisibleTo(self) else self.rounds
         self.bring(self.following, keeps.track)
 

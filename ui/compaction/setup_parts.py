@@ -42,6 +42,7 @@ from ui.widgets.model_box import ModelBox
 from ui.widgets.number_slider import NumberSlider
 from ui.widgets.panels import column_in, row
 from ui.widgets.swatch import BudgetBar, Legend, Share, beyond_share
+from ui.widgets.terms import explain
 
 SHARES = (
     (Verdict.SUMMARIZED_EARLIER, "summarized earlier"),
@@ -105,11 +106,12 @@ class BudgetPart(QWidget):
         reserve = max(0, window - limit_of(profile, settings))
         self.heading.setText(
             f"Entries in the context {where}: {short(shown.context_estimate)} of "
-            f"{short(window)} tokens ({shown.counted_by}) · due at {short(window - reserve)}"
+            f"{short(window)} tokens ({shown.counted_by}) · threshold {short(window - reserve)}"
         )
-        self.heading.setToolTip(
-            f"{full(shown.context_estimate)} tokens. All figures of this tab are counted alike."
-        )
+        explain(
+            self.heading, "threshold",
+            f"{full(shown.context_estimate)} tokens. All figures of this tab are counted alike.",
+        )  # fmt: skip
         shares = shares_of(shown)
         in_window = [share for share in shares if share.verdict not in OUTSIDE]
         if shown.tokens_beyond:
@@ -178,13 +180,11 @@ class RulesPart(QWidget):
         self.rounds = NumberSlider("&Keep rounds", 1, 200, self)
         self.reserve = NumberSlider("&Reserve", 0, 500_000, self)
         self.window_size = NumberSlider("&Window", 8_000, 2_000_000, self)
-        self.keep.setToolTip("Tokens at the end of the path that are kept word for word")
-        self.rounds.setToolTip(
-            "Rounds at the end of the path that are kept word for word; a round is a reply with "
-            "its tool results"
-        )
-        self.reserve.setToolTip("Tokens of the window kept free for the reply and the summary")
-        self.window_size.setToolTip("Tokens that the model can take in at once")
+        explain(self.keep, "kept tail")
+        explain(self.rounds, "round")
+        explain(self.reserve, "reserve")
+        explain(self.window_size, "context window")
+        explain(self._label, "profile")
         self.why = ClickLabel(self)
         self.why.link.connect(self._follow)
         self._lay_out()

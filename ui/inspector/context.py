@@ -38,6 +38,7 @@ from ui.widgets.loader import Loader
 from ui.widgets.panels import EmptyState, column_in, column_of, row
 from ui.widgets.swatch import BudgetBar, Legend, Share, beyond_share
 from ui.widgets.table import RIGHT, Column
+from ui.widgets.terms import explain
 
 
 class ContextCategory(NamedTuple):
@@ -288,6 +289,7 @@ class ContextPane(QWidget):
         self._loader.loaded.connect(self._show_sent)
         self.title = ElidedLabel(parent=self)
         self.reserve = Caption(parent=self)
+        explain(self.reserve, "reserve")
         self.bar = BudgetBar(self)
         self.legend = Legend(self)
         self.facts = Caption(parent=self, wraps=True)

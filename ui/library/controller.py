@@ -158,6 +158,14 @@ class SessionsController(QObject):
         if select >= 0 and self._state.document is document:
             self._state.select(select)
 
+    def close_shown(self) -> None:
+        """Close the session that is shown; everything of it is stored."""
+        document, bench = self._state.document, self._state.bench
+        if document is not None and bench is not None:
+            self._state.show(None)
+            bench.close(document.key)
+            self._state.preferences.last_session = 0
+
     async def _fill(self, document: Document) -> None:
         """Let the map paint, lay out and paint again before the other panes take their time."""
         await asyncio.sleep(FIRST_PAINT_S)

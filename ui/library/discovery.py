@@ -8,7 +8,7 @@ import contextlib
 import time
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QGuiApplication
 
 from explorer.services.changes import SessionsChanged
@@ -27,11 +27,6 @@ from ui.shell.dialogs import open_once
 from ui.shell.status_bar import Work
 from ui.widgets.figures import count, size
 
-OFFER = "Look for my sessions"
-CONSENT = (
-    "Reads the session files of coding agents in their usual places, now and at each start. "
-    "Nothing leaves the computer, and the files are never changed."
-)
 START_S = 1.0
 """How long the first search waits after the start, so that the window opens first."""
 REFRESH_S = 1.0
@@ -42,6 +37,9 @@ AGAIN_S = 60.0
 
 class DiscoveryController(QObject):
     """Searches when the person asks, and by itself only after the person agreed."""
+
+    searched = Signal(object)
+    """A ``Scan``: what a search found."""
 
     def __init__(self, state: AppState, sessions: SessionsController, live: LiveController) -> None:
         super().__init__(state)
@@ -54,13 +52,13 @@ class DiscoveryController(QObject):
         self._keeping: asyncio.Task[None] | None = None
         self._watch: SessionWatch | None = None
         self._searched_at = 0.0
+        self._last: Scan | None = None
+        """What the last search found."""
         self._refused: set[ListedSession] = set()
         """What could not be imported, as it was then."""
         self._unsubscribe: Callable[[], None] | None = None
         state.opened.connect(self._ready)
         state.window.library.find_requested.connect(self.find)
-        state.window.welcome.offer_pressed.connect(self.agree)
-        state.bus.on(SessionsChanged, lambda _change: self._show_offer())
 
     def _ready(self) -> None:
         """The database is open: go on as the settings say."""
@@ -92,10 +90,10 @@ class DiscoveryController(QObject):
 
     # the consent ---------------------------------------------------------------------------------
 
-    def _show_offer(self) -> None:
-        bench = self._state.bench
-        is_open = self._state.live.get(FIND) is None and bench is not None and not bench.sessions(1)
-        self._state.window.welcome.set_offer(OFFER if is_open else "", CONSENT if is_open else "")
+    @property
+    def is_undecided(self) -> bool:
+        """Whether the person was not asked yet."""
+        return self._state.live.get(FIND) is None
 
     def agree(self) -> None:
         """The person lets sessions be looked for, now and from now on."""
@@ -112,7 +110,6 @@ class DiscoveryController(QObject):
         return True
 
     def _follow_settings(self) -> None:
-        self._show_offer()
         self._state.tasks.start("Looking for sessions", self._start_keeping())
 
     # searching for the person --------------------------------------------------------------------
@@ -134,12 +131,23 @@ class DiscoveryController(QObject):
             return
         finally:
             work.end()
+        self._report(found)
         dialog = FoundDialog(found, self.agreed, self._state.window)
         dialog.import_chosen.connect(
             lambda chosen, are_all: self._take(chosen, began if are_all else 0.0)
         )
         dialog.finished.connect(lambda _code: self._keep_up(dialog.keep_up.isChecked(), began))
         open_once(dialog)
+
+    def _report(self, found: Scan) -> None:
+        self._last = found
+        self.searched.emit(found)
+
+    async def _report_again(self, bench: Workbench) -> None:
+        """Others of what was found are stored now."""
+        if (last := self._last) is not None:
+            sessions = [one.found for one in last.sessions]
+            self._report(await asyncio.to_thread(listing, bench.store, sessions, last.failures))
 
     def _keep_up(self, on: bool, began: float) -> None:
         """The dialog was closed. What was left out in it is not imported later by itself."""
@@ -163,6 +171,8 @@ class DiscoveryController(QObject):
             outcome = await self._import(chosen, opens)
         if outcome is None:
             return
+        assert self._state.bench is not None
+        await self._report_again(self._state.bench)
         preferences.sessions_seen_ms = max(preferences.sessions_seen_ms, all_until)
         said = f"{count(outcome.new, 'session')} imported, {outcome.updated:,} updated."
         if outcome.left:
@@ -258,6 +268,7 @@ class DiscoveryController(QObject):
             async with contextlib.aclosing(self._watch.scans()) as scans:
                 began = time.time() * 1000
                 async for found in scans:
+                    self._report(found)
                     await self._bring_up_to_date(found)
                     self._searched_at = time.monotonic()
                     preferences = self._state.preferences
@@ -275,6 +286,8 @@ class DiscoveryController(QObject):
             outcome = await self._import(wanted) if wanted else None
         if outcome is None:
             return
+        assert self._state.bench is not None
+        await self._report_again(self._state.bench)
         failed = {path for path, _ in outcome.failed}
         self._refused |= {one for one in wanted if str(one.found.path) in failed}
         if outcome.new or outcome.updated:

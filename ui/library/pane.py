@@ -195,15 +195,6 @@ class LibraryPane(QWidget):
         self.model = LibraryModel()
         self.delegate = LibraryDelegate(self)
         self.list = self._make_list()
-        self.nothing = QLabel(
-            "No session yet. Import a file, drop one on the window, or let it find those of your "
-            "agents on this computer.",
-            self,
-        )
-        self.nothing.setWordWrap(True)
-        self.nothing.setAlignment(Qt.AlignmentFlag.AlignTop)
-        self.nothing.setContentsMargins(theme.S16, theme.S12, theme.S16, 0)
-        theme.set_tone(self.nothing, "dim")
         self.import_button = QPushButton("Import…", self)
         self.import_button.setToolTip("Import session files (or drop them on the window)")
         self.import_button.clicked.connect(self.import_requested)
@@ -225,7 +216,6 @@ class LibraryPane(QWidget):
         layout = column_in(self, 0, (0, theme.S12, 0, 0))
         title.setContentsMargins(theme.S16, 0, theme.S16, 0)
         layout.addWidget(title)
-        layout.addWidget(self.nothing, 1)
         layout.addWidget(self.list, 1)
         layout.addLayout(every)
         layout.addLayout(buttons)
@@ -248,13 +238,7 @@ class LibraryPane(QWidget):
 
     def show_sessions(self, sessions: Sequence[SessionRow], open_key: int) -> None:
         self.model.set_sessions(sessions)
-        self.nothing.setVisible(not sessions)
-        self.list.setVisible(bool(sessions))
         self.set_open(open_key)
-
-    def show_failure(self, sentence: str) -> None:
-        """Say in the place of the sessions why there are none."""
-        self.nothing.setText(sentence)
 
     def set_open(self, key: int) -> None:
         """Mark the session that the window shows."""

@@ -82,7 +82,7 @@ class LeavingDialog(QDialog):
         layout.addWidget(note)
         self.choices = QButtonGroup(self)
         for number, text in enumerate(
-            ("&No summary", "&Summarize what is left behind", "Summarize with &instructions")
+            ("&No summary", "&Summarize the abandoned branch", "Summarize with &instructions")
         ):
             button = QRadioButton(text, page)
             self.choices.addButton(button, number)

@@ -61,7 +61,7 @@ class ReplayController(QObject):
             for row in state.bench.sessions()
         ]
         if not found:
-            state.say("There is no session to replay yet: import one, or open the bundled one.")
+            state.say("There is no session to replay yet: import one, or look at the example.")
             return
         key = state.document.key if state.document is not None else found[0].key
         self.dialog = dialog = ReplayDialog(

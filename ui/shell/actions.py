@@ -25,6 +25,7 @@ from ui.panes import show_sessions
 from ui.session import WindowSession
 from ui.shell.command_palette import CommandPalette, ShortcutsPage
 from ui.shell.dialogs import open_once
+from ui.shell.glossary_page import GlossaryPage
 from ui.shell.splitters import TallConversation
 from ui.workshop import actions as workshop
 
@@ -32,12 +33,13 @@ Standard = QKeySequence.StandardKey
 REPEAT_MS = 120
 SCALES = (100, 110, 125, 150, 175, 200)
 NEEDS_DATABASE = (
-    *("new", "import", "find", "all_sessions", "sample", "watch_run", "search"),
+    *("new", "import", "find", "all_sessions", "sample", "tour", "watch_run"),
     *compaction.NEEDS_DATABASE,
     *agent.NEEDS_DATABASE,
 )
 NEEDS_SESSION = (
-    *("export", "rename", "focus_map", "focus_agent"),
+    *("close", "export", "rename", "search", "tall"),
+    *("focus_map", "focus_agent", "focus_library"),
     *(f"tab_{name}" for name in TABS),
     *session_map.NEEDS_SESSION,
     *compaction.NEEDS_SESSION,
@@ -87,15 +89,13 @@ class WindowActions(QObject):
         document, window, registry = self._state.document, self._session.window, self._registry
         has_database = self._state.bench is not None
         for control in (
-            window.welcome.offer,
-            window.welcome.button,
-            window.welcome.other,
             window.library.import_button,
             window.library.find_button,
             window.library.all_button,
             window.header.search,
         ):
             control.setEnabled(has_database)
+        registry.show_all()
         registry.enable(NEEDS_DATABASE, has_database)
         registry.enable(NEEDS_SESSION, document is not None)
         shows_prompts = window.inspector.isTabVisible(TABS.index("prompt"))
@@ -126,6 +126,8 @@ class WindowActions(QObject):
         registry.enable(("smaller",), scale > SCALES[0])
         for name in THEMES:
             registry[f"theme_{name}"].setChecked(name == theme.theme_choice())
+        if document is None:
+            registry.show_enabled()
 
     def _can_undo(self) -> bool:
         """Whether there is a compaction or a prune to take back; looked up once per leaf."""
@@ -170,8 +172,10 @@ class WindowActions(QObject):
             (ActionSpec("all_sessions", "&All sessions…",
                         "See, filter, sum up and put away all stored sessions", SESSION,
                         ("Ctrl+Shift+O",)), self._session.library_page.open),
-            (ActionSpec("sample", "Open the &bundled session", "Open the session that comes along",
+            (ActionSpec("sample", "Look at an e&xample", "Open the session that comes along",
                         SESSION), self._session.open_sample),
+            (ActionSpec("close", "&Close", "Close the session; it stays in the library", SESSION,
+                        ("Ctrl+W",)), sessions.close_shown),
             (ActionSpec("export", "&Export…", "Write the session to a file", SESSION,
                         (Standard.Save,), separator=True), sessions.choose_export),
             (ActionSpec("rename", "&Rename…", "Give the session a name", SESSION),
@@ -246,11 +250,16 @@ class WindowActions(QObject):
 
     def _help(self) -> list[MenuEntry]:
         return [
+            (ActionSpec("tour", "The example and its &callouts",
+                        "Open the example, and point at the tree, the cut and what was lost",
+                        HELP), self._session.show_tour),
             (ActionSpec("watch_run", "&Watch a scripted run",
                         "See an agent read, edit and test a small repository, without a key",
                         HELP), self._session.new_session.watch),
             (ActionSpec("palette", "&Commands…", "List and run any command", HELP,
                         ("Ctrl+Shift+P",)), self.show_palette),
+            (ActionSpec("glossary", "&Glossary", "What the words of the window mean", HELP),
+             self.show_glossary),
             (ActionSpec("keys", "&Keys", "Show all keys", HELP, ("?", "F1")), self.show_keys),
         ]  # fmt: skip
 
@@ -293,6 +302,9 @@ class WindowActions(QObject):
     def show_palette(self) -> None:
         dialog = CommandPalette(self._registry, self._session.window)
         open_once(dialog)
+
+    def show_glossary(self) -> None:
+        open_once(GlossaryPage(self._session.window))
 
     def show_keys(self) -> None:
         dialog = ShortcutsPage(self._registry, self._session.window)

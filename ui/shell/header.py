@@ -12,6 +12,7 @@ from ui.shell.search import SearchBar
 from ui.widgets.choice import ChoiceBox
 from ui.widgets.gauge import ContextGauge
 from ui.widgets.labels import ElidedLabel
+from ui.widgets.terms import explain
 
 ROOMY = 1200
 """Width at a text scale of 100 % from which everything is shown with its words."""
@@ -41,7 +42,7 @@ class Header(QWidget):
         self.search = SearchBar(self)
         self.profile = ChoiceBox(self)
         self.profile.setAccessibleName("Profile: the rules that compaction follows")
-        self.profile.setToolTip("The rules that compaction follows")
+        explain(self.profile, "profile")
         self.offer(profiles)
         self.profile.activated.connect(lambda _row: self.profile_chosen.emit(self.profile_name))
         self.gauge = ContextGauge(self)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
-from PySide6.QtCore import QObject, QPoint, Signal
+from PySide6.QtCore import QObject, QPoint, QTimer, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMenu
 
@@ -162,7 +162,11 @@ class SessionViewsController(QObject):
         self._mapped = None
         self._origin = self._origin_of(document) if document is not None else ""
         window.library.set_open(document.key if document else 0)
-        window.middle.setCurrentWidget(window.map if document else window.welcome)
+        if document is not None:
+            window.show_panes(True)
+        elif window.is_ready:
+            # Not at once: another session may be shown in the same breath.
+            QTimer.singleShot(0, self, self._show_welcome)
         window.inspector.setEnabled(document is not None)
         if document is None:
             window.map.clear()
@@ -178,6 +182,9 @@ class SessionViewsController(QObject):
             window.map.setFocus()
         self._inspect()
         self._status()
+
+    def _show_welcome(self) -> None:
+        self._state.window.show_panes(self._state.document is not None)
 
     def _origin_of(self, document: Document) -> str:
         bench = self._state.bench

@@ -18,13 +18,17 @@ class SkeletonScreen(QWidget):
     would bring in namespaces of enums that take 15 ms each to make.
     """
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None, with_panes: bool = True) -> None:
+        """``with_panes``: whether a session is to be opened; else the welcome page follows."""
         super().__init__(parent)
         self.setAccessibleName("Session Explorer is starting")
-        self._header, self._library = self._surface(), self._surface()
-        self._title = QLabel("Session Explorer", self)
+        self._with_panes = with_panes
         self._label = QLabel("Opening the library…", self)
         self._label.setProperty("tone", "dim")
+        if not with_panes:
+            return
+        self._header, self._library = self._surface(), self._surface()
+        self._title = QLabel("Session Explorer", self)
         self._lines = [QFrame(self) for _ in range(4)]
         for at, line in enumerate(self._lines):
             line.setProperty("line", "h" if at < 2 else "v")
@@ -36,6 +40,9 @@ class SkeletonScreen(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         width, height = self.width(), self.height()
+        if not self._with_panes:
+            self._centre_label(0, width, 0, height)
+            return
         top, left = theme.scaled(HEADER), LIBRARY
         right, bottom = max(left, width - INSPECTOR), max(top, height - AGENT)
         self._header.setGeometry(0, 0, width, top)
@@ -47,6 +54,10 @@ class SkeletonScreen(QWidget):
         beside_inspector.setGeometry(right, top, 1, height - top)
         size = self._title.sizeHint()
         self._title.setGeometry(theme.S16, (top - size.height()) // 2, size.width(), size.height())
+        self._centre_label(left, right, top, bottom)
+        self._label.raise_()
+
+    def _centre_label(self, left: int, right: int, top: int, bottom: int) -> None:
         size = self._label.sizeHint()
         self._label.setGeometry(
             (left + right - size.width()) // 2,

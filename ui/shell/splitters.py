@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QApplication, QSplitter, QWidget
@@ -39,12 +37,9 @@ class NarrowLayout(QObject):
     changed = Signal()
     """Whether the window is narrow, or what it shows, is another."""
 
-    def __init__(
-        self, window: QWidget, library: QWidget, inspector: QWidget, has_session: Callable[[], bool]
-    ) -> None:
+    def __init__(self, window: QWidget, library: QWidget, inspector: QWidget) -> None:
         super().__init__(window)
         self._window, self._library, self._inspector = window, library, inspector
-        self._has_session = has_session
         self._asked = False
         self.is_narrow = False
         window.installEventFilter(self)
@@ -67,9 +62,9 @@ class NarrowLayout(QObject):
             self.refresh()
 
     def refresh(self) -> None:
-        """Look at the window's width, the size of the text and what is open."""
+        """Look at the window's width and the size of the text."""
         self.is_narrow = self._window.width() < scaled(NARROW)
-        sessions = not self.is_narrow or self._asked or not self._has_session()
+        sessions = not self.is_narrow or self._asked
         self._library.setVisible(sessions)
         self._inspector.setVisible(not (self.is_narrow and sessions))
         self.changed.emit()

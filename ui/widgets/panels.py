@@ -40,7 +40,6 @@ class EmptyState(QWidget):
 
     pressed = Signal()
     other_pressed = Signal()
-    offer_pressed = Signal()
 
     def __init__(
         self,
@@ -57,9 +56,6 @@ class EmptyState(QWidget):
         self._sign = QLabel(self)
         self._title = QLabel(title, self)
         self._text = QLabel(text, self)
-        # Made first: the Tab key goes from it to the others.
-        self.offer = push_button("", self, primary=True)
-        self.offer.clicked.connect(self.offer_pressed)
         self.button = QPushButton(action, self)
         self.button.setVisible(bool(action))
         self.button.clicked.connect(self.pressed)
@@ -75,35 +71,12 @@ class EmptyState(QWidget):
             column.addWidget(label)
         set_tone(self._text, "dim")
         column.addSpacing(S4)
-        self._offer_text = QLabel(self)
-        self._offer_text.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        self._offer_text.setWordWrap(True)
-        set_tone(self._offer_text, "dim")
-        column.addWidget(self.offer, 0, Qt.AlignmentFlag.AlignHCenter)
-        column.addWidget(self._offer_text)
-        self.set_offer("", "")
-        for button in (self.offer, self.button, self.other):
-            button.setAutoDefault(True)  # the Return key presses it, as in a dialog
         for button in (self.button, self.other):
+            button.setAutoDefault(True)  # the Return key presses it, as in a dialog
             column.addWidget(button, 0, Qt.AlignmentFlag.AlignHCenter)
         column.addStretch(3)
         on_theme_changed(self._restyle)
         self._restyle()
-
-    def set_offer(self, action: str, sentence: str) -> None:
-        """Offer something before all else, with a sentence on what it does, which stands in the
-        place of the text; empty: no more."""
-        self.offer.setText(action)
-        self.offer.setAccessibleDescription(sentence)
-        self._offer_text.setText(sentence)
-        self.offer.setVisible(bool(action))
-        self._offer_text.setVisible(bool(action))
-        for part in (self._sign, self._text):
-            part.setVisible(not action)
-
-    def focus_button(self) -> None:
-        """Put the keyboard on the first button."""
-        (self.button if self.offer.isHidden() else self.offer).setFocus()
 
     def set_words(self, title: str, text: str) -> None:
         """Say something else."""

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QToolTip, QWidget
 from ui.theme import bind_font, on_theme_changed, paint_verdict, scaled, small_font, theme
 from ui.widgets.figures import full, short
 from ui.widgets.flow import FlowLayout
+from ui.widgets.terms import OF_SHARES, meaning
 
 
 def swatch_size() -> tuple[int, int]:
@@ -70,13 +71,18 @@ class LegendItem(QAbstractButton):
         if not share.tokens:
             # A texture's name alone, where no figures belong to it.
             self.setAccessibleName(share.title)
-            self.setToolTip("")
+            self.setToolTip(self._meaning())
             return
         self.setAccessibleName(f"{share.title}, {full(share.tokens)} tokens")
         hint = " Click to show only these in the list." if share.filterable else ""
-        self.setToolTip(f"{share.title}: {full(share.tokens)} tokens.{hint}")
+        figures = f"{share.title}: {full(share.tokens)} tokens.{hint}"
+        self.setToolTip(f"{figures}\n{self._meaning()}".strip())
         self.updateGeometry()
         self.update()
+
+    def _meaning(self) -> str:
+        term = OF_SHARES.get(self.share.title)
+        return meaning(term) if term else ""
 
     def sizeHint(self) -> QSize:
         metrics = self.fontMetrics()
@@ -255,8 +261,8 @@ class BudgetBar(QWidget):
         if x >= self._frame().left() + (self._limit - self._reserve) * self._scale():
             return f"reserve: {full(self._reserve)} tokens kept free for the reply"
         used = sum(share.tokens for share in self._shares)
-        room = self._limit - self._reserve - used
-        return f"free: {full(room)} tokens before the threshold of {short(self._limit)}"
+        threshold = self._limit - self._reserve
+        return f"free: {full(threshold - used)} tokens before the threshold of {short(threshold)}"
 
     def event(self, event: QEvent, /) -> bool:
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):

@@ -442,7 +442,7 @@ SIZES: dict[str, Size] = {
     ),
     "threshold_percent": Size(
         "B18",
-        "Limit as a share of the window",
+        "Threshold as a share of the window",
         "Compaction starts above this share, whatever the reserve says; -1 leaves it to the "
         "reserve.",
         "percent",
@@ -452,7 +452,7 @@ SIZES: dict[str, Size] = {
     ),
     "threshold_tokens": Size(
         "B18",
-        "Limit in tokens",
+        "Threshold in tokens",
         "Compaction starts above so many tokens, whatever the window is; -1 leaves it to the "
         "reserve.",
         "tokens",

@@ -94,12 +94,6 @@ async def branches(scene: Scene) -> AsyncIterator[None]:
     yield
 
 
-@state("audit-nothing-open", base="empty")
-async def nothing(scene: Scene) -> AsyncIterator[None]:
-    scene.live.window.inspector.setCurrentIndex(3)
-    yield
-
-
 @state("entry-verdict", dark=True)
 async def verdict(scene: Scene) -> AsyncIterator[None]:
     live = scene.live

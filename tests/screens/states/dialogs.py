@@ -18,6 +18,7 @@ from tests.ui.window.running import RunningWindow, sample_path
 from ui.extensions.dialog import ExtensionsDialog
 from ui.library.found import FoundDialog
 from ui.shell.command_palette import CommandPalette, ShortcutsPage
+from ui.shell.glossary_page import GlossaryPage
 
 
 @state("palette", main=True, doubled=True)
@@ -33,6 +34,14 @@ async def keys_page(scene: Scene) -> AsyncIterator[None]:
     scene.live.window.map.setFocus()
     scene.live.keys("?")
     await scene.live.dialog(ShortcutsPage)
+    yield
+
+
+@state("glossary", main=True, doubled=True)
+async def glossary_page(scene: Scene) -> AsyncIterator[None]:
+    scene.live.session.actions["glossary"].trigger()
+    await scene.live.dialog(GlossaryPage)
+    scene.live.type("tail")
     yield
 
 

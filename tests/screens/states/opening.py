@@ -15,6 +15,41 @@ async def welcome(scene: Scene) -> AsyncIterator[None]:
     yield
 
 
+@state("welcome-recent", "several", dark=True)
+async def recent(scene: Scene) -> AsyncIterator[None]:
+    scene.live.keys("Ctrl+W")
+    await scene.live.until(scene.live.window.welcome.isVisible, "the page")
+    yield
+
+
+async def _called_out(scene: Scene, number: int) -> None:
+    live = scene.live
+    live.session.actions["tour"].trigger()
+    callout = live.session.tour.callout
+    await live.until(callout.isVisible, "the first callout")
+    for _ in range(number):
+        live.keys("Return")
+        await live.settle(40)
+
+
+@state("callout-tree", main=True, doubled=True)
+async def tree(scene: Scene) -> AsyncIterator[None]:
+    await _called_out(scene, 0)
+    yield
+
+
+@state("callout-cut", main=True, doubled=True)
+async def cut(scene: Scene) -> AsyncIterator[None]:
+    await _called_out(scene, 1)
+    yield
+
+
+@state("callout-lost", main=True, doubled=True)
+async def lost(scene: Scene) -> AsyncIterator[None]:
+    await _called_out(scene, 2)
+    yield
+
+
 @state("session", main=True, doubled=True)
 async def session(scene: Scene) -> AsyncIterator[None]:
     yield

@@ -1,4 +1,4 @@
-"""A scripted run, from the welcome page to the compaction in its middle."""
+"""A scripted run, from its first message to the compaction in its middle."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ async def allow_until_done(scene: Scene, most: int = 600) -> None:
 @state("scripted-begun", base="empty", main=True, doubled=True)
 async def begun(scene: Scene) -> AsyncIterator[None]:
     live = scene.live
-    live.press_button("Watch a scripted run")
+    live.session.actions["watch_run"].trigger()
     await live.until(lambda: live.window.agent.composer.toPlainText(), "the first message")
     await live.idle()
     yield
@@ -42,7 +42,7 @@ async def begun(scene: Scene) -> AsyncIterator[None]:
 async def whole(scene: Scene) -> AsyncIterator[None]:
     live = scene.live
     at_once()
-    live.press_button("Watch a scripted run")
+    live.session.actions["watch_run"].trigger()
     await live.until(lambda: live.window.agent.composer.toPlainText(), "the first message")
     await live.idle()
     for _ in range(2):

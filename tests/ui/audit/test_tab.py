@@ -56,6 +56,7 @@ from ui.audit.verdict_line import VerdictLine
 from ui.audit.words import LEADS, MEANINGS, VERDICTS
 from ui.conversation.usage_label import label_of, tip_of
 from ui.widgets.entry_table import LEAD, STRONG, VERDICT
+from ui.widgets.terms import meaning
 
 
 def previews(entries: Sequence[int]) -> list[str]:
@@ -220,7 +221,8 @@ def test_a_badge_says_how_a_figure_is_known(app: QApplication) -> None:
     assert not badge.isVisible()
     badge.set_known(Known(Provenance.INFERRED, "Because."))
     assert badge.word.text() == "inferred"
-    assert badge.toolTip() == badge.accessibleName() == "Tokens before: inferred. Because."
+    assert badge.accessibleName() == "Tokens before: inferred. Because."
+    assert badge.toolTip() == f"{badge.accessibleName()}\n{meaning('inferred')}"
     labelled = ProvenanceBadge(of="tokens", labelled=True)
     labelled.set_known(Known(Provenance.EXACT, "So."))
     assert labelled.word.text() == "tokens exact"

@@ -53,7 +53,7 @@ def test_the_line_of_a_folded_record_counts_what_is_unusual() -> None:
 
 
 def test_what_set_it_off_is_said() -> None:
-    assert origin({"trigger": "threshold"}) == "The context had grown beyond its limit."
+    assert origin({"trigger": "threshold"}) == "The context had grown beyond the threshold."
     assert "extension mine wrote it" in origin({"trigger": "manual", "from_extension": "mine"})
     assert origin({}) == ""
 

@@ -117,7 +117,7 @@ def test_the_window_holds_the_reserve(panel: CompactionPanel) -> None:
     assert panel.setup.reserve.value() == 10_000
     # In a small window a quarter of it is held back at most.
     assert "reserve 2,500" in panel.setup.bar.accessibleDescription()
-    assert "due at 7.5k" in shown_texts(panel.setup)
+    assert "threshold 7.5k" in shown_texts(panel.setup)
 
 
 def test_the_reason_is_said_and_its_entries_can_be_followed(panel: CompactionPanel) -> None:

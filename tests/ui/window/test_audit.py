@@ -321,7 +321,7 @@ async def test_a_branch_summary_is_looked_at_again(house: House, tmp_path: Path)
     tab = live.window.audit
     await live.until(lambda: tab.page() == BRANCHES, "the page of branch summaries")
     words = tab.branches.words.accessibleName()
-    assert "Both branches share all up to #0. Left behind: 5 entries, down to #5." in words
+    assert "Both branches share all up to #0. Abandoned: 5 entries, down to #5." in words
     assert "The new branch sees #0, #6." in tab.branches.sees.accessibleName()
     assert tab.branches.model.fate(1)[0] == "summarized"
     assert tab.branches.model.fate(4)[0] == "not summarized"

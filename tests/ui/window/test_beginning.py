@@ -70,11 +70,10 @@ async def test_without_a_folder_one_is_asked_for(house: House, tmp_path: Path) -
     assert live.document.header.cwd == str(tmp_path)
 
 
-async def test_a_scripted_run_is_watched_from_the_welcome_page(house: House) -> None:
+async def test_a_scripted_run_is_watched_from_the_menu_help(house: House) -> None:
     at_once()
     live = await house.start()
-    await live.tab_to(live.window.welcome.other)
-    live.keys("Space")
+    live.session.actions["watch_run"].trigger()
     composer, (scenario, *_) = live.window.agent.composer, scenarios()
     await live.until(lambda: composer.toPlainText(), "the first message")
     await live.idle()

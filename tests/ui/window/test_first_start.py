@@ -15,8 +15,8 @@ from tests.formats import opencode_store as opencode
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow
 from ui.library import discovery
-from ui.library.discovery import OFFER
 from ui.library.found import FoundDialog
+from ui.welcome.page import MINE
 
 
 @pytest.fixture
@@ -36,8 +36,8 @@ def ids(live: RunningWindow) -> set[str]:
 
 
 async def agree(live: RunningWindow) -> FoundDialog:
-    """Press the button of the welcome page, which has the keyboard."""
-    assert live.window.welcome.offer.hasFocus()
+    """Press the button of the welcome page, one key from its first one."""
+    await live.tab_to(live.window.welcome.mine, most=2)
     live.keys("Return")
     return await live.dialog(FoundDialog)
 
@@ -45,7 +45,7 @@ async def agree(live: RunningWindow) -> FoundDialog:
 async def test_nothing_is_read_before_the_person_agrees(house: House, home: Path) -> None:
     with homes.reads_below(home) as read:
         live = await house.start()
-        assert live.button(OFFER).isVisible()
+        assert live.button(MINE).isVisible()
         assert "never changed" in live.words() and "leaves the computer" in live.words()
         await live.settle(100)
         await live.close()
@@ -67,11 +67,14 @@ async def test_one_press_finds_and_one_more_imports_all(house: House, home: Path
     await live.until(lambda: live.has_document, "the newest session, opened")
     await live.back()
     assert live.document.title == "About ses-b"
-    assert live.window.welcome.offer.isHidden(), "it is asked once"
     assert {path: path.stat().st_mtime_ns for path in home.rglob("*")} == before
     await live.close()
     again = await house.start()
-    assert again.window.welcome.offer.isHidden()
+    assert again.has_document
+    again.keys("Ctrl+W")
+    await again.until(again.window.welcome.isVisible, "the welcome page")
+    found = "2 opencode, 2 pi, 1 Claude Code, 1 Codex CLI. All are imported."
+    await again.until(lambda: found in again.words(), "what was found")
 
 
 async def test_ticked_projects_alone_are_imported_then_and_later(house: House, home: Path) -> None:
@@ -146,13 +149,13 @@ async def test_the_setting_turns_it_off(house: House, home: Path) -> None:
 
 async def test_a_look_without_consent_lasts_for_that_look(house: House, home: Path) -> None:
     live = await house.start()
-    live.press_button("Find", live.window.library)
+    live.session.actions["find"].trigger()
     dialog = await live.dialog(FoundDialog)
     assert not dialog.keep_up.isChecked()
     live.keys("Esc")
     await live.back()
     assert live.session.state.live.get("sessions.find") is None
-    assert live.button(OFFER).isVisible()
+    assert live.button(MINE).isVisible()
 
 
 async def test_an_import_is_paused_cancelled_and_gone_on_with(house: House, home: Path) -> None:

@@ -8,13 +8,13 @@ from tests.ui.window.running import sample_path
 
 async def test_window_opens_on_the_welcome_page_and_closes(house: House) -> None:
     live = await house.start()
-    assert "Open a session to see its tree" in live.words()
+    assert "Opens the session of a coding agent" in live.words()
     assert await live.close() == 0
 
 
 async def test_sample_opens_from_the_welcome_page(house: House) -> None:
     live = await house.start()
-    live.press_button("Open the bundled session")
+    live.press_button("Look at an example")
     await live.until(lambda: live.has_document, "the bundled session")
     await live.idle()
     assert len(live.document.tree) == 282

@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QMenu
 
 from explorer.session.kinds import Kind
 from ui.actions import AUDIT, ActionRegistry, ActionSpec, MenuEntry
+from ui.audit.compare.subjects import SummaryKey
 from ui.session import WindowSession
 
 
@@ -19,13 +20,17 @@ def compare_actions(session: WindowSession) -> list[MenuEntry]:
         (ActionSpec("fidelity", "What a summary &lacks",
                     "What a compaction should have kept, and what it states wrongly",
                     AUDIT, ("Ctrl+Alt+L",)), session.fidelity.show_page),
+        (ActionSpec("recall_test", "Rec&all test…",
+                    "Questions on what the selected compaction summarized, to a model that sees "
+                    "what the agent sees after it", AUDIT, ("Ctrl+Alt+Q",)),
+         session.recall.open_selected),
     ]  # fmt: skip
 
 
 def follow(session: WindowSession, registry: ActionRegistry) -> None:
     """What can do nothing now cannot be chosen."""
     is_open = session.state.document is not None
-    registry.enable(("compare_summaries", "fidelity"), is_open)
+    registry.enable(("compare_summaries", "fidelity", "recall_test"), is_open)
 
 
 def fill_menu(session: WindowSession, menu: QMenu, entry: int) -> None:
@@ -40,6 +45,8 @@ def fill_menu(session: WindowSession, menu: QMenu, entry: int) -> None:
     if kind is Kind.AUDIT:
         lost = menu.addAction("What this summary lacks")
         lost.triggered.connect(lambda: session.fidelity.look_at_entry(entry))
+        recall = menu.addAction("Recall test…")
+        recall.triggered.connect(lambda: session.recall.open(SummaryKey("entry", entry)))
         check = menu.addAction("Check and mend this summary…")
         check.triggered.connect(lambda: session.summary_check.open_compaction(entry))
     window = session.draft_comparison.window

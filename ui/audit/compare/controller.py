@@ -17,6 +17,7 @@ from explorer.services.summary_request import DraftFailed, SummaryOrder
 from explorer.session.kinds import Kind
 from explorer.store.rows import StoreError
 from ui.app_state import AppState
+from ui.audit.compare.recall import RecallComparison
 from ui.audit.compare.subjects import (
     CommitPlace,
     ComparisonOutcome,
@@ -65,6 +66,7 @@ class CompareDraftsController(QObject):
         """The window while it is made."""
         self._wanted: Sequence[SummaryKey] = ()
         """What is to be checked in it."""
+        self._recall: RecallComparison | None = None
         self._turns = StepRunner(self)
         self._cancel: CancelToken | None = None
         self._work = AuditWork(self)
@@ -156,6 +158,7 @@ class CompareDraftsController(QObject):
 
     def _built(self, window: CompareDraftsWindow) -> None:
         self.window, self._coming = window, None
+        self._recall = RecallComparison(self._state, self._fidelity, window.recall)
         window.compare_asked.connect(self._compare)
         window.entry_requested.connect(self._state.select)
         window.commit_asked.connect(self._commit)
@@ -182,6 +185,9 @@ class CompareDraftsController(QObject):
             self._coming.deleteLater()
             self._coming = None
         self._work.stop()
+        if self._recall is not None:
+            self._recall.end()
+            self._recall = None
         if self.window is not None:
             self.window.close()
             self.window.deleteLater()
@@ -218,8 +224,10 @@ class CompareDraftsController(QObject):
         self._work.start(comparison_job(document, auditor, tuple(keys), at, drafts, names))
 
     def _compared(self, found: ComparisonOutcome) -> None:
-        if self.window is not None:
+        if self.window is not None and self._recall is not None:
             self.window.show_compared(found)
+            names = {one.key: one.name for one in self.subjects()}
+            self._recall.follow([(key, names.get(key, key.code)) for key in found.keys])
 
     def _failed(self, message: str) -> None:
         if self.window is not None:

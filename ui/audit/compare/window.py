@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 from explorer.compaction.profile import Profile
 from explorer.models.catalogue import ModelInfo
 from ui.audit.compare.pages import CandidateFigures, DriftView, FindingsTable, SectionsView
+from ui.audit.compare.recall_page import RecallPage
 from ui.audit.compare.subjects import ComparisonOutcome, Subject, SummaryKey
 from ui.compaction.words import price_text
 from ui.theme import S8, scaled
@@ -211,7 +212,7 @@ class CommitStrip(QWidget):
 MOST = 4
 """Summaries that stand side by side at most."""
 KEY = int(Qt.ItemDataRole.UserRole)
-SIDES, FINDINGS, FIGURES, DRIFT = range(4)
+SIDES, FINDINGS, FIGURES, DRIFT, RECALL = range(5)
 ALONE = (
     "One summary alone cannot be compared. Check another one in the list, or try another below: "
     "the offline summarizer costs nothing."
@@ -293,7 +294,9 @@ class CompareDraftsWindow(ComparisonWindow):
         self.drift = DriftView(self)
         self.drift.step_requested.connect(self._step_asked)
         self.pages.addTab(self.scrolling(self.figures), "&Figures")
+        self.recall = RecallPage(self)
         self.pages.addTab(self.drift, "&Generations")
+        self.pages.addTab(self.recall, "&Recall")
 
     def _lay_out(self) -> None:
         label = QLabel("&Held against", self)

@@ -88,6 +88,8 @@ class FidelityController(QObject):
 
     compare_asked = Signal(object)
     """The ``SummaryKey`` of the summary that is looked at."""
+    recall_asked = Signal(object)
+    """The ``SummaryKey`` of the summary that is looked at."""
     act_asked = Signal(str, object, object)
     """(one of ``ACTS``, ``Finding``, the ``Audited`` summary)"""
 
@@ -118,6 +120,7 @@ class FidelityController(QObject):
         page.excerpt_asked.connect(self._excerpt)
         page.action_asked.connect(self._act)
         page.compare_asked.connect(lambda: self.compare_asked.emit(self._wanted))
+        page.recall_asked.connect(lambda: self.recall_asked.emit(self._wanted))
         state.document_changed.connect(self._other_document)
         state.bus.on_shown(LeafMoved, lambda _change: self.follow())
         state.window.compaction.drafts_changed.connect(self.follow)

@@ -143,6 +143,8 @@ class FidelityPage(QWidget):
     """The ``Finding`` of which the source's words are wanted."""
     stop_asked = Signal()
     compare_asked = Signal()
+    recall_asked = Signal()
+    """A model is to be asked what it recalls with this summary."""
     seen = Signal()
     """It came into sight."""
 
@@ -192,7 +194,12 @@ class FidelityPage(QWidget):
         self.compare = QPushButton("Compare…", self._bar)
         self.compare.setToolTip("This summary beside others of the session")
         self.compare.clicked.connect(self.compare_asked)
-        line = row(self.choice, self.compare)
+        self.recall = QPushButton("Recall…", self._bar)
+        self.recall.setToolTip(
+            "Questions on what was summarized, to a model that sees what the agent sees after it"
+        )
+        self.recall.clicked.connect(self.recall_asked)
+        line = row(self.choice, self.compare, self.recall)
         line.setStretch(0, 1)
         line.setContentsMargins(S16, S8, S16, S4)
         self._bar.setLayout(line)

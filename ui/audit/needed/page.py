@@ -28,6 +28,7 @@ from ui.widgets.flow import wrapping_row
 from ui.widgets.labels import Caption, ClickLabel, Hairline
 from ui.widgets.panels import EmptyState, OnePage, column_in
 from ui.widgets.table import RIGHT, Column
+from ui.widgets.terms import explain
 
 NeedRow = NeededAfter | Need
 Threads = tuple[tuple[int, int], ...]
@@ -118,6 +119,7 @@ class NeedWidget(QWidget):
             lambda link: self.entry_requested.emit(int(link.removeprefix("entry:")))
         )
         self.note = Caption(parent=self, wraps=True)
+        explain(self.note, "base rate")
         self.before = self._button("Show &before", "Select the entry that shows it before")
         self.after = self._button("Sho&w again", "Select the entry that shows it again")
         self.before.clicked.connect(lambda: self._show(0))

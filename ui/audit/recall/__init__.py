@@ -1,0 +1,1 @@
+"""The recall test in the window: what a model still knows after a compaction, or with a draft."""
