@@ -336,3 +336,30 @@ def test_a_result_is_read_again_with_its_tool(tmp_path: Path) -> None:
     lines = Lines().user("u1", "go").reply("a1", "msg_1", ("c1", "Grep")).result("r1", "c1", "x")
     body = lines.read(tmp_path).entries[2].body
     assert isinstance(body, ToolResultMessage) and (body.tool, body.call_id) == ("Grep", "c1")
+
+
+def test_a_message_that_only_the_queue_recorded_is_put_before_the_reply_that_saw_it(
+    tmp_path: Path,
+) -> None:
+    def queue(operation: str, text: str = "") -> dict[str, str]:
+        more = {"content": text} if text else {}
+        return {"type": "queue-operation", "operation": operation, **more}
+
+    lines = Lines().user("u1", "measure the tide").reply("a1", "msg_1", ("c1", "Bash"))
+    lines.note(**queue("enqueue", "in feet, please"))
+    lines.note(**queue("enqueue", '{"task_id":"b1"}')).note(**queue("enqueue", "at noon"))
+    lines.note(**queue("remove")).result("r1", "c1").reply("a2", "msg_2", "In feet.")
+    lines.note(**queue("dequeue")).user("u2", "at noon").reply("a3", "msg_3", "At noon.")
+    lines.note(**queue("enqueue", "not this")).note(**queue("popAll", "not this"))
+    lines.note(**queue("enqueue", "and at dusk")).note(**queue("remove"))
+    lines.node("attachment", "q1", attachment={"type": "queued_command", "prompt": "and at dusk"})
+    lines.reply("a4", "msg_4", "At dusk.")
+    reading = lines.read(tmp_path)
+    assert shape(reading) == {
+        "u1": "", "a1": "u1", "r1": "a1", "line-3": "r1", "a2": "line-3", "u2": "a2", "a3": "u2",
+        "q1": "a3", "a4": "q1",
+    }  # fmt: skip
+    (typed,) = (one for one in reading.records if one.entry_id == "line-3")
+    body = CLAUDE_CODE.read(typed.raw).body
+    assert isinstance(body, UserMessage) and body.content[0].text == "in feet, please"
+    assert "1 message was typed during a turn and recorded in the queue alone" in problems(reading)

@@ -112,6 +112,8 @@ def body_of(
             return _user(first, values, part, tools)
         case "attachment":
             return read_attachment(first)
+        case "queue-operation":
+            return UserMessage(read_content(first.get("content")))
         case "system":
             return _system(first, values)
     return Unknown(kind)

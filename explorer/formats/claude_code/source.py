@@ -216,6 +216,8 @@ class _Reading:
                 return None  # Results that came before their calls: which ones, nobody noted.
         if before.has_main != survey.has_main or survey.ids[:known] != before.ids:
             return None
+        if any(survey.first_lines[one] <= self.seen for one in survey.queued if one >= known):
+            return None  # What was a note of the program has become a message.
         self.order = straighten(survey, self.thread)
         lasts = zip(before.last_lines, survey.last_lines, strict=False)
         self.changed = {unit for unit, (old, new) in enumerate(lasts) if old != new}
@@ -401,6 +403,15 @@ class _Reading:
                 " it (inferred)"
             )
             yield remark(moved[0], reason)
+        queued = [unit for unit in survey.queued if unit in units]
+        if queued:
+            count = len(queued)
+            noun = "message was" if count == 1 else "messages were"
+            reason = (
+                f"{count:,} {noun} typed during a turn and recorded in the queue alone: the place"
+                " is inferred"
+            )
+            yield remark(survey.first_lines[queued[0]], reason)
         found = survey.incomplete & units
         if found:
             incomplete = len(found)

@@ -22,6 +22,7 @@ from explorer.formats.claude_code.fields import (
     NODE_TYPES,
     SHELL_INPUT,
     SHELL_OUTPUT,
+    is_inserted,
     message_of,
     results_in,
     texts_of,
@@ -47,6 +48,8 @@ REASONS = {
     FOREIGN: "of a type that is not known",
 }
 _PLAIN_TYPES = NODE_TYPES - {"system"}
+_TASK_NOTE = '{"task_id"'
+"""Begins what the program itself puts into the queue."""
 ROOT, LATER = -1, -2
 """A parent: there is none; or its record has not come yet."""
 REPLY, PROMPT, RESULT, COMPACTION, SHELL, NOTE = range(6)
@@ -93,6 +96,8 @@ class Survey:
     problems: list[Problem] = field(default_factory=list)
     inferred: list[int] = field(default_factory=list)
     """Lines whose parent is not in the file or not recorded."""
+    queued: list[int] = field(default_factory=list)
+    """Units of messages that only the records of the queue hold."""
     leaf_mark: tuple[int, str] = (0, "")
     """Line and id of the last mark of where the agent stands."""
     titles: dict[str, str] = field(default_factory=dict)
@@ -175,6 +180,10 @@ class Surveyor:
         self._tails: dict[str, int] = {}
         self._unknown: dict[str, list[int]] = defaultdict(list)
         self._repeated: list[int] = []
+        self._queued: list[tuple[int, dict[str, Any]]] = []
+        """Messages that wait in the queue, with their lines."""
+        self._taken: list[tuple[int, dict[str, Any], int]] = []
+        """Those that were taken out during a turn, with the line that says so."""
         self._main_nodes = 0
         self.offset = 0
         """Bytes of the file that were read: whole lines."""
@@ -210,6 +219,7 @@ class Surveyor:
         other._sides, other._last = self._sides.copy(), self._last.copy()
         other._later, other._tails = self._later.copy(), self._tails.copy()
         other._repeated = self._repeated.copy()
+        other._queued, other._taken = self._queued.copy(), self._taken.copy()
         other._open = {name: (unit, list(one)) for name, (unit, one) in self._open.items()}
         other._unknown = defaultdict(list)
         other._unknown.update((name, list(lines)) for name, lines in self._unknown.items())
@@ -253,10 +263,53 @@ class Surveyor:
                 survey.titles[name] = value[name]
         if kind == "summary":
             self._summaries[text_field(value, "leafUuid")] = text_field(value, "summary")
+        if kind == "queue-operation":
+            self._queue(number, value)
         if kind in HOUSEKEEPING:
             return HOUSEKEEPING_LINE
         self._unknown[kind].append(number)
         return FOREIGN
+
+    def _queue(self, number: int, value: dict[str, Any]) -> None:
+        """Follow the queue of messages that are typed while the agent works. Up to 2.1.49 one that
+        was taken into the running turn has no record but these."""
+        match text_field(value, "operation"):
+            case "enqueue":
+                text = text_field(value, "content")
+                if text.strip() and not is_inserted(text) and not text.startswith(_TASK_NOTE):
+                    self._queued.append((number, value))
+            case "remove" if self._queued:
+                self._taken.append((*self._queued.pop(0), number))
+            case "popAll":
+                self._queued.clear()
+
+    def _forget_queued(self, content: Any) -> None:
+        """A message of the queue has a record of its own."""
+        if not self._queued and not self._taken:
+            return
+        said = "\n".join(texts_of(content)).strip()
+        self._queued = [one for one in self._queued if text_field(one[1], "content") != said]
+        self._taken = [one for one in self._taken if text_field(one[1], "content") != said]
+
+    def _place_queued(self, parent: int) -> int:
+        """Put the messages that were taken into the turn before the reply that saw them; returns
+        the unit that this reply hangs on."""
+        survey = self.survey
+        for line, value, taken in self._taken:
+            unit = len(survey.ids)
+            survey.ids.append(f"line-{line}")
+            survey.unit_of[survey.ids[unit]] = unit
+            survey.parents.append(parent)
+            survey.kinds.append(PROMPT)
+            survey.first_lines.append(line)
+            survey.last_lines.append(taken)
+            survey.threads.append("")
+            survey.lines[line - 1] = survey.lines[taken - 1] = unit
+            survey.queued.append(unit)
+            self._describe_new(unit, "", value)
+            parent = unit
+        self._taken.clear()
+        return parent
 
     def _node(self, number: int, identity: str, kind: str, value: dict[str, Any]) -> int:
         survey = self.survey
@@ -274,6 +327,10 @@ class Surveyor:
             name = f"{kind}/{subtype}" if kind == "system" else kind
             self._unknown[name].append(number)
         self._main_nodes += not thread
+        if kind == "user":
+            self._forget_queued(message_of(value).get("content"))
+        elif kind == "attachment":
+            self._forget_queued(object_field(value, "attachment").get("prompt"))
         unit = self._joined(thread, value)
         if unit is None:
             unit = self._begin(number, identity, thread, value)
@@ -376,8 +433,10 @@ class Surveyor:
 
     def _begin(self, number: int, identity: str, thread: str, value: dict[str, Any]) -> int:
         survey = self.survey
-        unit = len(survey.ids)
         parent = self._parent(number, thread, value)
+        if self._taken and parent >= 0 and not thread and value.get("type") == "assistant":
+            parent = self._place_queued(parent)
+        unit = len(survey.ids)
         survey.ids.append(identity)
         survey.parents.append(parent)
         survey.kinds.append(self._kind(unit, value))
