@@ -11,6 +11,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QLabel,
     QSplitter,
+    QStackedWidget,
     QTabWidget,
     QWidget,
 )
