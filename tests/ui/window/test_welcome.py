@@ -163,7 +163,10 @@ async def test_the_callouts_point_at_tree_cut_and_losses_once(house: House) -> N
     live.press_button("Next")
     await live.settle()
     assert callout.at == LOST and live.tab == "audit"
-    assert on_screen(window.audit.bar).adjusted(-1, -1, 1, 1).contains(callout.tip)
+    await live.until(
+        lambda: on_screen(window.audit.bar).adjusted(-1, -1, 1, 1).contains(callout.tip),
+        "the callout at the pages of the audit",
+    )
     live.press_button("Done")
     assert not callout.isVisible() and window.map.view.hasFocus()
     await back_to_the_page(live)
