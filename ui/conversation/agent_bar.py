@@ -183,7 +183,7 @@ class AgentBar(QWidget):
         self.automatic_switch.setToolTip(
             "Compact this session by itself when its context is too full (by hand works always)"
         )
-        self.ask_switch = QCheckBox("asks before", self)
+        self.ask_switch = QCheckBox("Ask before compacting", self)
         self.ask_switch.clicked.connect(self.ask_chosen)
         self.ask_switch.setAccessibleName("Ask before each automatic compaction")
         self.ask_switch.setToolTip(

@@ -17,8 +17,9 @@ from ui.widgets.popup import PopupTable
 from ui.widgets.table import RIGHT, Column
 
 ABOUT = (
-    "Opens the session of a coding agent and draws its tree. Shows what a compaction would "
-    "summarize, what it would keep, and what earlier ones lost."
+    "Coding agents run out of context, so they compact: a summary takes the place of older "
+    "messages. Here you see a session as a tree, what each compaction kept and lost, and you can "
+    "try a better one."
 )
 EXAMPLE = "Look at an example"
 MINE = "Open my sessions"

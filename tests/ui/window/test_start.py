@@ -8,7 +8,7 @@ from tests.ui.window.running import sample_path
 
 async def test_window_opens_on_the_welcome_page_and_closes(house: House) -> None:
     live = await house.start()
-    assert "Opens the session of a coding agent" in live.words()
+    assert "a summary takes the place of older messages" in live.words()
     assert await live.close() == 0
 
 
