@@ -67,9 +67,9 @@ class Header(QWidget):
         layout.setSpacing(theme.S12)
         self.title.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
         layout.addWidget(self.sessions)
-        layout.addWidget(self.title, 2)
-        layout.addWidget(self.facts, 3)
-        layout.addWidget(self.search, 3)
+        layout.addWidget(self.title, 3)
+        layout.addWidget(self.facts, 2)
+        layout.addWidget(self.search, 4)
         self.profile_label = QLabel("Profile", self)
         layout.addWidget(self.profile_label)
         layout.addWidget(self.profile)
@@ -87,7 +87,7 @@ class Header(QWidget):
 
     def _make_room(self) -> None:
         """In a narrow window the name and the search come first."""
-        self.search.setMaximumWidth(theme.scaled(420))
+        self.search.setMaximumWidth(theme.scaled(620))
         roomy = self.width() >= theme.scaled(ROOMY)
         self.facts.setVisible(roomy)
         self.profile_label.setVisible(roomy)
