@@ -16,7 +16,7 @@ from ui.compaction.ledger import PartitionModel, VerdictReason
 from ui.compaction.pinned_part import ShapingPart
 from ui.compaction.setup_parts import BudgetPart, InstructionsBox, OutcomePart, RulesPart
 from ui.compaction.words import is_possible
-from ui.theme import S16, bind_font, on_theme_changed, scaled, set_tone, small_font
+from ui.theme import S4, S8, S16, bind_font, on_theme_changed, scaled, set_tone, small_font
 from ui.widgets.entry_table import ENTRY, EntryTableView
 from ui.widgets.figures import short
 from ui.widgets.labels import ElidedLabel, Hairline, LinkButton
@@ -60,7 +60,7 @@ class PartScroller(QObject):
         self._part = None
 
 
-TALL = 400
+TALL = 470
 """Height at a text scale of 100 % from which the foot stays in sight while the rest scrolls."""
 
 
@@ -156,7 +156,10 @@ class SetupPage(QWidget):
         self._column.addWidget(self.entry_why)
 
     def _build_request(self) -> None:
-        part, column = section(self._body)
+        part, column = section(self)
+        column.setContentsMargins(S16, S8, S16, 0)
+        column.setSpacing(S4)
+        self.request_part = part
         self.instructions = InstructionsBox(part)
         self.instructions.textChanged.connect(self.instructions_changed)
         caption = ElidedLabel("Instructions added to the prompt", part)
@@ -167,7 +170,6 @@ class SetupPage(QWidget):
         self.request.clicked.connect(self.request_asked)
         column.addLayout(row(caption, self.request, wide=caption))
         column.addWidget(self.instructions)
-        self._add(part)
 
     def _build_foot(self) -> None:
         foot = self.outcome_part = OutcomePart(self)
@@ -182,7 +184,7 @@ class SetupPage(QWidget):
         self._outer = QVBoxLayout(self)
         self._outer.setContentsMargins(0, 0, 0, 0)
         self._outer.setSpacing(0)
-        for part in (self.area, self._foot_line, foot):
+        for part in (self.area, self._foot_line, self.request_part, foot):
             self._outer.addWidget(part)
         self._outer.setStretch(0, 1)
         self._foot_scrolls = False
@@ -194,15 +196,14 @@ class SetupPage(QWidget):
             return
         self._foot_scrolls = scrolls
         place = self._column if scrolls else self._outer
-        for part in (self._foot_line, self.outcome_part):
+        for part in (self._foot_line, self.request_part, self.outcome_part):
             place.addWidget(part)
 
     def minimumSizeHint(self) -> QSize:
         """As wide as the widest part; the height scrolls."""
         bar = self.area.verticalScrollBar().sizeHint().width()
-        wide = max(
-            self._body.minimumSizeHint().width(), self.outcome_part.minimumSizeHint().width()
-        )
+        parts = (self._body, self.request_part, self.outcome_part)
+        wide = max(part.minimumSizeHint().width() for part in parts)
         return QSize(wide + bar, scaled(120))
 
     def resizeEvent(self, event: QResizeEvent, /) -> None:

@@ -27,6 +27,9 @@ class Header(QWidget):
     profile_chosen = Signal(str)
     help_requested = Signal()
     palette_requested = Signal()
+    profile_shown = Signal(bool)
+    """Whether the box with the profiles is here; where it finds no room, the tab Compaction has
+    it."""
     sessions_requested = Signal()
     """Where the list of sessions is out of sight, it is asked for here."""
 
@@ -92,10 +95,12 @@ class Header(QWidget):
         self.facts.setVisible(roomy)
         self.profile_label.setVisible(roomy)
         self.search.set_roomy(roomy)
-        # The profile is on the tab Compaction too, commands and keys are in the menu Help.
+        # The profile goes to the tab Compaction, commands and keys are in the menu Help.
         tight = self.width() < theme.scaled(TIGHT)
         for control in (self.profile, self.commands, self.help):
             control.setVisible(not tight)
+        self.profile.setMaximumWidth(theme.scaled(210 if roomy else 140))
+        self.profile_shown.emit(not tight)
         least = self.gauge.minimumSizeHint().width() + theme.scaled(40)
         self.gauge.setMaximumWidth(16_777_215 if roomy else least)
 
@@ -104,8 +109,8 @@ class Header(QWidget):
         self.profile.blockSignals(True)
         self.profile.clear()
         for name, title in profiles:
-            self.profile.addItem(name, name)
-            self.profile.setItemData(self.profile.count() - 1, title, Qt.ItemDataRole.ToolTipRole)
+            self.profile.addItem(title, name)
+            self.profile.setItemData(self.profile.count() - 1, name, Qt.ItemDataRole.ToolTipRole)
         self.profile.blockSignals(False)
 
     @property
