@@ -99,7 +99,7 @@ class Header(QWidget):
         tight = self.width() < theme.scaled(TIGHT)
         for control in (self.profile, self.commands, self.help):
             control.setVisible(not tight)
-        self.profile.setMaximumWidth(theme.scaled(210 if roomy else 140))
+        self.profile.setMaximumWidth(theme.scaled(170 if roomy else 130))
         self.profile_shown.emit(not tight)
         least = self.gauge.minimumSizeHint().width() + theme.scaled(40)
         self.gauge.setMaximumWidth(16_777_215 if roomy else least)

@@ -136,7 +136,7 @@ class SearchBar(QWidget):
             if roomy
             else Qt.ToolButtonStyle.ToolButtonIconOnly
         )
-        self.box.setMinimumWidth(theme.scaled(200 if roomy else 130))
+        self.box.setMinimumWidth(theme.scaled(260 if roomy else 130))
 
     def _button(self, icon: str, tip: str, step: int) -> QToolButton:
         button = QToolButton(self)
@@ -144,9 +144,6 @@ class SearchBar(QWidget):
         button.setToolTip(tip)
         button.setAccessibleName(tip)
         button.setAutoRaise(True)
-        policy = button.sizePolicy()
-        policy.setRetainSizeWhenHidden(True)
-        button.setSizePolicy(policy)
         button.clicked.connect(lambda: self.step_requested.emit(step))
         return button
 
@@ -178,7 +175,6 @@ class SearchBar(QWidget):
         self.count.setText(found if total else "no hit" if searching else "")
         for button in (self.previous, self.following):
             button.setEnabled(total > 0)
-            button.setVisible(searching)
         self._place_count()
         if self.results.isVisible() and not self.everywhere.isChecked() and current:
             self.results.mark(current - 1)
