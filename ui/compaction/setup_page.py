@@ -189,7 +189,6 @@ class SetupPage(QWidget):
         self._outer.setSpacing(0)
         # The area comes first, as far as it can use the room.
         self._outer.addWidget(self.area, 100)
-        self.table.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
         self._in_sight: tuple[bool, bool] | None = None
         self._body.installEventFilter(self)
 
@@ -217,6 +216,9 @@ class SetupPage(QWidget):
         if in_sight == self._in_sight:
             return
         self._in_sight = in_sight
+        # In sight it takes what is left; where it scrolls it counts with its own height.
+        expanding, ignored = QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored
+        self.table.setSizePolicy(expanding, ignored if in_sight[0] else expanding)
         ledger = (self._ledger_line, self.table, self.entry_why)
         foot = (self._foot_line, self.request_part, self.outcome_part)
         for parts, stays in zip((ledger, foot), in_sight, strict=True):

@@ -46,6 +46,7 @@ class Header(QWidget):
         self.profile.setAccessibleName("Profile: the rules that compaction follows")
         self.profile.setToolTip("The rules that compaction follows")
         self.offer(profiles)
+        self._bound_profile(True)
         self.profile.activated.connect(lambda _row: self.profile_chosen.emit(self.profile_name))
         self.gauge = ContextGauge(self)
         self.gauge.needs_changed.connect(self._make_room)
@@ -94,15 +95,20 @@ class Header(QWidget):
         roomy = self.width() >= theme.scaled(ROOMY)
         self.facts.setVisible(roomy)
         self.profile_label.setVisible(roomy)
-        self.search.set_roomy(roomy)
         # The profile goes to the tab Compaction, commands and keys are in the menu Help.
         tight = self.width() < theme.scaled(TIGHT)
+        self.search.set_room(roomy, tight)
         for control in (self.profile, self.commands, self.help):
             control.setVisible(not tight)
-        self.profile.setMaximumWidth(theme.scaled(170 if roomy else 130))
+        self._bound_profile(roomy)
         self.profile_shown.emit(not tight)
         least = self.gauge.minimumSizeHint().width() + theme.scaled(40)
         self.gauge.setMaximumWidth(16_777_215 if roomy else least)
+
+    def _bound_profile(self, roomy: bool) -> None:
+        """The titles are long; the list that opens has all of each."""
+        self.profile.setMinimumWidth(theme.scaled(80))
+        self.profile.setMaximumWidth(theme.scaled(170 if roomy else 130))
 
     def offer(self, profiles: list[tuple[str, str]]) -> None:
         """(name, title) of the profiles that can be chosen."""

@@ -88,6 +88,7 @@ class SearchBar(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._is_tight = True
         self.box = QLineEdit(self)
         self.box.setPlaceholderText("Search entries, files, tools…")
         self.box.setAccessibleName("Search this session")
@@ -126,10 +127,16 @@ class SearchBar(QWidget):
         # Who chooses where to search goes on with what to search.
         self.errors.clicked.connect(lambda: self.box.setFocus())
         self.everywhere.clicked.connect(lambda: self.box.setFocus())
+        # Without it the window would begin wider than a small screen with large text.
+        self.errors.hide()
         self.show_position(0, 0)
 
-    def set_roomy(self, roomy: bool) -> None:
-        """Show all labels in full, or as short as possible."""
+    def set_room(self, roomy: bool, tight: bool) -> None:
+        """Show all labels in full, or as short as possible; in a ``tight`` header only what a
+        search needs now."""
+        self._is_tight = tight
+        self.errors.setVisible(not tight or self.only_errors)
+        self._show_steps()
         self.everywhere.setText("All sessions" if roomy else "All")
         self.errors.setToolButtonStyle(
             Qt.ToolButtonStyle.ToolButtonTextOnly
@@ -175,9 +182,16 @@ class SearchBar(QWidget):
         self.count.setText(found if total else "no hit" if searching else "")
         for button in (self.previous, self.following):
             button.setEnabled(total > 0)
+        self._show_steps()
         self._place_count()
         if self.results.isVisible() and not self.everywhere.isChecked() and current:
             self.results.mark(current - 1)
+
+    def _show_steps(self) -> None:
+        looks = bool(self.box.text().strip()) or self.only_errors
+        shown = not self._is_tight or (looks and not self.everywhere.isChecked())
+        for button in (self.previous, self.following):
+            button.setVisible(shown)
 
     def _place_count(self) -> None:
         """Before the button that clears the field."""
