@@ -188,10 +188,14 @@ class Workbench:
         await asyncio.wrap_future(self.store.arrange(keys, field, value))
         self.hub.publish(SessionsChanged())
 
-    async def search(self, query: str, key: int | None = None, limit: int = 200) -> list[SearchHit]:
+    async def search(
+        self, query: str, key: int | None = None, limit: int = 200, only_errors: bool = False
+    ) -> list[SearchHit]:
         """Entries that hold all words of the query, of which secrets may be some; their lines as
-        they are shown."""
-        hits = await asyncio.to_thread(self.store.search, query, key, limit)
+        they are shown. ``only_errors``: those that failed."""
+        hits = await asyncio.to_thread(
+            self.store.search, query, key, limit, only_errors=only_errors
+        )
         return [replace(hit, snippet=self.privacy.shown(hit.snippet)) for hit in hits]
 
     # one session ---------------------------------------------------------------------------------

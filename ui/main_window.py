@@ -27,7 +27,7 @@ if TYPE_CHECKING:  # these come after the first paint
     from ui.library.pane import LibraryPane
     from ui.map.pane import MapPane
     from ui.shell.header import Header
-    from ui.shell.splitters import NarrowLayout
+    from ui.shell.splitters import HidablePanes, NarrowLayout
     from ui.shell.status_bar import ProgressArea, SpentLabel
     from ui.welcome.page import WelcomePage
     from ui.widgets.notice import NoticeStrip
@@ -81,6 +81,7 @@ class MainWindow(QMainWindow):
     spent: SpentLabel
     progress: ProgressArea
     room: NarrowLayout
+    panes: HidablePanes
 
     def __init__(self, preferences: Preferences, opens_session: bool | None = None) -> None:
         """``opens_session``: whether it begins with a session; None: with that of last time."""
@@ -131,7 +132,8 @@ class MainWindow(QMainWindow):
         return TABS[self.inspector.currentIndex()]
 
     def show_tab(self, name: str) -> None:
-        """Show one of ``TABS``."""
+        """Show one of ``TABS``, and the inspector if it is hidden."""
+        self.panes.show("inspector")
         self.inspector.setCurrentIndex(TABS.index(name))
 
     # what is remembered ---------------------------------------------------------------------------

@@ -28,7 +28,7 @@ from ui.main_window import PANES, TABS, MainWindow
 from ui.map.pane import MapPane
 from ui.shell.header import Header
 from ui.shell.skeleton_screen import AGENT, INSPECTOR, LIBRARY
-from ui.shell.splitters import CalmSplitter, NarrowLayout
+from ui.shell.splitters import CalmSplitter, HidablePanes, NarrowLayout, Pane
 from ui.shell.status_bar import ProgressArea, SpentLabel
 from ui.welcome.page import WelcomePage
 from ui.widgets.labels import Hairline
@@ -164,7 +164,9 @@ def _status(window: MainWindow) -> None:
 def _lay_out(window: MainWindow) -> None:
     window.upper.setStretchFactor(1, 1)
     window.left.setStretchFactor(0, 1)
-    window.whole.setStretchFactor(0, 1)
+    # What a wide window has more goes to the inspector too.
+    window.whole.setStretchFactor(0, 2)
+    window.whole.setStretchFactor(1, 1)
     middle = 1440 - LIBRARY - INSPECTOR
     window.upper.setSizes([LIBRARY, middle])
     window.left.setSizes([840 - AGENT, AGENT])
@@ -174,7 +176,24 @@ def _lay_out(window: MainWindow) -> None:
         assert centre is not None
         window.setCentralWidget(centre)
     window.restore()
-    window.room = room = NarrowLayout(window, window.library, window.inspector)
+    window.room = room = NarrowLayout(
+        window,
+        window.library,
+        window.inspector,
+    )
+    window.panes = panes = HidablePanes(
+        window,
+        window.map,
+        {
+            "sessions": Pane(window.upper, 0, LIBRARY),
+            "conversation": Pane(window.left, 1, AGENT),
+            "inspector": Pane(window.whole, 1, INSPECTOR),
+        },
+    )
+    window.agent.wanted.connect(lambda: panes.show("conversation"))
+    rules = window.compaction.setup.following
+    window.header.profile_shown.connect(lambda here: rules.show_profile_box(not here))
+    rules.show_profile_box(window.header.profile.isHidden())
     window.library.open_requested.connect(room.hide_library)
     window.header.sessions_requested.connect(lambda: show_sessions(window))
     room.changed.connect(lambda: window.header.show_narrow(room.is_narrow))
@@ -185,4 +204,5 @@ def _lay_out(window: MainWindow) -> None:
 def show_sessions(window: MainWindow) -> None:
     """Put the keyboard on the list of sessions, and the list into sight."""
     window.room.show_library()
+    window.panes.show("sessions")
     window.library.list.setFocus()

@@ -73,6 +73,10 @@ def legible(text: str) -> str:
     return _UNSEEN.sub("\ufffd", well_formed(text))
 
 
+_CHECKBOX = re.compile(r"^\[[ xX~-]?\]\s*")
+_NOTHING = re.compile(r"[-*(\[\s]*(none|n/?a|nothing|no blockers?)[\s)\].]*", re.IGNORECASE)
+
+
 def first_line(text: str) -> str:
     """The first line of a text that holds anything, cut for lists."""
     line = text[: PREVIEW_UNITS * 4].lstrip().partition("\n")[0]
@@ -84,8 +88,14 @@ def summary_line(text: str) -> str:
     lines = [line.strip() for line in text[: PREVIEW_UNITS * 10].splitlines()]
     headings = [at for at, line in enumerate(lines) if line.startswith("#")]
     body = lines[headings[0] + 1 :] if headings else []
-    line = next((line for line in body if line and not line.startswith("#")), "")
-    return first_line(line.lstrip("-*0123456789. ") or text)
+    found = (line.lstrip("-*0123456789. ") for line in body if not line.startswith("#"))
+    line = next((line for line in found if not says_nothing(line)), "")
+    return first_line(_CHECKBOX.sub("", line) or text)
+
+
+def says_nothing(line: str) -> bool:
+    """Whether a line of a summary only holds the place of something: empty, or ``(none)``."""
+    return not line or _NOTHING.fullmatch(line) is not None
 
 
 def call_title(name: str, arguments: object) -> str:

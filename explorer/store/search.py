@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from explorer import private_files
+from explorer.session.describe import describe
 from explorer.session.entries import Entry, all_texts
+from explorer.session.kinds import Flag, Kind
 from explorer.store.database import BUSY_MS, Readers
 from explorer.store.entry_rows import index_of
 from explorer.store.payloads import stored_payloads
@@ -334,6 +336,11 @@ class SearchHit:
     """A line around the first match."""
     marks: tuple[tuple[int, int], ...] = ()
     """Where in the snippet the query's words are: start and end."""
+    kind: int = Kind.CUSTOM
+    flags: int = 0
+    """Those of its entry; see ``Flag``."""
+    time_ms: float = 0.0
+    """When it was made; 0 where that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -355,6 +362,7 @@ def search(
     key: int | None,
     limit: int,
     cancelled: IsCancelled | None,
+    only_errors: bool = False,
 ) -> list[SearchHit]:
     """See ``Store.search``. Raises StoreError, sqlite3.Error for the index."""
     terms = parse_query(query)
@@ -377,7 +385,8 @@ def search(
         for part in _few(candidates):
             if cancelled is not None and cancelled():
                 return hits
-            hits += _confirm(readers, part, counts, terms, confirmed)
+            found = _confirm(readers, part, counts, terms, confirmed)
+            hits += [hit for hit in found if not only_errors or hit.flags & Flag.ERROR]
             if len(hits) >= limit:
                 return hits[:limit]
     return hits
@@ -405,16 +414,20 @@ def _confirm(
         if index < counts.get(key, 0):
             by_key.setdefault(key, []).append(index)
     texts: dict[int, str] = {}
+    entries: dict[int, Entry] = {}
     for key, indices in by_key.items():
         for index, entry in stored_payloads(readers, key).found(indices):
             texts[row_id(key, index)] = entry_text(entry)
+            entries[row_id(key, index)] = entry
     hits: list[SearchHit] = []
     for identifier in part:
         text = texts.get(identifier)
         if text is not None and (holds(text, terms) if found else _has_all(text, terms)):
-            hits.append(
-                SearchHit(identifier >> INDEX_BITS, index_of(identifier), *snippet(text, terms))
-            )
+            entry = entries[identifier]
+            key, index = identifier >> INDEX_BITS, index_of(identifier)
+            flags = describe(entry).flags
+            line = snippet(text, terms)
+            hits.append(SearchHit(key, index, *line, entry.kind, flags, entry.time_ms))
     return hits
 
 

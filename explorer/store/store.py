@@ -421,8 +421,10 @@ class Store:
         key: int | None = None,
         limit: int = 200,
         cancelled: IsCancelled | None = None,
+        only_errors: bool = False,
     ) -> list[SearchHit]:
-        """Entries that hold all words of the query, the newest session and entry first.
+        """Entries that hold all words of the query, the newest session and entry first;
+        ``only_errors``: those that failed.
 
         The last word of each part may be a beginning. What is quoted, and what has dots, dashes,
         slashes or the like in it, must stand there as it was typed, case and accents aside. Any
@@ -430,7 +432,7 @@ class Store:
         Raises StoreError.
         """
         return self._background.with_index(
-            lambda index: search(self._readers, index, query, key, limit, cancelled)
+            lambda index: search(self._readers, index, query, key, limit, cancelled, only_errors)
         )
 
     def search_state(self) -> SearchState:

@@ -53,6 +53,7 @@ class CompactionController(QObject):
         window.map.selection_changed.connect(panel.show_entry)
         window.map.cut_dragged.connect(panel.set_cut)
         window.map.cut_dropped.connect(self._cut_dropped)
+        window.inspector.currentChanged.connect(lambda _tab: self._tab_shown())
         state.document_changed.connect(self._leave)
         state.fillers.append(self._document_changed)
         state.settings_changed.connect(lambda: panel.set_rules(state.profile, state.settings))
@@ -131,6 +132,12 @@ class CompactionController(QObject):
         last = found[-1][0].leaf
         of = "" if last == document.leaf else f" of #{last}"
         state.say(f"A draft{of} that was not committed yet is on the tab Compaction.")
+
+    def _tab_shown(self) -> None:
+        """Who opens the tab sees on the map what it is about."""
+        window, shown = self._state.window, self._panel.partition
+        if window.tab == "compaction" and shown is not None and shown.cut >= 0:
+            window.map.reveal(shown.path[min(shown.cut, len(shown.path) - 1)])
 
     def _partition_changed(self, shown: Partition | None) -> None:
         self._state.window.map.set_partition(shown)

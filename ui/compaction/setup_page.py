@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from PySide6.QtCore import QModelIndex, QObject, QPoint, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut, QShowEvent
-from PySide6.QtWidgets import QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from explorer.compaction.partition import Partition
 from explorer.compaction.profile import Profile, Settings
@@ -16,7 +16,7 @@ from ui.compaction.ledger import PartitionModel, VerdictReason
 from ui.compaction.pinned_part import ShapingPart
 from ui.compaction.setup_parts import BudgetPart, InstructionsBox, OutcomePart, RulesPart
 from ui.compaction.words import is_possible
-from ui.theme import S16, bind_font, on_theme_changed, scaled, set_tone, small_font
+from ui.theme import S4, S8, S16, bind_font, on_theme_changed, scaled, set_tone, small_font
 from ui.widgets.entry_table import ENTRY, EntryTableView
 from ui.widgets.figures import short
 from ui.widgets.labels import ElidedLabel, Hairline, LinkButton
@@ -61,8 +61,12 @@ class PartScroller(QObject):
         self._part = None
 
 
-TALL = 400
-"""Height at a text scale of 100 % from which the foot stays in sight while the rest scrolls."""
+LEDGER = 112
+"""Height of the ledger at least, at a text scale of 100 %: its heading and three rows."""
+QWIDGETSIZE_MAX = 16_777_215
+HIGH, TALL = 540, 400
+"""Heights at a text scale of 100 % from which the ledger, and the foot, stay in sight while the
+rest scrolls."""
 
 
 class SetupPage(QWidget):
@@ -147,18 +151,20 @@ class SetupPage(QWidget):
     def _build_ledger(self) -> None:
         self.ledger = PartitionModel(self)
         name = "Ledger: every entry of the path and what becomes of it"
-        self.table = EntryTableView(self.ledger, name, self._body)
+        self.table = EntryTableView(self.ledger, name, self)
         self.table.entry_chosen.connect(self.entry_requested)
         self.table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.table.customContextMenuRequested.connect(self._ask_menu)
-        self._add(self.table, 1)
-        self.entry_why = VerdictReason(self._body)
+        self._ledger_line = Hairline(parent=self)
+        self.entry_why = VerdictReason(self)
         self.entry_why.entry_requested.connect(self.entry_requested)
         self.table.selectionModel().currentChanged.connect(self._row_chosen)
-        self._column.addWidget(self.entry_why)
 
     def _build_request(self) -> None:
-        part, column = section(self._body)
+        part, column = section(self)
+        column.setContentsMargins(S16, S8, S16, 0)
+        column.setSpacing(S4)
+        self.request_part = part
         self.instructions = InstructionsBox(part)
         self.instructions.textChanged.connect(self.instructions_changed)
         caption = ElidedLabel("Instructions added to the prompt", part)
@@ -169,7 +175,6 @@ class SetupPage(QWidget):
         self.request.clicked.connect(self.request_asked)
         column.addLayout(row(caption, self.request, wide=caption))
         column.addWidget(self.instructions)
-        self._add(part)
 
     def _build_foot(self) -> None:
         foot = self.outcome_part = OutcomePart(self)
@@ -184,27 +189,51 @@ class SetupPage(QWidget):
         self._outer = QVBoxLayout(self)
         self._outer.setContentsMargins(0, 0, 0, 0)
         self._outer.setSpacing(0)
-        for part in (self.area, self._foot_line, foot):
-            self._outer.addWidget(part)
-        self._outer.setStretch(0, 1)
-        self._foot_scrolls = False
+        # The area comes first, as far as it can use the room.
+        self._outer.addWidget(self.area, 100)
+        self._in_sight: tuple[bool, bool] | None = None
+        self._body.installEventFilter(self)
+
+    def _fit_area(self) -> None:
+        """The controls take what they need, and the ledger the rest."""
+        most = QWIDGETSIZE_MAX
+        if self._in_sight is not None and self._in_sight[0]:
+            width = self.area.viewport().width()
+            high = self._column.totalHeightForWidth(width)
+            most = (high if high > 0 else self._column.totalSizeHint().height()) + 2
+        self.area.setMaximumHeight(most)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if watched is self._body and event.type() in (
+            QEvent.Type.LayoutRequest, QEvent.Type.Resize,
+        ):  # fmt: skip
+            self._fit_area()
+        return super().eventFilter(watched, event)
 
     def _place_foot(self) -> None:
-        """Where the page is low, its foot scrolls with the rest, or nothing else would be seen."""
-        scrolls = self.height() < scaled(TALL)
-        if scrolls == self._foot_scrolls:
+        """The lower the page, the more of it scrolls, or nothing else would be seen: in a high one
+        the controls alone, then the ledger too, then all of it."""
+        height = self.height()
+        in_sight = height >= scaled(HIGH), height >= scaled(TALL)
+        if in_sight == self._in_sight:
             return
-        self._foot_scrolls = scrolls
-        place = self._column if scrolls else self._outer
-        for part in (self._foot_line, self.outcome_part):
-            place.addWidget(part)
+        self._in_sight = in_sight
+        # In sight it takes what is left; where it scrolls it counts with its own height.
+        expanding, ignored = QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored
+        self.table.setSizePolicy(expanding, ignored if in_sight[0] else expanding)
+        ledger = (self._ledger_line, self.table, self.entry_why)
+        foot = (self._foot_line, self.request_part, self.outcome_part)
+        for parts, stays in zip((ledger, foot), in_sight, strict=True):
+            place = self._outer if stays else self._column
+            for part in parts:
+                place.addWidget(part, int(part is self.table))
+        self._fit_area()
 
     def minimumSizeHint(self) -> QSize:
         """As wide as the widest part; the height scrolls."""
         bar = self.area.verticalScrollBar().sizeHint().width()
-        wide = max(
-            self._body.minimumSizeHint().width(), self.outcome_part.minimumSizeHint().width()
-        )
+        parts = (self._body, self.request_part, self.outcome_part)
+        wide = max(part.minimumSizeHint().width() for part in parts)
         return QSize(wide + bar, scaled(120))
 
     def resizeEvent(self, event: QResizeEvent, /) -> None:
@@ -212,7 +241,7 @@ class SetupPage(QWidget):
         self._place_foot()
 
     def _restyle(self) -> None:
-        self.table.setMinimumHeight(scaled(150))
+        self.table.setMinimumHeight(scaled(LEDGER))
         self._place_foot()
 
     def showEvent(self, event: QShowEvent, /) -> None:

@@ -59,12 +59,16 @@ OUTSIDE = (Verdict.SUMMARIZED_EARLIER, Verdict.NOT_SENT, Verdict.LOST, Verdict.O
 """Verdicts of entries that take no room in the context."""
 
 
+ALWAYS = (Verdict.TO_SUMMARIZE, Verdict.TURN_PREFIX, Verdict.KEPT)
+
+
 def shares_of(shown: Partition) -> list[Share]:
-    """What the path's entries are divided into, with the tokens of each part."""
+    """What the path's entries are divided into, with the tokens of each part. What a slider changes
+    is always among them, so that the legend keeps its height while one is moved."""
     return [
         Share(str(int(verdict)), title, shown.tokens[verdict], int(verdict))
         for verdict, title in SHARES
-        if shown.tokens[verdict]
+        if shown.tokens[verdict] or verdict in ALWAYS
     ]
 
 
@@ -113,7 +117,7 @@ class BudgetPart(QWidget):
             f"{full(shown.context_estimate)} tokens. All figures of this tab are counted alike.",
         )  # fmt: skip
         shares = shares_of(shown)
-        in_window = [share for share in shares if share.verdict not in OUTSIDE]
+        in_window = [share for share in shares if share.tokens and share.verdict not in OUTSIDE]
         if shown.tokens_beyond:
             in_window.insert(0, beyond_share(shown.tokens_beyond))
             shares.insert(0, in_window[0])
@@ -219,6 +223,11 @@ class RulesPart(QWidget):
 
     # what is shown -----------------------------------------------------------------------------
 
+    def show_profile_box(self, shown: bool) -> None:
+        """Have the profiles to choose from here, or not: the header has them where it has room."""
+        self._label.setVisible(shown)
+        self.profile.setVisible(shown)
+
     def offer(self, profiles: Mapping[str, Profile], chosen: str) -> None:
         """The profiles that can be chosen, by name."""
         self.profile.blockSignals(True)
@@ -275,7 +284,7 @@ class RulesPart(QWidget):
             self.automatic_cut_asked.emit()
 
 
-FEWEST, MOST = 3, 8
+FEWEST, MOST = 2, 6
 """Lines that it shows at least, and at most before it scrolls."""
 _FRAME = 26
 """Pixels around the lines: the frame, its padding and the document's margin."""

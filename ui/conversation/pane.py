@@ -49,6 +49,8 @@ class AgentPane(QWidget):
     """A link to this file was pressed; answered by ``offer_file``."""
     reported = Signal(str)
     """A passing word for the status bar."""
+    wanted = Signal()
+    """It is to be in sight: the keyboard goes there, or a question waits in it."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -181,6 +183,7 @@ class AgentPane(QWidget):
 
     def focus_conversation(self) -> None:
         """Put the keyboard on the conversation."""
+        self.wanted.emit()
         self.conversation.view.setFocus()
 
     def open_find_bar(self) -> None:
@@ -206,6 +209,7 @@ class AgentPane(QWidget):
 
     def focus_composer(self) -> None:
         """Put the keyboard in the message box."""
+        self.wanted.emit()
         self.composer.setFocus()
 
     @property
@@ -263,6 +267,8 @@ class AgentPane(QWidget):
 
     def set_waiting(self, waits: bool) -> None:
         """Say that a question waits for the person, whatever the agent does besides."""
+        if waits:
+            self.wanted.emit()
         self._waits = waits
         self.bar.set_activity(self.activity)
 

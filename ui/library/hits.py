@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from PySide6.QtCore import QRectF, Qt, Signal
+from PySide6.QtCore import QRectF, Signal
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import (
     QLabel,
@@ -19,6 +19,7 @@ from explorer.store import SearchHit
 from ui.theme import S4, S16, bind_font, small_font, theme, ui_font
 from ui.widgets.figures import count
 from ui.widgets.labels import LinkButton
+from ui.widgets.marked import paint_marked_line
 from ui.widgets.panels import column_in, row
 from ui.widgets.table import RIGHT, ROW, Column, Index, Table, TableModel
 
@@ -50,19 +51,8 @@ class LineDelegate(QStyledItemDelegate):
         if chosen:
             painter.fillRect(rect, now.sel)
         painter.setFont(option.font)
-        metrics = painter.fontMetrics()
         inner = rect.adjusted(S4, 0, -S4, 0)
-        shown = metrics.elidedText(found.line, Qt.TextElideMode.ElideRight, int(inner.width()))
-        top = inner.center().y() - metrics.height() / 2
-        for start, end in found.hit.marks:
-            left = metrics.horizontalAdvance(shown[:start])
-            wide = metrics.horizontalAdvance(shown[:end]) - left
-            if wide > 0:
-                place = QRectF(inner.left() + left, top, wide, metrics.height())
-                painter.fillRect(place, now.card if chosen else now.sel)
-                painter.fillRect(QRectF(place.left(), place.bottom(), wide, 1), now.accent)
-        painter.setPen(now.ink)
-        painter.drawText(inner, int(Qt.AlignmentFlag.AlignVCenter), shown)
+        paint_marked_line(painter, inner, found.line, found.hit.marks, chosen)
         painter.restore()
 
 

@@ -7,6 +7,8 @@ from bisect import bisect_left
 
 from PySide6.QtCore import QObject
 
+from explorer.services.document import Document
+from explorer.session.kinds import Flag
 from ui.app_state import AppState
 from ui.library.controller import SessionsController
 from ui.shell.search import SearchResult
@@ -28,24 +30,36 @@ class SearchController(QObject):
         self._number = 0
         self._bar.query_changed.connect(self.search)
         self._bar.step_requested.connect(self.step)
-        self._bar.hit_chosen.connect(self._sessions.open)
+        self._bar.hit_chosen.connect(self._go_to)
         self._bar.left.connect(state.window.map.setFocus)
-        state.document_changed.connect(self.clear)
+        self._shown = state.document
+        state.document_changed.connect(self._document_changed)
 
     @property
     def has_hits(self) -> bool:
         return bool(self._hits)
 
-    def clear(self) -> None:
-        """Forget the hits; they belong to another session.
+    def _document_changed(self) -> None:
+        """A search ends with its session; the same one in another state is searched anew, and who
+        looks at it stays where it is."""
+        if self._state.document is not self._shown:
+            self._shown = self._state.document
+            self._number += 1
+            if not self._bar.everywhere.isChecked():
+                self._bar.end()
+            self._take([])
+            self._bar.hide_results()
+        elif self._hits:
+            self._start(self._bar.box.text().strip(), everywhere=False, jump=False)
 
-        The hits of this one are marked, but who opens a session sees its leaf.
-        """
-        self._take([])
-        self._bar.hide_results()
-        query = self._bar.box.text().strip()
-        if query and not self._bar.everywhere.isChecked() and self._state.document is not None:
-            self._start(query, everywhere=False, jump=False)
+    def _go_to(self, key: int, entry: int) -> None:
+        document = self._state.document
+        if document is not None and document.key == key and entry in self._hits:
+            self._at = self._hits.index(entry)
+            self._show()
+            self._state.window.map.setFocus()
+            return
+        self._sessions.open(key, entry)
 
     def search(self, query: str, everywhere: bool) -> None:
         self._start(query, everywhere, jump=True)
@@ -58,32 +72,43 @@ class SearchController(QObject):
     async def _search(self, query: str, everywhere: bool, number: int, jump: bool) -> None:
         state = self._state
         self._bar.hide_results()
-        if not query or state.bench is None:
+        errors, document = self._bar.only_errors, state.document
+        # Without an open session there is only the search in all of them.
+        everywhere = everywhere or document is None
+        if state.bench is None or not (query or (errors and not everywhere)):
             self._take([])
             return
-        # Without an open session there is only the search in all of them.
-        everywhere = everywhere or state.document is None
-        key = None if everywhere or state.document is None else state.document.key
-        hits = await state.bench.search(query, key, MOST_SHOWN if everywhere else MOST_HITS)
+        if not query:
+            assert document is not None
+            results = await asyncio.to_thread(_errors_of, document)
+        else:
+            key = None if everywhere or document is None else document.key
+            most = MOST_SHOWN if everywhere else MOST_HITS
+            hits = await state.bench.search(query, key, most, errors)
+            titles = {}
+            if everywhere:
+                rows = await asyncio.to_thread(state.bench.store.sessions, all_places=True)
+                titles = {
+                    row.key: row.title or "Untitled session" for row in rows if not row.trashed_ms
+                }
+            results = [
+                SearchResult(
+                    hit.key, hit.index, titles.get(hit.key, ""), hit.snippet, hit.marks,
+                    hit.kind, hit.flags, hit.time_ms,
+                )
+                for hit in hits
+                if not everywhere or hit.key in titles
+            ]  # fmt: skip
         if number != self._number:
             return
         if everywhere:
             self._take([])
-            rows = await asyncio.to_thread(state.bench.store.sessions, all_places=True)
-            titles = {
-                row.key: row.title or "Untitled session" for row in rows if not row.trashed_ms
-            }
-            if number != self._number:
-                return
-            self._bar.show_results(
-                [
-                    SearchResult(hit.key, hit.index, titles[hit.key], hit.snippet)
-                    for hit in hits
-                    if hit.key in titles
-                ]
-            )
-        else:
-            self._take(sorted(hit.index for hit in hits), jump)
+            self._bar.show_results(results)
+            return
+        results.sort(key=lambda one: one.entry)
+        self._take([one.entry for one in results], jump)
+        if jump:
+            self._bar.show_results(results, self._at)
 
     def _take(self, hits: list[int], jump: bool = True) -> None:
         self._hits = hits
@@ -108,3 +133,16 @@ class SearchController(QObject):
         if current >= 0:
             self._state.select(current)
         self._state.state_changed.emit()
+
+
+def _errors_of(document: Document) -> list[SearchResult]:
+    """All that failed in a session; reads their first lines."""
+    columns = document.tree.columns
+    found = [at for at in range(len(document.tree)) if columns.flags[at] & Flag.ERROR]
+    lines = document.payloads.previews(found)
+    return [
+        SearchResult(
+            document.key, at, "", line, (), columns.kind[at], columns.flags[at], columns.time[at]
+        )
+        for at, line in zip(found, lines, strict=True)
+    ]

@@ -130,10 +130,13 @@ class _Card:
         right = canvas.clear_of_handle(geometry.text_right, self.middle - half, self.middle + half)
         label = canvas.model.labels.get(self.entry)
         if label:
-            right -= self._label(label, right)
+            right -= self._label(label, right, "accent")
         if self.mark:
             right -= self._mark(right)
         line = canvas.model.texts.line(self.entry)
+        badge = canvas.model.texts.badge(self.entry)
+        if badge and "folded" not in inks.elide(line, right - left - geometry.px(4)):
+            right -= self._label(badge, right, "comp")
         baseline = round(self.middle + inks.metrics.ascent() / 2 - inks.metrics.descent() / 2)
         is_dim = self.faded or self.is_pruned or self.mark == "omit"
         colour = inks.theme.dim if is_dim else inks.theme.ink
@@ -187,7 +190,7 @@ class _Card:
         painter.drawText(QPointF(right - width, baseline), word)
         return right - left + geometry.px(8)
 
-    def _label(self, label: str, right: float) -> float:
+    def _label(self, label: str, right: float, token: str) -> float:
         """A small tag at the right end of the text; returns the room that it takes."""
         canvas = self.canvas
         painter, inks, geometry = canvas.painter, canvas.inks, canvas.geometry
@@ -196,11 +199,11 @@ class _Card:
         width = inks.small_metrics.horizontalAdvance(shown) + geometry.px(14)
         height = geometry.px(18)
         box = QRectF(right - width, round(self.middle - height / 2) + 0.5, width, height)
-        painter.setPen(QPen(mix(inks.theme.accent, inks.theme.paper, 0.55), 1))
+        painter.setPen(QPen(mix(inks.token(token), inks.theme.paper, 0.55), 1))
         painter.setBrush(inks.theme.card)
         painter.drawRoundedRect(box, height / 2, height / 2)
         painter.setFont(inks.small)
-        painter.setPen(inks.theme.accent)
+        painter.setPen(inks.token(token))
         painter.drawText(box, Qt.AlignmentFlag.AlignCenter, shown)
         return width + geometry.px(8)
 
@@ -290,13 +293,19 @@ _SEARCHED = 4_000
 looked for."""
 
 
+_BOX_START = bytes(
+    1 if start or value == RowCategory.COMPACTION else 0 for value, start in enumerate(TURN_START)
+)
+"""Translates categories into 1 where a box starts: a turn, and a landmark."""
+
+
 def turn_boxes(canvas: Canvas) -> list[tuple[int, int]]:
     """(first row, one past the last) of the visible turns; a turn ends where its branch does."""
     geometry, rows, lanes = canvas.geometry, canvas.model.rows, canvas.model.lanes
     if geometry.stop <= geometry.first:
         return []
     low = max(0, geometry.first - _SEARCHED)
-    starts = rows.categories[low : geometry.stop + _SEARCHED].translate(TURN_START)
+    starts = rows.categories[low : geometry.stop + _SEARCHED].translate(_BOX_START)
     begin = low + max(0, starts.rfind(1, 0, geometry.first - low + 1))
     segment = bisect_right(lanes.starts, rows.entry(geometry.first)) - 1
     if segment >= 0:
@@ -315,6 +324,16 @@ def turn_boxes(canvas: Canvas) -> list[tuple[int, int]]:
         (first, stop) for first, stop in pairwise(ordered)
         if first < geometry.stop and stop > geometry.first
     ]  # fmt: skip
+
+
+def worded_rows(canvas: Canvas) -> frozenset[int]:
+    """The first rows of the boxes that are tall enough for their words."""
+    geometry, readable = canvas.geometry, canvas.inks.small_metrics.height()
+    return frozenset(
+        first
+        for first, stop in turn_boxes(canvas)
+        if geometry.y(stop) - geometry.y(first) >= readable + 2
+    )
 
 
 def paint_turns(canvas: Canvas) -> None:

@@ -12,7 +12,7 @@ from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen
 
 from explorer.session.tree import Path
 from ui.map.canvas import TOP, Canvas, Level, MapInks, bar_share
-from ui.map.cards import paint_entries, paint_rows_below, paint_turns
+from ui.map.cards import paint_entries, paint_rows_below, paint_turns, worded_rows
 from ui.map.cut_handle import paint_cut, place_handle
 from ui.map.layout import bucket_rows
 from ui.map.model import MapModel
@@ -279,31 +279,40 @@ def paint_stretches(canvas: Canvas) -> None:
 
 
 def paint_landmarks(canvas: Canvas) -> None:
-    """Labels, compactions and branch summaries by name, as many as find room without touching."""
+    """Compactions, branch summaries and labels by name, where no words stand for them: as many as
+    find room without touching, each with how many more stand where it does."""
     geometry, model, inks = canvas.geometry, canvas.model, canvas.inks
     columns, rows = model.tree.columns, model.rows
     low, high = rows.entry(geometry.first), rows.entry(geometry.stop - 1)
     height = geometry.px(24)
-    taken: set[int] = set()
+    worded = worded_rows(canvas) if geometry.level is Level.TURNS else frozenset()
     chosen: list[tuple[float, int, str]] = []
+    taken: dict[int, int] = {}
+    more: list[int] = []
     for entries, token in (
-        (sorted(model.labels), "accent"),
         (columns.compactions, "comp"),
         (columns.branches, "branch"),
+        (sorted(model.labels), "accent"),
     ):
         for entry in _some(entries, low, high):
             row = rows.row(entry)
+            if row < 0 or (row in worded and token != "accent"):
+                continue
             y = geometry.y(row)
             slot = int(y // height)
-            if row >= 0 and taken.isdisjoint((slot - 1, slot, slot + 1)):
-                taken.add(slot)
+            near = next((taken[at] for at in (slot, slot - 1, slot + 1) if at in taken), -1)
+            if near < 0:
+                taken[slot] = len(chosen)
                 chosen.append((y, entry, token))
+                more.append(0)
+            elif entry != chosen[near][1]:
+                more[near] += 1
     painter = canvas.painter
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setFont(inks.small)
-    for y, entry, token in chosen:
+    for (y, entry, token), hidden in zip(chosen, more, strict=True):
         text = model.labels.get(entry) or model.texts.short(entry)
-        _landmark(canvas, y, text, inks.token(token))
+        _landmark(canvas, y, text, inks.token(token), f" +{hidden}" if hidden else "")
 
 
 def _some(entries: Iterable[int], low: int, high: int) -> list[int]:
@@ -313,12 +322,16 @@ def _some(entries: Iterable[int], low: int, high: int) -> list[int]:
     return part[:: max(1, -(-len(part) // _LANDMARKS))]
 
 
-def _landmark(canvas: Canvas, y: float, text: str, colour: QColor) -> None:
+def _landmark(canvas: Canvas, y: float, text: str, colour: QColor, more: str) -> None:
     painter, geometry, inks = canvas.painter, canvas.geometry, canvas.inks
-    room = min(geometry.px(360), geometry.width - geometry.text_left - geometry.px(32))
+    numbers = geometry.level is Level.TURNS and geometry.has_numbers
+    right = geometry.width - geometry.px(138 + 24 if numbers else 16)
+    extra = inks.small_metrics.horizontalAdvance(more)
+    room = min(geometry.px(360), right - geometry.text_left - geometry.px(16)) - extra
     shown, width = inks.fit_small(text, room)
-    width += geometry.px(14)
-    left, height = geometry.width - geometry.px(16) - width, geometry.px(18)
+    shown += more
+    width += extra + geometry.px(14)
+    left, height = right - width, geometry.px(18)
     box = QRectF(left, y - height / 2, width, height)
     painter.setPen(QPen(colour, 1))
     painter.setBrush(inks.theme.card)
@@ -343,6 +356,7 @@ def paint_map(canvas: Canvas) -> None:
         paint_branches(canvas)
         paint_turns(canvas)
         _far_marks(canvas)
+        paint_landmarks(canvas)
     else:
         paint_samples(canvas)
         paint_stretches(canvas)

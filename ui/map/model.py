@@ -326,8 +326,13 @@ class MapModel(QObject):
             if closing:
                 self.fold_closing.emit(max(closing))
             self.folded = wanted
+            was_shown = self.rows.row(self.selected) >= 0
             self._build_rows()
             self.layout_changed.emit()
+            if closing and was_shown and self.rows.row(self.selected) < 0:
+                # What stands for the selected entry now is selected in its place.
+                later = [at for at in closing if at > self.selected]
+                self.select(min(later) if later else max(closing))
             if closing:
                 self.fold_closed.emit()
 

@@ -31,6 +31,7 @@ from explorer.store.rows import StoreError
 from ui import theme
 from ui.app_state import AppState
 from ui.branching.agent_stop import AgentStop
+from ui.branching.changed_files import ChangedFilesController, ChangedFilesLine
 from ui.branching.new_version import (
     NewVersionController,
     decoded,
@@ -78,8 +79,10 @@ class LeavingDialog(QDialog):
         note = QLabel(facts, page)
         theme.set_tone(note, "dim")
         note.setWordWrap(True)
+        self.files = ChangedFilesLine(page, is_strip=False)
         layout.addWidget(title)
         layout.addWidget(note)
+        layout.addWidget(self.files)
         self.choices = QButtonGroup(self)
         for number, text in enumerate(
             ("&No summary", "&Summarize the abandoned branch", "Summarize with &instructions")
@@ -219,6 +222,7 @@ class NavigationController(QObject):
         self._state = state
         self.dialog: LeavingDialog | None = None
         self.agent_stop = AgentStop(state)
+        self.files = ChangedFilesController(state)
         self.new_version = NewVersionController(state)
         state.opened.connect(self.new_version.ready)
 
@@ -333,6 +337,7 @@ class NavigationController(QObject):
         session = _Leaving(self._state, self, plan, prepared, dialog, proposed)
         dialog.finished.connect(session.closed)
         dialog.open()
+        self.files.ask_about(document, plan, dialog.files)
         if self._state.profile.branch_summaries == "on" and not plan.keeps_shape:
             dialog.summarize_at_once()
 
@@ -369,6 +374,7 @@ class NavigationController(QObject):
         if plan.writes_anew:
             await self._write_anew(document, plan)
         self._state.select(leaf if leaf >= 0 else plan.target)
+        await self.files.left(document, plan)
 
     async def _write_anew(self, document: Document, plan: NavigationPlan) -> None:
         pictures, refused = await asyncio.to_thread(decoded, plan.pictures)

@@ -410,6 +410,10 @@ class MapPane(QWidget):
     def set_filter(self, choice: RowFilter) -> None:
         self.model.set_filter(choice)
 
+    def reveal(self, entry: int) -> None:
+        """Scroll to an entry without selecting it."""
+        self.view.reveal(entry, centre=True)
+
     def fold_all(self, fold: bool = True) -> None:
         """Fold, or unfold, what every compaction summarized."""
         self.model.set_folded(self.model.tree.columns.compactions if fold else ())

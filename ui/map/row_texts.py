@@ -16,7 +16,7 @@ from explorer.audit.provenance import (
 from explorer.compaction.entry_sizes import EntrySizes
 from explorer.session.edit_entries import Pruned, Shape
 from explorer.session.kinds import Kind
-from explorer.session.text import legible
+from explorer.session.text import legible, says_nothing
 from explorer.session.tree import SessionTree
 from ui.audit.known import marked, reason, spoken
 from ui.map.folds import Fold, clock, sized
@@ -25,6 +25,9 @@ from ui.theme import role_name, verdict_title
 
 Previews = Callable[[Sequence[int]], list[str]]
 MadeHere = Callable[[int], bool]
+
+_TOPIC_WITHIN = 200
+"""Entries of a branch among which its first message is looked for."""
 
 MOST_LINES = 4_096
 """First lines in the cache; a session that is scrolled through stays this small."""
@@ -67,6 +70,7 @@ class TextCache:
         self._sizes: dict[int, Known] = {}
         self._lines: dict[int, str] = {}
         self._folds: dict[int, Fold] = {}
+        self._left: dict[int, tuple[str, int]] = {}
 
     def fetch(self, entries: Sequence[int]) -> None:
         """Have the first lines of these entries ready."""
@@ -93,14 +97,34 @@ class TextCache:
         return text
 
     def _branch(self, entry: int, text: str) -> str:
-        """The first line of a branch summary; a bare heading says nothing, so what it tells of."""
+        """``Branch summary (12 entries): fix the retry``: what it is about, by its own words or by
+        the message that the branch began with, and how much it tells of."""
         if not text:
             return "Branch left without a summary"
-        if not text.startswith("#"):
-            return f"Branch summary: {text}"
-        origin = self._model.origin_of(entry)
-        subject = f"what ended at #{origin}" if origin >= 0 else text.lstrip("# ")
-        return f"Branch summary: {subject}"
+        topic, number = self._branch_left(entry)
+        if not (text.startswith("#") or says_nothing(text)):
+            topic = text
+        elif not topic:
+            origin = self._model.origin_of(entry)
+            topic = f"what ended at #{origin}" if origin >= 0 else "a branch that was left"
+        size = f" ({_entries(number)})" if number else ""
+        return f"Branch summary{size}: {topic}"
+
+    def _branch_left(self, entry: int) -> tuple[str, int]:
+        """The first message of the branch that a summary tells of, and its number of entries."""
+        if entry not in self._left:
+            tree, origin = self._model.tree, self._model.origin_of(entry)
+            if origin < 0:
+                return "", 0
+            above = tree.columns.parent[entry]
+            path = tree.path(origin)
+            shared = tree.common_ancestor(origin, above) if above >= 0 else -1
+            first = path.position(shared) + 1 if shared >= 0 else 0
+            asked = path[first:].indices()[:_TOPIC_WITHIN]
+            message = next((at for at in asked if tree.columns.kind[at] == Kind.USER), -1)
+            topic = legible(self._previews([message])[0]) if message >= 0 else ""
+            self._left[entry] = topic, len(path) - first
+        return self._left[entry]
 
     def fold(self, entry: int, make: Callable[[int], Fold]) -> Fold:
         """What a compaction summarized, worked out once."""
@@ -133,9 +157,8 @@ class TextCache:
         parts = [f"Compaction {clock(self._model.tree.columns.time[entry])}".strip()]
         if fold is not None:
             parts.append(sized(fold.tokens_before, fold.tokens_after, self.sizes_known(entry)))
-            number = len(fold.folded)
             word = "folded" if entry in self._model.folded else "summarized"
-            parts.append(f"{number:,} {'entry' if number == 1 else 'entries'} {word}")
+            parts.append(f"{_entries(len(fold.folded))} {word}")
         if summary := self.summary_line(entry):
             parts.append(summary)
         return " · ".join(parts)
@@ -151,7 +174,14 @@ class TextCache:
         if self._model.tree.columns.kind[entry] != Kind.COMPACTION:
             return self.line(entry)
         moment = clock(self._model.tree.columns.time[entry])
-        return f"Compaction {moment}".strip()
+        return " · ".join(
+            part for part in (f"Compaction {moment}".strip(), self.badge(entry)) if part
+        )
+
+    def badge(self, entry: int) -> str:
+        """How much a folded compaction hides: ``312 folded``; empty for what hides nothing."""
+        fold = self._model.fold(entry) if entry in self._model.folded else None
+        return f"{len(fold.folded):,} folded" if fold is not None else ""
 
     def describe(self, entry: int) -> str:
         """One sentence that tells what a row shows, for screen readers."""
@@ -224,6 +254,10 @@ class TextCache:
             for of, one in known.items()
             if one.provenance is not Provenance.EXACT and not self._made_here(entry)
         ]
+
+
+def _entries(number: int) -> str:
+    return f"{number:,} {'entry' if number == 1 else 'entries'}"
 
 
 def verdict_of(partition: Any, entry: int) -> int:

@@ -242,6 +242,7 @@ class MapView(ZoomedArea):
         self._dragging = False
         self._leaf_from: QPointF | None = None
         self._anchored: tuple[int, float] | None = None
+        self._selection_seen = False
         self._motion = QVariantAnimation(self)
         self._motion.setDuration(_MOTION_MS)
         self._motion.setStartValue(0.0)
@@ -251,6 +252,7 @@ class MapView(ZoomedArea):
         self.fold_motion = FoldMotion(self)
         model.fold_closing.connect(self.fold_motion.take)
         model.fold_closed.connect(self.fold_motion.start)
+        model.fold_closed.connect(self._fold_closed)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.viewport().setMouseTracking(True)
         self.setAccessibleName("Session map")
@@ -288,7 +290,10 @@ class MapView(ZoomedArea):
         """What is to stay in place: the selected row where it is on screen, else the first one."""
         geometry = self.geometry_now()
         rect = self.row_rect(self.model.selected)
-        if not rect.isEmpty() and rect.bottom() > 0 and rect.top() < geometry.height:
+        self._selection_seen = (
+            not rect.isEmpty() and rect.bottom() > 0 and rect.top() < geometry.height
+        )
+        if self._selection_seen:
             self._anchored = self.model.selected, rect.top()
         elif geometry.rows and not self._at_end:
             self._anchored = self.model.rows.entry(geometry.first), geometry.y(geometry.first)
@@ -305,6 +310,11 @@ class MapView(ZoomedArea):
             self.scroll_to(self.verticalScrollBar().maximum())
         self.viewport().update()
         self.view_changed.emit()
+
+    def _fold_closed(self) -> None:
+        """A selection that was in sight stays so; a compaction may stand for it now."""
+        if self._selection_seen and self.model.selected >= 0:
+            self.reveal(self.model.selected, centre=False)
 
     def _appended(self) -> None:
         follows = self._at_end

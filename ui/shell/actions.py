@@ -73,6 +73,7 @@ class WindowActions(QObject):
         session.window.header.palette_requested.connect(self.show_palette)
         session.state.document_changed.connect(self.follow)
         session.state.state_changed.connect(self.follow)
+        session.window.panes.changed.connect(self.follow)
         self.follow()
 
     def _offer_in_entry_menus(self) -> None:
@@ -120,6 +121,8 @@ class WindowActions(QObject):
         branching.follow(self._session, registry)
         workshop.follow(self._session, registry)
         summaries.follow(self._session, registry)
+        for name in ("sessions", "conversation", "inspector"):
+            registry[f"show_{name}"].setChecked(window.panes.is_shown(name))
         registry["less_motion"].setChecked(self._state.preferences.less_motion)
         scale = self._state.preferences.scale
         registry.enable(("larger",), scale < SCALES[-1])
@@ -236,6 +239,7 @@ class WindowActions(QObject):
                         ("Ctrl+Shift+=",), separator=True), lambda: self._scale(1)),
             (ActionSpec("smaller", "&Smaller text", "Make text and controls smaller", VIEW,
                         ("Ctrl+Shift+-",)), lambda: self._scale(-1)),
+            *self._pane_actions(),
             (ActionSpec("tall", "&Tall conversation, or low again",
                         "Give the conversation most of the height, or give it back to the map",
                         VIEW, ("Ctrl+F9",), separator=True), self._tall.toggle),
@@ -247,6 +251,18 @@ class WindowActions(QObject):
                         VIEW, ("F8",)), partial(show_sessions, window)),
         ]  # fmt: skip
         return found
+
+    def _pane_actions(self) -> list[MenuEntry]:
+        return [
+            (ActionSpec(f"show_{name}", title, f"Show or hide the {words}", "&View", (key,),
+                        checkable=True, separator=name == "sessions"),
+             partial(self._session.window.panes.toggle, name))
+            for name, title, words, key in (
+                ("sessions", "S&essions", "list of sessions", "Ctrl+F8"),
+                ("conversation", "Con&versation", "conversation", "Ctrl+F7"),
+                ("inspector", "I&nspector", "inspector", "Ctrl+F6"),
+            )
+        ]  # fmt: skip
 
     def _help(self) -> list[MenuEntry]:
         return [

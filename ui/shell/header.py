@@ -28,6 +28,9 @@ class Header(QWidget):
     profile_chosen = Signal(str)
     help_requested = Signal()
     palette_requested = Signal()
+    profile_shown = Signal(bool)
+    """Whether the box with the profiles is here; where it finds no room, the tab Compaction has
+    it."""
     sessions_requested = Signal()
     """Where the list of sessions is out of sight, it is asked for here."""
 
@@ -44,6 +47,7 @@ class Header(QWidget):
         self.profile.setAccessibleName("Profile: the rules that compaction follows")
         explain(self.profile, "profile")
         self.offer(profiles)
+        self._bound_profile(True)
         self.profile.activated.connect(lambda _row: self.profile_chosen.emit(self.profile_name))
         self.gauge = ContextGauge(self)
         self.gauge.needs_changed.connect(self._make_room)
@@ -68,9 +72,9 @@ class Header(QWidget):
         layout.setSpacing(theme.S12)
         self.title.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
         layout.addWidget(self.sessions)
-        layout.addWidget(self.title, 2)
-        layout.addWidget(self.facts, 3)
-        layout.addWidget(self.search, 3)
+        layout.addWidget(self.title, 3)
+        layout.addWidget(self.facts, 2)
+        layout.addWidget(self.search, 4)
         self.profile_label = QLabel("Profile", self)
         layout.addWidget(self.profile_label)
         layout.addWidget(self.profile)
@@ -88,25 +92,32 @@ class Header(QWidget):
 
     def _make_room(self) -> None:
         """In a narrow window the name and the search come first."""
-        self.search.setMaximumWidth(theme.scaled(420))
+        self.search.setMaximumWidth(theme.scaled(620))
         roomy = self.width() >= theme.scaled(ROOMY)
         self.facts.setVisible(roomy)
         self.profile_label.setVisible(roomy)
-        self.search.set_roomy(roomy)
-        # The profile is on the tab Compaction too, commands and keys are in the menu Help.
+        # The profile goes to the tab Compaction, commands and keys are in the menu Help.
         tight = self.width() < theme.scaled(TIGHT)
+        self.search.set_room(roomy, tight)
         for control in (self.profile, self.commands, self.help):
             control.setVisible(not tight)
+        self._bound_profile(roomy)
+        self.profile_shown.emit(not tight)
         least = self.gauge.minimumSizeHint().width() + theme.scaled(40)
         self.gauge.setMaximumWidth(16_777_215 if roomy else least)
+
+    def _bound_profile(self, roomy: bool) -> None:
+        """The titles are long; the list that opens has all of each."""
+        self.profile.setMinimumWidth(theme.scaled(80))
+        self.profile.setMaximumWidth(theme.scaled(170 if roomy else 130))
 
     def offer(self, profiles: list[tuple[str, str]]) -> None:
         """(name, title) of the profiles that can be chosen."""
         self.profile.blockSignals(True)
         self.profile.clear()
         for name, title in profiles:
-            self.profile.addItem(name, name)
-            self.profile.setItemData(self.profile.count() - 1, title, Qt.ItemDataRole.ToolTipRole)
+            self.profile.addItem(title, name)
+            self.profile.setItemData(self.profile.count() - 1, name, Qt.ItemDataRole.ToolTipRole)
         self.profile.blockSignals(False)
 
     @property

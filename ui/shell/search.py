@@ -6,11 +6,14 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from PySide6.QtCore import (
+    QDateTime,
     QEvent,
+    QLocale,
     QModelIndex,
     QObject,
     QPersistentModelIndex,
-    QPoint,
+    QRectF,
+    QSignalBlocker,
     Qt,
     QTimer,
     Signal,
@@ -26,18 +29,24 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from explorer.session.kinds import Flag
 from ui import theme
+from ui.theme import role_name
 from ui.widgets.figures import count
+from ui.widgets.marked import paint_marked_line
 from ui.widgets.panels import row_in
 from ui.widgets.popup import Popup, PopupTable
 from ui.widgets.table import ROW, Column
 
 DEBOUNCE_MS = 150
+LIST_WIDTH = 640
+"""Of the list of hits, at a text scale of 100 %, where the window has the room."""
+_BLANK = {ord(sign): " " for sign in "\n\r\t\v\f"}
 AnyIndex = QModelIndex | QPersistentModelIndex
 
 
 class SearchResult(NamedTuple):
-    """A hit in one of all sessions."""
+    """A hit, in the session that is shown or in one of all."""
 
     key: int
     """Of the session."""
@@ -45,6 +54,26 @@ class SearchResult(NamedTuple):
     session: str
     """Its title."""
     text: str
+    """The line that matched."""
+    marks: tuple[tuple[int, int], ...] = ()
+    """Where in it the words are: start and end."""
+    kind: int = -1
+    flags: int = 0
+    time_ms: float = 0.0
+
+    @property
+    def line(self) -> str:
+        """The same on one line, with the marks where they are."""
+        return self.text.translate(_BLANK)
+
+    @property
+    def where(self) -> str:
+        """What it is, when it was made, and where it stands."""
+        known = role_name(self.kind, self.flags) if self.kind >= 0 else ""
+        made = QDateTime.fromMSecsSinceEpoch(int(self.time_ms))
+        moment = QLocale().toString(made, "d MMM yyyy, HH:mm") if self.time_ms > 0 else ""
+        parts = (known[:1].upper() + known[1:], moment, self.session, f"#{self.entry}")
+        return " · ".join(part for part in parts if part)
 
 
 class SearchBar(QWidget):
@@ -59,12 +88,15 @@ class SearchBar(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._is_tight = True
         self.box = QLineEdit(self)
         self.box.setPlaceholderText("Search entries, files, tools…")
         self.box.setAccessibleName("Search this session")
         self.box.setClearButtonEnabled(True)
         self.box.installEventFilter(self)
-        self.count = QLabel(self)
+        # Within the field, so that the header stays as it is when something is found.
+        self.count = QLabel(self.box)
+        self.count.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         theme.set_tone(self.count, "dim")
         self.previous = self._button("chevron-up", "Previous hit (Shift+Enter)", -1)
         self.following = self._button("chevron-down", "Next hit (Enter)", 1)
@@ -73,8 +105,14 @@ class SearchBar(QWidget):
         self.everywhere.setCheckable(True)
         self.everywhere.setToolTip("Search all sessions instead of this one")
         self.everywhere.setAccessibleName("Search all sessions")
+        self.errors = QToolButton(self)
+        self.errors.setText("Errors")
+        theme.bind_icon(self.errors, "error", "dim")
+        self.errors.setCheckable(True)
+        self.errors.setToolTip("Only what failed: without words all of this session")
+        self.errors.setAccessibleName("Search only errors")
         layout = row_in(self, theme.S4)
-        for widget in (self.box, self.count, self.previous, self.following, self.everywhere):
+        for widget in (self.box, self.previous, self.following, self.errors, self.everywhere):
             layout.addWidget(widget)
         layout.setStretch(0, 1)
         self.results = ResultPopup(self)
@@ -85,14 +123,27 @@ class SearchBar(QWidget):
         self._timer.timeout.connect(self._emit)
         self.box.textChanged.connect(lambda _text: self._timer.start())
         self.everywhere.toggled.connect(lambda _on: self._emit())
+        self.errors.toggled.connect(lambda _on: self._emit())
         # Who chooses where to search goes on with what to search.
+        self.errors.clicked.connect(lambda: self.box.setFocus())
         self.everywhere.clicked.connect(lambda: self.box.setFocus())
+        # Without it the window would begin wider than a small screen with large text.
+        self.errors.hide()
         self.show_position(0, 0)
 
-    def set_roomy(self, roomy: bool) -> None:
-        """Show all labels in full, or as short as possible."""
+    def set_room(self, roomy: bool, tight: bool) -> None:
+        """Show all labels in full, or as short as possible; in a ``tight`` header only what a
+        search needs now."""
+        self._is_tight = tight
+        self.errors.setVisible(not tight or self.only_errors)
+        self._show_steps()
         self.everywhere.setText("All sessions" if roomy else "All")
-        self.box.setMinimumWidth(theme.scaled(130))
+        self.errors.setToolButtonStyle(
+            Qt.ToolButtonStyle.ToolButtonTextOnly
+            if roomy
+            else Qt.ToolButtonStyle.ToolButtonIconOnly
+        )
+        self.box.setMinimumWidth(theme.scaled(260 if roomy else 130))
 
     def _button(self, icon: str, tip: str, step: int) -> QToolButton:
         button = QToolButton(self)
@@ -111,16 +162,49 @@ class SearchBar(QWidget):
         self._timer.stop()
         self.query_changed.emit(self.box.text().strip(), self.everywhere.isChecked())
 
+    def end(self) -> None:
+        """The session that was searched is gone: nothing is looked for any more."""
+        with QSignalBlocker(self.box), QSignalBlocker(self.errors):
+            self.box.clear()
+            self.errors.setChecked(False)
+        self._timer.stop()
+
+    @property
+    def only_errors(self) -> bool:
+        """Whether only what failed is looked for."""
+        return self.errors.isChecked()
+
     def show_position(self, current: int, total: int) -> None:
         """``current`` counts from 1, 0 is none of them; no hits and no query show nothing."""
-        searching = bool(self.box.text().strip()) and not self.everywhere.isChecked()
+        looks = bool(self.box.text().strip()) or self.only_errors
+        searching = looks and not self.everywhere.isChecked()
         found = f"{current:,} / {total:,}" if current else count(total, "hit")
         self.count.setText(found if total else "no hit" if searching else "")
         for button in (self.previous, self.following):
             button.setEnabled(total > 0)
-            button.setVisible(searching)
+        self._show_steps()
+        self._place_count()
+        if self.results.isVisible() and not self.everywhere.isChecked() and current:
+            self.results.mark(current - 1)
+
+    def _show_steps(self) -> None:
+        looks = bool(self.box.text().strip()) or self.only_errors
+        shown = not self._is_tight or (looks and not self.everywhere.isChecked())
+        for button in (self.previous, self.following):
+            button.setVisible(shown)
+
+    def _place_count(self) -> None:
+        """Before the button that clears the field."""
+        self.count.adjustSize()
+        clear = theme.scaled(26) if self.box.text() else theme.S8
+        wide = self.count.width() if self.count.text() else 0
+        left = self.box.width() - clear - wide
+        self.count.move(left, (self.box.height() - self.count.height()) // 2)
+        self.box.setTextMargins(0, 0, wide + theme.S4 if wide else 0, 0)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Resize and watched is self.box:
+            self._place_count()
         if event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
             key = Qt.Key(event.key())
             if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
@@ -138,17 +222,21 @@ class SearchBar(QWidget):
     def _enter(self, backwards: bool) -> None:
         if self._timer.isActive():
             self._emit()
-        elif self.results.isVisible():
+        elif self.results.isVisible() and self.everywhere.isChecked():
             self.results.choose_current()
         else:
             self.step_requested.emit(-1 if backwards else 1)
 
-    def show_results(self, rows: Sequence[SearchResult]) -> None:
-        """Hits of all sessions, under the box."""
-        self.results.show_rows(rows, "" if rows else "Nothing found in any session.")
-        left = self.box.mapTo(self.window(), QPoint(0, 0)).x()
-        room = self.window().width() - left - theme.S16
-        self.results.open_at(self.box, min(room, max(theme.scaled(480), self.box.width())))
+    def show_results(self, rows: Sequence[SearchResult], current: int = 0) -> None:
+        """The hits, under the box; ``current``: the one that is marked."""
+        marked = rows[current] if 0 <= current < len(rows) else None
+        nothing = "Nothing found in any session." if self.everywhere.isChecked() else ""
+        self.results.show_rows(rows, "" if rows else nothing, marked)
+        if not rows and not nothing:
+            self.results.hide()
+            return
+        room = self.window().width() - 2 * theme.S16
+        self.results.open_at(self.box, min(room, max(theme.scaled(LIST_WIDTH), self.box.width())))
 
     def hide_results(self) -> None:
         self.results.hide()
@@ -163,10 +251,10 @@ class ResultTable(PopupTable):
 
     def __init__(self, parent: QWidget) -> None:
         columns: list[Column[SearchResult]] = [
-            Column("", lambda row: " ".join(row.text.split()), stretch=True,
-                   spoken=lambda row: f"{row.text}, in {row.session}, {row.entry}"),
+            Column("", lambda row: row.line, stretch=True,
+                   spoken=lambda row: f"{row.line}, {row.where}"),
         ]  # fmt: skip
-        super().__init__(columns, "Hits in all sessions", parent)
+        super().__init__(columns, "Hits", parent)
         self.setItemDelegate(ResultDelegate(self))
 
     def row_height(self) -> int:
@@ -174,10 +262,16 @@ class ResultTable(PopupTable):
 
 
 class ResultPopup(Popup):
-    """Hits of all sessions, under the box."""
+    """Hits, under the box."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(ResultTable(parent), parent)
+
+    def mark(self, at: int) -> None:
+        """Make another hit the marked one."""
+        index = self.table.rows.index(at, 0)
+        self.table.setCurrentIndex(index)
+        self.table.scrollTo(index)
 
     def choose_current(self) -> None:
         """Choose the marked hit, if there is one."""
@@ -195,22 +289,19 @@ class ResultDelegate(QStyledItemDelegate):
     """What was found over where it was found."""
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: AnyIndex) -> None:
-        colors = theme.theme()
+        colors, row = theme.theme(), index.data(ROW)
+        chosen = bool(option.state & QStyle.StateFlag.State_Selected)
         painter.save()
-        if option.state & QStyle.StateFlag.State_Selected:
+        if chosen:
             painter.fillRect(option.rect, colors.sel)
-        inner = option.rect.adjusted(theme.S8, theme.S4, -theme.S8, -theme.S4)
-        half = inner.height() // 2
-        row: SearchResult = index.data(ROW)
-        where = f"{row.session} · #{row.entry}"
-        for font, ink, line, place in (
-            (option.font, colors.ink, str(index.data()), inner.adjusted(0, 0, 0, -half)),
-            (theme.small_font(), colors.dim, where, inner.adjusted(0, half, 0, 0)),
-        ):
-            painter.setFont(font)
-            painter.setPen(ink)
-            text = painter.fontMetrics().elidedText(
-                line, Qt.TextElideMode.ElideRight, inner.width()
-            )
-            painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, text)
+        inner = QRectF(option.rect).adjusted(theme.S8, theme.S4, -theme.S8, -theme.S4)
+        half = inner.height() / 2
+        painter.setFont(option.font)
+        paint_marked_line(painter, inner.adjusted(0, 0, 0, -half), row.line, row.marks, chosen)
+        painter.setFont(theme.small_font())
+        painter.setPen(colors.lost if row.flags & Flag.ERROR else colors.dim)
+        where = painter.fontMetrics().elidedText(
+            row.where, Qt.TextElideMode.ElideRight, int(inner.width())
+        )
+        painter.drawText(inner.adjusted(0, half, 0, 0), int(Qt.AlignmentFlag.AlignVCenter), where)
         painter.restore()

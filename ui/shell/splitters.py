@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QApplication, QSplitter, QWidget
 
@@ -87,6 +90,94 @@ class NarrowLayout(QObject):
         return super().eventFilter(watched, event)
 
 
+LEAST_MAP = (420, 320)
+"""Pixels that the map has at least, at a text scale of 100 %, in a window of ``FROM`` or more."""
+FROM = (1000, 690)
+
+
+class Pane(NamedTuple):
+    """A pane that can be hidden: where it stands in its splitter, and its first size in pixels at
+    a text scale of 100 %."""
+
+    splitter: QSplitter
+    at: int
+    size: int
+
+    @property
+    def widget(self) -> QWidget:
+        found = self.splitter.widget(self.at)
+        assert found is not None
+        return found
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether it has any room; what a narrow window hides counts as shown."""
+        return self.widget.isHidden() or self.splitter.sizes()[self.at] > 0
+
+
+class HidablePanes(QObject):
+    """Hides and shows panes, by a command or because their line was dragged to the edge, and keeps
+    room for the map.
+
+    A hidden pane has no room and cannot take the keyboard; the line at the edge brings it back.
+    """
+
+    changed = Signal()
+
+    def __init__(self, window: QWidget, middle: QWidget, panes: Mapping[str, Pane]) -> None:
+        super().__init__(window)
+        self._window, self._middle, self._panes = window, middle, panes
+        self._before: dict[str, int] = {}
+        for pane in panes.values():
+            pane.splitter.setCollapsible(pane.at, True)
+            pane.splitter.splitterMoved.connect(self._moved)
+        window.installEventFilter(self)
+        on_theme_changed(self._keep_room)
+        self._keep_room()
+        # Splitters have their sizes only when they are laid out.
+        QTimer.singleShot(0, self, self._moved)
+
+    def is_shown(self, name: str) -> bool:
+        return self._panes[name].is_shown
+
+    def toggle(self, name: str) -> None:
+        """Hide a pane, or show it with the size that it had."""
+        self._set(name, not self._panes[name].is_shown)
+
+    def show(self, name: str) -> None:
+        """Show a pane if it is hidden."""
+        if not self._panes[name].is_shown:
+            self._set(name, True)
+
+    def _set(self, name: str, shown: bool) -> None:
+        pane = self._panes[name]
+        sizes = pane.splitter.sizes()
+        whole, at = sum(sizes), pane.at
+        if not shown:
+            self._before[name] = sizes[at]
+        size = (self._before.get(name) or scaled(pane.size)) if shown else 0
+        size = min(size, whole * 3 // 4)
+        pane.splitter.setSizes([size if one == at else whole - size for one in range(2)])
+        self._moved()
+
+    def _moved(self) -> None:
+        for pane in self._panes.values():
+            pane.widget.setEnabled(pane.is_shown)
+        self.changed.emit()
+
+    def _keep_room(self) -> None:
+        wide = self._window.width() >= scaled(FROM[0])
+        high = self._window.height() >= scaled(FROM[1])
+        self._middle.setMinimumSize(
+            scaled(LEAST_MAP[0]) if wide else 0, scaled(LEAST_MAP[1]) if high else 0
+        )
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if watched is self._window and event.type() == QEvent.Type.Resize:
+            self._keep_room()
+        return super().eventFilter(watched, event)
+
+
 SHARE = 0.7
 """Of the height, for the conversation and the message box when they are tall."""
 
@@ -108,6 +199,8 @@ class TallConversation:
         """Make it tall, or as low as it was before."""
         sizes = self._splitter.sizes()
         whole = sum(sizes)
+        if not min(sizes):
+            return
         if self.is_tall:
             before = self._before or [1, 0]
             low = whole * before[1] // max(1, sum(before))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtGui import QTextCharFormat, QTextCursor
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QPainter, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QWidget
 
 from explorer.session.text_difference import (
@@ -37,6 +38,25 @@ def marked(view: QPlainTextEdit | QTextEdit) -> list[str]:
     """The stretches that are marked, their lines divided by line feeds."""
     found = view.extraSelections()
     return [one.cursor.selectedText().replace("\u2029", "\n") for one in found]
+
+
+def paint_marked_line(
+    painter: QPainter, rect: QRectF, line: str, marks: Sequence[tuple[int, int]], chosen: bool
+) -> None:
+    """A line in the painter's font, elided, with its stretches ``marks`` (start and end) marked.
+    ``chosen``: it stands on the ground of the chosen row."""
+    now, metrics = theme(), painter.fontMetrics()
+    shown = metrics.elidedText(line, Qt.TextElideMode.ElideRight, int(rect.width()))
+    top = rect.center().y() - metrics.height() / 2
+    for start, end in marks:
+        left = metrics.horizontalAdvance(shown[:start])
+        wide = metrics.horizontalAdvance(shown[:end]) - left
+        if wide > 0:
+            place = QRectF(rect.left() + left, top, wide, metrics.height())
+            painter.fillRect(place, now.card if chosen else now.sel)
+            painter.fillRect(QRectF(place.left(), place.bottom(), wide, 1), now.accent)
+    painter.setPen(now.ink)
+    painter.drawText(rect, int(Qt.AlignmentFlag.AlignVCenter), shown)
 
 
 class MarkedText(QTextEdit):

@@ -421,3 +421,33 @@ def test_rows_grow_with_the_text(app: QApplication, show: Show, branchy: Branchy
     finally:
         theme.set_text_scale(1.0)
         theme.set_theme("light", app)
+
+
+def test_folding_keeps_the_selection_in_sight(show: Show, branchy: Branchy) -> None:
+    """What stands for a folded entry is selected in its place, and says how much it hides."""
+    pane = show(branchy.document)
+    pane.select(3)
+    QTest.mouseClick(pane.bar.fold, Qt.MouseButton.LeftButton)
+    assert pane.selected == branchy.compaction in pane.view.visible_rows()
+    assert pane.model.texts.short(branchy.compaction).endswith("20 folded")
+
+
+def test_a_branch_summary_is_named_by_its_topic_and_size(show: Show, branchy: Branchy) -> None:
+    pane = show(branchy.document)
+    number = len(branchy.abandoned)
+    words = f"Branch summary ({number} entries): The fake clock, given up"
+    assert pane.model.texts.line(branchy.summary) == words
+
+
+def test_a_branch_summary_without_words_is_named_by_its_first_message(show: Show) -> None:
+    talk = Talk()
+    talk.turns(2)
+    fork = talk.last
+    first = len(talk.document.tree)
+    talk.turns(1)
+    left_at, talk.last = talk.last, fork
+    summary = talk.entry("branch_summary", fromId=left_at, summary="## Goal\n- (none)")
+    pane = show(talk.document)
+    asked = talk.document.payloads.previews([first])[0]
+    number = summary - first
+    assert pane.model.texts.line(summary) == f"Branch summary ({number} entries): {asked}"

@@ -62,6 +62,7 @@ def test_hits_of_all_sessions_are_chosen_by_keys_and_by_click(bar: SearchBar) ->
     chosen: list[tuple[int, int]] = []
     bar.hit_chosen.connect(lambda key, entry: chosen.append((key, entry)))
     rows = [SearchResult(7, at, "A session", f"line {at}\nof text") for at in range(20)]
+    QTest.mouseClick(bar.everywhere, Qt.MouseButton.LeftButton)
     bar.show_results(rows)
     settle()
     window = bar.window().rect()

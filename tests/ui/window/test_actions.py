@@ -9,6 +9,7 @@ from ui.shell.command_palette import CommandPalette, ShortcutsPage, key_sections
 from ui.widgets.dialogs import help_html
 
 WITHOUT_A_SESSION = {
+    *("show_sessions", "show_conversation", "show_inspector"),
     "all_sessions", "less_motion",
     "new", "import", "find", "sample", "tour", "watch_run", "quit", "glossary",
     "theme_system", "theme_light", "theme_dark",

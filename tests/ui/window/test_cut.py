@@ -7,7 +7,7 @@ from PySide6.QtTest import QTest
 
 from explorer.compaction.partition import Verdict
 from tests.ui.window.house import House
-from tests.ui.window.running import RunningWindow, sample_path
+from tests.ui.window.running import RunningWindow, on_screen, sample_path
 from tests.ui.window.steps import prepared
 from ui.widgets.figures import short
 
@@ -116,3 +116,29 @@ async def test_a_hand_made_cut_is_what_is_committed(house: House) -> None:
     live.press_button("Commit", panel)
     await live.until(lambda: live.document.context().compaction == live.document.leaf, "it")
     assert live.document.tree.columns.compactions[live.document.leaf].first_kept_id == first_kept
+
+
+async def test_opening_the_tab_brings_the_cut_and_the_instructions_into_sight(
+    house: House,
+) -> None:
+    live = await house.start(sample_path(), size=(1440, 900))
+    await live.until(lambda: live.window.compaction.partition, "the preview")
+    live.keys("Ctrl+1")
+    view, shown = live.window.map.view, live.partition
+    cut = shown.path[shown.cut]
+    assert cut not in view.visible_rows()
+    live.keys("Ctrl+3")
+    assert cut in view.visible_rows()
+    setup = live.window.compaction.setup
+    await live.settle(8)
+    box = setup.instructions
+    assert box.visibleRegion().boundingRect().size() == box.size()
+    assert on_screen(box).bottom() < on_screen(setup.summarize).top()
+    boxes = [box for box in (live.window.header.profile, setup.profile) if box.isVisible()]
+    assert len(boxes) == 1
+    high = setup.legend.height()
+    setup.keep.track.setFocus()
+    for key in ("Home", "End"):
+        live.keys(key)
+        await live.settle(4)
+        assert setup.legend.height() == high

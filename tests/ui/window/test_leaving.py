@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QMenu
+from PySide6.QtWidgets import QMenu, QMessageBox
 
 from tests.models.server import Answer, ChatServer, Stall
 from tests.models.summaries import GOOD
+from tests.services.changed_session import ASKED, HERE, LEFT, changed_session
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path
 from tests.ui.window.steps import ask_to_leave, choose
+from ui.branching.changed_files import DifferencesDialog
 from ui.map.navigation import NO_SUMMARY, SUMMARIZE, WITH_INSTRUCTIONS, LeavingDialog
 
 TARGET = 252
@@ -207,3 +210,40 @@ def _direct() -> object:
     from PySide6.QtCore import Qt
 
     return Qt.FindChildOption.FindDirectChildrenOnly
+
+
+async def test_files_that_the_branch_changed_are_named_and_restored(
+    house: House, tmp_path: Path
+) -> None:
+    live = await house.start(changed_session(tmp_path / "work", in_git=True))
+    calc = tmp_path / "work" / "calc.py"
+    dialog = await ask_to_leave(live, ASKED)
+    await live.until(dialog.files.isVisible, "the line about files")
+    words = "changed stays changed: calc.py"
+    assert dialog.files.words.text() == f"1 file that this branch {words}"
+    live.press_button("What it changed", dialog)
+    shown = await live.dialog(DifferencesDialog)
+    assert "+ a + b" in live.words(shown)
+    live.keys("Esc")
+    await live.until(lambda: not shown.isVisible(), "the end of the differences")
+    live.press_button("Go there", dialog)
+    await gone(live, dialog)
+    assert calc.read_text(encoding="utf-8") == HERE
+    strip = live.session.navigation.files.strip
+    await live.until(strip.isVisible, "the line in the conversation")
+    assert strip.words.text() == f"1 file that the branch you left {words}"
+    live.press_button("Restore…", strip)
+    question = await live.dialog(QMessageBox)
+    live.press_button("Restore", question)
+    await live.until(lambda: calc.read_text(encoding="utf-8") == LEFT, "the file as committed")
+    await live.until(lambda: not strip.isVisible(), "the end of the line")
+    assert "Restored as committed last: calc.py" in live.notice
+
+
+async def test_nothing_is_said_of_files_that_are_not_here(house: House) -> None:
+    live = await house.start(sample_path())
+    dialog = await ask_to_leave(live, TARGET)
+    live.keys("Return")
+    await gone(live, dialog)
+    await live.idle()
+    assert not live.session.navigation.files.strip.isVisible()

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QKeySequence
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QWidget
 
 from tests.ui.window.house import House
@@ -165,3 +167,42 @@ async def test_tab_leads_around_and_every_stop_has_a_name(house: House) -> None:
             assert stops < 80, f"Tab does not come back; it is at {here}"
         assert not nameless, tab
         assert stops > 10
+
+
+async def test_panes_are_hidden_and_shown_and_the_map_has_its_room(house: House) -> None:
+    """By keys, by dragging their line to the edge, and by what needs them."""
+    live = await house.start(sample_path(), size=(1024, 700))
+    window = live.window
+    await live.settle(8)
+    room = window.map.size()
+    assert (room.width(), room.height()) >= (420, 320) and room.height() >= 320
+    for keys, pane in (
+        ("Ctrl+F8", window.library), ("Ctrl+F7", window.agent), ("Ctrl+F6", window.inspector),
+    ):  # fmt: skip
+        before = pane.size()
+        live.keys(keys)
+        await live.settle(4)
+        assert pane.visibleRegion().isEmpty() and not pane.isEnabled(), keys
+        live.keys(keys)
+        await live.settle(4)
+        assert pane.size() == before and pane.isEnabled(), keys
+    handle = window.whole.handle(1)
+    start = handle.rect().center()
+    edge = start + QPoint(window.inspector.width() - 4, 0)
+    QTest.mousePress(handle, Qt.MouseButton.LeftButton, pos=start)
+    QTest.mouseMove(handle, edge)
+    QTest.mouseRelease(handle, Qt.MouseButton.LeftButton, pos=edge)
+    await live.settle(4)
+    assert not window.panes.is_shown("inspector")
+    live.keys("Ctrl+2")
+    await live.settle(4)
+    assert window.panes.is_shown("inspector") and window.inspector.width() > 200
+    live.keys("Ctrl+F7", "F7")
+    await live.settle(4)
+    assert window.agent.composer.hasFocus() and not window.agent.visibleRegion().isEmpty()
+
+
+async def test_a_wide_window_gives_the_inspector_its_share(house: House) -> None:
+    live = await house.start(sample_path(), size=(1920, 1080))
+    await live.settle(8)
+    assert 560 <= live.window.inspector.width() <= 720

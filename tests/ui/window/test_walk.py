@@ -10,6 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog
 
 from explorer.session.entries import UserMessage, text_content
+from explorer.session.kinds import Flag
 from tests.generated import write_session
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path
@@ -39,9 +40,7 @@ def other_key(live: RunningWindow) -> int:
     return next(row.key for row in bench.sessions() if row.key != live.document.key)
 
 
-async def test_a_session_that_is_opened_shows_its_leaf_not_a_hit_of_the_last_search(
-    house: House, tmp_path: Path
-) -> None:
+async def test_a_search_ends_with_its_session(house: House, tmp_path: Path) -> None:
     live = await two_sessions(house, tmp_path)
     live.keys("/")
     live.type("the")
@@ -49,11 +48,42 @@ async def test_a_session_that_is_opened_shows_its_leaf_not_a_hit_of_the_last_sea
     first = live.document
     live.session.sessions.open(other_key(live))
     await live.until(lambda: live.document is not first, "the other session")
-    await live.until(lambda: "hit" in live.window.header.search.count.text(), "its hits")
     await live.idle()
     assert live.window.map.selected == live.document.leaf
-    live.keys("F3")
-    assert live.window.map.selected in live.window.map.model.hits
+    search = live.window.header.search
+    assert (search.box.text(), search.count.text()) == ("", "")
+    assert not live.window.map.model.hits and not search.results.isVisible()
+
+
+async def test_hits_of_the_session_are_listed_and_errors_found_without_words(
+    house: House,
+) -> None:
+    live = await house.start(sample_path())
+    search = live.window.header.search
+    before = search.geometry()
+    live.keys("/")
+    live.type("retry")
+    await live.until(search.results.isVisible, "the list of hits")
+    assert search.geometry() == before, "the counter does not move the header"
+    rows = search.results.table.rows.rows
+    assert search.results.table.current.entry == live.window.map.selected
+    line = rows[0].line
+    assert {line[start:end].lower() for start, end in rows[0].marks} == {"retry"}
+    assert " 2026, " in rows[0].where and rows[0].where.endswith(f"#{rows[0].entry}")
+    live.keys("Return")
+    assert search.results.table.current.entry == live.window.map.selected
+    place = search.results.table.rows.index(0, 0)
+    search.results.table.scrollTo(place)
+    table = search.results.table
+    live.click(table.viewport(), table.visualRect(place).center())
+    assert live.window.map.selected == rows[0].entry
+    assert not search.results.isVisible()
+    live.keys("/", "Delete")
+    live.click(search.errors)
+    await live.until(search.results.isVisible, "the errors")
+    columns = live.document.tree.columns
+    found = [one.entry for one in search.results.table.rows.rows]
+    assert found == [at for at in range(len(columns.flags)) if columns.flags[at] & Flag.ERROR]
 
 
 async def test_the_hits_of_all_sessions_go_away_with_whoever_goes_elsewhere(
@@ -275,8 +305,8 @@ async def test_everything_grows_with_the_text(house: House) -> None:
         await live.idle()
     assert window.header.title.font().pointSizeF() == 2 * small
     assert number.data(Qt.ItemDataRole.FontRole).pointSizeF() == 2 * small_number
-    box, count = window.header.search.box, window.header.search.count
-    assert box.geometry().right() < count.geometry().left()
+    count = window.header.search.count
+    assert window.header.search.box.rect().contains(count.geometry())
     composer = window.agent.composer
     assert composer.height() > composer.fontMetrics().lineSpacing() + 8
     assert not composer.verticalScrollBar().isVisible()

@@ -1,0 +1,164 @@
+"""The files that a branch changed and that are still changed on this computer.
+
+Going to another place of the tree moves the conversation; what the agent wrote to the disk stays.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from explorer.services.git_files import known_files
+from explorer.services.open_session import OpenedSession
+from explorer.session.columns import OP_KINDS
+from explorer.session.entries import AssistantMessage, Entry, ToolCallBlock
+from explorer.session.text import legible
+from explorer.session.text_difference import DifferenceLine, changed_lines
+from explorer.session.tool_actions import ActionKind, ToolAction, joined, tool_actions
+
+MOST_FILES = 200
+"""Files of a branch that are looked at, the last ones."""
+MOST_BYTES = 4_000_000
+"""Size of a file above which it is not read to see whether a change is still there."""
+_READ, _DELETE = OP_KINDS.index("read"), OP_KINDS.index("delete")
+_CHANGES = (ActionKind.EDIT, ActionKind.WRITE, ActionKind.DELETE)
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedFile:
+    """A file that a branch changed and that stands so on the disk."""
+
+    path: str
+    """As the calls name it."""
+    place: Path
+    folder: Path
+    """The session's folder, on this computer."""
+    entries: tuple[int, ...]
+    """The replies whose calls changed it, in order."""
+    is_gone: bool = False
+    """The branch deleted it."""
+    in_git: bool = False
+    """The last commit has it, and it differs from it now."""
+
+    @property
+    def name(self) -> str:
+        """Its path below the folder, else all of it, to be shown."""
+        if self.place.is_relative_to(self.folder):
+            return legible(self.place.relative_to(self.folder).as_posix())
+        return legible(str(self.place))
+
+
+def changed_files(
+    session: OpenedSession, left_behind: Sequence[int], workspace: str = ""
+) -> tuple[ChangedFile, ...]:
+    """Files that calls of these entries changed and that still stand so, sorted by their names.
+
+    Blocks: looks at the disk and asks git. ``workspace``: the folder that the agent works in here;
+    what came from elsewhere was changed in the folder that the session names. Nothing where that
+    folder is not on this computer; calls that failed or were never answered changed nothing.
+    """
+    ops = session.tree.columns.ops
+    touched = list(_touched(session, left_behind, workspace).items())[-MOST_FILES:]
+    found = []
+    for (folder, spelled), rows in touched:
+        entries = tuple(dict.fromkeys(ops.entry[row] for row in rows))
+        gone = ops.kind[rows[-1]] == _DELETE
+        path = ops.paths[ops.path[rows[-1]]]
+        found.append(ChangedFile(path, Path(folder, spelled), Path(folder), entries, gone))
+    known: dict[Path, bool] = {}
+    for place in {one.folder for one in found}:
+        # A link could lead out of the folder: such a file is not git's to put back.
+        inside = [one.place for one in found if one.folder == place and _is_inside(one)]
+        known |= known_files(place, inside)
+    standing = [
+        replace(one, in_git=known.get(one.place, False))
+        for one in found
+        if _stands(session, one, known.get(one.place) is False)
+    ]
+    return tuple(sorted(standing, key=lambda one: one.name))
+
+
+def _touched(
+    session: OpenedSession, left_behind: Sequence[int], workspace: str
+) -> dict[tuple[str, str], list[int]]:
+    """The rows of changes by folder and path, in the order of the last change."""
+    ops, made_here = session.tree.columns.ops, session.made_here
+    recorded = session.header.cwd
+    there: dict[str, bool] = {}
+    found: dict[tuple[str, str], list[int]] = {}
+    for entry in left_behind:
+        first = bisect_left(ops.entry, entry)
+        for row in range(first, bisect_left(ops.entry, entry + 1, first)):
+            if ops.kind[row] == _READ or ops.failed[row] or ops.result[row] < 0:
+                continue
+            folder = (workspace or recorded) if made_here(entry) else recorded
+            if folder not in there:
+                there[folder] = Path(folder).is_absolute() and Path(folder).is_dir()
+            if there[folder]:
+                at = folder, joined(folder, ops.paths[ops.path[row]])
+                found[at] = [*found.pop(at, ()), row]
+    return found
+
+
+def _stands(session: OpenedSession, one: ChangedFile, as_committed: bool) -> bool:
+    """Whether the last change is still there, as far as that can be seen. ``as_committed``: the
+    file is as the last commit has it."""
+    try:
+        if one.is_gone:
+            return not one.place.exists()
+        if not one.place.is_file():
+            return False
+        if one.place.stat().st_size > MOST_BYTES:
+            return True
+        now = one.place.read_text(encoding="utf-8", errors="replace")
+    except (OSError, ValueError):
+        return False
+    actions = list(_actions(session.stored.entry(one.entries[-1]), one.path))
+    return not actions or not _is_undone(actions[-1], now, as_committed)
+
+
+def _is_undone(last: ToolAction, now: str, as_committed: bool) -> bool:
+    added, removed = (text.replace("\r\n", "\n") for text in (last.added, last.removed))
+    if added and added in now:
+        return False
+    # A file whose last change is not in it may have been changed further, by whomever.
+    return as_committed or (bool(removed) and removed in now)
+
+
+def _is_inside(one: ChangedFile) -> bool:
+    try:
+        real = one.place.parent.resolve()
+        return real.is_relative_to(one.folder.resolve()) and not one.place.is_symlink()
+    except OSError:
+        return False
+
+
+# what was recorded -------------------------------------------------------------------------------
+
+
+def recorded_change(session: OpenedSession, one: ChangedFile) -> tuple[DifferenceLine, ...]:
+    """The changes of a file as the calls state them, one after the other; a file written as a whole
+    shows what was written. Blocks: reads the entries."""
+    lines: list[DifferenceLine] = []
+    for entry in one.entries:
+        for action in _actions(session.payloads.entry(entry), one.path):
+            if lines:
+                lines.append(DifferenceLine("@", "…"))
+            if action.kind is ActionKind.DELETE:
+                lines.append(DifferenceLine("@", "The file was deleted."))
+            else:
+                lines += changed_lines(action.removed, action.added)
+    return tuple(lines)
+
+
+def _actions(entry: Entry, path: str) -> Iterator[ToolAction]:
+    """The changes of one file by the calls of a reply."""
+    wanted = joined("", path)
+    blocks = entry.body.content if isinstance(entry.body, AssistantMessage) else ()
+    for block in blocks:
+        if isinstance(block, ToolCallBlock):
+            for action in tool_actions(block.name, block.arguments):
+                if action.kind in _CHANGES and action.path == wanted:
+                    yield action
