@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # these come after the first paint
     from ui.copilot import PromptPage
     from ui.inspector.context import ContextPane
     from ui.inspector.entry import EntryPane
+    from ui.lessons.pane import LessonsPane
     from ui.library.pane import LibraryPane
     from ui.map.pane import MapPane
     from ui.shell.header import Header
@@ -53,7 +54,9 @@ class MainWindow(QMainWindow):
 
     header: Header
     notices: NoticeStrip
+    side: QStackedWidget
     library: LibraryPane
+    lessons: LessonsPane
     map: MapPane
     welcome: EmptyState
     middle: QStackedWidget

@@ -23,6 +23,7 @@ from ui.conversation.pane import AgentPane
 from ui.copilot import PromptPage
 from ui.inspector.context import ContextPane
 from ui.inspector.entry import EntryPane
+from ui.lessons.pane import LessonsPane
 from ui.library.pane import LibraryPane
 from ui.main_window import TABS, MainWindow
 from ui.map.pane import MapPane
@@ -74,7 +75,13 @@ def _splitter(parent: QWidget, way: Qt.Orientation) -> QSplitter:
 
 
 def _library(window: MainWindow) -> None:
-    window.library = LibraryPane(window.upper)
+    window.side = QStackedWidget(window.upper)
+    window.library = LibraryPane(window.side)
+    window.lessons = LessonsPane(window.side)
+    for pane in (window.library, window.lessons):
+        window.side.addWidget(pane)
+    window.side.currentChanged.connect(lambda at: _only_current_counts(window.side, at))
+    _only_current_counts(window.side, window.side.currentIndex())
     window.middle = QStackedWidget(window.upper)
     window.welcome = EmptyState(
         "session",
@@ -165,7 +172,7 @@ def _lay_out(window: MainWindow) -> None:
     window.restore()
     window.room = room = NarrowLayout(
         window,
-        window.library,
+        window.side,
         window.inspector,
         lambda: window.middle.currentWidget() is not window.welcome,
     )

@@ -405,6 +405,11 @@ class CompactionPanel(QWidget):
             self._tell(notice)
 
     @property
+    def at(self) -> int | None:
+        """The entry at which it is previewed; None for the leaf."""
+        return self._at
+
+    @property
     def cut(self) -> int | None:
         """The position on the path of a cut that was chosen by hand."""
         return self._cut.position

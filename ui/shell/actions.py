@@ -18,6 +18,7 @@ from ui.audit.compare import actions as summaries
 from ui.branching import actions as branching
 from ui.compaction import actions as compaction
 from ui.conversation import actions as agent
+from ui.lessons import actions as lessons
 from ui.library import resume
 from ui.main_window import TABS
 from ui.map import actions as session_map
@@ -120,6 +121,7 @@ class WindowActions(QObject):
         branching.follow(self._session, registry)
         workshop.follow(self._session, registry)
         summaries.follow(self._session, registry)
+        lessons.follow(self._session, registry)
         registry["less_motion"].setChecked(self._state.preferences.less_motion)
         scale = self._state.preferences.scale
         registry.enable(("larger",), scale < SCALES[-1])
@@ -153,6 +155,7 @@ class WindowActions(QObject):
             *agent.agent_actions(session),
             *branching.agent_actions(session),
             *self._view(),
+            *lessons.lesson_actions(session),
             *self._help(),
         ]
 

@@ -46,6 +46,7 @@ class NarrowLayout(QObject):
         self._window, self._library, self._inspector = window, library, inspector
         self._has_session = has_session
         self._asked = False
+        self._kept = False
         self.is_narrow = False
         window.installEventFilter(self)
         app = QApplication.instance()
@@ -60,6 +61,11 @@ class NarrowLayout(QObject):
         self._asked = True
         self.refresh()
 
+    def keep_side(self, keep: bool) -> None:
+        """Leave what stands in the place of the sessions in sight, however narrow it gets."""
+        self._kept = keep
+        self.refresh()
+
     def hide_library(self) -> None:
         """Give the room back, where it is scarce."""
         if self._asked:
@@ -69,7 +75,7 @@ class NarrowLayout(QObject):
     def refresh(self) -> None:
         """Look at the window's width, the size of the text and what is open."""
         self.is_narrow = self._window.width() < scaled(NARROW)
-        sessions = not self.is_narrow or self._asked or not self._has_session()
+        sessions = not self.is_narrow or self._asked or self._kept or not self._has_session()
         self._library.setVisible(sessions)
         self._inspector.setVisible(not (self.is_narrow and sessions))
         self.changed.emit()

@@ -1,0 +1,64 @@
+"""One place of a session under one set of rules: all that an answer may look at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from explorer.compaction.partition import Partition
+from explorer.compaction.preparation import Preparation
+from explorer.compaction.profile import Profile, Settings
+from explorer.compaction.profile.rules import Pruning
+from explorer.services.document import Document
+from explorer.session.context import PathContext, context_at
+from explorer.session.tree import SessionTree
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where in a session a lesson runs, and under which rules."""
+
+    at: int
+    """The entry at which a compaction is previewed."""
+    profile: Profile
+    settings: Settings
+    sentence: str
+    """Where that is, for the person."""
+    target: int = -1
+    """Where the branch that ends at ``at`` is left for; -1 where no branch is left."""
+    instruction: int = -1
+    """An entry with a standing instruction that would be summarized, or -1."""
+    pruning: Pruning | None = None
+    """The rules that old tool results are pruned by, where the lesson is about that."""
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What the engine makes of a place. Nothing in it is changed."""
+
+    document: Document = field(repr=False)
+    place: Place
+    shown: Partition = field(repr=False)
+    context: PathContext = field(repr=False)
+
+    @property
+    def tree(self) -> SessionTree:
+        """The session's tree."""
+        return self.document.tree
+
+    @property
+    def made(self) -> Preparation:
+        """The compaction that can be done here. Raises NoAnswer where none can."""
+        prepared = self.shown.preparation
+        if isinstance(prepared, Preparation):
+            return prepared
+        raise NoAnswer(prepared.reason)
+
+
+class NoAnswer(Exception):
+    """The engine has no answer to this here; the message says why."""
+
+
+def situation_at(document: Document, place: Place, cut: int | None = None) -> Situation:
+    """The situation at a place; pure. ``cut``: a position that was chosen by hand."""
+    shown = document.compaction.preview(place.at, place.profile, place.settings, cut)
+    return Situation(document, place, shown, context_at(document.tree, place.at))

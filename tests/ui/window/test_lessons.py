@@ -1,0 +1,121 @@
+"""Lessons in the real window: every step predicted rightly and wrongly, and the window put back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtWidgets import QAbstractButton
+
+from explorer.services.lessons.answer import Answer
+from explorer.services.lessons.lesson import Step
+from tests.ui.window.house import House
+from tests.ui.window.running import RunningWindow, sample_path
+from ui.lessons.controller import LessonsController
+
+
+class Pupil:
+    """Works through lessons by keys and clicks."""
+
+    def __init__(self, live: RunningWindow) -> None:
+        self.live = live
+        self.lessons: LessonsController = live.session.lessons
+        self.pane = live.window.lessons
+
+    async def open(self) -> None:
+        self.live.keys("F4")
+        await self.live.until(lambda: self.pane.isVisible(), "the panel")
+        await self.live.settle()
+
+    async def begin(self, name: str) -> None:
+        """Choose a lesson in the list and begin it."""
+        await self.live.until(lambda: not self.pane.runs_lesson, "the list of lessons")
+        self.pane.list.select(name)
+        self.live.click(self.pane.begin)
+        await self.live.until(lambda: self.lessons.step is not None, f"the lesson {name}")
+        await self.live.until(lambda: self.pane.runs_lesson, f"the first step of {name}")
+        await self.live.idle()
+
+    @property
+    def step(self) -> Step:
+        step = self.lessons.step
+        assert step is not None, "no step is shown"
+        return step
+
+    @property
+    def answer(self) -> Answer:
+        answer = self.lessons.found_answer
+        assert answer is not None, f"{self.step.answer} has no answer here"
+        return answer
+
+    async def predict(self, rightly: bool) -> None:
+        """Predict what the engine answers, or something else."""
+        step, answer, live = self.step, self.answer, self.live
+        if step.kind == "entry":
+            entry = answer.entries[0] if rightly else self._wrong_entry(answer)
+            live.window.map.model.uncover(entry)
+            live.click_entry(entry)
+        elif step.kind == "number":
+            number = answer.number if rightly else 3 * answer.number + 7
+            self.pane.step.number.setFocus()
+            live.type(f"{number:,}", to=self.pane.step.number)
+        elif step.kind == "choose":
+            self._choose(answer, rightly)
+        else:
+            await self._move_cut(answer, rightly)
+        await live.settle()
+        assert self.pane.step.show_answer_button.isEnabled(), step.title
+
+    def _wrong_entry(self, answer: Answer) -> int:
+        rows = self.live.window.map.view.visible_rows()
+        selected = self.live.window.map.selected
+        return next(entry for entry in rows if entry not in (*answer.entries, selected))
+
+    def _choose(self, answer: Answer, rightly: bool) -> None:
+        boxes = self._boxes()
+        right = [box for box in boxes if box.property("option") in answer.chosen]
+        wrong = [box for box in boxes if box not in right]
+        for box in right if rightly else wrong[:1] or right[:-1]:
+            self.live.click(box)
+
+    def _boxes(self) -> list[QAbstractButton]:
+        found = self.pane.step.findChildren(QAbstractButton)
+        return [one for one in found if one.isVisible() and one.property("option") is not None]
+
+    async def _move_cut(self, answer: Answer, rightly: bool) -> None:
+        self.live.window.map.setFocus()
+        for _ in range(80):
+            self.live.keys("Alt+Up")
+            await self.live.settle(1)
+            prepared = self.live.partition.preparation
+            if (getattr(prepared, "cut_point", -1) in answer.cuts) is rightly:
+                return
+
+    async def show_answer(self) -> None:
+        self.live.click(self.pane.step.show_answer_button)
+        await self.live.until(lambda: not self.lessons.is_asking, "the answer")
+        await self.live.settle()
+
+    async def next(self) -> None:
+        """Go on, or end the lesson."""
+        step = self.lessons.step
+        self.live.click(self.pane.step.next)
+        await self.live.until(lambda: self.lessons.step is not step, "what comes next")
+        await self.live.idle()
+
+    async def walk(self, name: str, rightly: bool) -> None:
+        """A whole lesson."""
+        await self.begin(name)
+        while self.lessons.step is not None:
+            await self.predict(rightly)
+            await self.show_answer()
+            verdict = self.pane.step.verdict.text()
+            assert ("Right" in verdict) is rightly, (self.step.title, verdict)
+            assert self.pane.step.reason.text()
+            await self.next()
+
+
+async def test_one_lesson(house: House) -> None:
+    live = await house.start(sample_path())
+    pupil = Pupil(live)
+    await pupil.open()
+    await pupil.walk("cut", True)

@@ -1,0 +1,22 @@
+"""The actions of the lessons."""
+
+from __future__ import annotations
+
+from ui.actions import ActionRegistry, ActionSpec, MenuEntry
+from ui.session import WindowSession
+
+HELP = "&Help"
+
+
+def lesson_actions(session: WindowSession) -> list[MenuEntry]:
+    """For the menu Help and the palette."""
+    return [
+        (ActionSpec("lessons.open", "&Learn",
+                    "Lessons on how compaction works, on the session that is open", HELP,
+                    ("F4",)), session.lessons.open),
+    ]  # fmt: skip
+
+
+def follow(session: WindowSession, registry: ActionRegistry) -> None:
+    """What can do nothing now cannot be chosen."""
+    registry.enable(("lessons.open",), session.state.bench is not None)
