@@ -42,6 +42,7 @@ from ui.extensions.controller import (
     ExtensionsController,
 )
 from ui.lessons.controller import LessonsController
+from ui.lessons.files import LessonFilesController
 from ui.library.arrangement import ArrangementController
 from ui.library.controller import (
     SessionsController,
@@ -178,6 +179,7 @@ class WindowSession(QObject):
         self.fidelity.act_asked.connect(self.summary_check.act_on)
         self.workshop = WorkshopController(self.state, self.agent)
         self.lessons = LessonsController(self.state, self.sessions)
+        self.lesson_files = LessonFilesController(self.state, self.sessions, self.lessons)
 
     async def run(self, arguments: argparse.Namespace) -> int:
         """Open the database, then what was asked for; returns when the window is closed."""

@@ -14,9 +14,12 @@ def lesson_actions(session: WindowSession) -> list[MenuEntry]:
         (ActionSpec("lessons.open", "&Learn",
                     "Lessons on how compaction works, on the session that is open", HELP,
                     ("F4",)), session.lessons.open),
+        (ActionSpec("lessons.file", "Open a l&esson…",
+                    "Open a lesson file, with the session in it", HELP),
+         session.lesson_files.choose),
     ]  # fmt: skip
 
 
 def follow(session: WindowSession, registry: ActionRegistry) -> None:
     """What can do nothing now cannot be chosen."""
-    registry.enable(("lessons.open",), session.state.bench is not None)
+    registry.enable(("lessons.open", "lessons.file"), session.state.bench is not None)

@@ -47,8 +47,8 @@ class Overlay(QWidget):
             widget.installEventFilter(self)
         for widget in reversed(self._lit):
             bring_into_sight(widget)
-        self.show()
         self.raise_()
+        self._place()
         self._soon.start()
 
     def put_out(self) -> None:
@@ -75,8 +75,10 @@ class Overlay(QWidget):
         # The frame around the lit part is painted on its edge, outside of it where there is room.
         quiet -= QRegion(self.lit_rect())
         quiet -= QRegion(shown_rect(self._panel, self._over))
+        # Hidden meanwhile, so that what the mask uncovers is painted anew.
+        self.hide()
         self.setMask(quiet)
-        self.update()
+        self.show()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() in _FOLLOWED:

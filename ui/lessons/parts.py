@@ -56,8 +56,13 @@ def shown_rect(widget: QWidget, inside: QWidget) -> QRect:
     """Where what can be seen of a widget is in another one; empty where nothing can."""
     if not widget.isVisible():
         return QRect()
-    rect = widget.visibleRegion().boundingRect()
-    return rect.translated(widget.mapTo(inside, QPoint(0, 0)))
+    # Not its visible region, which leaves out what lies over it.
+    rect = widget.rect().translated(widget.mapTo(inside, QPoint(0, 0)))
+    above = widget.parentWidget()
+    while above is not None and above is not inside:
+        rect &= above.rect().translated(above.mapTo(inside, QPoint(0, 0)))
+        above = above.parentWidget()
+    return rect & inside.rect()
 
 
 def bring_into_sight(widget: QWidget) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QCursor, QKeyEvent
@@ -132,10 +133,18 @@ class StepView(QWidget):
     # what is shown -------------------------------------------------------------------------------
 
     def show_step(
-        self, lesson: Lesson, at: int, where: str, options: Sequence[tuple[str, str]]
+        self,
+        lesson: Lesson,
+        at: int,
+        where: str,
+        options: Sequence[tuple[str, str]],
+        filled: Callable[[str], str],
     ) -> None:
-        """Begin a step. ``where``: which place of which session, in a sentence."""
-        step = self._step = lesson.steps[at]
+        """Begin a step. ``where``: which place of which session, in a sentence; ``filled`` puts
+        the place's figures into words."""
+        found = lesson.steps[at]
+        step = replace(found, text=filled(found.text), after=filled(found.after))
+        self._step = step
         self.progress.setText(f"Step {at + 1} of {len(lesson.steps)} · {lesson.title}")
         self.progress.setWordWrap(True)
         self.title.setText(step.title)
@@ -193,7 +202,7 @@ class StepView(QWidget):
         self.chosen.setVisible(True)
         self.show_answer_button.setEnabled(True)
 
-    def show_answer(self, step: Step, judged: Judged | None, reason: str) -> None:
+    def show_answer(self, judged: Judged | None, reason: str) -> None:
         """Show the engine's answer; ``judged``: None where nothing was predicted."""
         if judged is None:
             self.verdict.setText("The engine's answer")
@@ -201,7 +210,7 @@ class StepView(QWidget):
             self.verdict.setText("✓ Right" if judged.is_right else "≠ Not quite")
         self.difference.setText(judged.difference if judged is not None else "")
         self.reason.setText(reason)
-        self.after.say(step.after)
+        self.after.say(self._step.after if self._step is not None else "")
         for label in (self.verdict, self.difference, self.reason):
             label.setVisible(bool(label.text()))
         self._line.setVisible(True)

@@ -46,7 +46,7 @@ class NarrowLayout(QObject):
         self._window, self._library, self._inspector = window, library, inspector
         self._has_session = has_session
         self._asked = False
-        self._kept = False
+        self._kept = self._with_inspector = False
         self.is_narrow = False
         window.installEventFilter(self)
         app = QApplication.instance()
@@ -61,9 +61,10 @@ class NarrowLayout(QObject):
         self._asked = True
         self.refresh()
 
-    def keep_side(self, keep: bool) -> None:
-        """Leave what stands in the place of the sessions in sight, however narrow it gets."""
-        self._kept = keep
+    def keep_side(self, keep: bool, *, with_inspector: bool = False) -> None:
+        """Leave what stands in the place of the sessions in sight, however narrow it gets;
+        ``with_inspector``: the inspector too."""
+        self._kept, self._with_inspector = keep, keep and with_inspector
         self.refresh()
 
     def hide_library(self) -> None:
@@ -77,7 +78,8 @@ class NarrowLayout(QObject):
         self.is_narrow = self._window.width() < scaled(NARROW)
         sessions = not self.is_narrow or self._asked or self._kept or not self._has_session()
         self._library.setVisible(sessions)
-        self._inspector.setVisible(not (self.is_narrow and sessions))
+        crowded = self.is_narrow and sessions and not self._with_inspector
+        self._inspector.setVisible(not crowded)
         self.changed.emit()
 
     def _focus_moved(self, _old: QWidget | None, now: QWidget | None) -> None:

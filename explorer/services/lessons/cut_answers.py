@@ -25,19 +25,23 @@ def cut_entry(now: Situation) -> Answer:
 def tokens_kept(now: Situation) -> Answer:
     """How many tokens stay as they are."""
     made, kept = now.made, now.shown.tokens_kept
-    wanted = made.keep.tokens
-    than = "more than" if kept > wanted else "fewer than" if kept < wanted else "exactly"
-    return Answer(
-        f"From #{made.first_kept} to the end {kept:,} tokens are kept, {than} the {wanted:,} that "
-        "were asked for, since the cut can only fall between whole entries.",
-        number=kept,
-    )
+    words = f"From #{made.first_kept} to the end {kept:,} tokens are kept"
+    if made.profile.cut_unit == "tokens":
+        wanted = made.keep.tokens
+        than = "more than" if kept > wanted else "fewer than" if kept < wanted else "exactly"
+        words += (
+            f", {than} the {wanted:,} that were asked for: the cut can only fall between whole "
+            "entries"
+        )
+    return Answer(f"{words}.", number=kept)
 
 
 def walk_reached(now: Situation) -> Answer:
     """The entry at which the walk back from the newest one has kept enough."""
     made = now.made
     view = made.cuts.view
+    if made.profile.cut_unit == "rounds":
+        raise NoAnswer(f"{made.profile.title} counts rounds, not tokens. {made.reason}")
     reached = walk_back(view, made.boundary, len(view), made.keep.tokens)
     if reached < 0:
         raise NoAnswer("All of it is less than what is to be kept, so the walk reaches the end.")
@@ -151,7 +155,8 @@ def turn_start(now: Situation) -> Answer:
     return Answer(
         f"Turn {number} starts at #{entry}: a turn begins with what the user says and goes on to "
         f"the next such entry. From there to the cut lie "
-        f"{count_text(len(made.turn_prefix), 'entry')} that are sent to the summarizer apart, as the turn prefix.",
+        f"{count_text(len(made.turn_prefix), 'entry')} that are sent to the "
+        "summarizer apart, as the turn prefix.",
         entries=(entry,),
         explain=lambda found: verdict_of(now, found),
     )

@@ -88,13 +88,22 @@ def _number(step: Step, answer: Answer, number: int) -> Judged:
 
 
 def _chosen(step: Step, answer: Answer, chosen: frozenset[str]) -> Judged:
-    words = dict(options_of(step, answer))
-
-    def listed(ids: frozenset[str]) -> str:
-        found = [f"“{text}”" for each, text in words.items() if each in ids]
-        return " and ".join(found) or "none of them"
-
-    right = listed(answer.chosen)
+    right = _listed(step, answer, answer.chosen)
     if chosen == answer.chosen:
         return Judged(True, f"You chose {right}, and so does the engine.")
-    return Judged(False, f"You chose {listed(chosen)}; the engine says {right}.")
+    yours = _listed(step, answer, chosen)
+    return Judged(False, f"You chose {yours}; the engine says {right}.")
+
+
+def _listed(step: Step, answer: Answer, ids: frozenset[str]) -> str:
+    found = [f"“{text}”" for each, text in options_of(step, answer) if each in ids]
+    return " and ".join(found) or "none of them"
+
+
+def answer_words(step: Step, answer: Answer) -> str:
+    """The answer alone in words, for where nothing was predicted."""
+    if step.kind == "number":
+        return f"{answer.number_text}."
+    if step.kind == "choose":
+        return f"{_listed(step, answer, answer.chosen)}."
+    return f"#{answer.entries[0]}." if answer.entries else ""

@@ -10,11 +10,18 @@ Kind = Literal["entry", "cut", "choose", "number"]
 KINDS: tuple[Kind, ...] = ("entry", "cut", "choose", "number")
 """How a prediction is made: an entry pointed at, the cut moved, options chosen, a number typed."""
 
+CutShown = Literal["hidden", "after", "shown"]
+CUTS: tuple[CutShown, ...] = ("hidden", "after", "shown")
+
 PARTS = (
     "map", "context", "gauge", "compaction", "budget", "sizes", "ledger", "instructions",
     "request", "findings", "entry", "conversation", "profile",
 )  # fmt: skip
 """Parts of the window that a step can light."""
+
+FIGURES = ("keep_recent", "reserve", "window", "at")
+"""What stands for a figure of the place in a step's words, between braces: sizes in tokens, and
+the entry at which a compaction is previewed."""
 
 DEFAULT_TOLERANCE = 10
 """Per cent that a typed number may be away from the answer."""
@@ -26,11 +33,13 @@ class Step:
 
     title: str
     text: str
-    """One or two sentences, with ``[[terms]]``, **strong** words and `code`."""
+    """One or two sentences, with ``[[terms]]``, **strong** words, `code` and ``FIGURES``."""
     after: str = ""
     """Said once the answer is shown."""
     light: str = "map"
     """One of ``PARTS``."""
+    then: str = ""
+    """What is lit with the answer; empty: the same."""
     kind: Kind | None = None
     """None: there is nothing to predict."""
     answer: str = ""
@@ -43,8 +52,8 @@ class Step:
     """Per cent."""
     place: str = ""
     """A place of its own, in ``places.PLACES``; empty: the lesson's."""
-    shows_cut: bool = False
-    """Whether the cut is on the map before the answer is shown."""
+    cut: CutShown = "hidden"
+    """When the cut is on the map: never, with the answer, or all the time."""
     line: int = 0
     """Where it starts in its file."""
 

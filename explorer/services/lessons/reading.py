@@ -16,7 +16,9 @@ from typing import Any
 from explorer.compaction.profile import BASES
 from explorer.services.lessons.answers import ANSWERS
 from explorer.services.lessons.lesson import (
+    CUTS,
     DEFAULT_TOLERANCE,
+    FIGURES,
     KINDS,
     PARTS,
     Lesson,
@@ -33,9 +35,10 @@ _HEAD_KEYS: dict[str, type] = {
     "profile": str, "keep_recent": int,
 }  # fmt: skip
 _STEP_KEYS: dict[str, type] = {
-    "light": str, "kind": str, "answer": str, "options": dict, "several": bool,
-    "tolerance": int, "place": str, "shows_cut": bool,
+    "light": str, "then": str, "kind": str, "answer": str, "options": dict, "several": bool,
+    "tolerance": int, "place": str, "cut": str,
 }  # fmt: skip
+_FIGURE = re.compile(r"\{(\w+)\}")
 _TOML_LINE = re.compile(r"\(at line (\d+)")
 
 
@@ -170,6 +173,11 @@ def _step(lines: list[str], start: int, stop: int, mistakes: list[LessonMistake]
     text = " ".join(" ".join(lines[start + 1 : opens]).split())
     after = " ".join(" ".join(lines[closes + 1 : stop]).split())
     block = _Values("\n".join(lines[opens + 1 : closes]), opens + 2, mistakes)
+    for name in _FIGURE.findall(f"{text} {after}"):
+        if name not in FIGURES:
+            known = ", ".join(f"{{{one}}}" for one in FIGURES)
+            reason = f"There is no figure {{{name}}}; there are {known}."
+            mistakes.append(LessonMistake(start + 1, reason))
     if not title or not text:
         what = "no title" if not title else "no words before its block"
         mistakes.append(LessonMistake(start + 1, f"The step has {what}."))
@@ -180,8 +188,10 @@ def _step(lines: list[str], start: int, stop: int, mistakes: list[LessonMistake]
 
 def _check_step(block: _Values, values: dict[str, Any]) -> None:
     kind, name = values.get("kind", ""), values.get("answer", "")
-    block.one_of("light", values.get("light", ""), PARTS)
+    for key in ("light", "then"):
+        block.one_of(key, values.get(key, ""), PARTS)
     block.one_of("kind", kind, KINDS)
+    block.one_of("cut", values.get("cut", ""), CUTS)
     block.one_of("answer", name, ANSWERS)
     block.one_of("place", values.get("place", ""), PLACES)
     if not 0 <= values.get("tolerance", DEFAULT_TOLERANCE) <= 100:

@@ -8,6 +8,7 @@ from explorer.compaction.partition import Partition
 from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.profile.rules import Pruning
+from explorer.compaction.triggers import fitted
 from explorer.services.document import Document
 from explorer.session.context import PathContext, context_at
 from explorer.session.tree import SessionTree
@@ -39,6 +40,19 @@ class Situation:
     place: Place
     shown: Partition = field(repr=False)
     context: PathContext = field(repr=False)
+
+    def filled(self, words: str) -> str:
+        """The words of a step with the figures of this place in them."""
+        settings = fitted(self.place.profile, self.place.settings)
+        figures = {
+            "keep_recent": f"{settings.keep_recent_tokens:,}",
+            "reserve": f"{settings.reserve_tokens:,}",
+            "window": f"{settings.context_window:,}",
+            "at": f"#{self.place.at}",
+        }
+        for name, figure in figures.items():
+            words = words.replace(f"{{{name}}}", figure)
+        return words
 
     @property
     def tree(self) -> SessionTree:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from explorer.compaction.branch_summaries import BranchPreparation, prepare_branch
+from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import PROFILES
 from explorer.compaction.profile_comparison import ProfileOutcome
 from explorer.compaction.pruning import PruningPlan, plan_pruning
@@ -229,7 +230,11 @@ def keeps_words(now: Situation) -> Answer:
     above = [at for at in now.shown.valid_cuts if at <= position and at > made.boundary]
     chosen = {"pin"}
     reason = f"A pin repeats #{entry} after every summary, word for word. "
-    if above:
+    place = now.place
+    shown = now.document.compaction.preview(
+        place.at, place.profile, place.settings, above[-1] if above else -1
+    )
+    if isinstance(shown.preparation, Preparation):
         chosen.add("cut")
         view = made.cuts.view
         tokens = view.weight(above[-1], len(view))
@@ -238,7 +243,7 @@ def keeps_words(now: Situation) -> Answer:
             f"{tokens:,} tokens instead of {view.weight(made.cut, len(view)):,}. "
         )
     else:
-        reason += "No cut above it would leave anything to summarize. "
+        reason += "With a cut above it nothing would be left to summarize. "
     reason += (
         "An instruction to the summarizer asks for it in its own words, which it may follow or not."
     )

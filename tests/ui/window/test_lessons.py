@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from PySide6.QtWidgets import QAbstractButton
 
 from explorer.services.lessons.answer import Answer
 from explorer.services.lessons.lesson import Step
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path
-from ui.lessons.controller import LessonsController
+from ui.lessons.lesson_run import LessonRun
 
 
 class Pupil:
@@ -18,7 +16,7 @@ class Pupil:
 
     def __init__(self, live: RunningWindow) -> None:
         self.live = live
-        self.lessons: LessonsController = live.session.lessons
+        self.lessons: LessonRun = live.session.lessons.run
         self.pane = live.window.lessons
 
     async def open(self) -> None:
@@ -43,7 +41,7 @@ class Pupil:
 
     @property
     def answer(self) -> Answer:
-        answer = self.lessons.found_answer
+        answer = self.lessons.found
         assert answer is not None, f"{self.step.answer} has no answer here"
         return answer
 
