@@ -180,8 +180,7 @@ def prefix_tokens(now: Situation) -> Answer:
 def unsplit_cuts(now: Situation) -> Answer:
     """Valid cuts at which no turn is split."""
     made, shown = now.made, now.shown
-    starts = [at for at in shown.valid_cuts if not made.cuts.at(made.boundary, at).is_split_turn]
-    first = [at for at in starts if at > shown.boundary]
+    first = now.whole_cuts
     if not first:
         raise NoAnswer("At every valid cut of this path a turn is split.")
     nearest = min(first, key=lambda at: (abs(at - made.cut), at))

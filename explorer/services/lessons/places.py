@@ -109,8 +109,7 @@ def _has_history(now: Situation) -> bool:
 
 def _is_split(now: Situation) -> bool:
     """A split turn, and a cut elsewhere that splits none."""
-    made = now.made
-    return bool(made.turn_prefix) and made.turn_start in now.shown.valid_cuts
+    return bool(now.made.turn_prefix and now.whole_cuts)
 
 
 def _is_first(now: Situation) -> bool:
@@ -128,7 +127,14 @@ def find_left_branch(document: Document, profile: Profile, settings: Settings) -
         left = tree.index_above(tree.columns.branches[summary].from_id, summary)
         target = tree.columns.parent[summary]
         if left >= 0 and prepare_branch(tree, left, target, profile, settings).messages:
-            sentence = f"In this session, where the branch up to #{left} was left for #{target}."
+            # Its target, which is mostly where the branches part, is for the pupil to find.
+            on = document.leaf
+            if summary not in tree.path(on):
+                on = tree.deepest_leaf(summary)
+            sentence = (
+                f"In this session, where the branch up to #{left} was left and the work went on "
+                f"towards #{on}."
+            )
             return Place(left, profile, settings, sentence, target)
     for other in sorted(tree.leaves(), reverse=True):
         if other == document.leaf or document.leaf < 0:

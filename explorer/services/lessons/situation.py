@@ -60,6 +60,16 @@ class Situation:
         return self.document.tree
 
     @property
+    def whole_cuts(self) -> list[int]:
+        """Valid cuts at which no turn is split and something lies before. Raises NoAnswer."""
+        made = self.made
+        return [
+            at
+            for at in self.shown.valid_cuts
+            if at > made.boundary and not made.cuts.at(made.boundary, at).is_split_turn
+        ]
+
+    @property
     def made(self) -> Preparation:
         """The compaction that can be done here. Raises NoAnswer where none can."""
         prepared = self.shown.preparation

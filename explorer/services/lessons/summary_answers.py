@@ -275,6 +275,10 @@ def _options(outcomes: list[ProfileOutcome]) -> tuple[tuple[str, str], ...]:
     return tuple((one.profile.name, one.profile.title) for one in outcomes)
 
 
+NONE = "none"
+_NONE = (NONE, "None of them")
+
+
 def _each(outcomes: list[ProfileOutcome]) -> str:
     return "; ".join(
         f"{one.profile.title}: before #{one.first_kept}, {tokens_text(one.shown.tokens_kept)} kept"
@@ -290,8 +294,8 @@ def cuts_by_profile(now: Situation) -> Answer:
     same = frozenset(one.profile.name for one in outcomes if one.first_kept == mine.first_kept)
     return Answer(
         f"Here the cut falls before #{mine.first_kept}. {_each(outcomes)}.",
-        chosen=same,
-        options=_options(outcomes),
+        chosen=same or frozenset({NONE}),
+        options=(*_options(outcomes), _NONE),
         show=mine.first_kept,
     )
 
@@ -313,9 +317,8 @@ def due_by_profile(now: Situation) -> Answer:
     listed = "; ".join(
         f"{one.profile.title}: {one.tokens_before:,} of {one.limit:,}" for one in outcomes
     )
-    options = (*_options(outcomes), ("none", "None of them"))
     return Answer(
         f"Tokens of the context, and the most that each lets pass: {listed}.",
-        chosen=due or frozenset({"none"}),
-        options=options,
+        chosen=due or frozenset({NONE}),
+        options=(*_options(outcomes), _NONE),
     )
