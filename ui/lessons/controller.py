@@ -12,7 +12,7 @@ from explorer.services.lessons.shelf import Shelf, read_shelf
 from explorer.services.lessons.situation import Place
 from explorer.settings.paths import resource_path
 from ui.app_state import AppState
-from ui.lessons.lesson_run import LessonRun
+from ui.lessons.lesson_run import LessonRun, has_room_for_all
 from ui.lessons.window_place import (
     SessionPlace,
     WindowPlace,
@@ -79,7 +79,7 @@ class LessonsController(QObject):
             self._offer()
             self._pane.show_list()
             window.side.setCurrentWidget(self._pane)
-            window.room.keep_side(True)
+            window.room.keep_side(True, with_inspector=has_room_for_all(window))
             side, middle = window.upper.sizes()
             wanted = max(side, scaled(WIDTH))
             window.upper.setSizes([wanted, max(0, side + middle - wanted)])
@@ -189,6 +189,7 @@ class LessonsController(QObject):
         if self.run.step is None:
             return
         self.run.end()
+        state.window.room.keep_side(True, with_inspector=has_room_for_all(state.window))
         if before is None:
             return
         state.window.show_tab(before.tab)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
@@ -21,10 +22,21 @@ from ui.app_state import AppState
 from ui.lessons.overlay import Overlay
 from ui.lessons.pane import LessonsPane
 from ui.lessons.parts import PARTS
+from ui.main_window import MainWindow
 from ui.map.pane import Shown
 from ui.map.rows import RowFilter
+from ui.theme import scaled
+
+ROOMY, LEAST = 1160, 860
+"""Widths at a text scale of 100 %: below the first the inspector is there only where it is lit,
+below the second the map is not there then."""
 
 NO_PLACE = "This session has no place for this step."
+
+
+def has_room_for_all(window: MainWindow) -> bool:
+    """Whether panel, map and inspector can be read side by side."""
+    return window.width() >= scaled(ROOMY)
 
 
 class LessonRun(QObject):
@@ -89,7 +101,7 @@ class LessonRun(QObject):
     async def begin(self, lesson: Lesson, at: int, given: Place | None = None) -> None:
         """Run a lesson on the open session. ``given``: the place of all of its steps."""
         self._lesson, self._document, self._given = lesson, self._state.document, given
-        self._situations = {}
+        self._at, self._situations = at, {}
         await self._show(at)
 
     def end(self) -> None:
@@ -102,6 +114,7 @@ class LessonRun(QObject):
         self._overlay.put_out()
         window = self._state.window
         window.agent.show()
+        window.middle.show()
         self._state.end_trial()
         window.map.set_partition(window.compaction.partition)
 
@@ -110,6 +123,8 @@ class LessonRun(QObject):
         if lesson.profile:
             profile = self._state.profiles[lesson.profile]
             settings = Settings.of(profile)
+        if lesson.keep_recent:
+            settings = replace(settings, keep_recent_tokens=lesson.keep_recent)
         return profile, settings
 
     # a step --------------------------------------------------------------------------------------
@@ -202,7 +217,9 @@ class LessonRun(QObject):
         window, part = self._state.window, PARTS[name]
         if part.tab or step.cut == "hidden":
             window.show_tab(part.tab or "entry")
-        window.room.keep_side(True, with_inspector=bool(part.tab))
+        has_room = has_room_for_all(window)
+        window.room.keep_side(True, with_inspector=bool(part.tab) or has_room)
+        window.middle.setVisible(not part.tab or window.width() >= scaled(LEAST))
         window.agent.setVisible(name == "conversation")
         covered: list[QWidget] = []
         if self._is_asking:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QCursor, QKeyEvent
@@ -193,7 +194,9 @@ class StepView(QWidget):
             self._options.append(made)
             self._choices.addWidget(made)
         self._choices_place.show()
-        for one, other in zip(self._options, self._options[1:], strict=False):
+        # They were made last; the Tab key goes to them before the button below them.
+        chain = (self.text, *self._options, self.number)
+        for one, other in pairwise(chain):
             QWidget.setTabOrder(one, other)
 
     def show_pointed(self, words: str) -> None:

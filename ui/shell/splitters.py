@@ -62,9 +62,9 @@ class NarrowLayout(QObject):
         self.refresh()
 
     def keep_side(self, keep: bool, *, with_inspector: bool = False) -> None:
-        """Leave what stands in the place of the sessions in sight, however narrow it gets;
-        ``with_inspector``: the inspector too."""
-        self._kept, self._with_inspector = keep, keep and with_inspector
+        """Leave what stands in the place of the sessions in sight, however narrow it gets, and
+        ``with_inspector`` the inspector too; until ``keep`` is False."""
+        self._kept, self._with_inspector = keep, with_inspector
         self.refresh()
 
     def hide_library(self) -> None:
@@ -78,8 +78,8 @@ class NarrowLayout(QObject):
         self.is_narrow = self._window.width() < scaled(NARROW)
         sessions = not self.is_narrow or self._asked or self._kept or not self._has_session()
         self._library.setVisible(sessions)
-        crowded = self.is_narrow and sessions and not self._with_inspector
-        self._inspector.setVisible(not crowded)
+        crowded = self.is_narrow and sessions
+        self._inspector.setVisible(self._with_inspector if self._kept else not crowded)
         self.changed.emit()
 
     def _focus_moved(self, _old: QWidget | None, now: QWidget | None) -> None:

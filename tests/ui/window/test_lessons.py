@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import cycle
 from pathlib import Path
 
-from PySide6.QtWidgets import QAbstractButton
+from PySide6.QtWidgets import QAbstractButton, QFileDialog, QWidget
 
+from explorer.compaction.profile import Settings
 from explorer.services.lessons.answer import Answer
 from explorer.services.lessons.lesson import Step
 from explorer.services.lessons.shelf import read_shelf
@@ -107,12 +110,13 @@ class Pupil:
         await self.live.until(lambda: self.lessons.step is not step, "what comes next")
         await self.live.idle()
 
-    async def walk(self, name: str, rightly: bool) -> None:
-        """A whole lesson. A cut cannot stop where it is wrong when every valid one is right."""
+    async def walk(self, name: str, rightly: Iterator[bool]) -> None:
+        """A whole lesson; ``rightly``: for each step, whether the prediction is right. A cut
+        cannot stop where it is wrong when every valid one is right."""
         await self.begin(name)
         while self.lessons.step is not None:
             cannot_fail = self.step.kind == "cut" and self.step.answer == "valid_cuts"
-            expected = rightly or cannot_fail
+            expected = next(rightly) or cannot_fail
             await self.predict(expected)
             await self.show_answer()
             verdict = self.pane.step.verdict.text()
@@ -146,41 +150,169 @@ def state_of(live: RunningWindow) -> dict[str, object]:
 LESSONS = tuple(lesson.id for lesson in read_shelf().lessons)
 
 
-async def walk_all(live: RunningWindow) -> None:
-    """Every lesson rightly, then wrongly, in one window, which is as before at the end."""
+async def walk_all(live: RunningWindow, first: bool) -> None:
+    """Every lesson in one window, which is as before at the end: right and wrong predictions in
+    turn, the ``first`` right or wrong."""
     before = state_of(live)
-    pupil = Pupil(live)
-    for rightly in (True, False):
-        await pupil.open()
-        for name in LESSONS:
-            await pupil.walk(name, rightly)
-            await live.until(lambda: live.document.key == before["session"], "the session before")
-            await live.idle()
-        live.keys("Esc", to=pupil.pane.list)
-        await live.settle()
-        assert state_of(live) == before
-    done = live.session.state.preferences.lessons
-    assert set(done) == set(LESSONS)
+    pupil, turns = Pupil(live), cycle((first, not first))
+    await pupil.open()
+    for name in LESSONS:
+        await pupil.walk(name, turns)
+        await live.until(lambda: live.document.key == before["session"], "the session before")
+        await live.idle()
+    live.keys("Esc", to=pupil.pane.list)
+    await live.settle()
+    assert state_of(live) == before
+    assert set(live.session.state.preferences.lessons) == set(LESSONS)
 
 
 async def test_every_lesson_on_the_bundled_session(house: House) -> None:
     live = await house.start(sample_path())
-    await walk_all(live)
+    for first in (True, False):
+        await walk_all(live, first)
 
 
 async def test_every_lesson_on_a_long_session(house: House, tmp_path: Path) -> None:
     """With a compaction, branches and their summaries."""
     live = await house.start(write_session(tmp_path / "long.jsonl", 1200, seed=3))
-    await walk_all(live)
+    await walk_all(live, True)
 
 
 async def test_every_lesson_on_a_short_session(house: House, tmp_path: Path) -> None:
     """One branch and no compaction: some lessons run on the bundled session."""
     file = write_session(tmp_path / "short.jsonl", 60, seed=5, branches=False, compactions=False)
     live = await house.start(file)
-    await walk_all(live)
+    await walk_all(live, True)
 
 
 async def test_every_lesson_on_another_agents_session(house: House, tmp_path: Path) -> None:
     live = await house.start(rollout(tmp_path))
-    await walk_all(live)
+    await walk_all(live, True)
+
+
+async def test_a_lesson_by_the_keyboard_alone(house: House) -> None:
+    """From the key that opens the panel to the one that closes it."""
+    live = await house.start(sample_path())
+    before = state_of(live)
+    pupil = Pupil(live)
+    await pupil.open()
+    assert pupil.pane.list.hasFocus()
+    live.keys("Home", "Down", "Down", "Down", "Down", "Down", "Return")
+    await live.until(lambda: pupil.pane.runs_lesson, "the lesson")
+    await live.idle()
+    assert pupil.step.answer == "split_turn"
+    live.keys("Space", "Return")
+    await live.until(lambda: not pupil.lessons.is_asking, "the answer")
+    assert pupil.pane.step.next.hasFocus()
+    live.keys("Return")
+    await live.until(lambda: pupil.step.answer == "turn_start", "the second step")
+    await live.idle()
+    view = live.window.map.view
+    assert view.hasFocus()
+    live.keys("Up", "Up", "Return")
+    await live.until(lambda: not pupil.lessons.is_asking, "the second answer")
+    live.keys("Esc")
+    await live.until(lambda: not pupil.pane.runs_lesson, "the list of lessons")
+    await live.idle()
+    live.keys("Esc")
+    await live.settle()
+    assert state_of(live) == before
+    assert live.session.state.preferences.lessons == {"split-turns": 1}
+
+
+async def test_a_lesson_stores_nothing(house: House) -> None:
+    """What is pressed on the map in a lesson moves no leaf, pins nothing and is no choice."""
+    live = await house.start(sample_path())
+    live.window.map.view.set_zoom(0.8)
+    live.window.show_tab("audit")
+    live.window.map.select(150)
+    await live.idle()
+    before = state_of(live)
+    pupil = Pupil(live)
+    await pupil.open()
+    await pupil.begin("cut")
+    live.double_click_entry(270)
+    live.window.map.setFocus()
+    live.keys("P", "O")
+    await live.idle()
+    assert pupil.lessons.is_asking, "a double click is no answer"
+    live.session.state.set_settings(Settings(keep_recent_tokens=9_000))
+    await live.idle()
+    live.click(pupil.pane.close_button)
+    await live.idle()
+    assert state_of(live) == before
+    await live.close()
+    again = await house.start(sample_path())
+    assert again.session.state.settings == before["rules"][2]  # type: ignore[index]
+
+
+async def test_the_rest_of_the_window_is_quiet(house: House) -> None:
+    """The mouse reaches what is lit and the panel, and nothing else."""
+    live = await house.start(sample_path())
+    pupil = Pupil(live)
+    await pupil.open()
+    await pupil.begin("cut")
+    centre = live.window.centralWidget()
+    assert centre is not None
+
+    def reached(widget: QWidget) -> bool:
+        found = centre.childAt(widget.mapTo(centre, widget.rect().center()))
+        return found is widget or widget.isAncestorOf(found)
+
+    assert reached(live.window.map.view)
+    assert reached(pupil.pane.step.skip)
+    assert not reached(live.window.inspector)
+    assert not reached(live.window.header.search)
+    await pupil.predict(True)
+    await pupil.show_answer()
+    live.click(pupil.pane.close_button)
+    await live.idle()
+    assert reached(live.window.inspector)
+
+
+async def test_why_here_opens_the_step_on_that_cut(house: House) -> None:
+    live = await house.start(sample_path())
+    live.keys("Ctrl+3")
+    await live.idle()
+    made = prepared(live)
+    live.click(live.window.compaction.setup.following.learn)
+    pupil = Pupil(live)
+    await live.until(lambda: pupil.pane.runs_lesson, "the lesson")
+    await live.idle()
+    assert pupil.step.answer == "cut_entry"
+    assert pupil.pane.step.reason.text().endswith(made.reason)
+    assert f"before #{made.first_kept}" in pupil.pane.step.where.text()
+    live.keys("Esc", "Esc", to=pupil.pane)
+    await live.idle()
+    assert live.tab == "compaction"
+
+
+async def test_a_lesson_with_its_session_is_written_and_opened(
+    house: House, tmp_path: Path
+) -> None:
+    live = await house.start(sample_path())
+    pupil = Pupil(live)
+    await pupil.open()
+    file = tmp_path / "cut.lesson"
+    pupil.pane.list.select("cut")
+    live.click(pupil.pane.export)
+    dialog = await live.dialog(QFileDialog)
+    dialog.fileSelected.emit(str(file))
+    dialog.reject()
+    await live.until(file.exists, "the file")
+    await live.idle()
+    await live.close()
+    again = await house.start(file)
+    pupil = Pupil(again)
+    await again.until(lambda: pupil.pane.runs_lesson, "the lesson of the file")
+    await again.idle()
+    assert pupil.step.answer == "walk_reached"
+    assert len(again.document.tree) == len(live.document.tree)
+
+
+async def test_a_file_that_is_no_lesson_says_so(house: House, tmp_path: Path) -> None:
+    file = tmp_path / "bad.lesson"
+    file.write_text("no zip", "utf-8")
+    live = await house.start(file)
+    await live.until(lambda: live.notice, "the reason")
+    assert "no zip" in live.notice
