@@ -247,14 +247,16 @@ class LessonRun(QObject):
             return
         self._draw_cut(step)
         shown = window.compaction.partition
-        is_moved = window.compaction.cut is not None and shown is not None
-        if not self._is_asking or step.kind != "cut" or not is_moved:
+        if not self._is_asking or step.kind != "cut" or shown is None:
             return
-        assert shown is not None
-        if isinstance(shown.preparation, Preparation):
-            cut = shown.preparation.cut_point
-            self._said = Prediction(cut=cut)
-            self._view.show_pointed(f"the cut before #{shown.path[cut]}")
+        if window.compaction.cut is None or not isinstance(shown.preparation, Preparation):
+            # The rules put it back where nothing would be summarized.
+            self._said = Prediction()
+            self._view.show_pointed("")
+            return
+        cut = shown.preparation.cut_point
+        self._said = Prediction(cut=cut)
+        self._view.show_pointed(f"the cut before #{shown.path[cut]}")
 
     def answer(self) -> None:
         """Show the engine's answer beside the prediction, if one was made."""

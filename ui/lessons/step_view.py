@@ -200,10 +200,10 @@ class StepView(QWidget):
             QWidget.setTabOrder(one, other)
 
     def show_pointed(self, words: str) -> None:
-        """What was pointed at on the map."""
+        """What was pointed at on the map; empty: nothing yet."""
         self.chosen.setText(f"Your prediction: {words}")
-        self.chosen.setVisible(True)
-        self.show_answer_button.setEnabled(True)
+        self.chosen.setVisible(bool(words))
+        self.show_answer_button.setEnabled(bool(words))
 
     def show_answer(self, judged: Judged | None, reason: str) -> None:
         """Show the engine's answer; ``judged``: None where nothing was predicted."""

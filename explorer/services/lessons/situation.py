@@ -63,10 +63,11 @@ class Situation:
     def whole_cuts(self) -> list[int]:
         """Valid cuts at which no turn is split and something lies before. Raises NoAnswer."""
         made = self.made
+        view, start = made.cuts.view, made.boundary
         return [
             at
             for at in self.shown.valid_cuts
-            if at > made.boundary and not made.cuts.at(made.boundary, at).is_split_turn
+            if view.weight(start, at) and not made.cuts.at(start, at).is_split_turn
         ]
 
     @property
