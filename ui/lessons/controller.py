@@ -26,6 +26,8 @@ from ui.theme import scaled
 SAMPLE = ("samples", "retry-that-flakes.jsonl")
 WIDTH = 300
 """Of the panel at a text scale of 100 %, in pixels."""
+LOW = 600
+"""Height at a text scale of 100 % below which there is no room for the conversation too."""
 ABOUT_THE_CUT = ("cut", "cut_entry")
 """The lesson that tells why the cut falls where it does, and the answer of its step."""
 
@@ -79,11 +81,17 @@ class LessonsController(QObject):
             self._offer()
             self._pane.show_list()
             window.side.setCurrentWidget(self._pane)
-            window.room.keep_side(True, with_inspector=has_room_for_all(window))
+            self._make_room()
             side, middle = window.upper.sizes()
-            wanted = max(side, scaled(WIDTH))
+            wanted = max(side, min(scaled(WIDTH), window.width() * 36 // 100))
             window.upper.setSizes([wanted, max(0, side + middle - wanted)])
         self._pane.focus_panel()
+
+    def _make_room(self) -> None:
+        """In a low window the list of lessons has the room of the conversation."""
+        window = self._state.window
+        window.room.keep_side(True, with_inspector=has_room_for_all(window))
+        window.agent.setVisible(window.height() >= scaled(LOW))
 
     def _tell_mistakes(self) -> None:
         if self._shelf.mistakes:
@@ -134,6 +142,7 @@ class LessonsController(QObject):
         self._before = None
         window.side.setCurrentWidget(window.library)
         window.room.keep_side(False)
+        window.agent.show()
         if before is not None:
             put_back_window(self._state, before)
 
@@ -189,7 +198,7 @@ class LessonsController(QObject):
         if self.run.step is None:
             return
         self.run.end()
-        state.window.room.keep_side(True, with_inspector=has_room_for_all(state.window))
+        self._make_room()
         if before is None:
             return
         state.window.show_tab(before.tab)

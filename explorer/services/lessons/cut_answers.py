@@ -59,7 +59,8 @@ def _weight_from(now: Situation, entry: int) -> str:
     position = view.path.position(entry)
     if position < 0:
         return f"#{entry} is not on this path."
-    return f"From #{entry} to the newest entry there are {view.weight(position, len(view)):,}."
+    tokens = view.weight(position, len(view))
+    return f"From #{entry} to the newest entry there are {tokens:,} tokens."
 
 
 def tokens_summarized(now: Situation) -> Answer:
