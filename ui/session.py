@@ -178,7 +178,7 @@ class WindowSession(QObject):
         self.summary_check = SummaryCheckController(self.state)
         self.fidelity.act_asked.connect(self.summary_check.act_on)
         self.workshop = WorkshopController(self.state, self.agent)
-        self.lessons = LessonsController(self.state, self.sessions)
+        self.lessons = LessonsController(self.state, self.sessions, paths.resource_path(*SAMPLE))
         self.lesson_files = LessonFilesController(self.state, self.sessions, self.lessons)
 
     async def run(self, arguments: argparse.Namespace) -> int:

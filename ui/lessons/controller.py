@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 from PySide6.QtCore import QObject
 
@@ -10,7 +11,6 @@ from explorer.compaction.preparation import Preparation
 from explorer.services.lessons.lesson import Lesson
 from explorer.services.lessons.shelf import Shelf, read_shelf
 from explorer.services.lessons.situation import Place
-from explorer.settings.paths import resource_path
 from ui.app_state import AppState
 from ui.lessons.lesson_run import LessonRun, has_room_for_all
 from ui.lessons.window_place import (
@@ -23,7 +23,6 @@ from ui.lessons.window_place import (
 from ui.library.controller import SessionsController
 from ui.theme import scaled
 
-SAMPLE = ("samples", "retry-that-flakes.jsonl")
 WIDTH = 300
 """Of the panel at a text scale of 100 %, in pixels."""
 LOW = 600
@@ -35,8 +34,10 @@ ABOUT_THE_CUT = ("cut", "cut_entry")
 class LessonsController(QObject):
     """Opens and closes the panel, begins lessons, and keeps how far each of them is."""
 
-    def __init__(self, state: AppState, sessions: SessionsController) -> None:
+    def __init__(self, state: AppState, sessions: SessionsController, sample: Path) -> None:
+        """``sample``: the session for subjects that do not occur in the one that is open."""
         super().__init__(state)
+        self._sample = sample
         self._state = state
         self._sessions = sessions
         self._pane = pane = state.window.lessons
@@ -181,7 +182,7 @@ class LessonsController(QObject):
         self._end(goes_back=False)
         if given is None and not await self.run.occurs(lesson):
             self._opens = True
-            await self._sessions.import_now([resource_path(*SAMPLE)])
+            await self._sessions.import_now([self._sample])
             self._opens = False
             if state.document is None:
                 return

@@ -58,8 +58,6 @@ class TermLabel(ClickLabel):
 class StepView(QWidget):
     """Shows one step at a time; the controller knows the lesson."""
 
-    predicted = Signal()
-    """There is a prediction now, or another one."""
     answer_asked = Signal()
     next_asked = Signal()
     back_asked = Signal()
@@ -255,8 +253,6 @@ class StepView(QWidget):
         is_number = self._step is not None and self._step.kind == "number"
         ready = said.number >= 0 if is_number else bool(said.chosen)
         self.show_answer_button.setEnabled(ready)
-        if ready:
-            self.predicted.emit()
 
     def _return(self) -> None:
         if self.show_answer_button.isVisible() and self.show_answer_button.isEnabled():

@@ -13,34 +13,41 @@ _TERM = re.compile(r"\[\[([^\[\]|]+)(?:\|([^\[\]|]+))?\]\]")
 _STRONG = re.compile(r"\*\*(.+?)\*\*")
 _WEAK = re.compile(r"(?<!\*)\*([^*]+)\*(?!\*)")
 _CODE = re.compile(r"`([^`]+)`")
-_ENTRY = re.compile(r"^(?:#{2,4}\s+|\*\*)([^*\n:]+?)(?:\*\*)?\s*(?:[:.—–-]\s*(.*))?$")
+_HEADING = re.compile(r"#{2,4}\s+(.+?)\s*$")
+_STRONG_TERM = re.compile(r"(?:[-*]\s+)?\*\*(.+?)[.:]?\*\*\s*[:.\u2013\u2014-]?\s*(.*)")
+_ROW = re.compile(r"\|\s*\**([^|*]+?)\**\s*\|\s*([^|]+?)\s*\|")
 
 
 @cache
 def glossary() -> Mapping[str, str]:
     """What each term means, by its name in small letters; empty where there is no glossary."""
     try:
-        text = paths.resource("docs", "glossary.md").read_text(encoding="utf-8")
+        return terms_of(paths.resource("docs", "glossary.md").read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError):
         return {}
-    found: dict[str, str] = {}
-    for block in re.split(r"\n\s*\n|(?=\n#{2,4} )|(?=\n\*\*)|(?=\n- \*\*)|(?=\n\|)", text):
-        _take(block.strip().removeprefix("- "), found)
-    return found
 
 
-def _take(block: str, found: dict[str, str]) -> None:
-    """One entry of the glossary: a heading, strong words or a row of a table, then its meaning."""
-    if block.startswith("|"):
-        cells = [cell.strip(" *`") for cell in block.strip("|").split("|")]
-        if len(cells) >= 2:
-            found.setdefault(cells[0].lower(), cells[1])
-        return
-    head, _, rest = block.partition("\n")
-    match = _ENTRY.match(head)
-    meaning = " ".join(f"{match[2] or ''} {rest}".split()) if match else ""
-    if match and meaning:
-        found.setdefault(match[1].strip().lower(), meaning)
+def terms_of(text: str) -> dict[str, str]:
+    """The terms of a glossary in Markdown: headings, strong words that begin a line, or rows of a
+    table, each with the paragraph or cell that follows."""
+    found: dict[str, list[str]] = {}
+    term = ""
+    for line in map(str.strip, text.splitlines()):
+        if row := _ROW.match(line):
+            found.setdefault(row[1].lower(), [row[2]])
+            term = ""
+        elif heading := _HEADING.match(line):
+            term = heading[1].lower()
+        elif strong := _STRONG_TERM.match(line):
+            term = strong[1].lower()
+            found.setdefault(term, [strong[2]])
+        elif not line:
+            # A heading is followed by an empty line; a paragraph ends with one.
+            term = "" if term in found else term
+        elif term:
+            found.setdefault(term, []).append(line.removeprefix(": "))
+    meanings = {name: " ".join(" ".join(lines).split()) for name, lines in found.items()}
+    return {name: meaning for name, meaning in meanings.items() if meaning}
 
 
 def meaning_of(term: str) -> str:

@@ -11,6 +11,7 @@ from ui.widgets.dialogs import help_html
 WITHOUT_A_SESSION = {
     "all_sessions", "less_motion",
     "new", "import", "find", "sample", "watch_run", "quit", "search",
+    "lessons.open", "lessons.file",
     "theme_system", "theme_light", "theme_dark",
     "larger", "tall", "focus_library", "palette", "keys", "extensions", "settings",
     "models", "keys_of_models",
