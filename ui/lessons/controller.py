@@ -180,14 +180,17 @@ class LessonsController(QObject):
         """Run a lesson from a step on. ``given``: where, instead of where its subject occurs."""
         state = self._state
         self._end(goes_back=False)
+        note = ""
         if given is None and not await self.run.occurs(lesson):
+            if state.document is not None:
+                note = "Your session has no such place; this is the bundled one."
             self._opens = True
             await self._sessions.import_now([self._sample])
             self._opens = False
             if state.document is None:
                 return
         self._last = lesson.id
-        await self.run.begin(lesson, at, given)
+        await self.run.begin(lesson, at, given, note)
 
     def opened_file(self, lesson: Lesson) -> None:
         """Offer a lesson that came with a file."""

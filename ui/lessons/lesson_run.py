@@ -58,6 +58,7 @@ class LessonRun(QObject):
         self._document: Document | None = None
         self._at = 0
         self._given: Place | None = None
+        self._note = ""
         self._situations: dict[str, Situation | None] = {}
         self._now: Situation | None = None
         self._answer: Answer | None = None
@@ -98,9 +99,13 @@ class LessonRun(QObject):
         rules = self._rules(lesson)
         return await asyncio.to_thread(find_place, document, lesson.place, *rules) is not None
 
-    async def begin(self, lesson: Lesson, at: int, given: Place | None = None) -> None:
-        """Run a lesson on the open session. ``given``: the place of all of its steps."""
+    async def begin(
+        self, lesson: Lesson, at: int, given: Place | None = None, note: str = ""
+    ) -> None:
+        """Run a lesson on the open session. ``given``: the place of all of its steps; ``note``:
+        said before where it is."""
         self._lesson, self._document, self._given = lesson, self._state.document, given
+        self._note = note
         self._at, self._situations = at, {}
         await self._show(at)
 
@@ -169,10 +174,11 @@ class LessonRun(QObject):
             return
         self._at, self._now, self._answer, self._refusal = at, now, answer, refusal
         self._said, self._is_asking = Prediction(), step.kind is not None
+        where = now.place.sentence if now is not None else refusal
         self._view.show_step(
             lesson,
             at,
-            now.place.sentence if now is not None else refusal,
+            f"{self._note} {where}".strip(),
             options_of(step, answer) if answer is not None else tuple(step.options.items()),
             now.filled if now is not None else str,
         )

@@ -103,9 +103,16 @@ def common_ancestor(now: Situation) -> Answer:
     if ancestor < 0:
         raise NoAnswer("The two branches share nothing.")
     left = count_text(len(prepared.entries), "entry")
-    return Answer(
+    reason = (
         f"The paths to #{prepared.old_leaf} and to #{prepared.target} are the same up to "
-        f"#{ancestor}, and part there. Below it lie the {left} that are left.",
+        f"#{ancestor}, and part there."
+    )
+    if ancestor == prepared.target:
+        reason = (
+            f"#{ancestor} is on the path to #{prepared.old_leaf}, and the work went on from it."
+        )
+    return Answer(
+        f"{reason} Below it lie the {left} that are left.",
         entries=(ancestor,),
         explain=lambda entry: _shared(now, prepared, entry),
     )

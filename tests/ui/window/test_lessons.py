@@ -312,6 +312,37 @@ async def test_a_lesson_with_its_session_is_written_and_opened(
     assert len(again.document.tree) == entries
 
 
+async def test_a_lesson_says_that_it_runs_on_the_bundled_session(
+    house: House, tmp_path: Path
+) -> None:
+    """The person's own session is shown again after it."""
+    file = write_session(tmp_path / "s.jsonl", 60, seed=5, branches=False, compactions=False)
+    live = await house.start(file)
+    key = live.document.key
+    pupil = Pupil(live)
+    await pupil.open()
+    await pupil.begin("branches")
+    assert live.document.key != key
+    assert pupil.pane.step.where.text().startswith("Your session has no such place")
+    live.keys("Esc", to=pupil.pane)
+    await live.until(lambda: live.document.key == key, "the session before")
+    await live.idle()
+
+
+async def test_a_newcomer_begins_with_a_lesson(house: House) -> None:
+    """Without a session the bundled one is opened, and stays."""
+    live = await house.start()
+    assert not live.has_document
+    pupil = Pupil(live)
+    await pupil.open()
+    await pupil.begin("path")
+    assert pupil.pane.step.where.text().startswith("In this session")
+    live.keys("Esc", "Esc", to=pupil.pane)
+    await live.idle()
+    assert live.has_document
+    assert live.window.side.currentWidget() is live.window.library
+
+
 async def test_a_file_that_is_no_lesson_says_so(house: House, tmp_path: Path) -> None:
     file = tmp_path / "bad.lesson"
     file.write_text("no zip", "utf-8")
