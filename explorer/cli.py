@@ -69,6 +69,7 @@ COMMANDS = {
     "extensions": _Group("extensions", "list, install and trust extensions"),
     "audit": _Group("audit", "what compactions kept, lost and stated wrongly, as a report"),
     "recall": _Group("recall", "ask a model what it still knows after a compaction"),
+    "lessons": _Group("lessons", "list the lessons on compaction, and check one of your own"),
     "profiles": _Group("profiles", "list, compare, copy and change profiles"),
     "models": _Group("models", "list models, add servers, keep and test keys"),
     "prompts": _Group("prompts", "see and change the words sent to models"),

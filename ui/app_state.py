@@ -96,6 +96,8 @@ class AppState(QObject):
     """The workbench was set."""
     document_changed = Signal()
     """Another document is shown. Slow panes are filled later, by ``fillers``."""
+    document_leaving = Signal()
+    """The document that is shown is about to be left."""
     settings_changed = Signal()
     models_changed = Signal()
     """The models that can be chosen, or the chosen ones, may have changed."""
@@ -122,6 +124,7 @@ class AppState(QObject):
         """The folder that the session shown worked in, or the one above it that has settings."""
         self.chosen = Chosen()
         """What the session shown chose for itself."""
+        self._before_trial: Chosen | None = None
         self._models: dict[str, str] = {}
         self.profile: Profile = PROFILES["explorer"]
         self.settings = Settings.of(self.profile)
@@ -164,7 +167,8 @@ class AppState(QObject):
 
     def set_profile(self, name: str) -> None:
         """Follow the rules of another system, with its own sizes."""
-        if name in self.profiles and self._choose(with_profile(self.chosen, name)):
+        chosen = name in self.profiles and self._choose(with_profile(self.chosen, name))
+        if chosen and self._before_trial is None:
             self.preferences.profile = name
 
     def set_rules(self, profile: Profile) -> None:
@@ -179,6 +183,28 @@ class AppState(QObject):
     def choose_again(self, chosen: Chosen) -> None:
         """Follow what the session chose before, such as when a choice is taken back."""
         self._choose(chosen)
+
+    def try_rules(self, profile: Profile, settings: Settings) -> None:
+        """Follow rules for a while: nothing that is chosen is stored until ``end_trial``."""
+        if self._before_trial is None:
+            self._keep()
+            self._before_trial = self.chosen
+        chosen = self._before_trial
+        if profile != self._profile_of(chosen):
+            chosen = with_profile(chosen, profile.name)
+        self._choose(with_sizes(chosen, settings, self.ground))
+
+    def _profile_of(self, chosen: Chosen) -> Profile:
+        """The profile that some choices give."""
+        return rules_of(chosen, self.ground).profile
+
+    def end_trial(self) -> None:
+        """Follow again what was chosen before ``try_rules``."""
+        before, self._before_trial = self._before_trial, None
+        if before is not None:
+            self._rest.stop()
+            self.chosen = before
+            self._rule()
 
     def session_choices(self) -> dict[str, Any]:
         """What the session shown chose for itself, by the name of the setting."""
@@ -279,7 +305,7 @@ class AppState(QObject):
     def _keep(self) -> None:
         """A session is opened again with the rules and sizes that were last chosen in it."""
         self._rest.stop()
-        if self.document is not None:
+        if self.document is not None and self._before_trial is None:
             safe = self.chosen.to_json() if self.chosen != Chosen() else None
             self.document.choose("rules", safe)
 
@@ -299,6 +325,8 @@ class AppState(QObject):
 
     def show(self, document: Document | None) -> None:
         """Make a document the one that the window shows; its ``fillers`` are to follow."""
+        if self.document is not None:
+            self.document_leaving.emit()
         if self._rest.isActive():
             self._keep()
         self.document = document

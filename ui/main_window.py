@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # these come after the first paint
     from ui.copilot import PromptPage
     from ui.inspector.context import ContextPane
     from ui.inspector.entry import EntryPane
+    from ui.lessons.pane import LessonsPane
     from ui.library.pane import LibraryPane
     from ui.map.pane import MapPane
     from ui.shell.header import Header
@@ -38,6 +39,8 @@ TITLE_BAR = 32
 
 WELCOME, PANES = range(2)
 """The numbers of ``MainWindow.pages``."""
+LIBRARY, LESSONS = range(2)
+"""The numbers of ``MainWindow.side``."""
 
 TABS = ("entry", "context", "compaction", "audit", "prompt")
 
@@ -59,7 +62,9 @@ class MainWindow(QMainWindow):
     header: Header
     header_line: QWidget
     notices: NoticeStrip
+    side: OnePage
     library: LibraryPane
+    lessons: LessonsPane
     map: MapPane
     pages: OnePage
     """The welcome page, and the panes of a session."""

@@ -23,6 +23,7 @@ from ui.conversation.pane import AgentPane
 from ui.copilot import PromptPage
 from ui.inspector.context import ContextPane
 from ui.inspector.entry import EntryPane
+from ui.lessons.pane import LessonsPane
 from ui.library.pane import LibraryPane
 from ui.main_window import PANES, TABS, MainWindow
 from ui.map.pane import MapPane
@@ -102,7 +103,11 @@ def _splitter(parent: QWidget, way: Qt.Orientation) -> QSplitter:
 
 
 def _library(window: MainWindow) -> None:
-    window.library = LibraryPane(window.upper)
+    window.side = OnePage(window.upper)
+    window.library = LibraryPane(window.side)
+    window.lessons = LessonsPane(window.side)
+    for pane in (window.library, window.lessons):
+        window.side.add(pane)
 
 
 def _map(window: MainWindow) -> None:
@@ -178,7 +183,7 @@ def _lay_out(window: MainWindow) -> None:
     window.restore()
     window.room = room = NarrowLayout(
         window,
-        window.library,
+        window.side,
         window.inspector,
     )
     window.panes = panes = HidablePanes(

@@ -42,6 +42,8 @@ from ui.copilot.controller import PromptTabController
 from ui.extensions.controller import (
     ExtensionsController,
 )
+from ui.lessons.controller import LessonsController
+from ui.lessons.files import LessonFilesController
 from ui.library.arrangement import ArrangementController
 from ui.library.controller import (
     SessionsController,
@@ -183,6 +185,8 @@ class WindowSession(QObject):
         self.summary_check = SummaryCheckController(self.state)
         self.fidelity.act_asked.connect(self.summary_check.act_on)
         self.workshop = WorkshopController(self.state, self.agent)
+        self.lessons = LessonsController(self.state, self.sessions, paths.resource_path(*SAMPLE))
+        self.lesson_files = LessonFilesController(self.state, self.sessions, self.lessons)
 
     async def run(self, arguments: argparse.Namespace) -> int:
         """Open the database, then what was asked for; returns when the window is closed."""
@@ -301,6 +305,7 @@ class WindowSession(QObject):
         self.summary_check.stop()
         self.recall.stop()
         self.workshop.stop()
+        self.lessons.stop()
         self.agent.keep_unsent()
         self.compaction.keep_edits()
         self.session_views.keep_map()

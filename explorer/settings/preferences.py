@@ -43,6 +43,8 @@ class Preferences:
     """Whether the callouts of the example were shown."""
     library_filters: dict[str, Any] = field(default_factory=dict)
     """Filters over the library that were saved, by the name that they were given."""
+    lessons: dict[str, int] = field(default_factory=dict)
+    """How many steps of each lesson were done, by the lesson's id."""
     extra: dict[str, Any] = field(default_factory=dict)
 
 

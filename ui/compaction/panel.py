@@ -93,6 +93,8 @@ class CompactionPanel(QWidget):
     """All models, with their keys and servers, are to be shown."""
     prompts_requested = Signal()
     """The prompt templates of the profile are to be shown."""
+    lesson_requested = Signal()
+    """A lesson on the cut that is shown is to be opened."""
     unpin_requested = Signal(int)
     take_in_requested = Signal(int)
     """An entry is no longer to be omitted."""
@@ -201,6 +203,7 @@ class CompactionPanel(QWidget):
         setup.model_chosen.connect(self._model_picked)
         setup.outcome_part.model.more_asked.connect(self.models_requested)
         setup.following.prompts_asked.connect(self.prompts_requested)
+        setup.following.lesson_asked.connect(self.lesson_requested)
         setup.shaping.unpin_asked.connect(self.unpin_requested)
         setup.shaping.take_in_asked.connect(self.take_in_requested)
         setup.shaping.budget_chosen.connect(self.budget_chosen)
@@ -410,6 +413,11 @@ class CompactionPanel(QWidget):
         self._end_draft(takes_focus=False)
         if notice is not None:
             self._tell(notice)
+
+    @property
+    def at(self) -> int | None:
+        """The entry at which it is previewed; None for the leaf."""
+        return self._at
 
     @property
     def cut(self) -> int | None:

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QLabel, QPlainTextEdit, QPushButton, QSizePolicy, 
 
 from explorer.audit.provenance import context_known, weight_known
 from explorer.compaction.partition import Partition, Verdict
+from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.triggers import limit_of, unfit_words
 from explorer.models.catalogue import ModelInfo
@@ -159,6 +160,8 @@ class RulesPart(QWidget):
     entry_requested = Signal(int)
     automatic_cut_asked = Signal()
     prompts_asked = Signal()
+    lesson_asked = Signal()
+    """Why the cut falls where it does is to be taught."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -189,6 +192,10 @@ class RulesPart(QWidget):
         explain(self.reserve, "reserve")
         explain(self.window_size, "context window")
         explain(self._label, "profile")
+        self.learn = LinkButton("Why here?", self)
+        self.learn.setToolTip("A lesson on where the cut falls, at the step about this one")
+        self.learn.clicked.connect(self.lesson_asked)
+        bind_font(self.learn, small_font)
         self.why = ClickLabel(self)
         self.why.link.connect(self._follow)
         self._lay_out()
@@ -206,6 +213,7 @@ class RulesPart(QWidget):
             column.addWidget(slider)
         column.addSpacing(S4)
         column.addWidget(self.why)
+        column.addWidget(self.learn)
 
     def _sliders(self) -> tuple[NumberSlider, ...]:
         return (self.keep, self.rounds, self.reserve, self.window_size)
@@ -263,6 +271,7 @@ class RulesPart(QWidget):
 
     def show_partition(self, shown: Partition, by_hand: bool) -> None:
         """Say why the cut falls where it falls."""
+        self.learn.setVisible(not by_hand and isinstance(shown.preparation, Preparation))
         self.why.set_words(reason_html(shown, by_hand), plain_reason(shown, by_hand))
 
     # what was done -----------------------------------------------------------------------------

@@ -9,13 +9,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog
 
 from explorer.formats import ExportError, FormatError, ReadCancelled, adapter_of
 from explorer.formats.pi.export import shape_note
 from explorer.services.counting_process import ProcessCounter
 from explorer.services.document import Document
+from explorer.services.lessons.bundle import is_bundle
 from explorer.services.session_export import ExportForm, secrets_note
 from explorer.store.rows import ImportCancelled, ImportReport, SessionRow, StoreError
 from explorer.store.salvage import salvage
@@ -108,6 +109,9 @@ def file_name(title: str) -> str:
 
 class SessionsController(QObject):
     """Everything that the library asks for."""
+
+    lesson_found = Signal(str)
+    """A file among those to be imported is a lesson with its session."""
 
     def __init__(self, state: AppState) -> None:
         super().__init__(state)
@@ -231,6 +235,9 @@ class SessionsController(QObject):
         bench = self._state.bench
         if bench is None:
             return
+        for lesson in filter(is_bundle, files):
+            self.lesson_found.emit(str(lesson))
+        files = [path for path in files if not is_bundle(path)]
         last: ImportReport | None = None
         notes = ImportNotes()
         async with self._imports:

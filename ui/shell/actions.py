@@ -18,6 +18,7 @@ from ui.audit.compare import actions as summaries
 from ui.branching import actions as branching
 from ui.compaction import actions as compaction
 from ui.conversation import actions as agent
+from ui.lessons import actions as lessons
 from ui.library import resume
 from ui.main_window import TABS
 from ui.map import actions as session_map
@@ -123,6 +124,7 @@ class WindowActions(QObject):
         summaries.follow(self._session, registry)
         for name in ("sessions", "conversation", "inspector"):
             registry[f"show_{name}"].setChecked(window.panes.is_shown(name))
+        lessons.follow(self._session, registry)
         registry["less_motion"].setChecked(self._state.preferences.less_motion)
         scale = self._state.preferences.scale
         registry.enable(("larger",), scale < SCALES[-1])
@@ -158,6 +160,7 @@ class WindowActions(QObject):
             *agent.agent_actions(session),
             *branching.agent_actions(session),
             *self._view(),
+            *lessons.lesson_actions(session),
             *self._help(),
             *self._ends(),
         ]

@@ -44,6 +44,7 @@ class NarrowLayout(QObject):
         super().__init__(window)
         self._window, self._library, self._inspector = window, library, inspector
         self._asked = False
+        self._kept = self._with_inspector = False
         self.is_narrow = False
         window.installEventFilter(self)
         app = QApplication.instance()
@@ -58,6 +59,12 @@ class NarrowLayout(QObject):
         self._asked = True
         self.refresh()
 
+    def keep_side(self, keep: bool, *, with_inspector: bool = False) -> None:
+        """Leave what stands in the place of the sessions in sight, however narrow it gets, and
+        ``with_inspector`` the inspector too; until ``keep`` is False."""
+        self._kept, self._with_inspector = keep, with_inspector
+        self.refresh()
+
     def hide_library(self) -> None:
         """Give the room back, where it is scarce."""
         if self._asked:
@@ -67,9 +74,10 @@ class NarrowLayout(QObject):
     def refresh(self) -> None:
         """Look at the window's width and the size of the text."""
         self.is_narrow = self._window.width() < scaled(NARROW)
-        sessions = not self.is_narrow or self._asked
+        sessions = not self.is_narrow or self._asked or self._kept
         self._library.setVisible(sessions)
-        self._inspector.setVisible(not (self.is_narrow and sessions))
+        crowded = self.is_narrow and sessions
+        self._inspector.setVisible(self._with_inspector if self._kept else not crowded)
         self.changed.emit()
 
     def _focus_moved(self, _old: QWidget | None, now: QWidget | None) -> None:

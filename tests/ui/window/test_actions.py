@@ -12,6 +12,7 @@ WITHOUT_A_SESSION = {
     *("show_sessions", "show_conversation", "show_inspector"),
     "all_sessions", "less_motion",
     "new", "import", "find", "sample", "tour", "watch_run", "quit", "glossary",
+    "lessons.open", "lessons.file",
     "theme_system", "theme_light", "theme_dark",
     "larger", "palette", "keys", "extensions", "settings",
     "models", "keys_of_models",

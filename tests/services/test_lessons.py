@@ -1,0 +1,292 @@
+"""Lessons without a window: files checked, places found, answers, predictions, bundles."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from explorer.compaction.preparation import Preparation
+from explorer.compaction.profile import PROFILES, Settings
+from explorer.services.document import Document
+from explorer.services.lessons.answer import Answer
+from explorer.services.lessons.answers import ANSWERS
+from explorer.services.lessons.bundle import BundleError, read_bundle, write_bundle
+from explorer.services.lessons.judging import Prediction, judge
+from explorer.services.lessons.lesson import PARTS, Lesson, Step
+from explorer.services.lessons.places import PLACES, find_place
+from explorer.services.lessons.reading import read_lesson
+from explorer.services.lessons.shelf import read_shelf, user_folder
+from explorer.services.lessons.situation import NoAnswer, Place, Situation, situation_at
+from explorer.settings.paths import resource_path
+from explorer.workbench import Workbench
+from tests.generated import write_session
+
+PROFILE = PROFILES["explorer"]
+SETTINGS = Settings.of(PROFILE)
+
+GOOD = """+++
+id = "one"
+title = "One"
+about = "A lesson."
+place = "compaction"
++++
+
+## First
+
+Where does the cut fall when {keep_recent} tokens are kept?
+
+```toml
+light = "map"
+kind = "entry"
+answer = "cut_entry"
+```
+
+There.
+"""
+
+
+def lesson_of(text: str = GOOD) -> Lesson:
+    read = read_lesson(text)
+    assert read.lesson is not None, read.mistakes
+    return read.lesson
+
+
+def situation(document: Document, name: str) -> Situation:
+    place = find_place(document, name, PROFILE, SETTINGS)
+    assert place is not None, name
+    return situation_at(document, place)
+
+
+def step(kind: str, **more: object) -> Step:
+    return Step("A step", "Its words", kind=kind, **more)  # type: ignore[arg-type]
+
+
+# files --------------------------------------------------------------------------------------------
+
+
+def test_the_lessons_that_come_along_are_sound() -> None:
+    shelf = read_shelf()
+    assert not shelf.mistakes
+    assert [lesson.number for lesson in shelf.lessons] == list(range(1, 12))
+    for lesson in shelf.lessons:
+        assert 3 <= lesson.minutes <= 5
+        assert 3 <= len(lesson.steps) <= 5
+        assert lesson.about
+        for one in lesson.steps:
+            assert one.kind is not None, "every step has a prediction"
+            assert one.after
+            assert one.text.count(". ") + one.text.count("? ") <= 3, one.text
+
+
+def test_every_answer_and_place_is_taught() -> None:
+    """What no lesson uses is there for nobody."""
+    lessons = read_shelf().lessons
+    steps = [one for lesson in lessons for one in lesson.steps]
+    assert {one.answer for one in steps} == set(ANSWERS)
+    used = {lesson.place for lesson in lessons} | {one.place for one in steps if one.place}
+    assert used == set(PLACES)
+
+
+def test_a_lesson_is_read() -> None:
+    lesson = lesson_of()
+    assert (lesson.id, lesson.minutes, lesson.place) == ("one", 4, "compaction")
+    first = lesson.steps[0]
+    assert (first.title, first.kind, first.answer, first.line) == ("First", "entry", "cut_entry", 8)
+    assert first.after == "There."
+    assert lesson.source == GOOD
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "words"),
+    [
+        ("+++\nid", "id", 1, "begins with a line of +++"),
+        ('place = "compaction"\n+++\n', "", 1, "no second line"),
+        ('id = "one"', 'id = "One two"', 2, "small letters"),
+        ('title = "One"', 'title = ""', 3, "missing"),
+        ('title = "One"', "title = 3", 3, "expected a text"),
+        ('title = "One"', 'title = "One', 3, "no TOML"),
+        ('place = "compaction"', 'place = "nowhere"', 5, "there is no 'nowhere'"),
+        ('place = "compaction"', 'colour = "red"', 5, "no such key"),
+        ('light = "map"', 'light = "moon"', 13, "there is no 'moon'"),
+        ('kind = "entry"', 'kind = "number"', 14, "answered by entry or cut"),
+        ('kind = "entry"\n', "", 14, "kind is missing"),
+        ('answer = "cut_entry"', 'answer = "cut"', 15, "there is no 'cut'"),
+        ('answer = "cut_entry"', 'answer = "cut_entry"\n[options]\na = "A"', 16, "has none"),
+        ("{keep_recent}", "{keep}", 8, "no figure {keep}"),
+        ("```toml", "```", 8, "no block"),
+        ("```\n\nThere.", "", 8, "does not end"),
+        ("Where does", "\n\n## Second\n\nWhere does", 8, "no block"),
+        ("## First", "Before.\n\n## First", 8, "Words before the first step"),
+    ],
+)
+def test_a_mistake_is_named_by_its_line(old: str, new: str, line: int, words: str) -> None:
+    assert old in GOOD
+    read = read_lesson(GOOD.replace(old, new, 1))
+    assert read.lesson is None
+    assert any(one.line == line and words in one.reason for one in read.mistakes), read.mistakes
+
+
+def test_options_are_those_that_the_answer_knows() -> None:
+    text = GOOD.replace('kind = "entry"', 'kind = "choose"')
+    text = text.replace('answer = "cut_entry"', 'answer = "split_turn"\n[options]\nhalf = "Half"')
+    reasons = [one.reason for one in read_lesson(text).mistakes]
+    assert reasons == ["half: split_turn knows no such option; it knows split, whole."]
+
+
+def test_a_lesson_of_the_users_is_offered_and_a_wrong_one_named(explorer_home: Path) -> None:
+    user_folder().mkdir(parents=True)
+    (user_folder() / "mine.md").write_text(GOOD, "utf-8")
+    (user_folder() / "wrong.md").write_bytes(b"+++\n\xff")
+    shelf = read_shelf()
+    assert shelf.lessons[-1].id == "one"
+    assert [(path.name, one.line) for path, one in shelf.mistakes] == [("wrong.md", 2)]
+
+
+# places and answers -------------------------------------------------------------------------------
+
+
+def test_every_place_is_found_in_the_bundled_session(document: Document) -> None:
+    before = document.leaf, len(document.tree), document.choices()
+    for name in PLACES:
+        place = find_place(document, name, PROFILE, SETTINGS)
+        assert place is not None, name
+        assert place.sentence.startswith("In this session"), place.sentence
+    assert (document.leaf, len(document.tree), document.choices()) == before
+
+
+def test_every_step_has_an_answer_on_the_bundled_session(document: Document) -> None:
+    for lesson in read_shelf().lessons:
+        for one in lesson.steps:
+            now = situation(document, one.place or lesson.place)
+            answer = ANSWERS[one.answer].find(now)
+            assert answer.reason.endswith("."), answer.reason
+            known = {name for name, _ in one.options.items()} or dict(answer.options).keys()
+            if one.kind == "choose":
+                assert answer.chosen <= set(known), (lesson.id, one.title)
+            elif one.kind == "number":
+                assert answer.number > 0
+            elif one.kind == "cut":
+                assert answer.cuts
+            else:
+                assert answer.entries
+
+
+def test_answers_are_the_engines_figures(document: Document) -> None:
+    now = situation(document, "compaction")
+    shown = document.compaction.preview(now.place.at, PROFILE, SETTINGS)
+    made = shown.preparation
+    assert isinstance(made, Preparation)
+    assert made.path[made.cut_point] in ANSWERS["cut_entry"].find(now).entries
+    assert ANSWERS["cut_entry"].find(now).reason == made.reason
+    assert ANSWERS["tokens_kept"].find(now).number == shown.tokens_kept
+    assert ANSWERS["sent_messages"].find(now).number == len(document.context(made.leaf).messages)
+    requests = document.compaction.requests(shown)
+    assert ANSWERS["request_count"].find(now).number == len(requests)
+
+
+def test_a_place_that_is_not_there_is_none(bench: Workbench, tmp_path: Path) -> None:
+    file = write_session(tmp_path / "s.jsonl", 12, seed=2, branches=False, compactions=False)
+    short = bench.open_blocking(bench.import_blocking(file).key)
+    for name in ("branched", "update", "left-branch"):
+        assert find_place(short, name, PROFILE, SETTINGS) is None
+
+
+def test_what_has_no_answer_says_why(document: Document) -> None:
+    place = Place(document.leaf, PROFILE, SETTINGS, "")
+    with pytest.raises(NoAnswer, match="No branch is left"):
+        ANSWERS["common_ancestor"].find(situation_at(document, place))
+
+
+def test_every_part_is_a_name_once() -> None:
+    assert len(set(PARTS)) == len(PARTS)
+
+
+# predictions --------------------------------------------------------------------------------------
+
+
+def test_an_entry_is_compared(document: Document) -> None:
+    now = situation(document, "compaction")
+    answer = Answer("Because.", entries=(5,))
+    assert judge(step("entry"), answer, Prediction(entry=5), now).is_right
+    wrong = judge(step("entry"), answer, Prediction(entry=9), now)
+    assert not wrong.is_right
+    assert wrong.difference == "You pointed at #9; the engine says #5. Yours is 4 further down."
+
+
+@pytest.mark.parametrize(
+    ("number", "right", "words"),
+    [
+        (1000, True, "exactly"),
+        (1100, True, "Close enough: 10 % more"),
+        (900, True, "10 % less"),
+        (1101, False, "10 % more"),
+        (0, False, "100 % less"),
+    ],
+)
+def test_a_number_has_a_tolerance(document: Document, number: int, right: bool, words: str) -> None:
+    now, answer = situation(document, "any"), Answer("Because.", number=1000)
+    judged = judge(step("number", tolerance=10), answer, Prediction(number=number), now)
+    assert judged.is_right is right
+    assert words in judged.difference
+
+
+def test_options_are_compared_as_a_whole(document: Document) -> None:
+    now = situation(document, "any")
+    asked = step("choose", options={"a": "An apple", "b": "A pear"}, several=True)
+    answer = Answer("Because.", chosen=frozenset({"a", "b"}))
+    assert judge(asked, answer, Prediction(chosen=frozenset({"a", "b"})), now).is_right
+    half = judge(asked, answer, Prediction(chosen=frozenset({"a"})), now)
+    assert half.difference == "You chose “An apple”; the engine says “An apple” and “A pear”."
+
+
+# bundles ------------------------------------------------------------------------------------------
+
+
+def test_a_bundle_comes_back_as_it_was(explorer_home: Path, tmp_path: Path) -> None:
+    session = resource_path("samples", "retry-that-flakes.jsonl")
+    file = tmp_path / "one.lesson"
+    write_bundle(file, lesson_of(), session)
+    bundle = read_bundle(file)
+    assert bundle.lesson == lesson_of()
+    assert bundle.session.read_bytes() == session.read_bytes()
+    assert read_bundle(file).session == bundle.session
+
+
+@pytest.mark.parametrize(
+    ("members", "words"),
+    [
+        ({"session.jsonl": "{}"}, "has no lesson.md"),
+        ({"lesson.md": GOOD}, "has no session.jsonl"),
+        ({"lesson.md": "+++\n", "session.jsonl": "{}"}, "line 1 of its lesson"),
+        ({"lesson.md": "x" * 300_000, "session.jsonl": "{}"}, "too large"),
+    ],
+)
+def test_a_bad_bundle_is_refused(
+    explorer_home: Path, tmp_path: Path, members: dict[str, str], words: str
+) -> None:
+    file = tmp_path / "bad.lesson"
+    with zipfile.ZipFile(file, "w") as out:
+        for name, text in members.items():
+            out.writestr(name, text)
+    with pytest.raises(BundleError, match=words):
+        read_bundle(file)
+
+
+def test_what_is_no_zip_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "bad.lesson"
+    file.write_text("no zip", "utf-8")
+    with pytest.raises(BundleError, match="no zip"):
+        read_bundle(file)
+
+
+def test_no_member_of_a_bundle_leaves_its_folder(explorer_home: Path, tmp_path: Path) -> None:
+    file = tmp_path / "one.lesson"
+    with zipfile.ZipFile(file, "w") as out:
+        out.writestr("lesson.md", GOOD)
+        out.writestr("session.jsonl", "{}\n")
+        out.writestr("../../outside.txt", "gone")
+    bundle = read_bundle(file)
+    assert not (bundle.session.parent.parent.parent / "outside.txt").exists()
+    assert [one.name for one in bundle.session.parent.iterdir()] == [bundle.session.name]

@@ -1,0 +1,351 @@
+"""Lessons in the real window: every step predicted rightly and wrongly, and the window put back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import cycle
+from pathlib import Path
+
+from PySide6.QtCore import QPoint
+from PySide6.QtWidgets import QAbstractButton, QFileDialog, QWidget
+
+from explorer.compaction.profile import Settings
+from explorer.services.lessons.answer import Answer
+from explorer.services.lessons.lesson import Step
+from explorer.services.lessons.shelf import read_shelf
+from tests.generated import write_session
+from tests.services.test_unreadable_compaction import rollout
+from tests.ui.window.house import House
+from tests.ui.window.running import RunningWindow, sample_path
+from tests.ui.window.steps import prepared
+from ui.lessons.lesson_run import LessonRun
+
+
+class Pupil:
+    """Works through lessons by keys and clicks."""
+
+    def __init__(self, live: RunningWindow) -> None:
+        self.live = live
+        self.lessons: LessonRun = live.session.lessons.run
+        self.pane = live.window.lessons
+
+    async def open(self) -> None:
+        self.live.keys("F4")
+        await self.live.until(lambda: self.pane.isVisible(), "the panel")
+        await self.live.settle()
+
+    async def begin(self, name: str) -> None:
+        """Choose a lesson in the list and begin it."""
+        await self.live.until(lambda: not self.pane.runs_lesson, "the list of lessons")
+        self.pane.list.select(name)
+        self.live.click(self.pane.begin)
+        await self.live.until(lambda: self.lessons.step is not None, f"the lesson {name}")
+        await self.live.until(lambda: self.pane.runs_lesson, f"the first step of {name}")
+        await self.live.idle()
+
+    @property
+    def step(self) -> Step:
+        step = self.lessons.step
+        assert step is not None, "no step is shown"
+        return step
+
+    @property
+    def answer(self) -> Answer:
+        answer = self.lessons.found
+        assert answer is not None, f"{self.step.answer} has no answer here"
+        return answer
+
+    async def predict(self, rightly: bool) -> None:
+        """Predict what the engine answers, or something else."""
+        step, answer, live = self.step, self.answer, self.live
+        if step.kind == "entry":
+            entry = answer.entries[0] if rightly else self._wrong_entry(answer)
+            live.window.map.model.uncover(entry)
+            live.click_entry(entry)
+        elif step.kind == "number":
+            number = answer.number if rightly else 3 * answer.number + 7
+            self.pane.step.number.setFocus()
+            live.type(f"{number:,}", to=self.pane.step.number)
+        elif step.kind == "choose":
+            self._choose(answer, rightly)
+        else:
+            await self._move_cut(answer, rightly)
+        await live.settle()
+        assert self.pane.step.show_answer_button.isEnabled(), step.title
+
+    def _wrong_entry(self, answer: Answer) -> int:
+        rows = self.live.window.map.view.visible_rows()
+        selected = self.live.window.map.selected
+        return next(entry for entry in rows if entry not in (*answer.entries, selected))
+
+    def _choose(self, answer: Answer, rightly: bool) -> None:
+        boxes = self._boxes()
+        right = [box for box in boxes if box.property("option") in answer.chosen]
+        wrong = [box for box in boxes if box not in right]
+        for box in right if rightly else wrong[:1] or right[:-1]:
+            self.live.click(box, QPoint(12, box.height() // 2))
+
+    def _boxes(self) -> list[QAbstractButton]:
+        found = self.pane.step.findChildren(QAbstractButton)
+        return [one for one in found if one.isVisible() and one.property("option") is not None]
+
+    async def _move_cut(self, answer: Answer, rightly: bool) -> None:
+        live, wanted = self.live, answer.cuts[0]
+        live.window.map.setFocus()
+        key = "Alt+Down" if rightly and wanted > live.partition.cut else "Alt+Up"
+        for _ in range(80):
+            live.keys(key)
+            await live.settle(1)
+            if (prepared(live).cut_point in answer.cuts) is rightly:
+                return
+
+    async def show_answer(self) -> None:
+        self.live.click(self.pane.step.show_answer_button)
+        await self.live.until(lambda: not self.lessons.is_asking, "the answer")
+        await self.live.settle()
+
+    async def next(self) -> None:
+        """Go on, or end the lesson."""
+        step = self.lessons.step
+        self.live.click(self.pane.step.next)
+        await self.live.until(lambda: self.lessons.step is not step, "what comes next")
+        await self.live.idle()
+
+    async def walk(self, name: str, rightly: Iterator[bool]) -> None:
+        """A whole lesson; ``rightly``: for each step, whether the prediction is right. A cut
+        cannot stop where it is wrong when every valid one is right."""
+        await self.begin(name)
+        while self.lessons.step is not None:
+            cannot_fail = self.step.kind == "cut" and self.step.answer == "valid_cuts"
+            expected = next(rightly) or cannot_fail
+            await self.predict(expected)
+            await self.show_answer()
+            verdict = self.pane.step.verdict.text()
+            assert ("Right" in verdict) is expected, (name, self.step.title, verdict)
+            assert self.pane.step.reason.text()
+            await self.next()
+
+
+def state_of(live: RunningWindow) -> dict[str, object]:
+    """What a lesson must leave as it was."""
+    window, state = live.window, live.session.state
+    return {
+        "session": live.document.key,
+        "entries": len(live.document.tree),
+        "leaf": live.document.leaf,
+        "choices": live.document.choices(),
+        "rules": (state.chosen, state.profile, state.settings),
+        "selected": window.map.selected,
+        "previewed at": window.compaction.at,
+        "cut": window.compaction.cut,
+        "drawn": live.partition.cut,
+        "zoom": window.map.view.zoom,
+        "folded": frozenset(window.map.folded),
+        "filter": window.map.filter,
+        "tab": live.tab,
+        "side": window.upper.sizes(),
+        "agent": window.agent.isVisible(),
+    }
+
+
+LESSONS = tuple(lesson.id for lesson in read_shelf().lessons)
+
+
+async def walk_all(live: RunningWindow, first: bool) -> None:
+    """Every lesson in one window, which is as before at the end: right and wrong predictions in
+    turn, the ``first`` right or wrong."""
+    before = state_of(live)
+    pupil, turns = Pupil(live), cycle((first, not first))
+    await pupil.open()
+    for name in LESSONS:
+        await pupil.walk(name, turns)
+        await live.until(lambda: live.document.key == before["session"], "the session before")
+        await live.idle()
+    live.keys("Esc", to=pupil.pane.list)
+    await live.settle()
+    assert state_of(live) == before
+    assert set(live.session.state.preferences.lessons) == set(LESSONS)
+
+
+async def test_every_lesson_on_the_bundled_session(house: House) -> None:
+    live = await house.start(sample_path())
+    for first in (True, False):
+        await walk_all(live, first)
+
+
+async def test_every_lesson_on_a_long_session(house: House, tmp_path: Path) -> None:
+    """With a compaction, branches and their summaries."""
+    live = await house.start(write_session(tmp_path / "long.jsonl", 1200, seed=3))
+    await walk_all(live, True)
+
+
+async def test_every_lesson_on_a_short_session(house: House, tmp_path: Path) -> None:
+    """One branch and no compaction: some lessons run on the bundled session."""
+    file = write_session(tmp_path / "short.jsonl", 60, seed=5, branches=False, compactions=False)
+    live = await house.start(file)
+    await walk_all(live, True)
+
+
+async def test_every_lesson_on_another_agents_session(house: House, tmp_path: Path) -> None:
+    live = await house.start(rollout(tmp_path))
+    await walk_all(live, True)
+
+
+async def test_a_lesson_by_the_keyboard_alone(house: House) -> None:
+    """From the key that opens the panel to the one that closes it."""
+    live = await house.start(sample_path())
+    before = state_of(live)
+    pupil = Pupil(live)
+    await pupil.open()
+    assert pupil.pane.list.hasFocus()
+    live.keys("Home", "Down", "Down", "Down", "Down", "Down", "Return")
+    await live.until(lambda: pupil.pane.runs_lesson, "the lesson")
+    await live.idle()
+    assert pupil.step.answer == "split_turn"
+    live.keys("Space", "Return")
+    await live.until(lambda: not pupil.lessons.is_asking, "the answer")
+    assert pupil.pane.step.next.hasFocus()
+    live.keys("Return")
+    await live.until(lambda: pupil.step.answer == "turn_start", "the second step")
+    await live.idle()
+    view = live.window.map.view
+    assert view.hasFocus()
+    live.keys("Up", "Up", "Return")
+    await live.until(lambda: not pupil.lessons.is_asking, "the second answer")
+    live.keys("Esc")
+    await live.until(lambda: not pupil.pane.runs_lesson, "the list of lessons")
+    await live.idle()
+    live.keys("Esc")
+    await live.settle()
+    assert state_of(live) == before
+    assert live.session.state.preferences.lessons == {"split-turns": 1}
+
+
+async def test_a_lesson_stores_nothing(house: House) -> None:
+    """What is pressed on the map in a lesson moves no leaf, pins nothing and is no choice."""
+    live = await house.start(sample_path())
+    live.window.map.view.set_zoom(0.8)
+    live.window.show_tab("audit")
+    live.window.map.select(150)
+    await live.idle()
+    before = state_of(live)
+    pupil = Pupil(live)
+    await pupil.open()
+    await pupil.begin("cut")
+    live.double_click_entry(270)
+    live.window.map.setFocus()
+    live.keys("P", "O")
+    await live.idle()
+    assert pupil.lessons.is_asking, "a double click is no answer"
+    live.session.state.set_settings(Settings(keep_recent_tokens=9_000))
+    await live.idle()
+    live.click(pupil.pane.close_button)
+    await live.idle()
+    assert state_of(live) == before
+    await live.close()
+    again = await house.start(sample_path())
+    assert again.session.state.settings == before["rules"][2]  # type: ignore[index]
+
+
+async def test_the_rest_of_the_window_is_quiet(house: House) -> None:
+    """The mouse reaches what is lit and the panel, and nothing else."""
+    live = await house.start(sample_path())
+    pupil = Pupil(live)
+    await pupil.open()
+    await pupil.begin("cut")
+    centre = live.window.centralWidget()
+    assert centre is not None
+
+    def reached(widget: QWidget) -> bool:
+        found = centre.childAt(widget.mapTo(centre, widget.rect().center()))
+        return found is widget or widget.isAncestorOf(found)
+
+    assert reached(live.window.map.view)
+    assert reached(pupil.pane.step.skip)
+    assert not reached(live.window.inspector)
+    assert not reached(live.window.header.search)
+    await pupil.predict(True)
+    await pupil.show_answer()
+    live.click(pupil.pane.close_button)
+    await live.idle()
+    assert reached(live.window.inspector)
+
+
+async def test_why_here_opens_the_step_on_that_cut(house: House) -> None:
+    live = await house.start(sample_path())
+    live.keys("Ctrl+3")
+    await live.idle()
+    made = prepared(live)
+    live.click(live.window.compaction.setup.following.learn)
+    pupil = Pupil(live)
+    await live.until(lambda: pupil.pane.runs_lesson, "the lesson")
+    await live.idle()
+    assert pupil.step.answer == "cut_entry"
+    assert pupil.pane.step.reason.text().endswith(made.reason)
+    assert f"before #{made.first_kept}" in pupil.pane.step.where.text()
+    live.keys("Esc", "Esc", to=pupil.pane)
+    await live.idle()
+    assert live.tab == "compaction"
+
+
+async def test_a_lesson_with_its_session_is_written_and_opened(
+    house: House, tmp_path: Path
+) -> None:
+    live = await house.start(sample_path())
+    pupil = Pupil(live)
+    await pupil.open()
+    file = tmp_path / "cut.lesson"
+    pupil.pane.list.select("cut")
+    live.click(pupil.pane.export)
+    dialog = await live.dialog(QFileDialog)
+    dialog.fileSelected.emit(str(file))
+    dialog.reject()
+    await live.until(file.exists, "the file")
+    await live.idle()
+    entries = len(live.document.tree)
+    await live.close()
+    again = await house.start(file)
+    pupil = Pupil(again)
+    await again.until(lambda: pupil.pane.runs_lesson, "the lesson of the file")
+    await again.idle()
+    assert pupil.step.answer == "walk_reached"
+    assert len(again.document.tree) == entries
+
+
+async def test_a_lesson_says_that_it_runs_on_the_bundled_session(
+    house: House, tmp_path: Path
+) -> None:
+    """The person's own session is shown again after it."""
+    file = write_session(tmp_path / "s.jsonl", 60, seed=5, branches=False, compactions=False)
+    live = await house.start(file)
+    key = live.document.key
+    pupil = Pupil(live)
+    await pupil.open()
+    await pupil.begin("branches")
+    assert live.document.key != key
+    assert pupil.pane.step.where.text().startswith("Your session has no such place")
+    live.keys("Esc", to=pupil.pane)
+    await live.until(lambda: live.document.key == key, "the session before")
+    await live.idle()
+
+
+async def test_a_newcomer_begins_with_a_lesson(house: House) -> None:
+    """Without a session the bundled one is opened, and stays."""
+    live = await house.start()
+    assert not live.has_document
+    pupil = Pupil(live)
+    await pupil.open()
+    await pupil.begin("path")
+    assert pupil.pane.step.where.text().startswith("In this session")
+    live.keys("Esc", "Esc", to=pupil.pane)
+    await live.idle()
+    assert live.has_document
+    assert live.window.side.currentWidget() is live.window.library
+
+
+async def test_a_file_that_is_no_lesson_says_so(house: House, tmp_path: Path) -> None:
+    file = tmp_path / "bad.lesson"
+    file.write_text("no zip", "utf-8")
+    live = await house.start(file)
+    await live.until(lambda: live.notice, "the reason")
+    assert "no zip" in live.notice

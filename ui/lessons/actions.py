@@ -1,0 +1,23 @@
+"""The actions of the lessons."""
+
+from __future__ import annotations
+
+from ui.actions import HELP, ActionRegistry, ActionSpec, MenuEntry
+from ui.session import WindowSession
+
+
+def lesson_actions(session: WindowSession) -> list[MenuEntry]:
+    """For the menu Help and the palette."""
+    return [
+        (ActionSpec("lessons.open", "&Learn",
+                    "Lessons on how compaction works, on the session that is open", HELP,
+                    ("F4",)), session.lessons.open),
+        (ActionSpec("lessons.file", "Open a l&esson…",
+                    "Open a lesson file, with the session in it", HELP),
+         session.lesson_files.choose),
+    ]  # fmt: skip
+
+
+def follow(session: WindowSession, registry: ActionRegistry) -> None:
+    """What can do nothing now cannot be chosen."""
+    registry.enable(("lessons.open", "lessons.file"), session.state.bench is not None)

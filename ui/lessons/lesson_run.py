@@ -1,0 +1,332 @@
+"""One lesson on the session that is shown: its steps, the predictions, and the engine's answers."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QWidget
+
+from explorer.compaction.preparation import Preparation
+from explorer.compaction.profile import Profile, Settings
+from explorer.services.document import Document
+from explorer.services.lessons.answer import Answer
+from explorer.services.lessons.answers import ANSWERS
+from explorer.services.lessons.judging import Prediction, answer_words, judge, options_of
+from explorer.services.lessons.lesson import Lesson, Step
+from explorer.services.lessons.places import find_place
+from explorer.services.lessons.situation import NoAnswer, Place, Situation, situation_at
+from ui.app_state import AppState
+from ui.lessons.overlay import Overlay
+from ui.lessons.pane import LessonsPane
+from ui.lessons.parts import PARTS
+from ui.main_window import MainWindow
+from ui.map.pane import Shown
+from ui.map.rows import RowFilter
+from ui.theme import scaled
+
+ROOMY, LEAST = 1160, 860
+"""Widths at a text scale of 100 %: below the first the inspector is there only where it is lit,
+below the second the map is not there then."""
+
+NO_PLACE = "This session has no place for this step."
+
+
+def has_room_for_all(window: MainWindow) -> bool:
+    """Whether panel, map and inspector can be read side by side."""
+    return window.width() >= scaled(ROOMY)
+
+
+class LessonRun(QObject):
+    """At most one lesson at a time. It previews, selects and lights, and stores nothing."""
+
+    step_done = Signal(str, int)
+    """The id of a lesson, and how many of its steps are done."""
+    ended = Signal()
+    """The last step is done, or the lesson is to be left."""
+
+    def __init__(self, state: AppState, pane: LessonsPane) -> None:
+        super().__init__(state)
+        self._state = state
+        self._pane = pane
+        self._view = pane.step
+        window = state.window
+        self._overlay = Overlay(window.centralWidget() or window, pane)
+        self._lesson: Lesson | None = None
+        self._document: Document | None = None
+        self._at = 0
+        self._given: Place | None = None
+        self._note = ""
+        self._situations: dict[str, Situation | None] = {}
+        self._now: Situation | None = None
+        self._answer: Answer | None = None
+        self._refusal = ""
+        self._said = Prediction()
+        self._is_asking = False
+        self._moves = False
+        self._view.answer_asked.connect(self.answer)
+        self._view.next_asked.connect(lambda: self._go(1))
+        self._view.back_asked.connect(lambda: self._go(-1))
+        window.map.selection_changed.connect(lambda _entry: self._point())
+        window.compaction.partition_changed.connect(lambda _shown: self._cut_moved())
+        for widget in (window.map.view, window.map.view.viewport(), window.map.outline):
+            widget.installEventFilter(self)
+
+    @property
+    def step(self) -> Step | None:
+        """The step that is shown."""
+        return self._lesson.steps[self._at] if self._lesson is not None else None
+
+    @property
+    def is_asking(self) -> bool:
+        """Whether a prediction is asked for, and not answered yet."""
+        return self._is_asking
+
+    @property
+    def found(self) -> Answer | None:
+        """The engine's answer to the step that is shown."""
+        return self._answer
+
+    # beginning and ending ------------------------------------------------------------------------
+
+    async def occurs(self, lesson: Lesson) -> bool:
+        """Whether the open session has a place for a lesson."""
+        document = self._state.document
+        if document is None:
+            return False
+        rules = self._rules(lesson)
+        return await asyncio.to_thread(find_place, document, lesson.place, *rules) is not None
+
+    async def begin(
+        self, lesson: Lesson, at: int, given: Place | None = None, note: str = ""
+    ) -> None:
+        """Run a lesson on the open session. ``given``: the place of all of its steps; ``note``:
+        said before where it is."""
+        self._lesson, self._document, self._given = lesson, self._state.document, given
+        self._note = note
+        self._at, self._situations = at, {}
+        await self._show(at)
+
+    def end(self) -> None:
+        """Quiet nothing any more, and follow the rules that were chosen before."""
+        if self._lesson is None:
+            return
+        self._lesson, self._document, self._now, self._answer = None, None, None, None
+        self._is_asking = False
+        self._situations = {}
+        self._overlay.put_out()
+        window = self._state.window
+        window.agent.show()
+        window.map.show()
+        self._state.end_trial()
+        window.map.set_partition(window.compaction.partition)
+
+    def _rules(self, lesson: Lesson) -> tuple[Profile, Settings]:
+        profile, settings = self._state.profile, self._state.settings
+        if lesson.profile:
+            profile = self._state.profiles[lesson.profile]
+            settings = Settings.of(profile)
+        if lesson.keep_recent:
+            settings = replace(settings, keep_recent_tokens=lesson.keep_recent)
+        return profile, settings
+
+    # a step --------------------------------------------------------------------------------------
+
+    def _go(self, by: int) -> None:
+        lesson = self._lesson
+        if lesson is None:
+            return
+        if by > 0:
+            self.step_done.emit(lesson.id, self._at + 1)
+        if self._at + by >= len(lesson.steps):
+            self.ended.emit()
+            return
+        self._state.tasks.start("Showing the step", self._show(max(0, self._at + by)))
+
+    async def _situation(self, lesson: Lesson, step: Step) -> Situation | None:
+        """The place of a step in the session, found once for each name."""
+        document = self._document
+        assert document is not None
+        name = "" if self._given is not None else step.place or lesson.place
+        if name not in self._situations:
+            place = self._given
+            if place is None:
+                rules = self._rules(lesson)
+                place = await asyncio.to_thread(find_place, document, name, *rules)
+            self._situations[name] = situation_at(document, place) if place is not None else None
+        return self._situations[name]
+
+    async def _show(self, at: int) -> None:
+        lesson, document = self._lesson, self._document
+        if lesson is None or document is None:
+            return
+        step = lesson.steps[at]
+        now = await self._situation(lesson, step)
+        answer, refusal = None, NO_PLACE
+        if now is not None and step.answer:
+            try:
+                answer = await asyncio.to_thread(ANSWERS[step.answer].find, now)
+            except NoAnswer as error:
+                refusal = str(error)
+        if self._lesson is not lesson or self._state.document is not document:
+            return
+        self._at, self._now, self._answer, self._refusal = at, now, answer, refusal
+        self._said, self._is_asking = Prediction(), step.kind is not None
+        where = now.place.sentence if now is not None else refusal
+        self._view.show_step(
+            lesson,
+            at,
+            f"{self._note} {where}".strip(),
+            options_of(step, answer) if answer is not None else tuple(step.options.items()),
+            now.filled if now is not None else str,
+        )
+        self._pane.show_lesson()
+        if now is not None:
+            self._move_to(now, step)
+        self._light(step)
+        if self._is_asking and answer is None:
+            self.answer()
+        elif step.kind in ("entry", "cut"):
+            self._state.window.map.setFocus()
+        else:
+            self._view.focus_first()
+
+    def _move_to(self, now: Situation, step: Step) -> None:
+        """Show the place of a step: rules, preview and selection."""
+        window, place = self._state.window, now.place
+        self._moves = True
+        self._state.try_rules(place.profile, place.settings)
+        window.compaction.set_at(None if place.at == now.document.leaf else place.at)
+        window.compaction.set_cut(None)
+        if window.map.shown is Shown.LIST:
+            window.map.show_as(Shown.BOTH)
+        if window.map.filter is not RowFilter.ALL:
+            window.map.set_filter(RowFilter.ALL)
+        is_about = place.instruction >= 0 and step.kind != "entry"
+        window.map.select(place.instruction if is_about else place.at)
+        self._draw_cut(step)
+        if step.cut == "shown" and not is_about:
+            window.map.show_cut()
+        self._moves = False
+
+    def _draw_cut(self, step: Step) -> None:
+        """The cut is on the map only where it gives nothing away."""
+        window = self._state.window
+        hidden = step.cut == "hidden" or (step.cut == "after" and self._is_asking)
+        window.map.set_partition(None if hidden else window.compaction.partition)
+
+    def _light(self, step: Step) -> None:
+        """Light the part of a step, and cover what would give its answer away."""
+        name = step.light if self._is_asking else step.then or step.light
+        window, part = self._state.window, PARTS[name]
+        if part.tab or step.cut == "hidden":
+            window.show_tab(part.tab or "entry")
+        has_room = has_room_for_all(window)
+        window.room.keep_side(True, with_inspector=bool(part.tab) or has_room)
+        window.map.setVisible(not part.tab or window.width() >= scaled(LEAST))
+        window.agent.setVisible(name == "conversation")
+        covered: list[QWidget] = []
+        if self._is_asking:
+            covered = [window.inspector]
+            if name != "gauge":
+                covered.append(window.header.gauge)
+        self._overlay.light(part.widgets(window), covered)
+
+    # a prediction --------------------------------------------------------------------------------
+
+    def _point(self) -> None:
+        """What is selected on the map is the prediction."""
+        step, document = self.step, self._document
+        if self._moves or not self._is_asking or step is None or step.kind != "entry":
+            return
+        entry = self._state.window.map.selected
+        if entry >= 0 and document is not None:
+            self._said = Prediction(entry=entry)
+            words = document.previews([entry])[0]
+            self._view.show_pointed(f"#{entry} {words if len(words) <= 60 else words[:59] + '…'}")
+
+    def _cut_moved(self) -> None:
+        window, step = self._state.window, self.step
+        if step is None or self._moves:
+            return
+        self._draw_cut(step)
+        shown = window.compaction.partition
+        if not self._is_asking or step.kind != "cut" or shown is None:
+            return
+        if window.compaction.cut is None or not isinstance(shown.preparation, Preparation):
+            # The rules put it back where nothing would be summarized.
+            self._said = Prediction()
+            self._view.show_pointed("")
+            return
+        cut = shown.preparation.cut_point
+        self._said = Prediction(cut=cut)
+        self._view.show_pointed(f"the cut before #{shown.path[cut]}")
+
+    def answer(self) -> None:
+        """Show the engine's answer beside the prediction, if one was made."""
+        step, answer, now = self.step, self._answer, self._now
+        if step is None or not self._is_asking:
+            return
+        said = self._said if step.kind in ("entry", "cut") else self._view.prediction()
+        self._is_asking = False
+        judged, reason = None, self._refusal
+        if answer is not None and now is not None:
+            reason = answer.reason
+            if said != Prediction():
+                judged = judge(step, answer, said, now)
+            else:
+                reason = f"{answer_words(step, answer)} {reason}".strip()
+        self._show_on_map(step, answer)
+        self._view.show_answer(judged, reason)
+        self._light(step)
+        QTimer.singleShot(0, self, self._scroll_to_answer)
+
+    def _scroll_to_answer(self) -> None:
+        for part in (self._view.next, self._view.verdict):
+            self._pane.area.ensureWidgetVisible(part, 0, 24)
+
+    def _show_on_map(self, step: Step, answer: Answer | None) -> None:
+        window = self._state.window
+        self._moves = True
+        if step.kind == "cut" and answer is not None and self._said.cut not in answer.cuts:
+            window.compaction.set_cut(answer.cuts[0])
+        self._draw_cut(step)
+        if step.kind == "cut":
+            window.map.show_cut()
+        elif answer is not None and answer.selected >= 0:
+            window.map.select(answer.selected)
+        self._moves = False
+
+    # the map's keys ------------------------------------------------------------------------------
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """In a lesson nothing on the map moves the leaf, pins or omits; a click on the entry that
+        is selected is a prediction too."""
+        if self._lesson is None:
+            return super().eventFilter(watched, event)
+        if event.type() == QEvent.Type.MouseButtonDblClick:
+            return True
+        if event.type() == QEvent.Type.MouseButtonRelease:
+            QTimer.singleShot(0, self, self._point)
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
+            return self._take_key(event) or super().eventFilter(watched, event)
+        return super().eventFilter(watched, event)
+
+    def _take_key(self, event: QKeyEvent) -> bool:
+        key = event.key()
+        if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            if self._said == Prediction():
+                self._point()
+            if self._is_asking and self._said != Prediction():
+                self.answer()
+            else:
+                self._pane.focus_panel()
+            return True
+        if not event.modifiers() and key in (Qt.Key.Key_P, Qt.Key.Key_O):
+            return True
+        if key == Qt.Key.Key_Escape:
+            self.ended.emit()
+            return True
+        return False

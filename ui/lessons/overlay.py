@@ -1,0 +1,107 @@
+"""What quiets the window around the part that a step is about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QEvent, QObject, QRect, Qt, QTimer
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QRegion
+from PySide6.QtWidgets import QWidget
+
+from ui import theme
+from ui.lessons.parts import bring_into_sight, shown_rect
+
+_VEIL = 150
+"""Opacity over what is quiet, of 255; it can still be read."""
+_FOLLOWED = (
+    QEvent.Type.Resize, QEvent.Type.Move, QEvent.Type.Show, QEvent.Type.Hide,
+)  # fmt: skip
+COVERED = "Covered until the answer is shown"
+
+
+class Overlay(QWidget):
+    """Lies over the whole window but the lit widgets and the panel, which take their events as
+    ever; the mouse does nothing elsewhere."""
+
+    def __init__(self, over: QWidget, panel: QWidget) -> None:
+        super().__init__(over)
+        self._over, self._panel = over, panel
+        self._lit: tuple[QWidget, ...] = ()
+        self._covered: tuple[QWidget, ...] = ()
+        self._watched: list[QWidget] = []
+        self.setAccessibleName("Lesson: the rest of the window is quiet")
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._soon = QTimer(self)
+        self._soon.setSingleShot(True)
+        self._soon.setInterval(0)
+        self._soon.timeout.connect(self._place)
+        theme.on_theme_changed(self.update)
+        self.hide()
+
+    def light(self, lit: Sequence[QWidget], covered: Sequence[QWidget]) -> None:
+        """Light some widgets, and cover others, which would give the answer away."""
+        self._unwatch()
+        self._lit, self._covered = tuple(lit), tuple(covered)
+        self._watched = list(dict.fromkeys((self._over, self._panel, *lit, *covered)))
+        for widget in self._watched:
+            widget.installEventFilter(self)
+        for widget in reversed(self._lit):
+            bring_into_sight(widget)
+        self.raise_()
+        self._place()
+        self._soon.start()
+
+    def put_out(self) -> None:
+        """Quiet nothing any more."""
+        self._unwatch()
+        self._soon.stop()
+        self.hide()
+
+    def _unwatch(self) -> None:
+        for widget in self._watched:
+            widget.removeEventFilter(self)
+        self._watched = []
+
+    def lit_rect(self) -> QRect:
+        """Where the lit widgets are in the window's centre, together."""
+        found = QRect()
+        for widget in self._lit:
+            found = found.united(shown_rect(widget, self._over))
+        return found
+
+    def _place(self) -> None:
+        self.setGeometry(self._over.rect())
+        quiet = QRegion(self.rect())
+        # The frame around the lit part is painted on its edge, outside of it where there is room.
+        quiet -= QRegion(self.lit_rect())
+        quiet -= QRegion(shown_rect(self._panel, self._over))
+        # Hidden meanwhile, so that what the mask uncovers is painted anew.
+        self.hide()
+        self.setMask(quiet)
+        self.show()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() in _FOLLOWED:
+            self._soon.start()
+        return super().eventFilter(watched, event)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        now = theme.theme()
+        painter = QPainter(self)
+        veil = QColor(now.paper)
+        veil.setAlpha(_VEIL)
+        painter.fillRect(self.rect(), veil)
+        for widget in self._covered:
+            rect = shown_rect(widget, self._over)
+            painter.fillRect(rect, now.paper)
+            if rect.width() > theme.scaled(160) and rect.height() > theme.scaled(60):
+                painter.setPen(QPen(now.dim))
+                painter.setFont(theme.small_font())
+                words = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
+                painter.drawText(rect.adjusted(12, 12, -12, -12), int(words), COVERED)
+        lit = self.lit_rect()
+        if not lit.isEmpty():
+            painter.setPen(QPen(now.accent, 2))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRect(lit.adjusted(-1, -1, 1, 1))
+        painter.end()
