@@ -254,7 +254,7 @@ class DraftPage(QWidget):
         )
         self.check.clicked.connect(lambda: self.audit_asked.emit("mend"))
         self.recall = self._button(
-            "Rec&all…", "Questions on what would be summarized, to a model that sees this text"
+            "Recall…", "Questions on what would be summarized, to a model that sees this text"
         )
         self.recall.clicked.connect(lambda: self.audit_asked.emit("recall"))
         self.compare = self._button("Compa&re…", "This draft beside others, section by section")

@@ -74,8 +74,12 @@ class LessonsController(QObject):
     # the panel -----------------------------------------------------------------------------------
 
     def open(self) -> None:
-        """Show the panel; where it is shown, put the keyboard into it."""
+        """Show the panel, with the example where no session is open; where it is shown, put the
+        keyboard into it."""
         window = self._state.window
+        if self._state.document is None:
+            self._state.tasks.start("Opening the example", self._open_on_example())
+            return
         if not self.is_open:
             self._shelf = read_shelf()
             self._tell_mistakes()
@@ -88,6 +92,11 @@ class LessonsController(QObject):
             wanted = max(side, min(scaled(WIDTH), window.width() * 36 // 100))
             window.upper.setSizes([wanted, max(0, side + middle - wanted)])
         self._pane.focus_panel()
+
+    async def _open_on_example(self) -> None:
+        await self._sessions.import_now([self._sample])
+        if self._state.document is not None:
+            self.open()
 
     def _make_room(self) -> None:
         """In a low window the list of lessons has the room of the conversation."""

@@ -340,7 +340,7 @@ async def test_a_newcomer_begins_with_a_lesson(house: House) -> None:
     live.keys("Esc", "Esc", to=pupil.pane)
     await live.idle()
     assert live.has_document
-    assert live.window.side.currentWidget() is live.window.library
+    assert live.window.library.isVisible() and not pupil.pane.isVisible()
 
 
 async def test_a_file_that_is_no_lesson_says_so(house: House, tmp_path: Path) -> None:
