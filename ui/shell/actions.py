@@ -27,6 +27,7 @@ from ui.session import WindowSession
 from ui.shell.command_palette import CommandPalette, ShortcutsPage
 from ui.shell.dialogs import open_once
 from ui.shell.glossary_page import GlossaryPage
+from ui.shell.guide import GuideWindow
 from ui.shell.splitters import TallConversation
 from ui.workshop import actions as workshop
 
@@ -277,6 +278,8 @@ class WindowActions(QObject):
                         HELP), self._session.new_session.watch),
             (ActionSpec("palette", "&Commands…", "List and run any command", HELP,
                         ("Ctrl+Shift+P",)), self.show_palette),
+            (ActionSpec("guide", "G&uide", "What to do when an agent forgot something, the command "
+                        "line, the settings, and what the audit can know", HELP), self.show_guide),
             (ActionSpec("glossary", "&Glossary", "What the words of the window mean", HELP),
              self.show_glossary),
             (ActionSpec("keys", "&Keys", "Show all keys", HELP, ("?", "F1")), self.show_keys),
@@ -321,6 +324,9 @@ class WindowActions(QObject):
     def show_palette(self) -> None:
         dialog = CommandPalette(self._registry, self._session.window)
         open_once(dialog)
+
+    def show_guide(self) -> None:
+        open_once(GuideWindow(self._session.window))
 
     def show_glossary(self) -> None:
         open_once(GlossaryPage(self._session.window))

@@ -11,7 +11,7 @@ from ui.widgets.dialogs import help_html
 WITHOUT_A_SESSION = {
     *("show_sessions", "show_conversation", "show_inspector"),
     "all_sessions", "less_motion",
-    "new", "import", "find", "sample", "tour", "watch_run", "quit", "glossary",
+    "new", "import", "find", "sample", "tour", "watch_run", "quit", "glossary", "guide",
     "lessons.open", "lessons.file",
     "theme_system", "theme_light", "theme_dark",
     "larger", "palette", "keys", "extensions", "settings",
