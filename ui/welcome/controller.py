@@ -16,7 +16,7 @@ from ui.library.new_session import NewSessionController
 from ui.welcome.page import CONSENT, RECENT
 
 LESSONS = "lessons.open"
-"""The action that opens the lessons, where there are any."""
+"""The action that opens the lessons."""
 ONCE = "Looks once for the session files of coding agents in their usual places."
 LOOKING = "Looking in the usual places of coding agents …"
 
@@ -63,7 +63,6 @@ class WelcomeController(QObject):
     def _ready(self) -> None:
         page = self._state.window.welcome
         page.set_usable(True)
-        page.show_lessons(LESSONS in self._actions)
         page.focus_first()
         self._refresh()
         self._show_found()

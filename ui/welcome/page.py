@@ -95,7 +95,6 @@ class WelcomePage(QWidget):
             theme.set_tone(label, "dim")
             button.setAccessibleDescription(sentence)
             self._sentences[button] = label
-        self.show_lessons(False)
 
     def _make_recent(self, inner: QWidget) -> None:
         columns: list[Column[SessionRow]] = [
@@ -173,11 +172,6 @@ class WelcomePage(QWidget):
     def focus_first(self) -> None:
         """Put the keyboard on the first action."""
         self.example.setFocus()
-
-    def show_lessons(self, on: bool) -> None:
-        """Whether there are lessons."""
-        for part in (self.learn, self._sentences[self.learn]):
-            part.setVisible(on)
 
     def show_found(self, sentence: str) -> None:
         """What is known of the sessions on this computer, or what looking for them does."""

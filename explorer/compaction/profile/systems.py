@@ -12,7 +12,7 @@ SMALLEST_RESULT = 200
 PROFILES: dict[str, Profile] = {
     "explorer": Profile(
         "explorer",
-        "Session Explorer (corrected)",
+        "Explorer",
         pruning=Pruning(
             # A read is protected when it is current, whatever the tool's name.
             protected_tools=("skill",),

@@ -80,7 +80,7 @@ async def test_arrows_tell_the_figures_turn_by_turn(house: House) -> None:
     live.keys("Right", "Right", "Right", to=chart)
     turn = drawing.turn_at(chart.position)
     assert f"Turn {turn} of {len(drawing.turns)}" in view.words.text()
-    assert "Session Explorer (corrected)" in view.words.text()
+    assert "Explorer" in view.words.text()
     live.keys("Right", to=chart)
     assert drawing.turn_at(chart.position) == turn + 1
     assert chart.accessibleDescription() == view.words.text()
