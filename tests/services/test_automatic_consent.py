@@ -33,6 +33,8 @@ from tests.services.conftest import SAMPLE, Clock
 
 __all__ = ["server"]
 
+READS_S = 0.5
+"""Nobody answers before both requests of a split turn wait for the answer."""
 FAR, HOST = "anthropic/far-model", "models.example"
 
 
@@ -70,6 +72,7 @@ class Person:
         self.questions.append(sending)
         if self._waits:
             await asyncio.Event().wait()
+        await asyncio.sleep(READS_S)
         return False
 
 

@@ -95,7 +95,7 @@ class StepView(QWidget):
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         theme.bind_font(self.verdict, lambda: theme.ui_font(0, bold=True))
         self.after = TermLabel(self)
-        self.show_answer_button = push_button("Show the &answer", self, primary=True)
+        self.show_answer_button = push_button("Sho&w the answer", self, primary=True)
         self.show_answer_button.clicked.connect(self.answer_asked)
         self.skip = LinkButton("Show it without a prediction", self)
         self.skip.clicked.connect(self.answer_asked)
