@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
 Keys = tuple[str | QKeySequence.StandardKey, ...]
 
 SESSION, GO, MAP, COMPACTION = "Sess&ion", "&Go", "M&ap", "Com&paction"
-AUDIT, AGENT, VIEW, TOOLS, HELP = "A&udit", "Ag&ent", "&View", "T&ools", "&Help"
+AUDIT, AGENT, VIEW, TOOLS, HELP = "A&udit", "Ag&ent", "&View", "&Tools", "&Help"
 MENUS = (SESSION, GO, MAP, COMPACTION, AUDIT, AGENT, VIEW, TOOLS, HELP)
 """The menus in their order. What stands behind ``BELOW`` is a menu of that menu."""
 BELOW = " > "

@@ -260,7 +260,7 @@ class DraftPage(QWidget):
         self.compare = self._button("Compa&re…", "This draft beside others, section by section")
         self.compare.clicked.connect(lambda: self.audit_asked.emit("compare"))
         self.again = self._button(
-            "&Try another", "Go back, change what you like, and make another draft"
+            "Tr&y another", "Go back, change what you like, and make another draft"
         )
         self.again.clicked.connect(self.again_asked)
         self.discard = self._button(

@@ -72,7 +72,7 @@ CHOICES = (
     ),
     _Choice(
         "session",
-        "&This session",
+        "This sessio&n",
         "Allow it, and what the pattern says, until this session is closed (2)",
     ),
     _Choice(

@@ -109,9 +109,9 @@ def test_the_sentence_of_a_row_that_was_chosen_lies_in_sight(panel: CompactionPa
     setup.table.setFocus()
     where = setup.table.visualRect(setup.ledger.index(shown.cut - 1, 0)).center()
     QTest.mouseClick(setup.table.viewport(), Qt.MouseButton.LeftButton, pos=where)
-    line, port = setup.entry_why, setup.area.viewport()
+    line = setup.entry_why
     wait_for(
-        lambda: 0 < line.mapTo(port, line.rect().bottomLeft()).y() <= port.height(),
+        lambda: line.isVisible() and line.visibleRegion().boundingRect() == line.rect(),
         "the sentence",
         3_000,
     )

@@ -79,14 +79,6 @@ def pane(app: QApplication) -> LibraryPane:
     return made
 
 
-def test_an_empty_library_says_what_to_do(pane: LibraryPane) -> None:
-    assert pane.nothing.isVisible()
-    assert not pane.list.isVisible()
-    pane.show_sessions(ROWS, 0)
-    assert not pane.nothing.isVisible()
-    assert pane.list.isVisible()
-
-
 def test_sessions_are_grouped_newest_first(pane: LibraryPane) -> None:
     pane.show_sessions(ROWS, 2)
     model = pane.model
