@@ -258,7 +258,10 @@ async def test_words_for_what_was_lost_make_another_summary_where_it_was_made(
     setup = live.window.compaction.setup
     assert setup.outcome_part.summarize.isEnabled(), "cut where it was"
     assert setup.instructions.hasFocus()
-    await live.until(lambda: in_sight(setup.area, setup.instructions), "the box in sight")
+    await live.until(
+        lambda: setup.instructions.visibleRegion().boundingRect() == setup.instructions.rect(),
+        "the box in sight",
+    )
     assert KEPT_ONLY in setup.instructions.textCursor().selectedText(), "what is new is marked"
     assert "To mend #12" in live.words(live.window.compaction.notice)
     entries, leaf = len(live.document.tree), live.document.leaf

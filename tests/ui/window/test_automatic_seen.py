@@ -146,7 +146,9 @@ async def test_what_was_taken_back_after_a_finished_turn_is_said_and_rests(
     say(live, "Is it done?")
     await answered(live)
     entry = live.document.leaf
-    figures = strip(live).split(": ")[1].rstrip(".").removesuffix(" tokens")
+    figures = (
+        strip(live).split(": ")[1].rstrip(".").removesuffix(" tokens").removeprefix("entries ")
+    )
     assert " → " in figures
     assert figures in live.words(live.window.compaction)
     assert figures in live.window.map.model.texts.describe(entry)
