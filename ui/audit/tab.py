@@ -103,7 +103,7 @@ class AuditHead(QWidget):
         self.rules.setToolTip(
             "Files do not tell what went to the summarizer. It is worked out by these rules."
         )
-        self.report = QPushButton("Repo&rt…", self)
+        self.report = QPushButton("Report…", self)
         self.report.setAccessibleName("Save a report")
         self.report.setToolTip(
             "Save the audit as a web page, Markdown or JSON: of the whole path, or of the "
