@@ -1,9 +1,10 @@
 """What was needed again after a compaction: a recorded session knows its own future.
 
 Whatever is done again (``repeats``, ``repeated_requests``) counts against a compaction where the
-model saw it before, the compaction took it out of the context, and nothing of it was in the context
-when it was done again. What is done again in a context that still holds it is habit; how often that
-happens at other places of the same path is the number that would be expected without a compaction.
+model saw it before, that compaction took it out of the context, and nothing of it was in the
+context when it was done again. Later compactions that lie between took nothing of it. What is done
+again in a context that still holds it is habit; how often that happens at other places of the same
+path is the number that would be expected without a compaction.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import NamedTuple
 
 from explorer.audit.generations import ReadEntries
 from explorer.audit.repeated_requests import RepeatedRequests
-from explorer.audit.repeats import NeedKind, Repeat, Repeats
+from explorer.audit.repeats import NeedKind, Repeat, Repeats, ShownLines
 from explorer.facts.fact_table import ScanCancelled
 from explorer.session.context import context_at
 from explorer.session.entries import UserMessage
@@ -44,10 +45,9 @@ class Need(NamedTuple):
     """Something that was needed again."""
 
     repeat: Repeat
-    after: int
-    """The compaction after which it was needed: the last one before it."""
+    """Of a read: the lines alone that were not in the context any more."""
     taken_by: int
-    """The compaction that took it out of the context: the same, or an earlier one."""
+    """The compaction that took it out of the context, after which others may have followed."""
 
     @property
     def kind(self) -> NeedKind:
@@ -71,7 +71,7 @@ class Expected(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class NeededAfter:
-    """What was needed again between a compaction and the next one, or the path's end."""
+    """What a compaction took out of the context that was needed again, however late."""
 
     compaction: int
     needs: tuple[Need, ...]
@@ -95,7 +95,8 @@ class NeededAgain:
     @property
     def needs(self) -> tuple[Need, ...]:
         """All of the path, in the order in which they were needed."""
-        return tuple(need for one in self.after for need in one.needs)
+        needs = (need for one in self.after for need in one.needs)
+        return tuple(sorted(needs, key=lambda need: need.repeat.after))
 
     def at(self, compaction: int) -> NeededAfter | None:
         """That of one compaction; None for an entry that is none of the path."""
@@ -135,12 +136,12 @@ def needed_again(
     repeats = _repeats(tree, path, read, tokens, cancelled)
     contexts = _contexts(tree, path, marks)
     stretches = [(path.position(one.before), path.position(one.after)) for one in repeats]
-    needs = [_need(repeat, contexts) for repeat in repeats]
+    needs = [need for repeat in repeats for need in _needs(repeat, contexts)]
     found = []
     for context in contexts:
-        if tree.columns.kind[context.mark] != Kind.COMPACTION:
+        if not context.is_compaction:
             continue
-        these = tuple(need for need in needs if need is not None and need.after == context.mark)
+        these = tuple(need for need in needs if need.taken_by == context.mark)
         found.append(
             NeededAfter(context.mark, these, _expected(context, contexts, these, stretches, path))
         )
@@ -179,6 +180,7 @@ class _Context(NamedTuple):
 
     mark: int
     """The entry."""
+    is_compaction: bool
     position: int
     stop: int
     """Where the next one stands, or the path ends."""
@@ -199,22 +201,41 @@ def _contexts(tree: SessionTree, path: Path, marks: Sequence[int]) -> list[_Cont
         kept = seen.kept_from if 0 <= seen.kept_from < position else position
         stop = path.position(following) if following >= 0 else len(path)
         shown = frozenset(one for one in seen.messages if one != mark)
-        found.append(_Context(mark, position, stop, kept, start, shown))
+        is_compaction = tree.columns.kind[mark] == Kind.COMPACTION
+        found.append(_Context(mark, is_compaction, position, stop, kept, start, shown))
         start = kept if kept < position else position + 1
     return found
 
 
-def _need(repeat: Repeat, contexts: Sequence[_Context]) -> Need | None:
-    """What a repeat is to the compactions; None where the model still saw what was repeated, or
-    where it was not a compaction that took it away."""
+def _needs(repeat: Repeat, contexts: Sequence[_Context]) -> Iterator[Need]:
+    """What a repeat is to the compactions: of a read, one for each that took a part of it. None
+    where the model still saw what was repeated, or where it was not a compaction that took it
+    away."""
+    if repeat.kind is not NeedKind.READ:
+        taken = _taken_by(repeat.before, repeat.after, contexts)
+        if taken >= 0:
+            yield Need(repeat, taken)
+        return
+    by_taken: dict[int, list[ShownLines]] = {}
+    for lines in repeat.shown:
+        taken = _taken_by(lines.entry, repeat.after, contexts)
+        by_taken.setdefault(taken, []).append(lines)
+    for taken, shown in by_taken.items():
+        narrowed = repeat.narrowed(shown)
+        if taken >= 0 and narrowed is not None:
+            yield Need(narrowed, taken)
+
+
+def _taken_by(before: int, after: int, contexts: Sequence[_Context]) -> int:
+    """The compaction that took an entry out of the context; -1 where a later one still saw it, or
+    a new start lies between, which takes everything."""
     marks = [one.mark for one in contexts]
-    last = bisect_left(marks, repeat.after) - 1
-    first = bisect_left(marks, repeat.before)
-    between = contexts[first : last + 1]
-    if not between or repeat.before in contexts[last].shown:
-        return None
-    taken = next(one for one in between if repeat.before not in one.shown)
-    return Need(repeat, contexts[last].mark, taken.mark)
+    between = contexts[bisect_left(marks, before) : bisect_left(marks, after)]
+    if not between or before in between[-1].shown:
+        return -1
+    if not all(one.is_compaction for one in between):
+        return -1
+    return next(one.mark for one in between if before not in one.shown)
 
 
 # what would be expected ---------------------------------------------------------------------------

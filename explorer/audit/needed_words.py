@@ -35,7 +35,9 @@ def need_text(repeat: Repeat, longest: int = _LONGEST) -> str:
         is_path = repeat.kind in _PATHS
         text = f"…{text[1 - longest :]}" if is_path else f"{text[: longest - 1]}…"
     if repeat.kind is NeedKind.READ and repeat.first:
-        text += f", lines {repeat.first:,} to {repeat.last:,}"
+        is_gap = repeat.lines < repeat.last - repeat.first + 1
+        of = f"{count_text(repeat.lines, 'line')} of" if is_gap else "lines"
+        text += f", {of} {repeat.first:,} to {repeat.last:,}"
     return text
 
 

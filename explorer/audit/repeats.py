@@ -3,21 +3,22 @@ searches, failures, edits taken back. Whether a compaction lies between is not l
 
 A repeat counts only where the session itself proves it: the same lines of the same file with the
 same text, the same command with the same output and no change of a file between. What is in doubt
-is none.
+is none, nor is what is asked at any time because it may have changed: lists of files, and how the
+work stands.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter, deque
-from collections.abc import Iterable, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from enum import StrEnum
-from itertools import compress, islice
+from itertools import compress
 from operator import eq
 from typing import NamedTuple
 
-from explorer.audit.result_text import failed, numbered_lines, output_of
+from explorer.audit.result_text import bare_lines, failed, numbered_lines, output_of
 from explorer.session.describe import error_mark
 from explorer.session.entries import (
     AssistantMessage,
@@ -48,12 +49,23 @@ class NeedKind(StrEnum):
     REQUEST = "request"
 
 
+class ShownLines(NamedTuple):
+    """Lines of a read that one earlier entry shows, the last time before."""
+
+    entry: int
+    first: int
+    last: int
+    number: int
+    tokens: int
+    """What they took in the later read, by the estimate."""
+
+
 class Repeat(NamedTuple):
     """Something that was done at one entry and again at a later one."""
 
     kind: NeedKind
     before: int
-    """The entry that shows it the last time before."""
+    """The entry that shows it the last time before; of a read, most of it."""
     after: int
     """The entry that shows it again."""
     tokens: int
@@ -63,6 +75,27 @@ class Repeat(NamedTuple):
     first: int = 0
     """Of a read: the first line that was there before; 0 for none."""
     last: int = 0
+    shown: tuple[ShownLines, ...] = ()
+    """Of a read: all lines that were there before, by the entry that shows them."""
+    read: int = 0
+    """Of a read: the tokens of all of it, by the estimate."""
+
+    @property
+    def lines(self) -> int:
+        """Of a read: how many lines were there before, which need not be side by side."""
+        return sum(one.number for one in self.shown)
+
+    def narrowed(self, shown: Sequence[ShownLines]) -> Repeat | None:
+        """A read as if only some of its lines had been there before; None where they are too few
+        to be worth a mention."""
+        tokens = sum(one.tokens for one in shown)
+        if tokens < max(_LEAST_TOKENS, _LEAST_SHARE * self.read):
+            return None
+        return self._replace(
+            before=max(shown, key=lambda one: one.number).entry, tokens=tokens,
+            first=min(one.first for one in shown), last=max(one.last for one in shown),
+            shown=tuple(shown),
+        )  # fmt: skip
 
 
 _LEAST_LINES = 3
@@ -71,6 +104,8 @@ _SAME = 0.98
 """The share of the common lines that must be the same: else the file has changed."""
 _LEAST_OUTPUT = 40
 """Characters of an output that is worth a mention."""
+_LEAST_TOKENS = 150
+"""Tokens of a read that is worth a mention: a shorter one costs next to nothing."""
 _LEAST_SHARE = 0.25
 """The share of a read that was there before."""
 _CHECKS = re.compile(
@@ -83,6 +118,8 @@ _OPEN_FAILURES = 40
 _SHARED_WORDS = 0.5
 """The share of its words that a command has in common with the one that solves it."""
 _LEAST_EDIT = 12
+_STANDS = (ActionKind.WAIT, ActionKind.STATE, ActionKind.LIST)
+"""What is asked to see how something stands by now."""
 _OF_FILES = (ActionKind.EDIT, ActionKind.WRITE, ActionKind.DELETE)
 _TAKE_BACK = re.compile(
     r"\b(?:revert|undo|roll(?:ed)? ?back|restore|remove|put .{0,40}back|go back|"
@@ -95,12 +132,17 @@ _DIGITS = re.compile(r"\d+")
 _NOT_MET = re.compile(
     r"doesn't want to (?:proceed|take this action)|request interrupted|user (?:rejected|declined)|"
     r"tool use was rejected|sibling tool call|parallel tool call|permission to use|cancell?ed|"
-    r"requested permissions|timed out|modified since read|updated successfully|not found in file|"
+    r"requested permissions|timed out|updated successfully|not found in file|"
     r"No changes to make|hook",
     re.IGNORECASE,
 )
 """Failures that say nothing of what was known: a person's no, a hook, an edit by a wrong text."""
-_UNREAD = re.compile(r"has not been read yet|must (?:first )?read|read the file first", re.I)
+_UNREAD = re.compile(
+    r"has not been read yet|must (?:first )?read|read the file first|"
+    r"modified since (?:\w+ ){0,3}read",
+    re.IGNORECASE,
+)
+"""The agent's program refuses a change until the file is read: that is no failure of the model."""
 _MISSING = re.compile(
     r"no such file or directory|does not exist|ENOENT|file not found|cannot find (?:the )?path|"
     r"path not found|os error 2",
@@ -117,8 +159,8 @@ class _Seen:
     """By line number: a mark of its text; empty after a change."""
     shown_at: dict[int, int] = field(default_factory=dict)
     """By line number: the entry that showed it."""
-    read_at: int = -1
-    """The entry at which the agent last read or wrote it, changed since or not."""
+    refused: str | None = None
+    """What a refused edit would take out, until the file is read; None for no such edit."""
 
 
 @dataclass(slots=True)
@@ -206,9 +248,10 @@ class Repeats:
         actions: tuple[ToolAction, ...],
     ) -> None:
         text = output_of(entry.text)
-        is_bad = body.is_error or failed(entry.text)
         action = actions[0]
-        if is_bad:
+        if action.kind is not ActionKind.READ or len(actions) > 1:
+            self._see(index, " ".join(one.text or one.path for one in actions), text)
+        if body.is_error or failed(entry.text):
             self._fail(index, action, text)
             if action.kind not in _OF_FILES:
                 self._change(action)
@@ -261,20 +304,35 @@ class Repeats:
 
     def _learn(self, path: str, index: int, numbers: Sequence[int], lines: Sequence[str]) -> None:
         seen = self._seen(path)
-        seen.read_at = index
         seen.marks.update(zip(numbers, map(hash, lines), strict=True))
         seen.shown_at.update(dict.fromkeys(numbers, index))
+
+    def _see(self, index: int, named: str, text: str) -> None:
+        """Know again the lines of files that other output shows, such as that of several reads in
+        one command. ``named``: what names the files."""
+        files = [one for name, some in self._files.items() if name and name in named
+                 for one in some if one.marks]  # fmt: skip
+        if not files:
+            return
+        lines = bare_lines(text)
+        telling = set(map(hash, filter(_is_telling, lines)))
+        others = set(map(hash, lines)) - telling
+        for one in files:
+            one.shown_at.update(dict.fromkeys(_known_lines(one.marks, telling, others), index))
 
     def _read(self, index: int, action: ToolAction, text: str, tokens: int) -> None:
         numbers, lines = numbered_lines(text, action.first)
         seen = self._seen(action.path)
+        refused, seen.refused = seen.refused, None
+        # Who quotes a file knows it: it is only read since an edit is refused without.
+        is_forced = refused is not None and refused.strip("\n") in "\n".join(lines)
         if seen.marks:
             before = list(map(seen.marks.get, numbers))
             same = list(map(eq, before, map(hash, lines)))
             is_changed = sum(same) < _SAME * (len(before) - before.count(None))
             if is_changed:
                 seen.marks.clear()  # Something that is not recorded has changed it.
-            elif any(same):
+            elif any(same) and not is_forced:
                 self._compare(index, seen, tokens, numbers, lines, same)
         self._learn(action.path, index, numbers, lines)
 
@@ -288,25 +346,29 @@ class Repeats:
         same: Sequence[bool],
     ) -> None:
         """``same``: which of the lines were seen before."""
-        sizes = list(map(len, lines))
-        share = (sum(compress(sizes, same)) + 1) / (sum(sizes) + 1)
-        least = min(_LEAST_LINES, len(lines))
-        telling = (line for line in compress(lines, same) if any(map(str.isalnum, line)))
-        if share < _LEAST_SHARE or sum(1 for _ in islice(telling, least)) < least:
+        if sum(map(_is_telling, compress(lines, same))) < min(_LEAST_LINES, len(lines)):
             return
-        shown = list(compress(numbers, same))
-        before = Counter(map(seen.shown_at.get, shown)).most_common(1)[0][0]
-        there = [at for at in shown if seen.shown_at[at] == before]
-        self.found.append(Repeat(
-            NeedKind.READ, before or 0, index, round(tokens * share), seen.path, there[0], there[-1]
-        ))  # fmt: skip
+        by_entry: dict[int, list[tuple[int, int]]] = {}
+        for number, line in compress(zip(numbers, lines, strict=True), same):
+            by_entry.setdefault(seen.shown_at[number], []).append((number, len(line) + 1))
+        each = tokens / sum(len(line) + 1 for line in lines)
+        shown = [
+            ShownLines(entry, some[0][0], some[-1][0], len(some), round(each * sum(
+                size for _, size in some
+            )))
+            for entry, some in by_entry.items()
+        ]  # fmt: skip
+        whole = Repeat(NeedKind.READ, 0, index, 0, seen.path, read=tokens)
+        repeat = whole.narrowed(shown)
+        if repeat is not None:
+            self.found.append(repeat)
 
     # commands and searches -----------------------------------------------------------------------
 
     def _again(self, index: int, action: ToolAction, text: str, tokens: int) -> None:
-        if action.kind is ActionKind.WAIT or action.written or action.changes_any:
+        if action.kind in _STANDS or action.written or action.changes_any:
             return
-        is_search = action.kind in (ActionKind.SEARCH, ActionKind.LIST)
+        is_search = action.kind is ActionKind.SEARCH
         words = text.strip()
         is_run = action.kind is ActionKind.RUN
         if is_run and not _CHECKS.search(action.text):
@@ -317,10 +379,7 @@ class Repeats:
         if ran is None or ran.mark != mark or len(words) < (1 if is_search else _LEAST_OUTPUT):
             return
         since = self._changed[ran.changes :]
-        if is_run or action.kind is ActionKind.STATE:
-            if since:
-                return
-        elif any(name and name in words for name in since):
+        if (is_run and since) or any(name and name in words for name in since):
             return
         kind = NeedKind.SEARCH if is_search else NeedKind.COMMAND
         self.found.append(Repeat(kind, ran.entry, index, tokens, action.text))
@@ -329,12 +388,7 @@ class Repeats:
 
     def _fail(self, index: int, action: ToolAction, text: str) -> None:
         if _UNREAD.search(text) and action.kind in (ActionKind.EDIT, ActionKind.WRITE):
-            seen = self._seen(action.path)
-            if seen.read_at >= 0:
-                self.found.append(
-                    Repeat(NeedKind.FAILURE, seen.read_at, index, 0, _first_words(text))
-                )
-                seen.read_at = -1  # Once, until it is read.
+            self._seen(action.path).refused = action.removed
             return
         if _NOT_MET.search(text[:400]) or action.kind in (ActionKind.WAIT, ActionKind.SEARCH):
             return
@@ -390,6 +444,21 @@ def _difference(removed: str, added: str) -> tuple[str, str]:
         "\n".join(line for line in old if line and line not in new),
         "\n".join(line for line in new if line and line not in old),
     )
+
+
+def _is_telling(line: str) -> bool:
+    """Whether a line has a letter or a digit."""
+    return any(map(str.isalnum, line))
+
+
+def _known_lines(marks: Mapping[int, int], telling: Set[int], others: Set[int]) -> Iterator[int]:
+    """The numbers of the lines that are among others by their marks. Those that tell nothing, such
+    as empty ones, are so only right after one that is."""
+    is_there = False
+    for number in sorted(marks):
+        is_there = marks[number] in telling or (is_there and marks[number] in others)
+        if is_there:
+            yield number
 
 
 def _numbered(text: str) -> tuple[range, list[str]]:

@@ -68,6 +68,12 @@ def numbered_lines(text: str, first: int) -> tuple[Sequence[int], list[str]]:
     return numbers, [one[2] for one in numbered]
 
 
+def bare_lines(text: str) -> set[str]:
+    """The lines of a text that may hold several files, with and without a number before them."""
+    lines = text.split("\n")
+    return {*lines, *(found[2] for found in map(_NUMBERED.match, lines) if found is not None)}
+
+
 def _is_numbered(lines: Sequence[str]) -> bool:
     """Whether one of the first lines has a number before it."""
     return any(_NUMBERED.match(line) for line in lines[:5])

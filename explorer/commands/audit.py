@@ -204,7 +204,7 @@ def _print_needed(report: Report) -> None:
     print(f"Needed again: {path_words(needed)}")
     rows = [
         [
-            f"#{one.need.after}", NEED_TITLES[one.need.kind], f"#{one.before.index}",
+            f"#{one.need.taken_by}", NEED_TITLES[one.need.kind], f"#{one.before.index}",
             f"#{one.after.index}", one.need.repeat.tokens or "",
             visible_line(need_text(one.need.repeat, _LONGEST_NEED)),
         ]

@@ -62,7 +62,7 @@ from explorer.session.text import well_formed
 from explorer.session.usage_sums import PartUsage
 from explorer.store.rows import SessionRow, SourceFile
 
-VERSION = 2
+VERSION = 3
 
 
 @dataclass(frozen=True, slots=True)

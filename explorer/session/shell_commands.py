@@ -20,9 +20,9 @@ class ShellWork(IntEnum):
     SEARCH = 1
     LIST = 2
     LOOK = 3
-    """Prints what is there otherwise: history, versions, counts."""
+    """Prints what is there otherwise: one commit, versions, counts."""
     STATE = 4
-    """Prints how the working tree stands, which every change of a file changes."""
+    """Prints how the work stands, which goes on: changes, history, the folder."""
     RUN = 5
     """Runs a program: a test, a build, anything that is not known."""
     WAIT = 6
@@ -67,22 +67,25 @@ def _words(text: str) -> frozenset[str]:
 _SEARCHES = _words("grep egrep fgrep rg ag ack fd select-string findstr")
 _LISTS = _words("ls tree dir exa eza get-childitem gci")
 _LOOKS = _words(
-    "cat head tail nl less more bat wc stat file which whereis type pwd echo printf printenv uname "
+    "cat head tail nl less more bat wc stat file which whereis type echo printf printenv uname "
     "jq sort uniq cut awk tr column xxd od diff cmp md5sum sha1sum sha256sum basename dirname "
     "realpath readlink test [ true false rev tac fold paste comm strings du df sed find "
     "get-content gc measure-object select-object sort-object format-table out-string where-object "
     "foreach-object get-command write-output write-host test-path get-item resolve-path id whoami "
     "hostname"
 )
+_STATES = frozenset({"pwd", "get-location"})
 _WAITS = _words(
     "sleep wait watch ps top htop lsof jobs date uptime curl wget ping nc start-sleep get-process "
     "tmux screen kubectl docker systemctl journalctl"
 )
 _GIT_LOOKS = _words(
-    "log show blame ls-files ls-tree rev-parse branch remote tag config describe shortlog cat-file "
-    "merge-base reflog rev-list for-each-ref name-rev show-ref grep help"
+    "show blame ls-files ls-tree remote config cat-file merge-base name-rev grep help"
 )
-_GIT_STATES = frozenset({"status", "diff", "diff-index", "diff-files"})
+_GIT_STATES = _words(
+    "status diff diff-index diff-files log shortlog reflog rev-list rev-parse branch tag describe "
+    "for-each-ref show-ref"
+)
 _GIT_QUIET = frozenset({"add", "commit", "push", "fetch", "gc", "notes"})
 """They change the history, not the files."""
 _FILE_CHANGES = _words(
@@ -268,6 +271,8 @@ def _work(words: list[str]) -> ShellWork:
         return ShellWork.SEARCH
     if head in _LISTS:
         return ShellWork.LIST
+    if head in _STATES:
+        return ShellWork.STATE
     is_help = len(words) < 4 and words[-1] in ("--help", "--version", "-h", "-V", "version")
     if is_help or (head in _LOOKS and head != "find"):
         return ShellWork.LOOK
@@ -307,6 +312,9 @@ def _changes_any(words: list[str]) -> bool:
         git = _git_words(words)
         name = git[0] if git else ""
         return name not in _GIT_LOOKS | _GIT_STATES | _GIT_QUIET
-    if head in _SEARCHES | _LISTS | _LOOKS | _WAITS | _FILE_CHANGES or head in ("gh", "perl"):
+    if head in _SEARCHES | _LISTS | _LOOKS | _STATES | _WAITS | _FILE_CHANGES or head in (
+        "gh",
+        "perl",
+    ):
         return False
     return _FORMATS.search(" ".join(words)) is not None

@@ -22,7 +22,7 @@ class ActionKind(StrEnum):
     LOOK = "look"
     """A command that only prints what is there."""
     STATE = "state"
-    """A command that prints how the working tree stands."""
+    """A command that prints how the work stands."""
     RUN = "run"
     """A command that may do anything, such as a test."""
     WAIT = "wait"

@@ -8,13 +8,20 @@ from collections.abc import Callable
 import pytest
 
 from explorer.audit.needed_again import NeedKind
-from explorer.audit.needed_words import TOO_SHORT, expected_words, needs_words, path_words
+from explorer.audit.needed_words import (
+    TOO_SHORT,
+    expected_words,
+    need_text,
+    needs_words,
+    path_words,
+)
 from explorer.session.tool_actions import ActionKind, tool_actions
 from tests.audit.agent_work import FILE, AgentWork
 
 READ, COMMAND, SEARCH = NeedKind.READ, NeedKind.COMMAND, NeedKind.SEARCH
 RULE = "Always use Postgres for the jobs table, never the local sqlite file."
-STATUS = "On branch main\nnothing to commit, working tree clean, all is pushed"
+TESTED = "ok example.org/w/a 0.2s\nok example.org/w/b 0.4s, and nothing else to be told"
+LONG = "\n".join(f"line {at} of the long file is {at * at}" for at in range(1, 201))
 
 
 # files ---------------------------------------------------------------------------------------
@@ -27,18 +34,116 @@ def test_a_file_read_again_shows_both_entries_and_what_it_took() -> None:
     after = made.read()
     need = made.need()
     assert (need.kind, need.repeat.before, need.repeat.after) == (READ, before, after)
-    assert (need.after, need.taken_by, need.repeat.text) == (first, first, "/w/a.py")
+    assert (need.taken_by, need.repeat.text) == (first, "/w/a.py")
     assert need.repeat.tokens == pytest.approx(made.tree.columns.estimate[after], rel=0.02)
 
 
 def test_of_two_ranges_only_what_both_show_counts() -> None:
     made = AgentWork()
-    before = made.read(first=1, count=20)
+    before = made.read(first=1, count=100, of=LONG)
     made.compact()
-    after = made.read(first=11, count=20)
+    after = made.read(first=51, count=100, of=LONG)
     repeat = made.need().repeat
-    assert (repeat.before, repeat.after, repeat.first, repeat.last) == (before, after, 11, 20)
+    assert (repeat.before, repeat.after, repeat.first, repeat.last) == (before, after, 51, 100)
     assert repeat.tokens == pytest.approx(made.tree.columns.estimate[after] / 2, rel=0.1)
+
+
+def test_what_an_earlier_compaction_took_belongs_to_that_one() -> None:
+    made = AgentWork()
+    before = made.read()
+    first = made.compact()
+    made.reply()
+    made.compact()
+    after = made.read()
+    assert made.needs() == [(READ, before, after)] and made.need().taken_by == first
+    assert [len(one.needs) for one in made.found().after] == [1, 0]
+
+
+def test_only_the_lines_count_that_were_not_read_again_by_then() -> None:
+    made = AgentWork()
+    made.read(of=LONG)
+    taken = made.compact()
+    made.read(first=51, count=100, of=LONG)
+    after = made.read(of=LONG)
+    first, second = made.found().needs
+    assert (first.repeat.first, first.repeat.last) == (51, 150)
+    assert (second.taken_by, second.repeat.after, second.repeat.lines) == (taken, after, 100)
+    assert second.repeat.tokens == pytest.approx(made.tree.columns.estimate[after] / 2, rel=0.1)
+    assert need_text(second.repeat) == "/w/a.py, 100 lines of 1 to 200"
+
+
+def test_of_lines_that_two_compactions_took_each_has_its_own() -> None:
+    made = AgentWork()
+    early = made.read(first=1, count=100, of=LONG)
+    first = made.compact()
+    late = made.read(first=101, count=100, of=LONG)
+    second = made.compact()
+    after = made.read(of=LONG)
+    assert made.needs() == [(READ, early, after), (READ, late, after)]
+    parts = [(need.taken_by, need.repeat.first, need.repeat.last) for need in made.found().needs]
+    assert parts == [(first, 1, 100), (second, 101, 200)]
+
+
+def test_a_few_lines_are_not_worth_a_mention() -> None:
+    made = AgentWork()
+    made.read(count=10)
+    made.compact()
+    made.read(count=10)
+    assert made.needs() == []
+
+
+@pytest.mark.parametrize("chain", [
+    "sed -n 1,60p b.md && sed -n 1,60p a.py && cat c.md",
+    "cat b.md; echo; nl -ba a.py",
+    "for f in a.py b.md; do cat $f; done",
+])  # fmt: skip
+def test_several_reads_in_one_command_show_every_file(chain: str) -> None:
+    made = AgentWork()
+    made.read()
+    made.compact()
+    lines = FILE.split("\n")
+    if "nl -ba" in chain:
+        lines = [f"{at:6}\t{line}" for at, line in enumerate(lines, 1)]
+    shown = made.run(chain, "\n".join(["# Another file", "", *lines, "", "# A third one"]))
+    assert made.needs() == []
+    taken = made.compact()
+    after = made.read()
+    assert made.needs() == [(READ, shown, after)] and made.need().taken_by == taken
+    made.read()
+    assert made.needs() == [(READ, shown, after)], "it is in the context again"
+
+
+def test_a_command_that_shows_a_part_leaves_the_rest() -> None:
+    made = AgentWork()
+    before = made.read(of=LONG)
+    made.compact()
+    made.run("grep -n . b.py; head -50 a.py; cat a.py | tail -50",
+             "\n".join([*LONG.split("\n")[:50], *LONG.split("\n")[150:]]))  # fmt: skip
+    after = made.read(of=LONG)
+    assert made.needs() == [(READ, before, after)]
+    repeat = made.need().repeat
+    assert (repeat.first, repeat.last, repeat.lines) == (51, 150, 100)
+
+
+REFUSED = "<tool_use_error>File has not been read yet. Read it first.</tool_use_error>"
+CHANGED = "File has been modified since read, either by the user or by a linter. Read it again."
+
+
+@pytest.mark.parametrize("refusal", [REFUSED, CHANGED])
+def test_who_quotes_a_file_reads_it_only_since_the_edit_is_refused(refusal: str) -> None:
+    made = AgentWork()
+    before = made.read()
+    made.compact()
+    old = "line 3 of the file = 9\nline 4 of the file = 16\n"
+    made.call("edit", refusal, error=True, path="/w/a.py", oldText=old, newText="x")
+    made.read()
+    assert made.needs() == []
+    wrong = AgentWork()
+    before = wrong.read()
+    wrong.compact()
+    wrong.call("edit", refusal, error=True, path="/w/a.py", oldText="line three", newText="x")
+    after = wrong.read()
+    assert wrong.needs() == [(READ, before, after)], "what it quotes is not there"
 
 
 def test_a_file_is_known_by_whatever_tool_shows_it() -> None:
@@ -148,28 +253,42 @@ def test_other_lines_and_other_files_of_the_same_name_are_new() -> None:
 
 def test_a_command_with_the_same_output_and_no_change_between() -> None:
     made = AgentWork()
-    before = made.run("git status", STATUS)
+    before = made.run("go test ./...", TESTED)
     made.compact()
-    after = made.run("git status", STATUS)
+    after = made.run("go test ./...", TESTED)
     assert made.needs() == [(COMMAND, before, after)]
 
 
-@pytest.mark.parametrize("command", ["pytest -q", "git status"])
-def test_a_test_after_an_edit_is_not_again(command: str) -> None:
+def test_a_test_after_an_edit_is_not_again() -> None:
     made = AgentWork()
-    made.run(command, STATUS)
+    made.run("pytest -q", TESTED)
     made.compact()
     made.edit("a", "b", "/w/b.py")
-    made.run(command, STATUS)
+    made.run("pytest -q", TESTED)
+    assert made.needs() == []
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["git status", "git -C /w diff --stat", "git log --oneline -5", "cd /w && pwd", "date",
+     "ls -la src", "tree", "git branch -vv", "cat a.py && git status --short"],
+)  # fmt: skip
+def test_how_the_work_stands_is_asked_at_any_time(command: str) -> None:
+    made = AgentWork()
+    made.run(command, TESTED)
+    made.call("LS", TESTED, path="/w")
+    made.compact()
+    made.run(command, TESTED)
+    made.call("LS", TESTED, path="/w")
     assert made.needs() == []
 
 
 @pytest.mark.parametrize("command", ["sleep 5; tail log", "gh run view 7", "git push", "rm -r x"])
 def test_waiting_and_doing_are_run_again_by_nature(command: str) -> None:
     made = AgentWork()
-    made.run(command, STATUS)
+    made.run(command, TESTED)
     made.compact()
-    made.run(command, STATUS)
+    made.run(command, TESTED)
     assert made.needs() == []
 
 
@@ -213,14 +332,22 @@ def test_a_failure_that_goes_on_or_that_passed_by_chance_was_never_solved() -> N
     assert chance.needs() == [], "the same command without a change: it failed by chance"
 
 
-def test_an_edit_is_refused_since_the_agent_has_not_read_the_file_any_more() -> None:
+def test_an_edit_that_is_refused_until_the_file_is_read_is_no_failure_met_again() -> None:
     made = AgentWork()
-    before = made.read()
+    made.read()
     made.compact()
-    refused = "<tool_use_error>File has not been read yet. Read it first.</tool_use_error>"
-    after = made.call("edit", refused, error=True, path="/w/a.py", oldText="a", newText="b")
-    made.call("edit", refused, error=True, path="/w/a.py", oldText="c", newText="d")
-    assert made.needs() == [(NeedKind.FAILURE, before, after)], "once, until it is read"
+    made.call("edit", REFUSED, error=True, path="/w/a.py", oldText="a", newText="b")
+    made.call("write", REFUSED, error=True, path="/w/a.py", content="a")
+    assert made.needs() == []
+
+
+def test_before_a_failure_met_again_stands_a_failure() -> None:
+    made = AgentWork()
+    made.run("python3 -m pytest tests", TESTED)
+    made.compact()
+    _failing(made)
+    made.run("python3 -m pytest tests", f"{TESTED} this time")
+    assert made.needs() == [], "it is met for the first time"
 
 
 def test_a_path_that_is_known_to_be_missing_is_tried_again() -> None:
