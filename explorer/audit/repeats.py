@@ -17,7 +17,6 @@ from itertools import compress, islice
 from operator import eq
 from typing import NamedTuple
 
-from explorer.audit.result_text import failed, numbered_lines, output_of
 from explorer.session.describe import error_mark
 from explorer.session.entries import (
     AssistantMessage,
@@ -27,6 +26,7 @@ from explorer.session.entries import (
     ToolResultMessage,
     UserMessage,
 )
+from explorer.session.result_text import failed, numbered_lines, output_of
 from explorer.session.tool_actions import (
     ActionKind,
     ToolAction,
