@@ -10,11 +10,14 @@ from collections.abc import Sequence
 from explorer.session.entries import ToolCallBlock, ToolResultMessage, images_of, text_of
 from explorer.session.kinds import Flag, Kind
 from explorer.session.result_text import exit_code, failed, numbered_lines, output_of
+from explorer.session.secrets import mask
 from explorer.session.text import call_title, first_line, plain_line
 from explorer.session.tool_actions import ActionKind, ToolAction, tool_actions
 
-_TARGET = 60
-"""Characters of a command or a pattern: what came of it must still be seen."""
+_TARGET = 40
+"""Characters of a tool and its command or pattern: what came of it must still be seen on a card."""
+_LEAST = 24
+"""Characters of a command at least."""
 _OUTCOME = 120
 _TAIL = 4_000
 """Characters at the end of an output in which a test runner sums up."""
@@ -77,9 +80,9 @@ def _subject(
         return f"{verb} {_near(action.path, folder)}"
     if action is not None and action.text:
         words = first_line(_FOLDER.sub("", action.text.strip()))
-        return words if words == tool else f"{tool} {_cut(words, _TARGET)}"
+        return f"{tool} {_cut(words, max(_TARGET - len(tool), _LEAST))}"
     title = call_title(tool, call.arguments) if call is not None else tool
-    return _cut(title, _TARGET + len(tool))
+    return _cut(title, max(_TARGET, _LEAST + len(tool)))
 
 
 def _outcome(actions: Sequence[ToolAction], output: str) -> str:
@@ -157,14 +160,13 @@ def _counted(number: int, word: str) -> str:
 
 
 def _cut(text: str, most: int) -> str:
-    """The start of a text, cut at a blank: half a secret would not be recognised as one."""
+    """The start of a text, cut at a blank where there is one near."""
     if len(text) <= most:
         return text
+    # First: half a secret would not be recognised as one.
+    text = mask(text)
     end = text.rfind(" ", 0, most)
-    if end < most // 2:
-        end = text.find(" ", most, 2 * most)
-        end = end if end >= 0 else text.rfind(" ", 0, most)
-    return f"{text[: end if end > 0 else most]}…"
+    return f"{text[: end if end > most // 2 else most].rstrip()}…"
 
 
 def _short(text: str) -> str:

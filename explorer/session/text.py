@@ -110,7 +110,7 @@ def _without_emphasis(text: str) -> str:
 _LEAD_UNITS = 60
 """Characters up to which a line that ends with a colon only leads to what follows."""
 _TITLE_UNITS = 80
-_SENTENCE = re.compile(r"(?<=[\w)\]\"'`][.!?])\s+(?=\S)")
+_SENTENCE = re.compile(r"(?<=[^\W\d][.!?])\s+(?=\S)|(?<=[)\]\"'`][.!?])\s+(?=\S)")
 
 
 def prompt_line(text: str) -> str:

@@ -81,9 +81,13 @@ def test_what_a_model_wrote_is_never_too_odd(given: Any) -> None:
         assert said and "\n" not in said
 
 
-def test_a_long_command_is_cut_where_no_secret_is_halved() -> None:
-    said = row("bash", {"command": "curl -H 'token: " + "s" * 100 + "' https://x"}, "a\nb")
-    assert said == "bash curl -H 'token:…, 2 lines" or "s" * 100 in said
+def test_a_long_command_is_cut_so_that_its_outcome_is_seen_and_no_secret_is_halved() -> None:
+    said = row(
+        "bash", {"command": "git log --oneline --decorate --max-count=30 origin/main"}, "a\nb"
+    )
+    assert said == "bash git log --oneline --decorate…, 2 lines"
+    key = "sk-ant-api03-" + "aB3dE6gH9j" * 9
+    assert "aB3" not in row("bash", {"command": f"curl -H x-api-key:{key} https://x.y/z"}, "a\nb")
 
 
 @pytest.mark.parametrize(
