@@ -18,7 +18,6 @@ from itertools import compress
 from operator import eq
 from typing import NamedTuple
 
-from explorer.audit.result_text import bare_lines, failed, numbered_lines, output_of
 from explorer.session.describe import error_mark
 from explorer.session.entries import (
     AssistantMessage,
@@ -28,6 +27,7 @@ from explorer.session.entries import (
     ToolResultMessage,
     UserMessage,
 )
+from explorer.session.result_text import bare_lines, failed, numbered_lines, output_of
 from explorer.session.tool_actions import (
     ActionKind,
     ToolAction,

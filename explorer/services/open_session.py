@@ -33,7 +33,7 @@ from explorer.session.entries import Entry
 from explorer.session.kinds import Kind
 from explorer.session.payloads import Payloads
 from explorer.session.secrets import mask
-from explorer.session.text import legible
+from explorer.session.text import legible, title_line
 from explorer.session.tree import SessionTree
 from explorer.store import LoadedSession, Store, StoreError
 from explorer.tokens.counters import Counter, EstimateCounter, count_entry
@@ -159,7 +159,7 @@ class OpenedSession:
             first = self.tree.columns.kind.index(Kind.USER)
         except ValueError:
             return ""
-        return self.payloads.previews([first])[0]
+        return title_line(self.payloads.previews([first])[0])
 
     def context(self, at: int | None = None) -> PathContext:
         """What the model sees at an entry, by default at the leaf.

@@ -42,7 +42,7 @@ from explorer.session.entries import (
 )
 from explorer.session.file_tools import FileOp, file_ops
 from explorer.session.kinds import Flag, Kind
-from explorer.session.text import PREVIEW_UNITS, call_title, first_line, summary_line
+from explorer.session.text import PREVIEW_UNITS, call_title, first_line, prompt_line, summary_line
 
 STOP_FLAGS = {
     "error": int(Flag.ERROR),
@@ -164,12 +164,23 @@ def _message(facts: Facts, entry: Entry) -> Facts:
         flags |= Flag.HIDDEN
     if isinstance(entry.body, UserMessage) and entry.body.synthetic:
         flags |= Flag.SYNTHETIC
-    text = _first_text(entry.content)
+    if isinstance(entry.body, UserMessage):
+        text = first_line(entry.body.row) or _prompt_text(entry.content)
+    else:
+        text = _first_text(entry.content)
     if not text and images and facts.kind is not Kind.CUSTOM_MESSAGE:
         text = "image"
     return facts._replace(
         flags=int(flags), preview=text, user_images=images if facts.kind is Kind.USER else 0
     )
+
+
+def _prompt_text(content: Content) -> str:
+    """The first line of what a person typed; see ``prompt_line``."""
+    for block in content:
+        if isinstance(block, TextBlock):
+            return prompt_line(block.text) or prompt_line(text_of(content))
+    return ""
 
 
 def _first_text(content: Content) -> str:

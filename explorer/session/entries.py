@@ -107,6 +107,8 @@ class UserMessage:
     content: Content
     synthetic: bool = False
     """Nobody typed it: the program asked the agent to go on."""
+    row: str = ""
+    """What its row says, where its text does not begin with what a person typed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,6 +83,63 @@ def first_line(text: str) -> str:
     return " ".join(line[:PREVIEW_UNITS].split())
 
 
+_LINK = re.compile(r"!?\[([^\[\]]{1,200})\]\([^()\s]{0,400}\)")
+_STRONG = re.compile(r"(\*\*|__)(?=\S)(.{1,200}?)(?<=\S)\1")
+_EMPHASIS = re.compile(r"(?<![\w*])\*(?=[^\s*])([^*]{1,200}?)(?<=[^\s*])\*(?![\w*])")
+_CODE = re.compile(r"(`{1,3})([^`]{1,200})\1")
+_LEADING = re.compile(r"^(?:#{1,6}\s+|>\s+|[-*+]\s+(?:\[[ xX]\]\s+)?)+")
+
+
+def plain_line(line: str) -> str:
+    """A line of Markdown as it reads: without the marks of headings, lists, links, code and
+    emphasis."""
+    if not any(mark in line for mark in "*_`#[>-+"):
+        return line
+    line = _LEADING.sub("", line)
+    line = _LINK.sub(r"\1", line)
+    parts = []
+    at = 0
+    # What stands in code keeps its own asterisks.
+    for code in _CODE.finditer(line):
+        parts += [_without_emphasis(line[at : code.start()]), code[2].strip()]
+        at = code.end()
+    # Emphasis around code is opened in one part and closed in another.
+    return _STRONG.sub(r"\2", "".join([*parts, _without_emphasis(line[at:])])).strip()
+
+
+def _without_emphasis(text: str) -> str:
+    return _EMPHASIS.sub(r"\1", _STRONG.sub(r"\2", text))
+
+
+_LEAD_UNITS = 60
+"""Characters up to which a line that ends with a colon only leads to what follows."""
+_TITLE_UNITS = 80
+_SENTENCE = re.compile(r"(?<=[^\W\d][.!?])\s+(?=\S)|(?<=[)\]\"'`][.!?])\s+(?=\S)")
+
+
+def prompt_line(text: str) -> str:
+    """The first line of what a person typed, with the line that it leads to: ``Implement the
+    following plan: Install Chakra UI``."""
+    line = first_line(text)
+    if not line.endswith(":") or len(line) > _LEAD_UNITS:
+        return line
+    rest = text.lstrip().partition("\n")[2]
+    return f"{line} {plain_line(first_line(rest))}".rstrip()[:PREVIEW_UNITS]
+
+
+def title_line(line: str) -> str:
+    """The title of a session that a message begins: its first sentence, at most 80 characters, cut
+    at a word."""
+    line = plain_line(line)
+    first = _SENTENCE.split(line, maxsplit=1)[0]
+    # A greeting of a word or two is no title.
+    line = first if len(first) >= 20 else line
+    if len(line) <= _TITLE_UNITS:
+        return line
+    head = line[:_TITLE_UNITS]
+    return f"{(head.rpartition(' ')[0] or head[:-1]).rstrip(' ,;:')}…"
+
+
 def summary_line(text: str) -> str:
     """What a summary is about: the line under its first heading, or its first line."""
     lines = [line.strip() for line in text[: PREVIEW_UNITS * 10].splitlines()]

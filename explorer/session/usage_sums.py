@@ -15,7 +15,7 @@ from dataclasses import dataclass, fields
 from operator import attrgetter
 
 from explorer.session.entries import TokenUsage
-from explorer.session.kinds import TURN_START_KINDS, Kind, selector
+from explorer.session.kinds import TURN_START_KINDS, Flag, Kind, selector
 from explorer.session.tree import Path, SessionTree
 
 
@@ -185,7 +185,13 @@ class UsageLedger:
         if at < 0:
             return PartUsage()
         starts = path.gather(tree.columns.kind).translate(_TURN_STARTS)
+        flags = tree.columns.flags
         start, stop = starts.rfind(1, 0, at + 1), starts.find(1, at + 1)
+        # What a program put in the user's place begins no turn.
+        while start > 0 and flags[path[start]] & Flag.SYNTHETIC:
+            start = starts.rfind(1, 0, start)
+        while stop > 0 and flags[path[stop]] & Flag.SYNTHETIC:
+            stop = starts.find(1, stop + 1)
         return self.path(path[max(start, 0) : stop if stop > 0 else len(path)])
 
     def _between(self, start: int, stop: int) -> PartUsage:

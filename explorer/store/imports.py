@@ -21,6 +21,7 @@ from explorer.formats.registry import adapter_of
 from explorer.session.columns import SessionColumns
 from explorer.session.records import Aside, EntryRecord, ReadReport, SessionSource
 from explorer.session.secrets import mask
+from explorer.session.text import title_line
 from explorer.store.appends import Appender, insert_entries, insert_labels
 from explorer.store.database import Readers, driver
 from explorer.store.entry_rows import Batch, BatchBuilder, index_of, text_in, text_out, to_json
@@ -153,7 +154,9 @@ class NewImport:
 
         self._writer.submit(job).result()
         report = self._source.report
-        title = self._summary.name or self._source.header.title or self._summary.first_said
+        title = (
+            self._summary.name or self._source.header.title or title_line(self._summary.first_said)
+        )
         return ImportReport(
             key, mask(title), True, count, asides=self._asides, problems=list(report.problems),
             stamp=self._stamp,

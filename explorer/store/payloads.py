@@ -7,11 +7,22 @@ import sqlite3
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from heapq import merge
+from typing import NamedTuple
 
 from explorer.formats.registry import read_record, usage_in
-from explorer.session.entries import Entry, TokenUsage
+from explorer.session.describe import describe
+from explorer.session.entries import (
+    AssistantMessage,
+    Entry,
+    TokenUsage,
+    ToolCallBlock,
+    ToolResultMessage,
+)
+from explorer.session.kinds import Flag, Kind
 from explorer.session.records import Aside, FormatName
+from explorer.session.rows import large_row, result_row, stored_row
 from explorer.store.database import Readers
 from explorer.store.entry_rows import index_of, text_out
 from explorer.store.schema import row_id
@@ -23,17 +34,69 @@ _ASKED = 400
 """Entries asked for in one statement."""
 
 
+_WORDS_KEPT = 8_192
+_CALLER_STEPS = 64
+"""Entries between a result and the reply that called: other results, mostly."""
+
+
+class _Stored(NamedTuple):
+    """What is stored of an entry that its row needs."""
+
+    preview: str
+    kind: int
+    flags: int
+    parent: int
+    tokens: int
+    call: str
+    tool: str
+
+    @property
+    def needs_payload(self) -> bool:
+        """Whether the first line does not say what happened."""
+        if self.kind == Kind.TOOL_RESULT:
+            return not self.flags & Flag.PRUNING
+        # Rows of releases before: what a program inserted, and a line that only leads to the next.
+        return self.kind == Kind.USER and self.preview[:1] == "<" and not self.flags & Flag.LARGE
+
+    @property
+    def row(self) -> str:
+        return stored_row(self.preview, self.kind, self.flags)
+
+
+_Blocks = dict[int, list[_Stored]]
+
+
+def _result_row(row: _Stored, entry: Entry | None, call: ToolCallBlock | None, folder: str) -> str:
+    if entry is None:
+        return large_row(call, row.tool, row.tokens, folder)
+    if not isinstance(entry.body, ToolResultMessage):
+        return row.row
+    return result_row(replace(entry.body, tool=row.tool or entry.body.tool), call, folder)
+
+
+def _call_of(entry: Entry | None, call: str) -> ToolCallBlock | None:
+    if entry is None or not isinstance(entry.body, AssistantMessage):
+        return None
+    blocks = (one for one in entry.body.content if isinstance(one, ToolCallBlock))
+    return next((one for one in blocks if one.id == call), None)
+
+
 class StoredPayloads:
     """Payloads by entry index. May be called from any thread; raises StoreError.
 
     An index that the session does not have raises IndexError.
     """
 
-    def __init__(self, readers: Readers, key: int, format_name: FormatName) -> None:
+    def __init__(
+        self, readers: Readers, key: int, format_name: FormatName, folder: str = ""
+    ) -> None:
+        """``folder``: the session's, from which the paths in rows are shown."""
         self._readers = readers
         self._key = key
         self.format = format_name
-        self._blocks: OrderedDict[int, list[str]] = OrderedDict()
+        self._folder = folder
+        self._blocks: OrderedDict[int, list[_Stored]] = OrderedDict()
+        self._words: OrderedDict[int, str] = OrderedDict()
         self._lock = threading.Lock()
 
     def raw(self, index: int) -> str:
@@ -84,24 +147,76 @@ class StoredPayloads:
             yield at, usage_in(self.format, raw, context[at])
 
     def previews(self, indices: Sequence[int]) -> list[str]:
-        """First lines, for lists and the map; empty for entries that are not there."""
-        blocks: dict[int, list[str]] = {}
-        out: list[str] = []
-        for index in indices:
-            number, at = divmod(index, _BLOCK)
-            block = blocks.get(number)
-            if block is None:
-                block = blocks[number] = self._block(number)
-            out.append(block[at] if at < len(block) else "")
-        return out
+        """What rows say of entries, for lists and the map; empty for entries that are not there."""
+        blocks: _Blocks = {}
+        found = {at: row for at in indices if (row := self._stored(at, blocks)) is not None}
+        words = self._words_of([at for at, row in found.items() if row.needs_payload], blocks)
+        return [
+            words.get(index) or (found[index].row if index in found else "") for index in indices
+        ]
+
+    def _words_of(self, indices: Sequence[int], blocks: _Blocks) -> dict[int, str]:
+        """The rows that are made of payloads, when they are shown: stored words could not get
+        better."""
+        with self._lock:
+            known = {at: self._words[at] for at in indices if at in self._words}
+        missing = sorted({at for at in indices if at not in known})
+        made: dict[int, str] = {}
+        for at in range(0, len(missing), _ASKED):
+            made |= self._made(missing[at : at + _ASKED], blocks)
+        with self._lock:
+            self._words.update(made)
+            while len(self._words) > _WORDS_KEPT:
+                self._words.popitem(last=False)
+        return known | made
+
+    def _made(self, indices: Sequence[int], blocks: _Blocks) -> dict[int, str]:
+        rows = {at: row for at in indices if (row := self._stored(at, blocks)) is not None}
+        callers = {
+            at: self._caller(row, blocks)
+            for at, row in rows.items()
+            if row.kind == Kind.TOOL_RESULT
+        }
+        small = {at for at, row in rows.items() if not row.flags & Flag.LARGE}
+        wanted = small.union(at for at in callers.values() if at >= 0)
+        entries = dict(self.found(sorted(wanted)))
+        made = {}
+        for at, row in rows.items():
+            entry = entries.get(at)
+            if at in callers:
+                call = _call_of(entries.get(callers[at]), row.call)
+                made[at] = _result_row(row, entry, call, self._folder)
+            elif entry is not None:
+                made[at] = stored_row(describe(entry).preview, row.kind, row.flags)
+        return made
+
+    def _stored(self, index: int, blocks: _Blocks) -> _Stored | None:
+        number, at = divmod(index, _BLOCK)
+        if number not in blocks:
+            blocks[number] = self._block(number)
+        block = blocks[number]
+        return block[at] if at < len(block) else None
+
+    def _caller(self, row: _Stored, blocks: _Blocks) -> int:
+        """The reply whose call a result answers, -1 where it is not near."""
+        at = row.parent
+        for _ in range(_CALLER_STEPS):
+            found = self._stored(at, blocks) if at >= 0 else None
+            if found is None:
+                return -1
+            if found.kind == Kind.ASSISTANT:
+                return at
+            at = found.parent
+        return -1
 
     def forget(self, indices: Sequence[int]) -> None:
         """Read the first lines of these entries again: they have changed."""
         with self._lock:
             for index in indices:
                 self._blocks.pop(index // _BLOCK, None)
+                self._words.pop(index, None)
 
-    def _block(self, number: int) -> list[str]:
+    def _block(self, number: int) -> list[_Stored]:
         with self._lock:
             found = self._blocks.get(number)
             if found is not None:
@@ -110,10 +225,11 @@ class StoredPayloads:
         first = row_id(self._key, number * _BLOCK)
         with self._readers.read() as db:
             rows = db.execute(
-                "SELECT preview FROM entries WHERE id BETWEEN ? AND ? ORDER BY id",
+                "SELECT preview, kind, flags, parent, estimate, coalesce(call_id, ''),"
+                " coalesce(tool, '') FROM entries WHERE id BETWEEN ? AND ? ORDER BY id",
                 (first, first + _BLOCK - 1),
             ).fetchall()
-        block = [row[0] for row in rows]
+        block = [_Stored(*row) for row in rows]
         # The last block may still grow, here or in another window.
         if len(block) == _BLOCK:
             with self._lock:

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from explorer.session.kinds import Kind
 from explorer.session.records import SessionHeader
 from explorer.session.secrets import mask_each
-from explorer.session.text import legible
+from explorer.session.text import legible, title_line
 from explorer.store.entry_rows import Batch, from_json_column, shown, text_in, text_out, to_json
 from explorer.store.rows import SessionRow, SourceFile, StoreError
 from explorer.store.schema import id_range
@@ -91,7 +91,7 @@ def session_row(db: sqlite3.Connection, key: int, path: Path) -> tuple[SessionRo
 
 
 def _rows(found: Sequence[tuple[Any, ...]]) -> list[SessionRow]:
-    titles = mask_each([legible(one[6] or one[7]) for one in found])
+    titles = mask_each([legible(one[6] or title_line(one[7])) for one in found])
     return list(map(_row, found, titles))
 
 

@@ -239,7 +239,7 @@ class Store:
         if row.entries - packed >= REPACK_ROWS:
             block, count = pack(columns), row.entries
             self._writer.submit(lambda c: store_columns(driver(c), key, block, count))
-        payloads = StoredPayloads(self._readers, key, header.format)
+        payloads = StoredPayloads(self._readers, key, header.format, header.cwd)
         return LoadedSession(key, SessionTree(columns), payloads, row.leaf, header, row)
 
     def delete(self, key: int) -> Future[bool]:

@@ -9,6 +9,7 @@ import pytest
 from explorer.formats import ReadCancelled
 from explorer.formats.claude_code.adapter import CLAUDE_CODE
 from explorer.session.context import context_at
+from explorer.session.describe import describe
 from explorer.session.entries import (
     AssistantMessage,
     CompactionSummary,
@@ -21,6 +22,7 @@ from explorer.session.entries import (
     Unknown,
     UserMessage,
 )
+from explorer.session.kinds import Flag
 from tests.formats.agents.reading import Reading
 from tests.formats.claude_lines import USAGE, Lines, leaf_id, problems, shape
 
@@ -195,6 +197,38 @@ def test_what_nobody_typed_is_no_prompt(tmp_path: Path) -> None:
         "Do it.", "Really typed.", "Typed meanwhile.",
     ]  # fmt: skip
     assert sum(isinstance(one.body, UserMessage) for one in reading.entries) == 11
+
+
+@pytest.mark.parametrize(
+    ("texts", "said"),
+    [
+        (["<command-name>/mode</command-name>\n  <command-args>plan</command-args>"],
+         "command /mode plan"),
+        (["<command-message>review</command-message>\n<command-name>/review</command-name>"],
+         "command /review"),
+        (["<local-command-stdout>\x1b[2mContext: 40 %\x1b[22m</local-command-stdout>"],
+         "output of a command: Context: 40 %"),
+        (["<local-command-stdout></local-command-stdout>"], "output of a command: nothing"),
+        (["<local-command-caveat>Caveat: The messages</local-command-caveat>"],
+         "note: the user ran local commands"),
+        (["<ide_opened_file>The user opened the file /tide/a.py in the IDE. It may"],
+         "opened /tide/a.py in the editor"),
+        (["<ide_selection>The user selected the lines 3 to 9 from /tide/a.py:\nx = 1\n"],
+         "selected lines 3 to 9 of /tide/a.py in the editor"),
+        (["<task-notification>\n<task-id>b</task-id>\n<summary>Tests are done</summary>"],
+         "Tests are done"),
+    ],
+)  # fmt: skip
+def test_the_row_of_what_a_program_inserted_says_what_happened(
+    tmp_path: Path, texts: list[str], said: str
+) -> None:
+    blocks = [{"type": "text", "text": text} for text in texts]
+    lines = Lines().user("u1", blocks)
+    typed = {"type": "text", "text": "Mend the quay:\n\n# Plan"}
+    lines.user("u2", [*blocks, typed])
+    first, second = map(describe, lines.read(tmp_path).entries)
+    assert first.preview == said and first.flags & Flag.SYNTHETIC
+    assert second.preview == "Mend the quay: Plan" and not second.flags & Flag.SYNTHETIC
 
 
 def test_a_command_that_the_person_ran_is_one_entry_with_its_output(tmp_path: Path) -> None:

@@ -141,3 +141,33 @@ def test_many_appended_rows_are_packed_when_a_session_is_opened(
         assert db.execute("SELECT entries FROM columns").fetchone() == (1501,)
     db.close()
     assert facts(store.load(key).tree.columns) == before
+
+
+def test_the_row_of_a_result_names_the_target_of_its_call(store: Store, tmp_path: Path) -> None:
+    """Also where other results stand between, and after the first look."""
+    calls = [
+        {"type": "toolCall", "id": f"c{at}", "name": "read", "arguments": {"path": f"{at}.py"}}
+        for at in range(2)
+    ]
+    reply = message(1, "e0", "") | {
+        "message": {
+            "role": "assistant", "content": calls, "provider": "p", "model": "m",
+            "stopReason": "toolUse", "timestamp": 0, "usage": {"totalTokens": 5},
+        }
+    }  # fmt: skip
+    results = [
+        message(at, f"e{at - 1}", "") | {
+            "message": {
+                "role": "toolResult", "toolCallId": f"c{at - 2}", "toolName": "read",
+                "content": [{"type": "text", "text": "a\nb\n"}], "timestamp": 0,
+            }
+        }
+        for at in (2, 3)
+    ]  # fmt: skip
+    lines = [message(0, None, "**go** on"), reply, *results]
+    key = store.import_session(FileSource(write_file(tmp_path / "a.jsonl", lines))).key
+    payloads = store.load(key).payloads
+    said = ["go on", "read 0.py · read 1.py", "read 0.py, 2 lines", "read 1.py, 2 lines"]
+    assert payloads.previews(range(4)) == said == payloads.previews(range(4))
+    payloads.forget([2])
+    assert payloads.previews([3, 2, 9]) == [said[3], said[2], ""]

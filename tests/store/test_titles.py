@@ -12,7 +12,7 @@ from explorer.store import Store, salvage
 from explorer.workbench import Workbench
 from tests.formats.opencode_store import reply, session, user, write_database
 from tests.services.conftest import close_bench, open_bench
-from tests.store.sources import FileSource, chain, write_file
+from tests.store.sources import FileSource, chain, message, write_file
 
 
 def titled(file: Path, title: str) -> FileSource:
@@ -76,3 +76,19 @@ def test_a_salvaged_session_keeps_its_title(store: Store, database: Path, tmp_pa
     store.close()
     report = salvage(database, tmp_path / "copy.db")
     assert [one.title for one in report.sessions] == ["Fix the parser"]
+
+
+def test_a_title_is_the_first_sentence_with_the_line_that_it_leads_to(
+    store: Store, tmp_path: Path
+) -> None:
+    plan = "Implement the following plan:\n\n# Install **Chakra UI** v3\n\n## Context\n"
+    long = f"Fix `retry.py`. {'Then more. ' * 30}"
+    for name, text, title in (
+        ("a", plan, "Implement the following plan: Install Chakra UI v3"),
+        ("b", long, f"Fix retry.py. {'Then more. ' * 30}"[:70]),
+    ):
+        lines = [message(0, None, text)]
+        report = store.import_session(FileSource(write_file(tmp_path / f"{name}.jsonl", lines)))
+        assert report.title == store.session(report.key).title
+        assert report.title.startswith(title[:40]) and len(report.title) <= 81
+        assert "*" not in report.title and "`" not in report.title

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from explorer.formats.json_fields import text_field
+from explorer.session.text import first_line, prompt_line
 
 INSERTED = (
     "<command-name>", "<command-message>", "<command-args>", "<local-command-", "<bash-",
     "<task-notification", "<system-reminder>", "[Request interrupted", "Caveat:",
-    "<user-memory-input>",
+    "<user-memory-input>", "<ide_opened_file>", "<ide_selection>",
 )  # fmt: skip
 """What texts begin with that nobody typed as a prompt."""
+_TAG = re.compile(r"<([\w-]+)>(.*?)(?:</\1>|\Z)", re.DOTALL)
+_OPENED = re.compile(r"opened the file (.+?) in the IDE")
+_SELECTED = re.compile(r"selected the lines (\d+) to (\d+) from (.+?):?\s*\n")
+_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 SHELL_INPUT = "<bash-input>"
 SHELL_OUTPUT = ("<bash-stdout>", "<bash-stderr>")
 PLACEHOLDER_MODEL = "<synthetic>"
@@ -81,3 +87,31 @@ def is_model_reply(value: Mapping[str, Any]) -> bool:
     """Whether a model wrote a reply, and not the program in its place."""
     is_placeholder = text_field(message_of(value), "model") == PLACEHOLDER_MODEL
     return not is_placeholder and value.get("isApiErrorMessage") is not True
+
+
+def inserted_row(texts: Sequence[str]) -> str:
+    """What the row of a message says that begins with an inserted text: what was typed after it, or
+    what the program noted. Empty for a message that begins with what somebody typed."""
+    if not texts or not is_inserted(texts[0]):
+        return ""
+    if typed := next((text for text in texts if text.strip() and not is_inserted(text)), ""):
+        return prompt_line(typed)
+    text = texts[0].lstrip()
+    parts = {name: _COLOURS.sub("", inner).strip() for name, inner in _TAG.findall(text)}
+    if command := parts.get("command-name") or parts.get("command-message"):
+        return f"command {command} {parts.get('command-args', '')}".strip()
+    for name in ("local-command-stdout", "local-command-stderr"):
+        if name in parts:
+            return f"output of a command: {first_line(parts[name]) or 'nothing'}"
+    if "local-command-caveat" in parts or text.startswith("Caveat:"):
+        return "note: the user ran local commands"
+    if found := _OPENED.search(parts.get("ide_opened_file", "")):
+        return f"opened {found[1]} in the editor"
+    if found := _SELECTED.search(parts.get("ide_selection", "")):
+        return f"selected lines {found[1]} to {found[2]} of {found[3]} in the editor"
+    if (task := parts.get("task-notification")) is not None:
+        summary = dict(_TAG.findall(task)).get("summary", "")
+        return first_line(summary) or "a background task reported"
+    if reminder := parts.get("system-reminder"):
+        return f"reminder: {first_line(reminder)}"
+    return ""

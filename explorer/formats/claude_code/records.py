@@ -14,6 +14,7 @@ from explorer.formats.claude_code.fields import (
     PART,
     SHELL_INPUT,
     SUBTYPES,
+    inserted_row,
     is_model_reply,
     message_of,
     results_in,
@@ -194,7 +195,7 @@ def _user(
         or object_field(first, "origin").get("kind") == "task-notification"
         or (only_text and all(text.lstrip().startswith(INSERTED) for text in texts))
     )
-    return UserMessage(blocks, synthetic)
+    return UserMessage(blocks, synthetic, inserted_row(texts))
 
 
 def _shell(texts: Sequence[str]) -> ShellMessage:

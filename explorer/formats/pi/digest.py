@@ -23,7 +23,7 @@ from explorer.session.file_tools import FILE_TOOLS, file_ops
 from explorer.session.json_values import MAX_COUNT, MAX_DEPTH, is_too_deep
 from explorer.session.kinds import Flag, Kind
 from explorer.session.records import Ops
-from explorer.session.text import PREVIEW_UNITS, call_title, first_line
+from explorer.session.text import PREVIEW_UNITS, call_title, first_line, prompt_line
 from explorer.tokens.estimate import estimate_entry, json_units, utf16_units
 
 LARGE_BYTES = 64 << 10
@@ -184,7 +184,7 @@ def _of_message(entry: dict[str, Any], ops: dict[int, Ops], place: int) -> Row:
     if role == "user":
         if "synthetic" in message:
             raise ValueError("nobody may have typed it")
-        return _USER, _TEXT, moment, -1, "", preview, "", "", tokens
+        return _USER, _TEXT, moment, -1, "", prompt_line(content), "", "", tokens
     raise ValueError("a role that few messages have")
 
 

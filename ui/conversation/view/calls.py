@@ -11,6 +11,7 @@ from enum import IntEnum
 from explorer.audit.provenance import Known, elapsed_known
 from explorer.session.entries import Entry, ToolResultMessage
 from explorer.session.kinds import Flag
+from explorer.session.result_text import output_of
 from ui.audit.known import marked
 from ui.conversation.view.parts import (
     Code,
@@ -194,7 +195,7 @@ def _outcome(block: CallBlock | None, answer: CallAnswer, live: LiveCall | None)
         time_words = marked(time_words, answer.took_known)
     if answer.flags & Flag.ERROR:
         code = result.exit_code if result is not None else None
-        first = f"exit code {code}" if code else _first(answer.text)
+        first = f"exit code {code}" if code else _first(output_of(answer.text))
         words, tint = f"failed: {first}" if first else "failed", "lost"
     else:
         words, tint = _gist(block, answer), "dim"
@@ -213,7 +214,7 @@ def _recorded_diff(answer: CallAnswer | None) -> DiffBlock | None:
 
 def _gist(block: CallBlock | None, answer: CallAnswer) -> str:
     """The part of a result that says most: a change's size, a last line, a number of lines."""
-    text, given = answer.text, _recorded_diff(answer)
+    text, given = output_of(answer.text).rstrip("\n"), _recorded_diff(answer)
     diffs = (given,) if given is not None else block.diffs if block is not None else ()
     if diffs:
         return DiffBlock("", tuple(line for diff in diffs for line in diff.lines)).figures

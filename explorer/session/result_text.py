@@ -11,7 +11,7 @@ _CODEX = re.compile(
     r"(?:Command: [^\n]*\n)?(?:Chunk ID|Exit code|Wall time)\b[^\n]*\n(?:[^\n]*\n){0,6}?Output:\n?"
 )
 _CODEX_FAILED = re.compile(
-    r"(?:Process exited with code|Exit code:?|\"exit_code\":|Exit Code:) ?(-?\d+)"
+    r"(?:(?:Process|Command) exited with code|Exit code:?|\"exit_code\":|Exit Code:) ?(-?\d{1,9})"
 )
 _GEMINI = re.compile(r"Command: [^\n]*\nDirectory: [^\n]*\nOutput: ?", re.DOTALL)
 _GEMINI_END = re.compile(r"\nError: [^\n]*\nExit Code: ")
@@ -44,11 +44,16 @@ def _without(text: str, opening: str, closing: str) -> str:
     return "\n".join([*parts, text[at:].lstrip("\n")]) if parts else text
 
 
+def exit_code(text: str) -> int | None:
+    """How a result says that its command ended; None where it says nothing."""
+    found = _CODEX_FAILED.search(text[:_HEAD]) or _CODEX_FAILED.search(text[-_HEAD:])
+    return int(found.group(1)) if found is not None else None
+
+
 def failed(text: str) -> bool:
     """Whether a result says of itself that its command failed."""
-    found = _CODEX_FAILED.search(text[:_HEAD]) or _CODEX_FAILED.search(text[-_HEAD:])
     starts = text.startswith(("Chunk ID", "Exit code", "Command: ", "{"))
-    return found is not None and found.group(1) != "0" and starts
+    return starts and bool(exit_code(text))
 
 
 def numbered_lines(text: str, first: int) -> tuple[Sequence[int], list[str]]:
