@@ -63,9 +63,13 @@ async def test_an_answer_that_is_asked_for_again_takes_the_place_of_the_first(
     live = await house.start(sample_path())
     await summarize(live)
     streaming = live.window.compaction.draft.streaming
-    await live.until(lambda: "From the beginning" in streaming.written(), "the second answer")
-    assert "Half of it" not in streaming.written()
-    assert "Asking once more" in streaming.progress.text()
+    # The turn is split: which of its two requests comes first at the server is left to chance.
+    await live.until(
+        lambda: "From the beginning" in streaming.written()
+        and "Asking once more" in streaming.progress.text()
+        and "Half of it" not in streaming.written(),
+        "the second answer",
+    )
     live.press_button("Cancel", live.window.compaction)
     await live.until(lambda: not live.session.compaction.running, "the end of the draft")
     await live.idle()
