@@ -34,8 +34,15 @@ _IN_ENTRY = 0.7
 _PART = 0.3
 """The share of a statement's telling words and figures in a line that says a part of it."""
 _NOISE = frozenset(
-    map(stem, word_set("omfg fucking fuck dude man wtf shit shitty damn hmm please think important sure "
-            "want anything else"))
+    map(
+        stem,
+        word_set(
+            """
+            omfg fucking fuck dude man wtf shit shitty damn hmm please think important sure want
+            many much way anything else supposed
+            """
+        ),
+    )
 )
 
 
@@ -54,6 +61,7 @@ _ALIKE = {
         "approval permission consent ok",
         "idea option proposal propose suggestion suggest",
         "folder directory dir",
+        "word wordy verbose concise brief terse short",
         "config configuration settings",
         "comment docstring",
         "colour color",

@@ -27,8 +27,12 @@ _NUMBER = re.compile(r"\d{1,2}[.)] *(?=[A-Za-z])")
 _SUPPOSED = re.compile(r"\bsupposed to .*\b(?:it|that|this|them|those)\W*$", re.IGNORECASE)
 """An instruction that names its subject in the sentence before."""
 _DATA = re.compile(r'[{\[]"|"[}\]:]|","')
-_PAUSE = re.compile(r"\.\.+\s*|(?<=[a-z]{3})\.(?=(?:and|but|so|also|maybe|its|it's|i)\b)")
-"""Where those who type fast end a sentence."""
+_PAUSE = re.compile(
+    r"\.\.+\s*|(?<=[a-z]{3})\.(?=(?:and|but|so|also|maybe|its|it's|i)\b)|"
+    r"\s+and\s+(?=(?:don['’]?t|do not) )",
+    re.IGNORECASE,
+)
+"""Where those who type fast end a sentence, and where a prohibition is joined to another."""
 _RULES = re.compile(
     r"\b(?:rules?|constraints?|requirements?|conventions?|guidelines?|preferences|keep in mind|"
     r"(?:do|does)(?:n't| not) (?:ever )?do)\b[^.?]*:?\W*$",
@@ -58,17 +62,20 @@ _FACTS = tuple(
         r"internet|credentials)\b|\byou have no (?:access|permissions?|network|internet)\b",
         r"\byou (?:can't|cannot) (?:access|reach|use|run|install|connect to|write to) "
         r"(?!it\b|that\b|this\b|them\b)",
-        r"^(?!.*\b(?:if|when|how many|test|tests|still)\b)[a-z][\w' -]{1,40}? (?:runs|is running|are "
-        r"running|is hosted|lives) (?:on|under|behind) (?:your|my|our|the|an?|port|\d)",
-        _START + r"we (?:only |always |still |already |currently )?(?:use|deploy (?:to|with|on|via)|"
+        r"^(?!.*\b(?:if|when|how many|test|tests|still)\b)[a-z][\w' -]{1,40}? "
+        r"(?:runs|is running|are running|is hosted|lives) (?:on|under|behind) "
+        r"(?:your|my|our|the|an?|port|\d)",
+        _START
+        + r"we (?:only |always |still |already |currently )?(?:use|deploy (?:to|with|on|via)|"
         r"run (?:on|in|under)|build (?:on|with)|host) (?!it\b|that\b|this\b|them\b|to\b)",
         r"\bwe (?:currently |really |just )?(?:don't|do not) (?:use|support|need|want) "
         r"(?!it\b|that\b|this\b|these\b|those\b|them\b|to\b|any of\b)",
         r"\bthis (?:repo|repository|project|codebase) (?:will|uses|runs|supports|targets|has to|"
         r"needs to)\b",
         # What is meant to come, which decides how to build today.
-        r"\bfor now\b.*\b(?:later|eventually)\b|\b(?:eventually|later(?: on)?),? (?:i|we)(?:'ll| will|"
-        r"'m going to| am going to|'re going to| are going to) ",
+        r"\bfor now\b.*\b(?:later|eventually)\b|"
+        r"\b(?:eventually|later(?: on)?),? (?:i|we)(?:'ll| will|"
+        r"(?:'m| am|'re| are) going to) ",
         # Where the rules are, and what was agreed.
         r"\b(?:follow(?:ing)?|stick to|adhere to|obey|respect) (?:(?:the|our|my|all)(?: \w+)? )?(?:"
         + _FILE
@@ -77,17 +84,19 @@ _FACTS = tuple(
         r"\byou(?:'re| are) supposed to (?!know\b|see\b|find\b|get\b)",
         r"\b(?:keep|bear) in mind\b|" + _START + r"remember (?:that|to) ",
         # How to go about it.
-        r"\bbefore (?:you|we) (?!\w+:)(?:make|do|change|implement|commit|push|write|touch|edit|code|merge|"
-        r"deploy|delete|release)\b",
+        r"\bbefore (?:you|we) (?!\w+:)(?:make|do|change|implement|commit|push|write|touch|"
+        r"edit|code|merge|deploy|delete|release)\b",
         r"\b(?:before|after) (?:each|every)\b",
         r"\bno need (?:to (?:run|test|write|commit|push|ask|document|explain|support)|for (?:back"
         r"wards?|tests?|comments?|docs?|migrations?))\b",
         _START + r"(?:don't|do not) (?:do|run) (?:any|the) ",
         _START + r"make sure (?!it\b|this\b|that (?:it|this)\b).*\b(?:always|never|every|all|each|"
         r"tests? (?:still )?pass)\b",
-        r"\bkeep (?:the|our|my|all|every) .{2,40}\b(?:around|for reference|backwards?.compatible)\b",
+        r"\bkeep (?:the|our|my|all|every) .{2,40}\b(?:around|for reference|"
+        r"backwards?.compatible)\b",
         # What is wanted of all that is made.
-        r"\b(?:i|we)(?:'d| would)? (?:really |would )?only (?:want|need|support|accept|care about) ",
+        r"\b(?:i|we)(?:'d| would)? (?:really |would )?only (?:want|need|support|accept|"
+        r"care about) ",
         r"\bi (?:greatly |really |highly |strongly )?(?:value|insist)\b",
         r"\bonly\b.{0,30}\b(?:up to|at most|a maximum of) \d",
         r"\bshould (?:always )?be (?:called|named|referred to as|spelled|written in)\b",
@@ -129,7 +138,8 @@ _STANDING = tuple(
         r"(?:not|no|never) ",
         _START + r"use .{2,60} instead of .{2,60}|" + _START + r"only (?:use|touch|edit|write|"
         r"change|commit|run|read) ",
-        r"\b(?:i|we) (?:(?:much|really|always|strongly|generally|actually|usually) )?prefer\b(?! (?:it|that|this)\b)"
+        r"\b(?:i|we) (?:(?:much|really|always|strongly|generally|actually|usually) )?"
+        r"prefer\b(?! (?:it|that|this)\b)"
         r"|" + _START + r"prefer ",
         r"\b(?:i|we) (?:really |just )?(?:don't|do not|never) want (?:you|any|other|to (?:see|"
         r"have|ship|use|depend|add|introduce))\b",
@@ -151,7 +161,7 @@ _STANDING = tuple(
     )
 )
 _THIS_TIME = re.compile(
-    r"\b(?:for now|right now|this time|today|tonight|not yet|yet\W*$|until then|at the moment|"
+    r"\b(?:for now|right now|this time|today|tonight|not yet|yet(?=\W*$)|until then|at the moment|"
     r"for the moment|just this once|in this (?:step|change|turn|round|commit|pr)|side question)\b"
 )
 _LATER = re.compile(r"\bfor now\b.*\b(?:later|eventually)\b")
@@ -162,7 +172,7 @@ _LASTING = (
 """What makes a wish in the form of a question one for good."""
 _REPORT = re.compile(
     r"^(?:\w+[,!]? )?(?:i|it|he|she|they|which|who)(?:'s|'d| has| have| was| is| just| still|"
-    r" also)? (?:never|always|can't|cannot|don't|doesn't|didn't|won't|must)\b(?! want\b)"
+    r" also)? (?:never|always|can't|cannot|don't|doesn't|didn't|won't|must)\b(?! (?:want|like)\b)"
     r"|\b(?:that|this|it) (?:should|must|can|may|will|would)(?:n't| not)? (?:never|always|not)? ?"
     r"(?:happen|be|work|explode|fail|crash)\b"
     r"|\b(?:but|and|because|since|that|which|who|it|he|she|they) (?:never|always) [a-z]+s\b"
