@@ -47,7 +47,7 @@ _PREFERENCES = tuple(
     re.compile(form)
     for form in (
         r"\bi (?:really |just |also )?(?:don't|do not) like (?!how\b|that\b|this\b|it\b|the (?:way|"
-        r"look|fact)\b|when\b|where\b|what\b)",
+        r"look|fact|idea)\b|when\b|where\b|what\b)",
         r"\bi (?:hate|can't stand) (?!how\b|that\b|this\b|it\b|when\b|to\b)",
         r"\btoo (?:many|much) (?:words|text|comments?|emojis?|jargon|prose)\b",
         _START + r"no (?:more )?(?:em-?\s?dash|emoji|comment|jargon|mock|semicolon|abbreviation)",

@@ -60,6 +60,7 @@ def test_what_holds_beyond_its_turn(said: str) -> None:
         "no leave the third page alone",
         "i dont like how it looks",
         "i dont want it to be red",
+        "i dont like the idea of a second window",
         "Maybe we want to improve this in future.",
         "why do you need docker?",
         "Can you run the tests before you push?",
