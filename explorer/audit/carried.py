@@ -34,7 +34,15 @@ _IN_ENTRY = 0.7
 _PART = 0.3
 """The share of a statement's telling words and figures in a line that says a part of it."""
 _NOISE = frozenset(
-    map(stem, word_set("omfg fucking fuck dude man wtf shit damn hmm please think important sure"))
+    map(
+        stem,
+        word_set(
+            """
+            omfg fucking fuck dude man wtf shit shitty damn hmm please think important sure want
+            many much way anything else supposed
+            """
+        ),
+    )
 )
 
 
@@ -51,7 +59,9 @@ _ALIKE = {
         "log print output",
         "write store save persist",
         "approval permission consent ok",
+        "idea option proposal propose suggestion suggest",
         "folder directory dir",
+        "word wordy verbose concise brief terse short",
         "config configuration settings",
         "comment docstring",
         "colour color",
@@ -72,6 +82,8 @@ _ALIKE = {
 """By stem: the word that stands for all that are used alike in summaries of such sessions."""
 _ALWAYS = 4
 """Shared telling words from which on a line may be a rewording of a long statement."""
+_JOINED = 6
+"""Letters of a word from which it is looked for written apart."""
 _TYPO = 0.8
 """Letters that a word that the summary lacks shares with one that it has where it is a typing
 error."""
@@ -171,15 +183,24 @@ class Carried:
         return [_alike(line.terms) for line in self._summary.lines]
 
     def _corrected(self, wanted: frozenset[str]) -> frozenset[str]:
-        """Words with typing errors as the summary has them."""
+        """Words with typing errors as the summary has them; one that it writes apart is left
+        out, as said."""
         known = self._with_word
         found = set()
         for word in wanted:
+            if word not in known and len(word) >= _JOINED and word in self._letters:
+                continue
             near = [] if word in known or len(word) < 5 else get_close_matches(
                 word, known, 1, _TYPO
             )  # fmt: skip
             found.add(near[0] if near else word)
         return frozenset(found)
+
+    @cached_property
+    def _letters(self) -> str:
+        """The letters of the summary without what is between them: "em-dashes" as "emdashes"."""
+        text = "".join(self._summary.parts).lower()
+        return "".join(filter(str.isalpha, text))
 
     def part_of(self, statement: str) -> str:
         """The line that says a part of a statement that is not carried; empty for none."""

@@ -102,13 +102,11 @@ def headline(fidelity: Fidelity) -> str:
         what = f"{missing} of {total} {is_are} not in the summary"
         found = total if fidelity.instructions == 1 else f"All {total}"
         parts.append(what if missing else f"{found} found in the summary or the kept tail")
-    else:
-        parts.append("No standing instruction was found")
     if state := len(fidelity.of(Group.STATE)):
         parts.append(f"{state} open {'point is' if state == 1 else 'points are'} not named")
     if wrong := len(fidelity.of(Group.WRONG)):
         parts.append(f"{count_text(wrong, 'statement')} {'is' if wrong == 1 else 'are'} wrong")
-    return "; ".join(parts)
+    return "; ".join(parts) or "Nothing missing or wrong was found"
 
 
 def not_carried_words(fidelity: Fidelity) -> str:

@@ -1,22 +1,38 @@
 """Standing instructions: what a user says that holds beyond the turn.
 
 Rules of thumb, precision first. A sentence counts when it forbids or demands something for good
-(*never*, *always*, *from now on*, *use X, not Y*), or when it stands in a list of rules. What
-orders one thing now, asks, or speaks of this time only does not count, nor does text that the
-user did not type: code, quoted lines, tagged blocks of hooks and editors, sections of a document.
+(*never*, *always*, *from now on*, *use X, not Y*), tells a preference (*I don't like X*), what the
+work runs on (*you don't have access to X*), how to go about it (*before you change anything*) or
+where the rules are (*follow FILE*), or when it stands in a list of rules. What orders one thing
+now, asks, or speaks of this time only does not count, nor does text that the user did not type:
+code, quoted text, tagged blocks of hooks and editors, plans, sections of a document.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from explorer.facts.commands import fences
 from explorer.facts.statements import is_question
 from explorer.facts.text import Sentence, sentences, terms
 
 _TAGGED = re.compile(r"<([A-Za-z][\w-]*)(?:\s[^<>]*)?>.*?</\1\s*>", re.DOTALL)
-_QUOTED = re.compile(r"^[ \t]*>.*$", re.MULTILINE)
+_QUOTED = re.compile(r"^[ \t]*>.*$|^[ \t]*[\"“][^\"“”]{20,}[\"”]", re.MULTILINE)
+_PLAN = re.compile(r"\s*(?:please )?implement (?:the following|this) plan\b", re.IGNORECASE)
+"""How the message begins with which an agent passes on a plan."""
+_REQUEST = re.compile(r"^my request\b", re.IGNORECASE)
+"""The heading of what was typed, in a message that an editor put together."""
+_NUMBER = re.compile(r"\d{1,2}[.)] *(?=[A-Za-z])")
+_SUPPOSED = re.compile(r"\bsupposed to .*\b(?:it|that|this|them|those)\W*$", re.IGNORECASE)
+"""An instruction that names its subject in the sentence before."""
+_DATA = re.compile(r'[{\[]"|"[}\]:]|","')
+_PAUSE = re.compile(
+    r"\.\.+\s*|(?<=[a-z]{3})\.(?=(?:and|but|so|also|maybe|its|it's|i)\b)|"
+    r"\s+and\s+(?=(?:don['’]?t|do not) )",
+    re.IGNORECASE,
+)
+"""Where those who type fast end a sentence, and where a prohibition is joined to another."""
 _RULES = re.compile(
     r"\b(?:rules?|constraints?|requirements?|conventions?|guidelines?|preferences|keep in mind|"
     r"(?:do|does)(?:n't| not) (?:ever )?do)\b[^.?]*:?\W*$",
@@ -26,13 +42,76 @@ _START = (
     r"^(?:(?:please|pls|also|and|but|so|ok|okay|yes|no|now|omfg|dude|remember|important|note|again|"
     r"oh|btw|then|plus|finally|still|just|well|right)\b[,:!]? *)*"
 )
+_FILE = r"@?[\w./-]+\.(?:md|txt|rst|toml|ya?ml|json)\b"
+_PREFERENCES = tuple(
+    re.compile(form)
+    for form in (
+        r"\bi (?:really |just |also )?(?:don't|do not) like (?!how\b|that\b|this\b|it\b|the (?:way|"
+        r"look|fact|idea)\b|when\b|where\b|what\b)",
+        r"\bi (?:hate|can't stand) (?!how\b|that\b|this\b|it\b|when\b|to\b)",
+        r"\btoo (?:many|much) (?:words|text|comments?|emojis?|jargon|prose)\b",
+        _START + r"no (?:more )?(?:em-?\s?dash|emoji|comment|jargon|mock|semicolon|abbreviation)",
+    )
+)
+"""Of one telling word: what the user does not like is named by it."""
+_FACTS = tuple(
+    re.compile(form)
+    for form in (
+        # What the work runs on.
+        r"\byou (?:don't|do not|won't|never) have (?:any )?(?:access|permissions?|rights|network|"
+        r"internet|credentials)\b|\byou have no (?:access|permissions?|network|internet)\b",
+        r"\byou (?:can't|cannot) (?:access|reach|use|run|install|connect to|write to) "
+        r"(?!it\b|that\b|this\b|them\b)",
+        r"^(?!.*\b(?:if|when|how many|test|tests|still)\b)[a-z][\w' -]{1,40}? "
+        r"(?:runs|is running|are running|is hosted|lives) (?:on|under|behind) "
+        r"(?:your|my|our|the|an?|port|\d)",
+        _START
+        + r"we (?:only |always |still |already |currently )?(?:use|deploy (?:to|with|on|via)|"
+        r"run (?:on|in|under)|build (?:on|with)|host) (?!it\b|that\b|this\b|them\b|to\b)",
+        r"\bwe (?:currently |really |just )?(?:don't|do not) (?:use|support|need|want) "
+        r"(?!it\b|that\b|this\b|these\b|those\b|them\b|to\b|any of\b)",
+        r"\bthis (?:repo|repository|project|codebase) (?:will|uses|runs|supports|targets|has to|"
+        r"needs to)\b",
+        # What is meant to come, which decides how to build today.
+        r"\bfor now\b.*\b(?:later|eventually)\b|"
+        r"\b(?:eventually|later(?: on)?),? (?:i|we)(?:'ll| will|"
+        r"(?:'m| am|'re| are) going to) ",
+        # Where the rules are, and what was agreed.
+        r"\b(?:follow(?:ing)?|stick to|adhere to|obey|respect) (?:(?:the|our|my|all)(?: \w+)? )?(?:"
+        + _FILE
+        + r"|.{0,30}\b(?:guidelines?|conventions?|style guide|coding style)\b)",
+        r"\b(?:see|read|check|consult) " + _FILE + r" (?:for|before)\b",
+        r"\byou(?:'re| are) supposed to (?!know\b|see\b|find\b|get\b)",
+        r"\b(?:keep|bear) in mind\b|" + _START + r"remember (?:that|to) ",
+        # How to go about it.
+        r"\bbefore (?:you|we) (?!\w+:)(?:make|do|change|implement|commit|push|write|touch|"
+        r"edit|code|merge|deploy|delete|release)\b",
+        r"\b(?:before|after) (?:each|every)\b",
+        r"\bno need (?:to (?:run|test|write|commit|push|ask|document|explain|support)|for (?:back"
+        r"wards?|tests?|comments?|docs?|migrations?))\b",
+        _START + r"(?:don't|do not) (?:do|run) (?:any|the) ",
+        _START + r"make sure (?!it\b|this\b|that (?:it|this)\b).*\b(?:always|never|every|all|each|"
+        r"tests? (?:still )?pass)\b",
+        r"\bkeep (?:the|our|my|all|every) .{2,40}\b(?:around|for reference|"
+        r"backwards?.compatible)\b",
+        # What is wanted of all that is made.
+        r"\b(?:i|we)(?:'d| would)? (?:really |would )?only (?:want|need|support|accept|"
+        r"care about) ",
+        r"\bi (?:greatly |really |highly |strongly )?(?:value|insist)\b",
+        r"\bonly\b.{0,30}\b(?:up to|at most|a maximum of) \d",
+        r"\bshould (?:always )?be (?:called|named|referred to as|spelled|written in)\b",
+        _START + r"use .{2,40}\b(?:spelling|conventions?|naming|commit (?:titles|messages))\b",
+    )
+)
 _STANDING = tuple(
     re.compile(form)
     for form in (
         # For good, in so many words.
-        r"\b(?:from (?:now|here|today) on|going forward|in (?:the )?future|at all times|as a rule|"
+        r"\b(?:from (?:now|here|today) on|going forward|at all times|as a rule|"
         r"(?:until|unless) i (?:say|tell|ask)|under no circumstances|no matter what|"
         r"as long as i)\b|^(?:every time|each time|whenever) ",
+        _START + r"in (?:the )?future,? (?!i\b|it\b|we (?:might|could)\b)",
+        r"\b(?:please|always|never|don't|do not|use|should|must)\b.* in (?:the )?future(?:,|\W*$)",
         r"\bdon't ever\b|\bdo not ever\b",
         r"\b(?:must|may|should|shall|can) (?:never|always|only)\b",
         r"\bnever (?!mind\b|more\b|less\b|again\b|been\b|had\b|seen\b|heard\b|worked\b|tried\b|"
@@ -44,24 +123,26 @@ _STANDING = tuple(
         r"|remain |keep |always |still |pass |match |support )*(?:within|under|below|at (?:most|"
         r"least)|in sync|backwards?|compatible|unchanged|private|green|answer (?:within|in))\b",
         _START + r"avoid (?!it\b|that\b|this\b)[a-z]+",
-        _START + r"(?:don't|dont|do not) (?:you )?(?:use|add|push|commit|touch|mock|install|delete|"
+        _START + r"(?:don't|do not) (?:you )?(?:use|add|push|commit|touch|mock|install|delete|"
         r"remove|rename|write|break|mention|create|skip|disable|loosen|weaken|force|merge|include|"
         r"put|store|log|import|ask|guess|assume|hardcode|invent|sample|edit|deploy|publish|"
         r"introduce|change|rewrite|reformat|expose|leak|send|call|exceed)\b"
         r"(?! (?:it|that|this|them|those|these|so|one|any of)\b)",
         _START + r"no (?!(?:idea|problems?|worr\w*|need|rush|clue|way|reason|doubt|matter|wonder|"
         r"hurry|thanks?|luck|changes?|difference|one|big|such|longer|i|we|it|that|this|the|you|"
-        r"please|let|just|errors?|results?|answer|output|news|sorry|wait|go|not|more)\b)"
+        r"please|let|just|leave|keep|use|do|don't|make|put|try|add|remove|there|it's|that's|in|"
+        r"errors?|results?|answer|output|news|sorry|wait|go|not|more)\b)"
         r"(?!\w+ (?:\w+ed|found)\b)[a-z'-]+ ?"
         r"[^,]{0,60}$",
         _START + r"use (?!case|of\b|it\b|that\b|this\b|them\b).{2,60}?(?:,| and| but) "
         r"(?:not|no|never) ",
         _START + r"use .{2,60} instead of .{2,60}|" + _START + r"only (?:use|touch|edit|write|"
         r"change|commit|run|read) ",
-        r"\b(?:i|we) (?:(?:much|really|always|strongly|generally|actually|usually) )?prefer\b"
+        r"\b(?:i|we) (?:(?:much|really|always|strongly|generally|actually|usually) )?"
+        r"prefer\b(?! (?:it|that|this)\b)"
         r"|" + _START + r"prefer ",
-        r"\b(?:i|we) (?:really |just )?(?:don't|do not|never) want (?:you|any|to (?:see|have|ship|"
-        r"use|depend|add))\b",
+        r"\b(?:i|we) (?:really |just )?(?:don't|do not|never) want (?:you|any|other|to (?:see|"
+        r"have|ship|use|depend|add|introduce))\b",
         r"\bask (?:me |us )?(?:first|before)\b|\bwithout (?:asking|my (?:ok|approval|permission))",
         _START + r"keep (?:the|all|every|any|our|my|your|each|qq|[a-z-]+s) .*\b(?:unchanged|stable|"
         r"intact|untouched|short|small|simple|compatible|as (?:it|they) (?:is|are)|in sync|"
@@ -80,41 +161,77 @@ _STANDING = tuple(
     )
 )
 _THIS_TIME = re.compile(
-    r"\b(?:for now|right now|this time|today|tonight|not yet|yet\W*$|until then|at the moment|"
+    r"\b(?:for now|right now|this time|today|tonight|not yet|yet(?=\W*$)|until then|at the moment|"
     r"for the moment|just this once|in this (?:step|change|turn|round|commit|pr)|side question)\b"
 )
+_LATER = re.compile(r"\bfor now\b.*\b(?:later|eventually)\b")
+_LASTING = (
+    re.compile(r"\b(?:from now on|always|never|after (?:each|every)|before (?:each|every))\b"),
+    re.compile(r"\bkeep (?:the|our|my|all) .{2,40}\b(?:around|for reference)\b"),
+)
+"""What makes a wish in the form of a question one for good."""
 _REPORT = re.compile(
     r"^(?:\w+[,!]? )?(?:i|it|he|she|they|which|who)(?:'s|'d| has| have| was| is| just| still|"
-    r" also)? (?:never|always|can't|cannot|don't|doesn't|didn't|won't|must)\b(?! want\b)"
+    r" also)? (?:never|always|can't|cannot|don't|doesn't|didn't|won't|must)\b(?! (?:want|like)\b)"
     r"|\b(?:that|this|it) (?:should|must|can|may|will|would)(?:n't| not)? (?:never|always|not)? ?"
     r"(?:happen|be|work|explode|fail|crash)\b"
     r"|\b(?:but|and|because|since|that|which|who|it|he|she|they) (?:never|always) [a-z]+s\b"
-    r"|^(?:and |but |so |hm+,? )?(?:why|how|what|where|when|who|if you want)\b"
+    r"|^(?:and |but |so |hm+,? )?(?:why|how|what(?! are your)|where|when|who|if you want)\b"
+    r"|\b(?:might|maybe|perhaps|i (?:feel|wonder|wish|thought|guess)|"
+    r"do you (?:think|know|mean|see))\b"
 )
 _EXAMPLE = re.compile(r"^\W*(?:(?:good|bad|wrong|right) )?examples?\b", re.IGNORECASE)
 _QUOTED_WORDS = re.compile(r"``?[^`\n]+``?")
+_POLITE = re.compile(
+    r"^(?:(?:btw|also|and|ok|okay|please|so)\b,? )*(?:can|could|would|will) (?:you|we) (?:please )?"
+    r"(?:make it so )?"
+)
+"""A wish in the form of a question."""
+_SHORT_FORMS = re.compile(r"\b(do|does|ca|wo|should|is|are|would|did)nt\b")
 _LEAST = 2
 """Telling words of an instruction; one with fewer depends on what was said before it."""
 _LONGEST = 400
 """Characters of an instruction."""
 _DOCUMENT = 3_000
 """Characters of a message from which it was pasted, not typed."""
+_FORMATTED = 1_000
+"""The same of one with bold words: an answer of another assistant."""
+_BOLD = 6
+"""Marks of bold words in such a message."""
 
 
 def standing_instructions(text: str) -> Iterator[Sentence]:
     """The sentences of a user's message that hold beyond its turn, in order; offsets in
     characters."""
-    if len(text) > _DOCUMENT:
+    is_formatted = len(text) > _FORMATTED and text.count("**") >= _BOLD
+    if len(text) > _DOCUMENT or is_formatted or _PLAN.match(text):
         return
+    before: Sentence | None = None
     for one in sentences(text, _not_typed(text)):
-        if one.section and not _RULES.search(one.section):
+        if one.section and not (_RULES.search(one.section) or _REQUEST.match(one.section)):
             continue
-        if _holds(one):
-            yield one
+        for part in _parts(one):
+            if _holds(part):
+                if before is not None and _SUPPOSED.search(part.text):
+                    start = before.start
+                    part = part._replace(text=text[start : part.end], start=start)
+                yield part
+            before = part
+
+
+def _parts(one: Sentence) -> Iterator[Sentence]:
+    """A sentence cut where two points, or one without a blank, stand for its end."""
+    number = _NUMBER.match(one.text)
+    at = number.end() if number else 0
+    for pause in [*(match.span() for match in _PAUSE.finditer(one.text)), (len(one.text),) * 2]:
+        if pause[0] > at:
+            start, end = one.start + at, one.start + pause[0]
+            yield one._replace(text=one.text[at : pause[0]], start=start, end=end)
+        at = max(at, pause[1])
 
 
 def _not_typed(text: str) -> list[tuple[int, int]]:
-    """Ranges that the user did not type: code blocks, tagged blocks, quoted lines."""
+    """Ranges that the user did not type: code blocks, tagged blocks, quoted text."""
     found = [(start, end) for start, end, _ in fences(text)]
     for pattern in (_TAGGED, _QUOTED):
         found += [match.span() for match in pattern.finditer(text)]
@@ -122,14 +239,23 @@ def _not_typed(text: str) -> list[tuple[int, int]]:
 
 
 def _holds(one: Sentence) -> bool:
-    if len(one.text) > _LONGEST or is_question(one.text) or one.text.endswith(":"):
+    if len(one.text) > _LONGEST or one.text.endswith(":") or _DATA.search(one.text):
         return False
-    if one.box or len(terms(one.text)) < _LEAST or _EXAMPLE.match(one.text):
+    telling = len(terms(one.text))
+    if one.box or not telling or _EXAMPLE.match(one.text):
         return False
     low = _QUOTED_WORDS.sub("qq", one.text.lower().replace("’", "'"))
-    low = " ".join(low.replace("*", "").split())
-    if _THIS_TIME.search(low):
+    low = _SHORT_FORMS.sub(r"\1n't", " ".join(low.replace("*", "").split()))
+    if is_question(one.text):
+        wish = _POLITE.sub("", low)
+        return wish != low and _is_any(_LASTING, wish)
+    if _THIS_TIME.search(low) and not _LATER.search(low):
         return False
-    if one.item and _RULES.search(one.under or one.section):
+    if telling >= _LEAST and one.item and _RULES.search(one.under or one.section):
         return True
-    return any(form.search(low) for form in _STANDING) and not _REPORT.search(low)
+    forms = (*_PREFERENCES, *_FACTS, *_STANDING) if telling >= _LEAST else _PREFERENCES
+    return _is_any(forms, low) and not _REPORT.search(low)
+
+
+def _is_any(forms: Iterable[re.Pattern[str]], low: str) -> bool:
+    return any(form.search(low) for form in forms)

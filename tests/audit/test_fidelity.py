@@ -73,6 +73,23 @@ def test_an_instruction_is_missing_where_nothing_may_be_a_rewording(
     assert missing(summary, f"Fix the importer. {NEVER}") == ([NEVER] if is_missing else [])
 
 
+@pytest.mark.parametrize(
+    ("said", "summary"),
+    [
+        ("I don't like semicolons.", "- Style: no semi-colons"),
+        ("i dont like emojis", '- All messages: "too long + i dont like emojis"'),
+        ("Too many words in the error text.", "- Error texts are to be short"),
+        ("I only want browser tests for the shop.", "User prefers browser tests only."),
+        ("You don't have access to the cluster.", "The agent has no access to the cluster"),
+        ("Show me your ideas before you change anything.", "Propose options before any edits"),
+        ("Follow STYLE.md.", "- STYLE.md holds"),
+    ],
+)  # fmt: skip
+def test_a_preference_in_other_words_is_not_missing(said: str, summary: str) -> None:
+    assert not missing(summary, said)
+    assert missing("The build is green.", said) == [said]
+
+
 def test_what_the_kept_tail_says_is_not_missing() -> None:
     tail = [assistant("As you said, I never write to the production database.")]
     assert not missing("Nothing.", NEVER, kept=tail)
@@ -303,4 +320,5 @@ def test_tokens_and_ratio() -> None:
 
 def test_an_empty_range_is_judged_too() -> None:
     found = judge("", [])
-    assert not found.findings and headline(found) == "No standing instruction was found"
+    assert found.instructions == 0
+    assert not found.findings and headline(found) == "Nothing missing or wrong was found"

@@ -47,4 +47,4 @@ def test_a_group_without_findings_says_so(app: QApplication) -> None:
     notes = [row.note for row in model.rows if isinstance(row, GroupHeading)]
     assert len(notes) == 3 and all("found" in note for note in notes)
     assert headline(many(3)) == "2 of 5 standing instructions are not in the summary"
-    assert headline(Fidelity()) == "No standing instruction was found"
+    assert headline(Fidelity()) == "Nothing missing or wrong was found"

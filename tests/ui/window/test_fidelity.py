@@ -33,11 +33,11 @@ async def test_three_groups_and_one_folded_line(house: House) -> None:
     await live.until(lambda: page.isVisible() and page.shown is not None, "the audit")
     assert page.shown is not None and live.tab == "audit"
     assert page.shown.entry == 197, "the newest compaction of the path"
-    assert page.headline.text().startswith("All 9 standing instructions found")
+    assert page.headline.text().startswith("All 10 standing instructions found")
     headings = [row for row in page.list.findings.rows if isinstance(row, GroupHeading)]
     assert [row.number for row in headings] == [0, 0, 0]
     page = await fidelity(live)
-    assert page.headline.text() == "1 of 7 standing instructions is not in the summary."
+    assert page.headline.text() == "1 of 8 standing instructions is not in the summary."
     first = page.list.current()
     assert first is page.list.findings.rows[1] and isinstance(first, Finding)
     assert first.text == "Never retry a 409, whatever the header says."
