@@ -65,9 +65,11 @@ async def test_an_answer_that_is_asked_for_again_takes_the_place_of_the_first(
     streaming = live.window.compaction.draft.streaming
     # The turn is split: which of its two requests comes first at the server is left to chance.
     await live.until(
-        lambda: "From the beginning" in streaming.written()
-        and "Asking once more" in streaming.progress.text()
-        and "Half of it" not in streaming.written(),
+        lambda: (
+            "From the beginning" in streaming.written()
+            and "Asking once more" in streaming.progress.text()
+            and "Half of it" not in streaming.written()
+        ),
         "the second answer",
     )
     live.press_button("Cancel", live.window.compaction)
