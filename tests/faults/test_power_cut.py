@@ -55,9 +55,10 @@ IN_BURSTS = """
 TOGETHER = """
     # A slow machine does not close the shared transaction before all have joined it.
     writer._TOGETHER_S = 60.0
-    free = threading.Event()
+    free, reached = threading.Event(), threading.Event()
     parent = None
-    store._writer.submit(lambda c: free.wait(), transaction=False)
+    store._writer.submit(lambda c: (reached.set(), free.wait()), transaction=False)
+    reached.wait()  # what was to be written before is on the disk by now
     before = Path(sys.argv[2]).read_text().count("-wal")
     for at in range(100):
         last = append(f"n{at}", parent)

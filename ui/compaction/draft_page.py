@@ -260,7 +260,7 @@ class DraftPage(QWidget):
         self.compare = self._button("Compa&re…", "This draft beside others, section by section")
         self.compare.clicked.connect(lambda: self.audit_asked.emit("compare"))
         self.again = self._button(
-            "Tr&y another", "Go back, change what you like, and make another draft"
+            "Try a&nother", "Go back, change what you like, and make another draft"
         )
         self.again.clicked.connect(self.again_asked)
         self.discard = self._button(

@@ -128,10 +128,10 @@ class TryStrip(QWidget):
             sent, answer, model.input_price, model.output_price
         )  # fmt: skip
         if wish.model.startswith("offline/") or price == "$0":
-            self.button.setText("Tr&y another, free")
+            self.button.setText("Try a&nother, free")
             self.button.setToolTip("The summary is made on this computer; nothing is sent")
         else:
-            self.button.setText(f"Tr&y another, {price or 'price unknown'}")
+            self.button.setText(f"Try a&nother, {price or 'price unknown'}")
             self.button.setToolTip("One call to the model, by its listed prices")
         self.message.setText("")
 
