@@ -27,7 +27,7 @@ SEVERITY_TEXTURES = {
 }
 REPAIRS = {
     Repair.CUT: (
-        "Try another c&ut",
+        "Tr&y another cut",
         "Preview the compaction at the place where it was made, with a cut that keeps this",
     ),
     Repair.PIN: ("Pin word &for word", "Keep these entries word for word from here on"),
