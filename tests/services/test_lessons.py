@@ -13,10 +13,10 @@ from explorer.services.document import Document
 from explorer.services.lessons.answer import Answer
 from explorer.services.lessons.answers import ANSWERS
 from explorer.services.lessons.bundle import BundleError, read_bundle, write_bundle
-from explorer.services.lessons.judging import Prediction, judge
 from explorer.services.lessons.lesson import PARTS, Lesson, Step
+from explorer.services.lessons.lesson_file import read_lesson
 from explorer.services.lessons.places import PLACES, find_place
-from explorer.services.lessons.reading import read_lesson
+from explorer.services.lessons.prediction import Prediction, judge
 from explorer.services.lessons.shelf import read_shelf, user_folder
 from explorer.services.lessons.situation import NoAnswer, Place, Situation, situation_at
 from explorer.settings.paths import resource_path

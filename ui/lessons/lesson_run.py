@@ -14,9 +14,9 @@ from explorer.compaction.profile import Profile, Settings
 from explorer.services.document import Document
 from explorer.services.lessons.answer import Answer
 from explorer.services.lessons.answers import ANSWERS
-from explorer.services.lessons.judging import Prediction, answer_words, judge, options_of
 from explorer.services.lessons.lesson import Lesson, Step
 from explorer.services.lessons.places import find_place
+from explorer.services.lessons.prediction import Prediction, answer_words, judge, options_of
 from explorer.services.lessons.situation import NoAnswer, Place, Situation, situation_at
 from ui.app_state import AppState
 from ui.lessons.overlay import Overlay

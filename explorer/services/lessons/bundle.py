@@ -12,7 +12,7 @@ from pathlib import Path
 
 from explorer import private_files
 from explorer.services.lessons.lesson import Lesson, LessonMistake
-from explorer.services.lessons.reading import MOST_BYTES, read_lesson
+from explorer.services.lessons.lesson_file import MOST_BYTES, read_lesson
 from explorer.settings import paths
 
 SUFFIX = ".lesson"

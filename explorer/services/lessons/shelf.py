@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from explorer.services.lessons.lesson import Lesson, LessonMistake
-from explorer.services.lessons.reading import read_lesson_file
+from explorer.services.lessons.lesson_file import read_lesson_file
 from explorer.settings import paths
 
 FOLDER = "lessons"
