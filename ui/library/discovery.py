@@ -169,11 +169,13 @@ class DiscoveryController(QObject):
         opens = len(chosen) == 1 or self._state.document is None
         async with self._imports:
             outcome = await self._import(chosen, opens)
-        if outcome is None:
-            return
+            if outcome is None:
+                return
+            # Before the lock is free: who keeps sessions up to date waits for it, and would bring
+            # in what the person has just cancelled.
+            preferences.sessions_seen_ms = max(preferences.sessions_seen_ms, all_until)
         assert self._state.bench is not None
         await self._report_again(self._state.bench)
-        preferences.sessions_seen_ms = max(preferences.sessions_seen_ms, all_until)
         said = f"{count(outcome.new, 'session')} imported, {outcome.updated:,} updated."
         if outcome.left:
             said += f" {outcome.left:,} are left; Find goes on with them."

@@ -179,6 +179,8 @@ async def test_an_import_is_paused_cancelled_and_gone_on_with(house: House, home
     await live.until(lambda: not live.busy(), "the end")
     done = len(ids(live))
     assert some < done < 156 and "are left" in live.said
+    await live.settle(200)
+    assert len(ids(live)) == done
     live.press_button("Find", live.window.library)
     dialog = await live.dialog(FoundDialog)
     assert dialog.take_all.text() == f"Import all {156 - done}"
