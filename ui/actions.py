@@ -46,6 +46,8 @@ class Bound:
     spec: ActionSpec
     action: QAction
     run: Callable[[], object] = field(repr=False)
+    can_run: bool = True
+    is_shown: bool = True
 
 
 class ActionRegistry(QObject):
@@ -56,18 +58,17 @@ class ActionRegistry(QObject):
         self._window = window
         self._bound: dict[str, Bound] = {}
         self._menus: dict[str, QMenu] = {}
+        self._owners: dict[str, str] = {}
 
     def add(self, spec: ActionSpec, run: Callable[[], object]) -> QAction:
         """Register an action; raises ValueError when its id or a key is taken already."""
         if spec.id in self._bound:
             raise ValueError(f"action {spec.id!r} is registered twice")
         sequences = sequences_of(spec.keys)
-        taken = {
-            s.toString(): b.spec.id for b in self._bound.values() for s in b.action.shortcuts()
-        }
-        for sequence in sequences:
-            if owner := taken.get(sequence.toString()):
-                raise ValueError(f"{spec.id!r} wants {sequence.toString()!r}, which {owner!r} has")
+        keys = [sequence.toString() for sequence in sequences]
+        for key in keys:
+            if owner := self._owners.get(key):
+                raise ValueError(f"{spec.id!r} wants {key!r}, which {owner!r} has")
         action = QAction(spec.title, self._window)
         action.setToolTip(spec.tip)
         action.setStatusTip(spec.tip)
@@ -77,6 +78,7 @@ class ActionRegistry(QObject):
         action.triggered.connect(lambda _checked=False: run())
         self._window.addAction(action)
         self._bound[spec.id] = Bound(spec, action, run)
+        self._owners.update(dict.fromkeys(keys, spec.id))
         return action
 
     def __contains__(self, action_id: object) -> bool:
@@ -90,28 +92,29 @@ class ActionRegistry(QObject):
         return list(self._bound.values())
 
     def enable(self, ids: Iterable[str], on: bool) -> None:
+        """Say of actions whether they can do anything now. Cheap for those that stay as they are:
+        this is asked of all of them at every step in a session."""
         for action_id in ids:
-            self[action_id].setEnabled(on)
+            bound = self._bound[action_id]
+            if bound.can_run != on:
+                bound.can_run = on
+                bound.action.setEnabled(on)
 
-    def show_all(self) -> None:
-        """Every action stands in its menu, also one that can do nothing now."""
+    def show(self, only_enabled: bool) -> None:
+        """Every action stands in its menu, or only what can do something now; a menu that would
+        be empty is left out."""
+        shown: set[str] = set()
         for bound in self._bound.values():
-            bound.action.setVisible(True)
-        for menu in self._menus.values():
-            menu.menuAction().setVisible(True)
-
-    def show_enabled(self) -> None:
-        """Leave what can do nothing now out of the menus, and menus that have nothing else. It
-        cannot be enabled before ``show_all``."""
-        for bound in self._bound.values():
-            bound.action.setVisible(bound.action.isEnabled())
+            visible = bound.can_run or not only_enabled
+            if visible != bound.is_shown:
+                bound.is_shown = visible
+                bound.action.setVisible(visible)
+                # Qt lets nothing be enabled that cannot be seen.
+                bound.action.setEnabled(bound.can_run)
+            if visible:
+                shown.update((bound.spec.menu, bound.spec.menu.split(BELOW)[0]))
         for name, menu in self._menus.items():
-            actions = (
-                b.action
-                for b in self._bound.values()
-                if b.spec.menu == name or b.spec.menu.startswith(name + BELOW)
-            )
-            menu.menuAction().setVisible(any(action.isVisible() for action in actions))
+            menu.menuAction().setVisible(name in shown)
 
     def fill(self, bar: QMenuBar) -> None:
         """Build the menus: those of ``MENUS`` first, the actions of each in their order."""

@@ -166,6 +166,8 @@ def file_stamp(name: str) -> Stamp | None:
 
 def file_stamps() -> dict[str, Stamp]:
     """The stamps of all user texts, by template name."""
+    if not user_prompts_dir().is_dir():
+        return {}
     stamps = {name: file_stamp(name) for name in TEMPLATES}
     return {name: stamp for name, stamp in stamps.items() if stamp is not None}
 

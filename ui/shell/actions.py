@@ -98,7 +98,6 @@ class WindowActions(QObject):
             window.header.search,
         ):
             control.setEnabled(has_database)
-        registry.show_all()
         registry.enable(NEEDS_DATABASE, has_database)
         registry.enable(NEEDS_SESSION, document is not None)
         shows_prompts = window.inspector.isTabVisible(TABS.index("prompt"))
@@ -132,8 +131,7 @@ class WindowActions(QObject):
         registry.enable(("smaller",), scale > SCALES[0])
         for name in THEMES:
             registry[f"theme_{name}"].setChecked(name == theme.theme_choice())
-        if document is None:
-            registry.show_enabled()
+        registry.show(only_enabled=document is None)
 
     def _can_undo(self) -> bool:
         """Whether there is a compaction or a prune to take back; looked up once per leaf."""
