@@ -11,6 +11,8 @@ install_qt_libraries
 install_fonts
 
 cd "$root"
+# Hundreds of processes are started here; each would compile every module anew.
+unset PYTHONDONTWRITEBYTECODE
 if [ "$(uname -s)" != Linux ]; then
     exec "$venv/bin/python" -m pytest -n auto --dist worksteal "$@"
 fi
