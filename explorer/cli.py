@@ -12,11 +12,12 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from io import TextIOWrapper
 from os.path import isfile
 from typing import Any
+
+from msgspec import Struct
 
 from explorer import private_files
 from explorer.commands.errors import CommandFailed, UsageError
@@ -31,8 +32,7 @@ DEBUG_VARIABLE = "SESSION_EXPLORER_DEBUG"
 FAULT_NAME = "last-fault.txt"
 
 
-@dataclass(frozen=True, slots=True)
-class _Group:
+class _Group(Struct, frozen=True):
     """Where a command is, and its line in the help."""
 
     module: str

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from random import Random, SystemRandom
+
+from msgspec.structs import replace
 
 from explorer.extensions.manager import Extensions
 from explorer.formats import ExportReport, FormatError, LeafMark, new_id

@@ -6,8 +6,8 @@ Menus, the command palette and the page of keys all list what is here; nothing e
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 
+from msgspec import Struct
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
@@ -21,8 +21,7 @@ MENUS = (SESSION, GO, MAP, COMPACTION, AUDIT, AGENT, VIEW, TOOLS, HELP)
 BELOW = " > "
 
 
-@dataclass(frozen=True, slots=True)
-class ActionSpec:
+class ActionSpec(Struct, frozen=True):
     """What an action is called and how it is reached."""
 
     id: str
@@ -41,11 +40,10 @@ MenuEntry = tuple[ActionSpec, Callable[[], object]]
 """An action and what it calls."""
 
 
-@dataclass(slots=True)
-class Bound:
+class Bound(Struct):
     spec: ActionSpec
     action: QAction
-    run: Callable[[], object] = field(repr=False)
+    run: Callable[[], object]
     can_run: bool = True
     is_shown: bool = True
 

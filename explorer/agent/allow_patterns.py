@@ -11,9 +11,10 @@ import re
 import shlex
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+
+from msgspec import Struct
 
 from explorer.agent.tools.globs import glob_of
 from explorer.agent.tools.port import ToolError
@@ -73,8 +74,7 @@ _MODULES = frozenset({"mypy", "pytest", "ruff", "unittest"})
 """Modules of which ``python -m`` does no more than the program of that name."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pattern:
+class Pattern(Struct, frozen=True):
     """One pattern that was understood."""
 
     kind: Literal["command", "file"]

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Literal, Protocol
+
+from msgspec import Struct
 
 from explorer.agent.allow_patterns import Pattern, allows_command, allows_file, pattern_of
 from explorer.models.events import Cancelled, CancelToken
@@ -24,8 +25,7 @@ ApprovalKind = Literal["write", "edit", "command"]
 ApprovalChoice = Literal["once", "session", "always", "deny"]
 
 
-@dataclass(frozen=True, slots=True)
-class ApprovalRequest:
+class ApprovalRequest(Struct, frozen=True):
     """A question to the person: may this call do what it is about to do?"""
 
     call: ToolCall
@@ -49,8 +49,7 @@ class ApprovalRequest:
     """Whether only an answer about this very file allows it: no mode and no pattern does."""
 
 
-@dataclass(frozen=True, slots=True)
-class ApprovalAnswer:
+class ApprovalAnswer(Struct, frozen=True):
     """The user's decision. ``session`` and ``always`` allow ``pattern``, or the request's where
     that is empty; one that ``pattern_of`` does not understand allows this one call. ``note`` tells
     the model why it was denied."""
@@ -78,8 +77,7 @@ class AllowList(Protocol):
         it holds for this session all the same."""
 
 
-@dataclass(frozen=True, slots=True)
-class ApprovalVerdict:
+class ApprovalVerdict(Struct, frozen=True):
     """Whether a call may run; ``reason`` tells the model why not."""
 
     allowed: bool

@@ -12,9 +12,10 @@ import os
 import secrets
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+
+from msgspec import Struct
 
 from explorer.agent.workspace import Workspace, WorkspaceError
 
@@ -26,8 +27,7 @@ _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 _LINKS = {errno.ELOOP, errno.ENOTDIR, errno.EMLINK}
 
 
-@dataclass(frozen=True, slots=True)
-class Contents:
+class Contents(Struct, frozen=True):
     """A file as it was at one moment."""
 
     data: bytes

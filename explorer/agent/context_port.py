@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal, Protocol
+
+from msgspec import Struct
 
 from explorer.models.client import CancelToken, ChatMessage, ToolSpec
 
 
-@dataclass(frozen=True, slots=True)
-class Outgoing:
+class Outgoing(Struct, frozen=True):
     """The request that a prompt is rendered for."""
 
     model: str
@@ -20,8 +20,7 @@ class Outgoing:
     """Whether the model can see any, as far as is known."""
 
 
-@dataclass(frozen=True, slots=True)
-class TooLarge:
+class TooLarge(Struct, frozen=True):
     """A reply that tells that the window is too small for the context (A10, B14)."""
 
     entry: int
@@ -31,8 +30,7 @@ class TooLarge:
     read_tokens: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Room:
+class Room(Struct, frozen=True):
     """Whether room was made, so that the reply can be made again."""
 
     made: bool

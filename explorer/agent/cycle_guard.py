@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from explorer.agent.tools.port import ToolOutcome
 from explorer.models.client import ToolCall
@@ -31,8 +32,7 @@ def fingerprint(calls: Sequence[ToolCall], outcomes: Sequence[ToolOutcome]) -> s
     return digest.hexdigest()
 
 
-@dataclass(frozen=True, slots=True)
-class Cycle:
+class Cycle(Struct, frozen=True):
     """What has come again: ``length`` rounds, ``times`` times in a row. ``whole``: the last of
     them is at its end."""
 

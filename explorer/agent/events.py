@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from explorer.agent.prompt import UserPrompt
 from explorer.agent.tools.port import ToolOutcome
@@ -15,46 +16,40 @@ TurnEnd = Literal["done", "stopped", "failed", "cut_short", "limit", "looping"]
 limit. ``limit``: of ``TurnLimits``. ``looping``: the same calls with the same results."""
 
 
-@dataclass(frozen=True, slots=True)
-class RoundStarted:
+class RoundStarted(Struct, frozen=True):
     """The model is asked for a reply; the turn's first is number 1. What was streamed of a reply
     before, and is not stored, is void."""
 
     number: int
 
 
-@dataclass(frozen=True, slots=True)
-class Stored:
+class Stored(Struct, frozen=True):
     """An entry was appended and is safe; its index."""
 
     entry: int
 
 
-@dataclass(frozen=True, slots=True)
-class Steered:
+class Steered(Struct, frozen=True):
     """A message that had waited was appended as entry ``entry``."""
 
     entry: int
     prompt: UserPrompt
 
 
-@dataclass(frozen=True, slots=True)
-class ToolStarted:
+class ToolStarted(Struct, frozen=True):
     """A call is run; its approval, where it needs one, is asked for after this."""
 
     call: ToolCall
 
 
-@dataclass(frozen=True, slots=True)
-class ToolOutput:
+class ToolOutput(Struct, frozen=True):
     """The next piece of a running call's output."""
 
     call_id: str
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class ToolEnded:
+class ToolEnded(Struct, frozen=True):
     """A call came to its end; its result is appended after those of the calls before it."""
 
     call: ToolCall
@@ -64,8 +59,7 @@ class ToolEnded:
 TurnEvent = Event | Retry | RoundStarted | Stored | Steered | ToolStarted | ToolOutput | ToolEnded
 
 
-@dataclass(frozen=True, slots=True)
-class TurnResult:
+class TurnResult(Struct, frozen=True):
     """How a turn ended; ``error`` is the sentence for the person where it did not end well."""
 
     end: TurnEnd

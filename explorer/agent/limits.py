@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 MOST_ROUNDS = 100
 SAME_CALLS = 3
 
 
-@dataclass(frozen=True, slots=True)
-class TurnLimits:
+class TurnLimits(Struct, frozen=True):
     """Limits of one turn, from a person's message to the next."""
 
     rounds: int | None = MOST_ROUNDS

@@ -11,8 +11,9 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Protocol
+
+from msgspec.structs import replace
 
 from explorer.agent.context_port import ContextPort, NoContextPort, Outgoing, TooLarge
 from explorer.agent.cycle_guard import CycleGuard, Step

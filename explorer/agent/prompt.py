@@ -8,15 +8,15 @@ would be done. All methods of the queue belong to one event loop's thread.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from explorer.models.client import ImagePart
 from explorer.session.entries import Content, ImageBlock, UserMessage, text_content
 
 
-@dataclass(frozen=True, slots=True)
-class UserPrompt:
+class UserPrompt(Struct, frozen=True):
     """One message of the person. ``images`` are base64 without a data-URL prefix."""
 
     text: str
@@ -41,8 +41,7 @@ def image_blocks(images: Sequence[ImagePart]) -> Content:
 QueueKind = Literal["steering", "follow-up"]
 
 
-@dataclass(frozen=True, slots=True)
-class Queued:
+class Queued(Struct, frozen=True):
     """One message that waits."""
 
     prompt: UserPrompt

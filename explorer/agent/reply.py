@@ -6,8 +6,10 @@ import asyncio
 import random
 from collections.abc import Callable, Iterable
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
 from typing import Literal
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from explorer.agent.context_port import ContextPort, Outgoing
 from explorer.agent.events import TurnEvent
@@ -41,8 +43,7 @@ from explorer.tokens.estimate import estimate_text
 REDACTED = "[Thinking that the provider does not show]"
 
 
-@dataclass(slots=True)
-class _Block:
+class _Block(Struct):
     """One stretch of text or of thinking."""
 
     kind: Literal["text", "thinking"]
@@ -229,8 +230,7 @@ def _picture_parts(message: ChatMessage) -> list[ContentPart]:
     return [heading, *images]
 
 
-@dataclass(frozen=True, slots=True)
-class ReplyResult:
+class ReplyResult(Struct, frozen=True):
     """What came of asking: the reply as far as it came, and why it is not whole."""
 
     reply: PartialReply

@@ -19,9 +19,10 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
+
+from msgspec import Struct
 
 from explorer.models.events import CancelToken
 
@@ -41,8 +42,7 @@ _DRAIN_S = 1.0
 CommandEnd = Literal["ended", "stopped", "timed_out", "too_much"]
 
 
-@dataclass(frozen=True, slots=True)
-class CommandLimits:
+class CommandLimits(Struct, frozen=True):
     """Seconds and bytes that a command may take."""
 
     seconds: float = DEFAULT_SECONDS
@@ -50,8 +50,7 @@ class CommandLimits:
     grace_s: float = GRACE_S
 
 
-@dataclass(frozen=True, slots=True)
-class CommandResult:
+class CommandResult(Struct, frozen=True):
     """How a command ended. ``code`` is None where a signal ended it, then ``signal`` has it."""
 
     end: CommandEnd

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
+from msgspec import Struct
 from pathspec import GitIgnoreSpec
 
 MOST_FILES = 100_000
@@ -16,8 +16,7 @@ _LARGEST_RULES = 1_000_000
 _RULE_FILES = (".gitignore", ".ignore")
 
 
-@dataclass(frozen=True, slots=True)
-class _IgnoreRules:
+class _IgnoreRules(Struct, frozen=True):
     """What one folder's files say of all below it."""
 
     base: str

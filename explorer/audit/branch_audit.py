@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from explorer.audit.provenance import Known, Provenance
 from explorer.compaction.branch_summaries import prepare_branch
@@ -33,8 +34,7 @@ class Origin(StrEnum):
     """It names an entry above the summary: nothing was left."""
 
 
-@dataclass(frozen=True, slots=True)
-class BranchAudit:
+class BranchAudit(Struct, frozen=True):
     """What a branch summary stands for. Entries are indices, sizes tokens."""
 
     entry: int

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from explorer.audit.findings import Fidelity, Finding, Group
 from explorer.audit.sections import SummarySection, sections_of
@@ -11,8 +12,7 @@ from explorer.facts import FactKind
 from explorer.session.text_difference import DifferencePiece, word_differences
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(Struct, frozen=True):
     """A summary that is compared, with what is known of how it came to be."""
 
     name: str
@@ -31,8 +31,7 @@ class Candidate:
     """None where it was not audited."""
 
 
-@dataclass(frozen=True, slots=True)
-class SectionCell:
+class SectionCell(Struct, frozen=True):
     """What one summary has in a section."""
 
     pieces: tuple[DifferencePiece, ...]
@@ -47,8 +46,7 @@ class SectionCell:
         return "".join(piece.text for piece in self.pieces)
 
 
-@dataclass(frozen=True, slots=True)
-class SectionRow:
+class SectionRow(Struct, frozen=True):
     """One section across all summaries."""
 
     title: str
@@ -72,8 +70,7 @@ class SectionRow:
         return tuple(at for at, cell in enumerate(self.cells) if cell and cell.times > 1)
 
 
-@dataclass(frozen=True, slots=True)
-class FindingRow:
+class FindingRow(Struct, frozen=True):
     """A finding that not all summaries have."""
 
     findings: tuple[Finding | None, ...]
@@ -89,8 +86,7 @@ class FindingRow:
         return self.findings[at] is not None
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(Struct, frozen=True):
     """Summaries side by side; the reference is the one that the others are compared with."""
 
     candidates: tuple[Candidate, ...]

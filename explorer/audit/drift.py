@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from explorer.audit.difference import Candidate, SectionRow, align
 from explorer.facts import Fact, FactKind, extract
 from explorer.session.entries import CompactionSummary, Entry
 
 
-@dataclass(frozen=True, slots=True)
-class SectionDrift:
+class SectionDrift(Struct, frozen=True):
     """A section from one summary to the next."""
 
     row: SectionRow
@@ -28,8 +28,7 @@ class SectionDrift:
         return "same" if self.row.is_equal else "changed"
 
 
-@dataclass(frozen=True, slots=True)
-class DriftStep:
+class DriftStep(Struct, frozen=True):
     """From one summary to the next."""
 
     earlier: Candidate
@@ -50,8 +49,7 @@ class DriftStep:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Drift:
+class Drift(Struct, frozen=True):
     """Summaries in the order in which they were made, and the way from each to the next."""
 
     summaries: tuple[Candidate, ...]

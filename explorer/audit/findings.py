@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from explorer.facts import Fact, FactKind
 
@@ -30,8 +31,7 @@ class SummaryPlace(NamedTuple):
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """One thing that should have been in a summary, or that it states wrongly."""
 
     group: Group
@@ -55,8 +55,7 @@ class Finding:
         return self.group, self.fact.kind, self.fact.key
 
 
-@dataclass(frozen=True, slots=True)
-class SectionCheck:
+class SectionCheck(Struct, frozen=True):
     """One heading that the summary's form asks for."""
 
     name: str
@@ -65,8 +64,7 @@ class SectionCheck:
     required: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Fidelity:
+class Fidelity(Struct, frozen=True):
     """How true a summary is to what it took the place of."""
 
     findings: tuple[Finding, ...] = ()

@@ -8,14 +8,16 @@ lists of the entry tell. Each generation says how it is known.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from explorer.audit.provenance import Provenance
 from explorer.compaction.path_view import PathView
 from explorer.compaction.profile import Profile
 from explorer.session.entries import Entry
+from explorer.session.partly_compared import PartlyCompared
 
 ReadEntries = Callable[[Sequence[int]], Sequence[Entry]]
 """Reads entries by index, in the order asked for."""
@@ -83,8 +85,7 @@ class Boundary(IntEnum):
 BROKEN = frozenset({Boundary.MISSING, Boundary.OTHER_BRANCH, Boundary.AFTER})
 
 
-@dataclass(frozen=True, slots=True)
-class Generation:
+class Generation(Struct, frozen=True):
     """One compaction of the path. Positions count on the path."""
 
     number: int
@@ -134,9 +135,10 @@ class Generation:
         return range(self.kept_from, max(self.kept_from, self.context_from))
 
 
-@dataclass(frozen=True, slots=True)
-class Generations:
+class Generations(PartlyCompared, frozen=True):
     """All compactions of a path, and the state of the path after each."""
+
+    UNCOMPARED = frozenset({"tokens_of", "sizes_around"})
 
     view: PathView
     profile: Profile
@@ -146,9 +148,9 @@ class Generations:
     next compaction stands; the last one ends with the path."""
     resets: tuple[int, ...]
     """Positions of new starts."""
-    tokens_of: Callable[[int], int] = field(repr=False, compare=False)
+    tokens_of: Callable[[int], int]
     """Tokens of any entry of the session, as the view weighs those of the path."""
-    sizes_around: Callable[[int], tuple[int, int]] = field(repr=False, compare=False)
+    sizes_around: Callable[[int], tuple[int, int]]
     """Tokens of the context's entries before and after a compaction, counted alike."""
 
     def at(self, compaction: int) -> Generation | None:

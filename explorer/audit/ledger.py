@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import IntEnum
+
+from msgspec import Struct
 
 from explorer.audit.branch_audit import BranchAudit, Origin, branch_audits
 from explorer.audit.generations import (
@@ -64,26 +66,25 @@ TEXTURES: tuple[Verdict, ...] = (
 _PRUNED_IN_FILE = int(Flag.PRUNING)
 
 
-@dataclass(frozen=True, slots=True)
-class Ledger:
+class Ledger(Struct, frozen=True):
     """Rows of entries, oldest first: the path down to a moment, and what branch summaries on it
     stand for."""
 
-    tree: SessionTree = field(repr=False)
+    tree: SessionTree
     leaf: int
     """The entry at which the ledger is: the leaf, or the compaction whose moment it is."""
     in_force: int
     """The compaction whose summary the context starts with, or -1."""
-    generations: Generations = field(repr=False)
-    entries: array[int] = field(repr=False)
-    verdicts: bytes = field(repr=False)
+    generations: Generations
+    entries: array[int]
+    verdicts: bytes
     """One ``LedgerVerdict`` per row."""
     tokens: tuple[int, ...]
     """Per verdict, as the entries are counted. A note counts as what it takes."""
     counts: tuple[int, ...]
     """Rows per verdict."""
-    branches: tuple[BranchAudit, ...] = field(repr=False)
-    _runs: array[int] = field(repr=False)
+    branches: tuple[BranchAudit, ...]
+    _runs: array[int]
     """Per row: index into the final runs, or -2 - index into ``branches``."""
 
     def __len__(self) -> int:

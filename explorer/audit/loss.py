@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import IntEnum, StrEnum
+
+from msgspec import Struct
 
 from explorer.audit.provenance import Provenance
 
@@ -82,8 +83,7 @@ class Repair(StrEnum):
     """Make the entry the leaf and go on from it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Loss:
+class Loss(Struct, frozen=True):
     """One loss. Entries are indices, sizes tokens."""
 
     kind: LossKind

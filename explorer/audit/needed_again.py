@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from explorer.audit.generations import ReadEntries
 from explorer.audit.repeated_requests import RepeatedRequests
@@ -69,8 +70,7 @@ class Expected(NamedTuple):
     """Places of the path that were compared; their stretches overlap."""
 
 
-@dataclass(frozen=True, slots=True)
-class NeededAfter:
+class NeededAfter(Struct, frozen=True):
     """What a compaction took out of the context that was needed again, however late."""
 
     compaction: int
@@ -85,8 +85,7 @@ class NeededAfter:
         return sum(need.repeat.tokens for need in self.needs)
 
 
-@dataclass(frozen=True, slots=True)
-class NeededAgain:
+class NeededAgain(Struct, frozen=True):
     """What was needed again after each compaction of a path."""
 
     after: tuple[NeededAfter, ...] = ()

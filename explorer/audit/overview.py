@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from explorer.audit.branch_audit import BranchAudit, branch_audits
 from explorer.audit.generations import Generations, ReadEntries, RecordedInputs
@@ -14,8 +16,7 @@ from explorer.compaction.profile import Profile, Settings
 from explorer.session.tree import SessionTree
 
 
-@dataclass(frozen=True, slots=True)
-class Overview:
+class Overview(Struct, frozen=True):
     """The audit of the path to ``leaf`` at one moment."""
 
     leaf: int

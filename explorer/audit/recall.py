@@ -10,10 +10,11 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from hashlib import blake2b
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from explorer.facts import FactKind, Facts, FactTable, Mention, ReadEntries, Span
 from explorer.facts.commands import fences
@@ -63,8 +64,7 @@ class Recall(StrEnum):
     """Another value, or several of which one may be right."""
 
 
-@dataclass(frozen=True, slots=True)
-class ClozeQuestion:
+class ClozeQuestion(Struct, frozen=True):
     """A sentence of the record with one fact blank."""
 
     id: str
@@ -89,8 +89,7 @@ class Point(NamedTuple):
     entry: int
 
 
-@dataclass(frozen=True, slots=True)
-class OpenQuestion:
+class OpenQuestion(Struct, frozen=True):
     """A question that is answered in words."""
 
     id: str

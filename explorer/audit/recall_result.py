@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
+
+from msgspec import Struct
 
 from explorer.audit.recall import (
     ClozeQuestion,
@@ -41,8 +42,7 @@ class RecallSubject(NamedTuple):
         return f"compaction #{self.entry}" if self.entry >= 0 else "the draft"
 
 
-@dataclass(frozen=True, slots=True)
-class RecallQuestions:
+class RecallQuestions(Struct, frozen=True):
     """What is asked, of whom, on what."""
 
     subject: RecallSubject
@@ -63,8 +63,7 @@ class RecallQuestions:
         return len(SIDES) * (bool(self.cloze) + 2 * bool(self.open))
 
 
-@dataclass(frozen=True, slots=True)
-class ClozeResult:
+class ClozeResult(Struct, frozen=True):
     """What became of a cloze question. Answers are as they were given; None: not asked."""
 
     question: ClozeQuestion
@@ -88,8 +87,7 @@ class ClozeResult:
         return after in (Recall.MISSED, Recall.WRONG) and before is Recall.RIGHT
 
 
-@dataclass(frozen=True, slots=True)
-class OpenResult:
+class OpenResult(Struct, frozen=True):
     """What became of an open question."""
 
     question: OpenQuestion
@@ -97,8 +95,7 @@ class OpenResult:
     grades: Mapping[Side, Grade | None]
 
 
-@dataclass(frozen=True, slots=True)
-class RecallResult:
+class RecallResult(Struct, frozen=True):
     """A test that was run, as far as it came."""
 
     questions: RecallQuestions

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from msgspec import Struct, field
 
 from explorer.audit.changed_files import Changed, ChangedFiles
 from explorer.audit.ranges import ranges_of
@@ -10,8 +10,7 @@ from explorer.session.kinds import Kind
 from explorer.session.tree import SessionTree
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedCompaction:
+class RecordedCompaction(Struct, frozen=True):
     """One compaction of a session. Entries are indices, ascending."""
 
     compaction: int

@@ -18,6 +18,8 @@ from itertools import compress
 from operator import eq
 from typing import NamedTuple
 
+from msgspec import Struct
+
 from explorer.session.describe import error_mark
 from explorer.session.entries import (
     AssistantMessage,
@@ -150,21 +152,19 @@ _MISSING = re.compile(
 )
 
 
-@dataclass(slots=True)
-class _Seen:
+class _Seen(Struct):
     """What was last seen of one file."""
 
     path: str
-    marks: dict[int, int] = field(default_factory=dict)
+    marks: dict[int, int] = {}
     """By line number: a mark of its text; empty after a change."""
-    shown_at: dict[int, int] = field(default_factory=dict)
+    shown_at: dict[int, int] = {}
     """By line number: the entry that showed it."""
     refused: str | None = None
     """What a refused edit would take out, until the file is read; None for no such edit."""
 
 
-@dataclass(slots=True)
-class _Ran:
+class _Ran(Struct):
     """The last time that something was run or asked."""
 
     entry: int
@@ -173,8 +173,7 @@ class _Ran:
     """How many changes of files there had been by then."""
 
 
-@dataclass(slots=True)
-class _Failure:
+class _Failure(Struct):
     """A failure that was met."""
 
     entry: int

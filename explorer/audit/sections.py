@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 BEFORE = "Before the first heading"
 """What the text is called that stands before any heading."""
@@ -22,8 +23,7 @@ _LETTERS = re.compile(r"[^\w]+", re.UNICODE)
 _BOLD_LEVEL = 7
 
 
-@dataclass(frozen=True, slots=True)
-class SummarySection:
+class SummarySection(Struct, frozen=True):
     """A stretch of a summary below one heading. Offsets are characters of the summary."""
 
     title: str

@@ -4,7 +4,8 @@ lives on since, for a whole path at once."""
 from __future__ import annotations
 
 from array import array
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from explorer.audit.generations import (
     LOST_STATES,
@@ -17,8 +18,7 @@ from explorer.compaction.reasons import count_text
 from explorer.session.tree import Path
 
 
-@dataclass(frozen=True, slots=True)
-class Strip:
+class Strip(Struct, frozen=True):
     """Survival over a path. Positions count on the path, generations from 1; 0 is none."""
 
     found: Generations

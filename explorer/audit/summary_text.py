@@ -6,9 +6,10 @@ import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from math import inf
+
+from msgspec import Struct
 
 from explorer.audit.findings import SummaryPlace
 from explorer.facts import FactKind, Mention
@@ -29,8 +30,7 @@ _PLACES = 100
 """Occurrences of a text in one part that are returned."""
 
 
-@dataclass(frozen=True, slots=True)
-class SummaryLine:
+class SummaryLine(Struct, frozen=True):
     """A sentence or item of a summary; offsets in characters of its part."""
 
     part: int

@@ -8,8 +8,9 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from explorer.audit.report import CHECKS
 from explorer.commands.errors import INTERRUPTED, CommandFailed, CommandStopped, UsageError
@@ -124,8 +125,7 @@ def run(
     return totals.failed_checks(checks)
 
 
-@dataclass(slots=True)
-class _Work:
+class _Work(Struct):
     """The auditing of one run, with its progress on standard error."""
 
     arguments: argparse.Namespace
@@ -183,8 +183,7 @@ def _shown(rows: Iterable[AuditRow], as_json: bool) -> Iterator[AuditRow]:
         yield row
 
 
-@dataclass(slots=True)
-class _Group:
+class _Group(Struct):
     """What the sessions of an agent came to."""
 
     sessions: int = 0
@@ -223,8 +222,7 @@ class _Group:
         ]  # fmt: skip
 
 
-@dataclass(slots=True)
-class _Totals:
+class _Totals(Struct):
     whole: _Group = field(default_factory=_Group)
     agents: dict[str, _Group] = field(default_factory=lambda: defaultdict(_Group))
     found: Counter[str] = field(default_factory=Counter)

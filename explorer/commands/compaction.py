@@ -6,8 +6,10 @@ import argparse
 import asyncio
 import sys
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import asdict, replace
 
 from explorer.commands.errors import CommandFailed, UsageError
 from explorer.commands.options import (
@@ -436,8 +438,7 @@ MOST_LISTED = 12
 """Texts that are listed of what was regained or lost."""
 
 
-@dataclass(frozen=True, slots=True)
-class Verified:
+class Verified(Struct, frozen=True):
     """What checking and mending came to."""
 
     draft: Draft

@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 import asyncio
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from explorer.commands.errors import CommandFailed, UsageError
 from explorer.commands.options import add_common, add_output, add_profile, add_session

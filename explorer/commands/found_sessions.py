@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import sys
 from concurrent.futures import ThreadPoolExecutor, wait
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from explorer.commands.errors import INTERRUPTED, CommandFailed, CommandStopped, UsageError
 from explorer.commands.options import add_common

@@ -8,8 +8,10 @@ import getpass
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, replace
 from typing import Any
+
+from msgspec import to_builtins
+from msgspec.structs import replace
 
 from explorer.commands.errors import CommandFailed
 from explorer.commands.output import print_json, print_table
@@ -183,7 +185,7 @@ def _find(arguments: argparse.Namespace, client: ModelClient) -> None:
     if arguments.add:
         servers = [_add_named(client, server) for server in servers]
     if arguments.json:
-        print_json({"servers": [asdict(server) for server in servers], "silent": found.silent})
+        print_json({"servers": [to_builtins(server) for server in servers], "silent": found.silent})
         return
     print(visible_line(found.sentence))
     _print_servers(servers)
@@ -214,7 +216,7 @@ def _add(arguments: argparse.Namespace, client: ModelClient) -> None:
     else:
         server = _add_named(client, found)
     if arguments.json:
-        print_json(asdict(server))
+        print_json(to_builtins(server))
         return
     print(f"{server.name} is added: {title_of(server.kind)} at {server.address}.")
     _print_servers([server])
@@ -255,7 +257,7 @@ def _key(arguments: argparse.Namespace, client: ModelClient) -> None:
             print(visible_line(tried.sentence))
         return
     state = client.keys.state(provider)
-    print_json(asdict(state)) if arguments.json else print(visible_line(state.sentence))
+    print_json(to_builtins(state)) if arguments.json else print(visible_line(state.sentence))
 
 
 def _read_key(provider: str) -> str:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import to_builtins
+from msgspec.structs import replace
 
 from explorer.commands.errors import CommandFailed, UsageError
 from explorer.commands.options import add_session, check_positive
@@ -289,7 +291,7 @@ def _outcome_json(
     ids = chosen.document.tree.columns.ids
     row: dict[str, Any] = {
         "profile": outcome.profile.name,
-        **asdict(outcome.settings),
+        **to_builtins(outcome.settings),
         "compacts": outcome.compacts,
         "reason": outcome.reason,
         "first_kept_entry": ids[outcome.first_kept] if outcome.compacts else None,
@@ -306,7 +308,7 @@ def _outcome_json(
         "is_due": outcome.is_due,
     }
     if outcome.profile.name in whys:
-        row["causes"] = [asdict(cause) for cause in whys[outcome.profile.name]]
+        row["causes"] = [to_builtins(cause) for cause in whys[outcome.profile.name]]
     return row
 
 

@@ -10,9 +10,10 @@ import signal
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from explorer.audit.simulation import Assumptions, Past, Policy, Prices, Simulation, simulate
 from explorer.audit.simulation.sweep import Sweep, sweep

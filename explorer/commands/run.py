@@ -8,10 +8,12 @@ import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from os.path import isfile
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from explorer.agent.approval import ApprovalMode, Approvals, Approver, NoAllowList
 from explorer.agent.events import TurnResult
@@ -118,8 +120,7 @@ async def _new(arguments: argparse.Namespace, bench: Workbench) -> None:
 # what is to be done -----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Plan:
+class _Plan(Struct, frozen=True):
     """Everything that a run is decided by."""
 
     document: Document

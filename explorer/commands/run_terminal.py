@@ -9,8 +9,9 @@ import shutil
 import sys
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, TextIO
+
+from msgspec import Struct, field, to_builtins
 
 from explorer.agent.approval import ApprovalAnswer, ApprovalRequest
 from explorer.agent.events import (
@@ -182,8 +183,7 @@ OutputForm = Literal["text", "json", "events"]
 """``text`` for people, one ``json`` document at the end, or ``events`` as lines of JSON."""
 
 
-@dataclass(slots=True)
-class _RunSummary:
+class _RunSummary(Struct):
     """What is collected for the JSON document at the end."""
 
     rounds: int = 0
@@ -306,7 +306,7 @@ class RunOutput:
             case Stored(entry) | Steered(entry):
                 return {"event": "stored", "entry": self._id(entry)}
             case UsageReport(usage):
-                return {"event": "usage", **asdict(usage)}
+                return {"event": "usage", **to_builtins(usage)}
             case Retry():
                 return {"event": "retry", "told": event.sentence}
             case Silence(so_far, limit):

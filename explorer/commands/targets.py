@@ -9,10 +9,11 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from os.path import exists, isfile
 from pathlib import Path
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from explorer.commands.errors import CommandFailed, UsageError
 from explorer.commands.run_terminal import typed_line
@@ -33,8 +34,7 @@ from explorer.store import DamagedError, SessionRow, Store, StoreError
 from explorer.workbench import Workbench
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(Struct, frozen=True):
     """A session that a command works on."""
 
     bench: Workbench
@@ -84,8 +84,7 @@ def model_client(live: LiveSettings) -> ModelClient:
     return client
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
+class Named(Struct, frozen=True):
     """The session that a person names, in a workbench that holds it."""
 
     bench: Workbench

@@ -9,8 +9,10 @@ other than through ``Watched``.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Generator
-from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from explorer.compaction.partition import Partition, is_possible
 from explorer.compaction.preparation import Preparation
@@ -80,16 +82,14 @@ class Outcome(NamedTuple):
     """Which rule blocked it, where it was not tried; then ``problem`` says why not."""
 
 
-@dataclass(frozen=True, slots=True)
-class Prune:
+class Prune(Struct, frozen=True):
     """Replace old tool results by notes; whether any was. ``needed``: tokens to save, None for all
     that can be."""
 
     needed: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Recover:
+class Recover(Struct, frozen=True):
     """Leave the reply that was too large, run ``recovery``, and go back to the reply when nothing
     comes of it; the ``Outcome``. ``again``: the reply is made again afterwards."""
 
@@ -97,8 +97,7 @@ class Recover:
     again: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Compact:
+class Compact(Struct, frozen=True):
     """Run ``compaction``; the ``Outcome``. ``again``: see ``Recover``."""
 
     trigger: Trigger
@@ -106,25 +105,21 @@ class Compact:
     again: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Preview:
+class Preview(Struct, frozen=True):
     """Look what would be summarized; the ``Partition``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Summarize:
+class Summarize(Struct, frozen=True):
     """Have the summary written; its tokens. May fail."""
 
     shown: Partition
 
 
-@dataclass(frozen=True, slots=True)
-class Discard:
+class Discard(Struct, frozen=True):
     """Throw the summary away."""
 
 
-@dataclass(frozen=True, slots=True)
-class Commit:
+class Commit(Struct, frozen=True):
     """Put the summary into the session. May fail."""
 
 

@@ -10,9 +10,11 @@ Ratios are of the prompt's tokens to what the prompt may take.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from enum import Enum
 from typing import NamedTuple, Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from explorer.compaction.automatic import StepFailed, Steps
 from explorer.compaction.profile.rules import Background
@@ -38,55 +40,47 @@ class Draws(Protocol):
 # what happens ------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Rendered:
+class Rendered(Struct, frozen=True):
     """A prompt was rendered and is on its way. ``warm``: the provider's cache holds most of it."""
 
     ratio: float
     warm: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Rendering:
+class Rendering(Struct, frozen=True):
     """A prompt is about to be rendered; ``ratio`` is of the last one, by the sizes of now."""
 
     ratio: float
 
 
-@dataclass(frozen=True, slots=True)
-class Exceeded:
+class Exceeded(Struct, frozen=True):
     """A prompt did not fit its budget."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunFinished:
+class RunFinished(Struct, frozen=True):
     """The summary of a run is there."""
 
     run: int
 
 
-@dataclass(frozen=True, slots=True)
-class Failed:
+class Failed(Struct, frozen=True):
     """A run gave no summary, or its summary could not be applied."""
 
     run: int
     problem: str
 
 
-@dataclass(frozen=True, slots=True)
-class Applied:
+class Applied(Struct, frozen=True):
     """The summary of a run is in the session."""
 
     run: int
 
 
-@dataclass(frozen=True, slots=True)
-class RunCancelled:
+class RunCancelled(Struct, frozen=True):
     """The person, or a compaction made otherwise, put an end to it."""
 
 
-@dataclass(frozen=True, slots=True)
-class ModelChanged:
+class ModelChanged(Struct, frozen=True):
     """Another model goes on: a run that was begun with the old one's cache is of no use."""
 
 
@@ -98,51 +92,44 @@ BackgroundEvent = (
 # what is to be done ------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Start:
+class Start(Struct, frozen=True):
     """Fork the prompt that was just rendered and ask for its summary, which is not waited for."""
 
     run: int
 
 
-@dataclass(frozen=True, slots=True)
-class Stop:
+class Stop(Struct, frozen=True):
     """Give up the request of a run."""
 
     run: int
 
 
-@dataclass(frozen=True, slots=True)
-class Wait:
+class Wait(Struct, frozen=True):
     """Wait for a run to end, then say ``Exceeded`` again: never a second request (A47)."""
 
     run: int
 
 
-@dataclass(frozen=True, slots=True)
-class Apply:
+class Apply(Struct, frozen=True):
     """Put the summary of a run into the session; the ``Application``."""
 
     run: int
 
 
-@dataclass(frozen=True, slots=True)
-class DiscardRun:
+class DiscardRun(Struct, frozen=True):
     """Throw the summary of a run away: there is room without it."""
 
     run: int
 
 
-@dataclass(frozen=True, slots=True)
-class Foreground:
+class Foreground(Struct, frozen=True):
     """Summarize now, while the person waits."""
 
 
 Action = Start | Stop | Wait | Apply | DiscardRun | Foreground
 
 
-@dataclass(frozen=True, slots=True)
-class Machine:
+class Machine(Struct, frozen=True):
     """One session's state. ``run`` names the latest run, from 1; 0 before the first."""
 
     state: RunState = RunState.IDLE
@@ -272,22 +259,19 @@ class Sent(NamedTuple):
     """See ``Rendered``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Prepare:
+class Prepare(Struct, frozen=True):
     """Read anew what the prompt is made of; the ratio of the last prompt by the sizes of now, None
     before the first."""
 
 
-@dataclass(frozen=True, slots=True)
-class Render:
+class Render(Struct, frozen=True):
     """Render the prompt; as ``Sent``, or None where it does not fit. ``shortens``: the oldest
     history is dropped for room, and it always fits."""
 
     shortens: bool
 
 
-@dataclass(frozen=True, slots=True)
-class SummarizeNow:
+class SummarizeNow(Struct, frozen=True):
     """Summarize while the user waits; whether the context was compacted. May fail."""
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from itertools import compress
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from explorer.compaction.file_ops import FileChange, FileOperations
 from explorer.compaction.messages import Reader
@@ -26,8 +28,7 @@ _FAILED_OR_HIDDEN = int(Flag.ERROR | Flag.ABORTED | Flag.HIDDEN)
 _SUMMARIES = (Kind.COMPACTION, Kind.BRANCH_SUMMARY)
 
 
-@dataclass(frozen=True, slots=True)
-class BranchPreparation:
+class BranchPreparation(Struct, frozen=True):
     """What leaving ``old_leaf`` for ``target`` leaves behind. Entries are indices, sizes tokens."""
 
     old_leaf: int

@@ -6,7 +6,8 @@ Commands, notes and summaries become user messages; what is never sent becomes N
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from explorer.compaction.templates import Templates
 from explorer.session.edit_entries import Pruned, Reinserted

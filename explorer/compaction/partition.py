@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
+
+from msgspec import Struct
 
 from explorer.compaction.path_view import PathView, marked
 from explorer.compaction.preparation import Preparation, PreparationRefusal
@@ -221,8 +222,7 @@ SUMMARY_SHARE = 10
 _COMPACTIONS = selector({Kind.COMPACTION})
 
 
-@dataclass(frozen=True, slots=True)
-class Partition:
+class Partition(Struct, frozen=True):
     """A path divided. Positions count on ``path``; sizes in tokens."""
 
     path: Path

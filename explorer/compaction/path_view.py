@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import compress
+
+from msgspec import Struct
 
 from explorer.compaction.profile import Profile
 from explorer.session.columns import SessionColumns
@@ -58,8 +59,7 @@ _NOT_WEIGHED_BY_PI = selector(
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PathView:
+class PathView(Struct, frozen=True, eq=False):
     """One path under one profile. All byte strings have one value per position."""
 
     path: Path

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from explorer.compaction import reasons
@@ -17,14 +16,16 @@ from explorer.session.context import context_at
 from explorer.session.edit_entries import Reinserted, UserBudget
 from explorer.session.edits import again
 from explorer.session.kinds import Kind, selector
+from explorer.session.partly_compared import PartlyCompared
 from explorer.session.tree import Path, SessionTree
 
 _BRANCHES = selector({Kind.BRANCH_SUMMARY})
 
 
-@dataclass(frozen=True, slots=True)
-class Preparation:
+class Preparation(PartlyCompared, frozen=True):
     """A compaction that can be done. Positions count on ``path``, entries are indices."""
+
+    UNCOMPARED = frozenset({"cuts"})
 
     leaf: int
     path: Path
@@ -60,7 +61,7 @@ class Preparation:
     settings: Settings
     reason: str
     """Why the cut falls here, in sentences."""
-    cuts: Cuts = field(repr=False, compare=False)
+    cuts: Cuts
     by_hand: bool = False
     """The cut was chosen, and does not follow from the sizes."""
 
@@ -75,9 +76,10 @@ class Preparation:
         return self.size.source
 
 
-@dataclass(frozen=True, slots=True)
-class PreparationRefusal:
+class PreparationRefusal(PartlyCompared, frozen=True):
     """Why there is nothing to compact."""
+
+    UNCOMPARED = frozenset({"cuts"})
 
     leaf: int
     path: Path
@@ -90,7 +92,7 @@ class PreparationRefusal:
     size: ContextSize
     profile: Profile
     settings: Settings
-    cuts: Cuts = field(repr=False, compare=False)
+    cuts: Cuts
 
     @property
     def tokens_before(self) -> int:

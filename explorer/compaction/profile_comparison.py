@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from explorer.compaction.cut_point import PromptReader
 from explorer.compaction.partition import Partition, Verdict, partition
@@ -18,8 +20,7 @@ WeightsOf = Callable[[Profile], Sequence[int] | None]
 _SIZES = ("keep_recent_tokens", "keep_rounds")
 
 
-@dataclass(frozen=True, slots=True)
-class ProfileOutcome:
+class ProfileOutcome(Struct, frozen=True):
     """What a compaction at one place would do under one profile. Entries are indices, sizes
     tokens, and -1 is none."""
 
@@ -108,8 +109,7 @@ def outcome(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Cause:
+class Cause(Struct, frozen=True):
     """A rule that makes a profile decide otherwise than another one here."""
 
     key: str
@@ -148,7 +148,7 @@ def causes(
         if value == other:
             continue
         changed: dict[str, object] = {key: other}
-        if deciding(replace(profile, **changed)) != now:  # type: ignore[arg-type]
+        if deciding(replace(profile, **changed)) != now:
             result.append(_cause(key, value, other))
     return result
 

@@ -4,10 +4,11 @@ again or changed since and errors repeated (A13, C5)."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from itertools import compress
 from typing import Any, Literal, NamedTuple
+
+from msgspec import Struct
 
 from explorer.compaction.profile.rules import Pruning
 from explorer.compaction.reasons import count_text, tokens_text
@@ -73,8 +74,7 @@ class PlannedResult(NamedTuple):
         return "Older than the protected results."
 
 
-@dataclass(frozen=True, slots=True)
-class PruningPlan:
+class PruningPlan(Struct, frozen=True):
     """What pruning at a leaf would do. Entries are indices, sizes tokens."""
 
     leaf: int

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from explorer.prompting.turns import PromptMessage, Thinking
 
@@ -19,8 +21,7 @@ TOOL_SEARCH = "tool_search"
 _ANTHROPIC = r"claude|anthropic"
 
 
-@dataclass(frozen=True, slots=True)
-class QuirkFacts:
+class QuirkFacts(Struct, frozen=True):
     """What the functions put in: words, and what was there before the summary."""
 
     no_tools: str = ""
@@ -36,8 +37,7 @@ class QuirkFacts:
 QuirkRule = Callable[[Sequence[PromptMessage], QuirkFacts], list[PromptMessage]]
 
 
-@dataclass(frozen=True, slots=True)
-class Quirk:
+class Quirk(Struct, frozen=True):
     """One peculiarity of a family of models."""
 
     name: str

@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 from typing import Literal
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from explorer.compaction.messages import Reader, with_notes
 from explorer.compaction.preparation import Preparation
@@ -19,6 +21,7 @@ from explorer.compaction.serialization import Serialized, SourceSpan, escape_tag
 from explorer.compaction.summary import strip_files
 from explorer.compaction.templates import Templates
 from explorer.compaction.validation import FREE, Form, asked_form, form_of
+from explorer.session.partly_compared import PartlyCompared
 from explorer.session.text import well_formed
 from explorer.tokens.estimate import utf16_prefix, utf16_units
 
@@ -98,8 +101,7 @@ BRANCH_OUTPUT_TOKENS = 2048
 SHORT_OUTPUT_TOKENS = 512
 
 
-@dataclass(frozen=True, slots=True)
-class RequestMaterial:
+class RequestMaterial(Struct, frozen=True):
     """What a request is made of, kept apart so that a long one can be asked in windows (C6)."""
 
     conversation: Serialized
@@ -116,9 +118,10 @@ class RequestMaterial:
     """Lines that extensions add (A39)."""
 
 
-@dataclass(frozen=True, slots=True)
-class SummaryRequest:
+class SummaryRequest(PartlyCompared, frozen=True):
     """One call to a summarizer. Both texts go out exactly as they are here."""
+
+    UNCOMPARED = frozenset({"material"})
 
     purpose: Purpose
     system: str
@@ -128,11 +131,10 @@ class SummaryRequest:
     """Which entry each stretch of the prompt came from, ascending; offsets in characters."""
     form: Form = FREE
     """The sections that the answer must have."""
-    material: RequestMaterial | None = field(default=None, repr=False, compare=False)
+    material: RequestMaterial | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Additions:
+class Additions(Struct, frozen=True):
     """What extensions bring to a compaction's requests (A39)."""
 
     context: tuple[str, ...] = ()

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from explorer.compaction.profile import Profile
 
@@ -17,8 +19,7 @@ def fill(template: str, values: Mapping[str, str]) -> str:
     return _VARIABLE.sub(lambda found: values[found.group(1)], template)
 
 
-@dataclass(frozen=True, slots=True)
-class SectionTemplates:
+class SectionTemplates(Struct, frozen=True):
     """The texts that ask for one set of sections (A24, A26)."""
 
     history_first: str
@@ -29,8 +30,7 @@ class SectionTemplates:
     """Asks for a summary of a branch that is left behind."""
 
 
-@dataclass(frozen=True, slots=True)
-class Templates:
+class Templates(Struct, frozen=True):
     """One text per prompt (A23); the fields are named like the files in ``prompts``."""
 
     system: str

@@ -3,8 +3,10 @@ reserve, the limit, and the one comparison (A8, B18)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from explorer.compaction.profile import Profile, Settings
 
@@ -116,8 +118,7 @@ COOLDOWN_MS = 20_000
 """No attempt for so long after a failure; twice as long after the second in a row."""
 
 
-@dataclass(frozen=True, slots=True)
-class LastReply:
+class LastReply(Struct, frozen=True):
     """The model's last reply, as far as a decision needs it."""
 
     model: str
@@ -128,8 +129,7 @@ class LastReply:
     """Older than the last compaction: what it says is about a context that is gone (B13)."""
 
 
-@dataclass(frozen=True, slots=True)
-class TriggerSituation:
+class TriggerSituation(Struct, frozen=True):
     """What is known when it is decided. Sizes in tokens."""
 
     tokens: int
@@ -150,8 +150,7 @@ class TriggerSituation:
     """A compaction was asked for while the turn ran."""
 
 
-@dataclass(frozen=True, slots=True)
-class Guards:
+class Guards(Struct, frozen=True):
     """What happened so far, as far as it blocks further compactions (C3, E15)."""
 
     failures: int = 0
@@ -240,8 +239,7 @@ class Guards:
         return replace(self, unproven=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(Struct, frozen=True):
     """What is to be done, and why."""
 
     trigger: Trigger | None

@@ -8,9 +8,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal, NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from explorer.compaction.profile import Profile
 from explorer.tokens.estimate import estimate_text
@@ -37,8 +39,7 @@ class AnswerProblem(NamedTuple):
     """A sentence for a person, and for the model that is asked once more."""
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
+class Form(Struct, frozen=True):
     """The sections that an answer must have. Headings are compared without case."""
 
     required: tuple[str, ...] = ()

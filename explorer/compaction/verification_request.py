@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.requests import SummaryRequest, output_cap
@@ -29,8 +31,7 @@ _TAG = re.compile(r"<(?=\s*/?\s*findings\b)", re.IGNORECASE)
 _WRAPPED = re.compile(r"\A\s*<summary>\s*(.*?)\s*</summary>\s*\Z", re.DOTALL | re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Lack:
+class Lack(Struct, frozen=True):
     """One fact that a summary lost or states differently from its source."""
 
     lacking: Lacking
@@ -46,8 +47,7 @@ class Lack:
     """The line of that entry."""
 
 
-@dataclass(frozen=True, slots=True)
-class VerifyRequest:
+class VerifyRequest(Struct, frozen=True):
     """The request, and the limits of its answer."""
 
     request: SummaryRequest

@@ -1,20 +1,22 @@
-"""What a handler may return (A38 to A42), and reading it: dataclasses, dicts and event methods, in
+"""What a handler may return (A38 to A42), and reading it: results, dicts and event methods, in
 Python's spelling or in that of the systems that the events come from (``firstKeptEntryId``)."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from types import SimpleNamespace
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import asdict
 
 from explorer.session.json_values import recorded_count
 from explorer.session.text import well_formed
 
 
-@dataclass(slots=True)
-class CompactionResult:
+class CompactionResult(Struct):
     """A whole compaction, used as it is, without a call to a model."""
 
     summary: str
@@ -32,8 +34,7 @@ class CompactionResult:
     """Another name of ``first_kept_entry_id``."""
 
 
-@dataclass(slots=True)
-class SessionBeforeCompactResult:
+class SessionBeforeCompactResult(Struct):
     """Answer to ``session_before_compact``: cancel, or supply the compaction."""
 
     cancel: bool = False
@@ -42,8 +43,7 @@ class SessionBeforeCompactResult:
     """Why it is cancelled, as a sentence for the person."""
 
 
-@dataclass(slots=True)
-class SessionCompactingResult:
+class SessionCompactingResult(Struct):
     """Answer to ``session.compacting``: other words, further lines, data to keep."""
 
     prompt: str | None = None
@@ -54,16 +54,14 @@ class SessionCompactingResult:
     """Stored on the compaction entry."""
 
 
-@dataclass(slots=True)
-class BranchSummaryResult:
+class BranchSummaryResult(Struct):
     """The summary of a branch, used as it is when the person wants a summary."""
 
     summary: str
     details: Mapping[str, Any] | None = None
 
 
-@dataclass(slots=True)
-class SessionBeforeTreeResult:
+class SessionBeforeTreeResult(Struct):
     """Answer to ``session_before_tree``."""
 
     cancel: bool = False
@@ -78,8 +76,7 @@ class SessionBeforeTreeResult:
     """True: the instructions are the whole prompt. False: they follow it."""
 
 
-@dataclass(slots=True)
-class SessionRequestResult:
+class SessionRequestResult(Struct):
     """Answer to ``session_request``: another text, as a whole or part by part."""
 
     prompt: str | None = None
@@ -88,8 +85,7 @@ class SessionRequestResult:
     """As many as ``event.parts``; the source of every part stays known."""
 
 
-@dataclass(slots=True)
-class SessionSummaryResult:
+class SessionSummaryResult(Struct):
     """Answer to ``session_summary``: another text for the draft."""
 
     summary: str | None = None
@@ -115,8 +111,7 @@ class AnswerError(ValueError):
     """An answer that cannot be used; the message says what was expected."""
 
 
-@dataclass(frozen=True, slots=True)
-class HandlerAnswer:
+class HandlerAnswer(Struct, frozen=True):
     """What one handler answered, in one spelling and checked; empty when it did nothing."""
 
     event: str
@@ -160,6 +155,8 @@ def as_mapping(given: object, what: str) -> dict[str, Any]:
         return {}
     if isinstance(given, Mapping):
         items = [(str(name), value) for name, value in given.items()]
+    elif isinstance(given, Struct):
+        items = list(asdict(given).items())
     elif is_dataclass(given) and not isinstance(given, type):
         items = [(one.name, getattr(given, one.name)) for one in fields(given)]
     elif isinstance(given, SimpleNamespace):

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
 from functools import cached_property
 from typing import Any, NamedTuple
+
+from msgspec.structs import asdict
 
 from explorer.compaction.messages import message_to_llm
 from explorer.compaction.preparation import Preparation

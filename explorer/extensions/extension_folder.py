@@ -16,12 +16,13 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from itertools import count
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any, Literal
+
+from msgspec import Struct, field
 
 from explorer.extensions.handler_call import HandlerCall
 from explorer.extensions.hooks import Hooks, Registered
@@ -30,8 +31,7 @@ _LONGEST_REASON = 500
 """Characters of a reason that are reported."""
 
 
-@dataclass(frozen=True, slots=True)
-class ExtensionProblem:
+class ExtensionProblem(Struct, frozen=True):
     """Why an extension is not loaded or a handler failed."""
 
     file: str
@@ -191,8 +191,7 @@ LOAD_LIMIT_S = 30.0
 Scope = Literal["user", "project"]
 
 
-@dataclass(slots=True)
-class Extension:
+class Extension(Struct):
     """One extension as it was found, loaded or not."""
 
     name: str

@@ -12,8 +12,9 @@ import inspect
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from explorer.extensions.events import Signal
 from explorer.models.events import CancelToken
@@ -21,8 +22,7 @@ from explorer.models.events import CancelToken
 TIME_LIMIT_S = 30.0
 
 
-@dataclass(frozen=True, slots=True)
-class CallOutcome:
+class CallOutcome(Struct, frozen=True):
     """What became of a call."""
 
     value: Any = None

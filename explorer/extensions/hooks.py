@@ -5,9 +5,10 @@ from __future__ import annotations
 import inspect
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
 
 from explorer.extensions.answers import EVENTS
 
@@ -18,8 +19,7 @@ MOST_LINES = 200
 _OTHER_NAMES = {"session_compacting": "session.compacting"}
 
 
-@dataclass(frozen=True, slots=True)
-class Registered:
+class Registered(Struct, frozen=True):
     """One handler of one event."""
 
     event: str
@@ -29,8 +29,7 @@ class Registered:
     takes_context: bool
 
 
-@dataclass(slots=True)
-class Context:
+class Context(Struct):
     """The second argument of a handler that takes two."""
 
     extension: str
@@ -51,8 +50,7 @@ class Context:
         self.lines.append(" ".join(map(str, words)))
 
 
-@dataclass(slots=True)
-class Hooks:
+class Hooks(Struct):
     """Given to ``activate(hooks)``."""
 
     name: str

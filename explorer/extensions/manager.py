@@ -6,8 +6,9 @@ import ast
 import asyncio
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from explorer import private_files
 from explorer.extensions.extension_folder import (
@@ -30,8 +31,7 @@ def user_folder() -> Path:
     return paths.config_dir() / FOLDER_NAME
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
+class Listed(Struct, frozen=True):
     """One extension, or one folder that cannot be read, for a list."""
 
     name: str
@@ -49,8 +49,7 @@ class Listed:
         return "loaded" if self.events else "handles nothing"
 
 
-@dataclass(frozen=True, slots=True)
-class Project:
+class Project(Struct, frozen=True):
     """The project at hand, with its extensions."""
 
     folder: Path
@@ -173,8 +172,7 @@ class Extensions:
 _EXAMPLES_FOLDER = "extensions"
 
 
-@dataclass(frozen=True, slots=True)
-class Example:
+class Example(Struct, frozen=True):
     """An example extension."""
 
     name: str

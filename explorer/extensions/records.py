@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
 from typing import Any, Literal, get_args
+
+from msgspec import Struct, to_builtins
 
 from explorer.compaction.serialization import SourceSpan
 
@@ -25,8 +26,7 @@ TITLES: dict[str, str] = {
 """When each event happens, in words for a person."""
 
 
-@dataclass(frozen=True, slots=True)
-class HookRecord:
+class HookRecord(Struct, frozen=True):
     """One call of one handler."""
 
     extension: str
@@ -67,7 +67,7 @@ class HookRecord:
 
     def to_json(self) -> dict[str, Any]:
         """The record as it is kept with a draft."""
-        return {**asdict(self), "elapsed_ms": round(self.elapsed_ms, 1)}
+        return {**to_builtins(self), "elapsed_ms": round(self.elapsed_ms, 1)}
 
     @classmethod
     def from_json(cls, data: object) -> HookRecord | None:
@@ -97,8 +97,7 @@ def records_of(facts: object) -> list[HookRecord]:
 Records = tuple[HookRecord, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class SuppliedCompaction:
+class SuppliedCompaction(Struct, frozen=True):
     """A compaction that an extension made."""
 
     by: str
@@ -112,8 +111,7 @@ class SuppliedCompaction:
     preserve_data: Mapping[str, Any] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class SuppliedSummary:
+class SuppliedSummary(Struct, frozen=True):
     """A branch summary that an extension made."""
 
     by: str
@@ -121,8 +119,7 @@ class SuppliedSummary:
     details: Any = None
 
 
-@dataclass(frozen=True, slots=True)
-class BeforeCompact:
+class BeforeCompact(Struct, frozen=True):
     """What came of ``session_before_compact`` (A38)."""
 
     records: Records = ()
@@ -131,8 +128,7 @@ class BeforeCompact:
     compaction: SuppliedCompaction | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Compacting:
+class Compacting(Struct, frozen=True):
     """What came of ``session.compacting`` (A39)."""
 
     records: Records = ()
@@ -141,8 +137,7 @@ class Compacting:
     preserve_data: Mapping[str, Any] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class BeforeTree:
+class BeforeTree(Struct, frozen=True):
     """What came of ``session_before_tree`` (A41)."""
 
     records: Records = ()
@@ -156,8 +151,7 @@ class BeforeTree:
     replace_instructions: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(Struct, frozen=True):
     """What came of ``session_request``."""
 
     records: Records
@@ -168,8 +162,7 @@ class Request:
     """The extension that must see every request and failed: this one must not be sent."""
 
 
-@dataclass(frozen=True, slots=True)
-class SummaryAnswer:
+class SummaryAnswer(Struct, frozen=True):
     """What came of ``session_summary``."""
 
     records: Records

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from explorer.extensions.answers import AnswerError, HandlerAnswer, read_answer
 from explorer.extensions.events import (
@@ -49,8 +51,7 @@ Check = Callable[[SuppliedCompaction], str]
 """Why a compaction cannot be used, or an empty text."""
 
 
-@dataclass(frozen=True, slots=True)
-class _HandlerAnswer:
+class _HandlerAnswer(Struct, frozen=True):
     """One handler's answer and its record."""
 
     answer: HandlerAnswer

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from explorer.facts.entry_texts import Speaker
 
@@ -86,8 +87,7 @@ class Mention(NamedTuple):
     """Of an exact fact in prose: what precedes it in its line, a line break, what follows."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
+class Fact(Struct, frozen=True):
     """One thing that a summary may keep or lose, with all places that mention it."""
 
     kind: FactKind
@@ -110,8 +110,7 @@ class Fact:
         return self.sources[-1] if self.sources else -1
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(Struct, frozen=True):
     """The facts of a range of entries, each once, in the order of their first mention."""
 
     items: tuple[Fact, ...] = ()

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from explorer.facts.commands import command_lines, fences
 from explorer.facts.comparison import (
@@ -75,8 +77,7 @@ class ScanCancelled(Exception):
     """The scan was stopped; nothing of it is kept."""
 
 
-@dataclass(frozen=True, slots=True)
-class EntryFacts:
+class EntryFacts(Struct, frozen=True):
     """What one entry states."""
 
     items: tuple[Mention, ...] = ()

@@ -12,8 +12,10 @@ import hashlib
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from explorer.formats.adapter import FoundSession, IsCancelled, Progress, ReadOnlyAdapter
 from explorer.formats.errors import FormatError
@@ -222,8 +224,7 @@ def _decimal(digits: str) -> float:
 # chats --------------------------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
-class _Run:
+class _Run(Struct):
     """Lines of one kind that follow each other."""
 
     kind: str

@@ -8,10 +8,11 @@ record's end keeps what they said.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import fields, replace
 from typing import Any
 
 import orjson
+from msgspec import to_builtins
+from msgspec.structs import replace
 
 from explorer.session.entries import Entry, TokenUsage
 from explorer.session.json_values import read_json
@@ -29,7 +30,7 @@ def annotated(record: str, entry: Entry, names: Iterable[str]) -> str:
 
 def note_of(values: Mapping[str, Any]) -> str:
     """The line of ours that keeps these fields."""
-    return orjson.dumps({"sessionExplorer": "note", **values}).decode()
+    return orjson.dumps({"sessionExplorer": "note", **values}, default=to_builtins).decode()
 
 
 def split_annotation(record: str) -> tuple[str, str]:
@@ -48,7 +49,7 @@ def apply_annotation(entry: Entry, note: str) -> Entry:
     values = read_json(note)
     if not isinstance(values, dict):
         raise ValueError("the note of a record is not a JSON object")
-    known = {one.name for one in fields(entry.body)}
+    known = set(entry.body.__struct_fields__)
     on_body = {name: values[name] for name in values if name in known}
     if isinstance(on_body.get("usage"), dict):
         on_body["usage"] = TokenUsage(**on_body["usage"])

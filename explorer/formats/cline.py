@@ -6,9 +6,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from explorer.formats.adapter import FoundSession, IsCancelled, Progress, ReadOnlyAdapter, Related
 from explorer.formats.documents import compact, read_document
@@ -116,8 +117,7 @@ CLINE = ClineAdapter()
 # sessions of version 3 ----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Session:
+class _Session(Struct, frozen=True):
     """The files of a session."""
 
     path: Path

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from math import isfinite
 from typing import Any, BinaryIO, NamedTuple
 
 import orjson
+from msgspec import Struct
 
 from explorer.formats.errors import FormatError
 from explorer.session.json_values import TOO_DEEP, is_too_deep, read_patiently
@@ -121,8 +121,7 @@ def _without_halves(value: Any) -> Any:
     return value
 
 
-@dataclass(frozen=True, slots=True)
-class Verbatim:
+class Verbatim(Struct, frozen=True):
     """A number that no number of Python is equal to, or can be written from."""
 
     digits: str

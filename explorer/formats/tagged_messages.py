@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
+
+from msgspec.structs import replace
 
 from explorer.formats.anthropic_content import read_block, read_content
 from explorer.formats.documents import compact, objects_of, recorded

@@ -6,9 +6,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from explorer.formats.documents import UnknownTypes, compact, read_document
 from explorer.formats.editor_folders import editor_folders
@@ -31,8 +33,7 @@ SHOWN = "ui_messages.json"
 _FOLDER = re.compile(r"# Current (?:Working|Workspace) Directory \((.+?)\) Files")
 
 
-@dataclass(slots=True)
-class Cut:
+class Cut(Struct):
     """A compaction: where it is, and what it keeps."""
 
     at: int
@@ -48,8 +49,7 @@ class Cut:
     """Id of its entry, where the message's own would not stay."""
 
 
-@dataclass(slots=True)
-class Task:
+class Task(Struct):
     """The files of a task."""
 
     path: Path

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from explorer.formats.adapter import IsCancelled, Progress
 from explorer.formats.annotation import annotated
@@ -105,8 +106,7 @@ def placed_records(
 Read = ReadEntry | DescribedEntry | Aside | Problem | Leaf
 
 
-@dataclass(slots=True)
-class _Progress:
+class _Progress(Struct):
     """How far a reading has come."""
 
     assembler: Assembler[tuple[EntryRecord, str]] = field(default_factory=Assembler)

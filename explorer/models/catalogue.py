@@ -11,14 +11,17 @@ import importlib.util
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
+from msgspec import Struct, field
+from msgspec.structs import replace
+
 from explorer.models.events import Usage
 from explorer.models.request import THINKING_LEVELS, ThinkingLevel
 from explorer.session.entries import TokenUsage
+from explorer.session.partly_compared import PartlyCompared
 
 TABLE_FILE = "model_prices_and_context_window_backup.json"
 EXTRACTIVE = "offline/extractive"
@@ -64,8 +67,7 @@ FIGURES = (
 """The figures of a model that have a source, by their names in ``ModelInfo``."""
 
 
-@dataclass(frozen=True, slots=True)
-class PriceTier:
+class PriceTier(Struct, frozen=True):
     """Prices of a call whose prompt is over ``above`` tokens; dollars per token, None as before."""
 
     above: int
@@ -75,12 +77,13 @@ class PriceTier:
     cache_write_price: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ModelInfo:
+class ModelInfo(PartlyCompared, frozen=True):
     """One model. Window and output limit in tokens, prices in dollars per token.
 
     None is an unknown figure; it is never a guess.
     """
+
+    UNCOMPARED = frozenset({"sources"})
 
     id: str
     label: str
@@ -106,7 +109,7 @@ class ModelInfo:
     efforts: frozenset[str] = frozenset()
     """What its provider takes beside low, medium and high as a measure of thinking: "none",
     "minimal", and "adaptive" where it measures automatically and takes no budget."""
-    sources: Mapping[str, FigureSource] = field(default_factory=dict, compare=False)
+    sources: Mapping[str, FigureSource] = field(default_factory=dict)
     """By the name of a figure: its source."""
 
     def source_of(self, figure: str) -> FigureSource:
@@ -286,7 +289,7 @@ def _from_row(model_id: str, row: Mapping[str, Any]) -> ModelInfo:
         tiers=_tiers(row),
         efforts=frozenset(word for word, key in _EFFORTS.items() if row.get(key) is True),
     )
-    return replace(known, **prices)  # type: ignore[arg-type]
+    return replace(known, **prices)
 
 
 def _tiers(row: Mapping[str, Any]) -> tuple[PriceTier, ...]:
@@ -355,8 +358,7 @@ def listed(models: Iterable[ModelInfo]) -> list[ModelInfo]:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class ProviderModels:
+class ProviderModels(Struct, frozen=True):
     """One provider, or one server, and its models: the newest first."""
 
     provider: str
@@ -389,8 +391,7 @@ def _rest(model: ModelInfo) -> tuple[tuple[int, ...], int, str]:
 # cost ---------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Cost:
+class Cost(Struct, frozen=True):
     """Dollars. ``known`` is False where the model's prices are not: then all figures are 0."""
 
     input: float = 0.0

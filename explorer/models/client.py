@@ -11,10 +11,12 @@ import threading
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Literal, Protocol
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from explorer.models.catalogue import (
     DEMO,
@@ -162,8 +164,7 @@ def _answer_extractive(
 _OFFLINE: Mapping[str, OfflineModel] = {EXTRACTIVE: _answer_extractive, DEMO: _answer_demo}
 
 
-@dataclass(frozen=True, slots=True)
-class ModelClientConfig:
+class ModelClientConfig(Struct, frozen=True):
     """Settings of a client. Keys are never here: they come from the keyring or the environment.
 
     `default` is the model for summaries and the agent where one was chosen; `models` adds

@@ -7,8 +7,9 @@ import threading
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
-from dataclasses import dataclass
 from typing import Any, Literal, Protocol
+
+from msgspec import Struct
 
 from explorer.models.request import ModelRequest, ToolCall
 
@@ -26,8 +27,7 @@ ErrorKind = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
+class Usage(Struct, frozen=True):
     """Tokens of one call. `input` leaves out what was read from or written to a cache.
 
     `total` is the provider's sum where it gives one (B9). `source` is whether
@@ -42,22 +42,19 @@ class Usage:
     source: UsageSource = "provider"
 
 
-@dataclass(frozen=True, slots=True)
-class TextDelta:
+class TextDelta(Struct, frozen=True):
     """The next piece of the answer's text."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class ThinkingDelta:
+class ThinkingDelta(Struct, frozen=True):
     """The next piece of the model's thinking."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class ThinkingSigned:
+class ThinkingSigned(Struct, frozen=True):
     """The provider's signature of the thinking that came before it, which ends with it.
 
     `redacted`: of thinking that is not shown, so that nothing came before.
@@ -67,23 +64,20 @@ class ThinkingSigned:
     redacted: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ToolCallReady:
+class ToolCallReady(Struct, frozen=True):
     """A tool call that has arrived whole. Arguments that cannot be used are the call's `problem`:
     the answer is not lost with them."""
 
     call: ToolCall
 
 
-@dataclass(frozen=True, slots=True)
-class UsageReport:
+class UsageReport(Struct, frozen=True):
     """The tokens of this call; sent once, before `Finished`."""
 
     usage: Usage
 
 
-@dataclass(frozen=True, slots=True)
-class Finished:
+class Finished(Struct, frozen=True):
     """The end of the answer and its reason. Always the last event."""
 
     stop_reason: StopReason
@@ -91,8 +85,7 @@ class Finished:
     """Sentences for display, from an endpoint that gives them along with a summary (A29)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Silence:
+class Silence(Struct, frozen=True):
     """Nothing has come for a while; times in seconds. Nothing of an answer: it may come any number
     of times, between any two other events."""
 
@@ -191,8 +184,7 @@ class Streams(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Completion:
+class Completion(Struct, frozen=True):
     """A finished answer. `usage` is None where it is unknown; `elapsed_ms` in milliseconds."""
 
     text: str

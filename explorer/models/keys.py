@@ -10,9 +10,10 @@ import os
 import re
 import threading
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Literal
+
+from msgspec import Struct
 
 from explorer.models.catalogue import PROVIDER_KEYS, ModelInfo, is_placeholder
 from explorer.models.events import ModelError
@@ -32,8 +33,7 @@ class KeyringUnavailable(Exception):
     """The system's keyring did not do what was asked; the message says why, in words."""
 
 
-@dataclass(frozen=True, slots=True)
-class KeyState:
+class KeyState(Struct, frozen=True):
     """Where a provider's key is, without the key."""
 
     provider: str
@@ -246,8 +246,7 @@ _SPECIAL = re.compile(
 """Models that are made for something else, or come and go."""
 
 
-@dataclass(frozen=True, slots=True)
-class KeyTest:
+class KeyTest(Struct, frozen=True):
     """How a test went, in words for the person."""
 
     outcome: KeyOutcome

@@ -12,9 +12,10 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import Any
+
+from msgspec import Struct
 
 from explorer.models.catalogue import PROVIDER_KEYS
 from explorer.models.events import ErrorKind, ModelError
@@ -242,8 +243,7 @@ _LONGEST_LITERAL = 20_000
 """Characters of an object as Python prints it; to parse one takes a hundred times its length."""
 
 
-@dataclass(frozen=True, slots=True)
-class ProviderRefusal:
+class ProviderRefusal(Struct, frozen=True):
     """What a provider sent instead of an answer. Texts are empty where it sent none."""
 
     status: int | None = None

@@ -12,10 +12,11 @@ import asyncio
 import os
 import ssl
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from explorer.models.events import (
     ErrorKind,
@@ -42,8 +43,7 @@ KEY_VARIABLE = "SESSION_EXPLORER_REMOTE_KEY"
 _BODY_SHOWN = 300
 
 
-@dataclass(frozen=True, slots=True)
-class RemoteSettings:
+class RemoteSettings(Struct, frozen=True):
     """How the endpoint is reached. Times in seconds, sizes in bytes."""
 
     address: str = ""

@@ -12,10 +12,11 @@ import re
 import zlib
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
-from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
+
+from msgspec import Struct
 
 from explorer.models.events import ErrorKind, Event, ModelError, Silence
 from explorer.models.reply_reader import EventStream, Format, UnreadableReply, shortened
@@ -32,8 +33,7 @@ _FORMATS: tuple[tuple[str, Format], ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ReplyLimits:
+class ReplyLimits(Struct, frozen=True):
     """What one reply may be, in bytes after decompression.
 
     The text of a long reply is under a megabyte. Sent a token at a time, each in an event of some

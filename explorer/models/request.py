@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, Literal, cast
+
+from msgspec import Struct
+
+from explorer.session.partly_compared import PartlyCompared
 
 Role = Literal["system", "user", "assistant", "tool"]
 ROLES: tuple[Role, ...] = ("system", "user", "assistant", "tool")
@@ -22,15 +25,13 @@ def as_level(value: object) -> ThinkingLevel | None:
     return next((level for level in THINKING_LEVELS if level == value), None)
 
 
-@dataclass(frozen=True, slots=True)
-class TextPart:
+class TextPart(Struct, frozen=True):
     """A piece of text in a message."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class ImagePart:
+class ImagePart(Struct, frozen=True):
     """A picture in a message, base64 without a data-URL prefix."""
 
     mime: str
@@ -40,13 +41,12 @@ class ImagePart:
 ContentPart = TextPart | ImagePart
 
 
-@dataclass(frozen=True, slots=True)
-class ToolCall:
+class ToolCall(Struct, frozen=True):
     """A tool that the model wants run. `arguments` is the decoded JSON object."""
 
     id: str
     name: str
-    arguments: dict[str, Any] = field(default_factory=dict)
+    arguments: dict[str, Any] = {}
     problem: str = ""
     """What is wrong with the arguments that came, as a sentence for the model; such a call cannot
     be run, and its `arguments` are empty."""
@@ -54,17 +54,15 @@ class ToolCall:
     """The arguments as they came, where they have a problem."""
 
 
-@dataclass(frozen=True, slots=True)
-class ToolSpec:
+class ToolSpec(Struct, frozen=True):
     """A tool offered to the model. `parameters` is a JSON schema of type object."""
 
     name: str
     description: str
-    parameters: dict[str, Any] = field(default_factory=dict)
+    parameters: dict[str, Any] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class ThinkingPart:
+class ThinkingPart(Struct, frozen=True):
     """Thinking that an assistant message brings along, with the provider's signature of it."""
 
     text: str
@@ -73,9 +71,10 @@ class ThinkingPart:
     """The provider shows nothing of it: the signature is all there is."""
 
 
-@dataclass(frozen=True, slots=True)
-class ChatMessage:
+class ChatMessage(PartlyCompared, frozen=True):
     """One message. `tool_call_id` names the call that a `tool` message answers."""
+
+    UNCOMPARED = frozenset({"source"})
 
     role: Role
     content: str | tuple[ContentPart, ...]
@@ -84,7 +83,7 @@ class ChatMessage:
     thinking: ThinkingPart | None = None
     more_thinking: tuple[ThinkingPart, ...] = ()
     """What was thought after that, in separately signed pieces."""
-    source: int = field(default=-1, compare=False)
+    source: int = -1
     """The entry that it came from, by index; -1 for words that no entry holds."""
 
     @property
@@ -95,13 +94,14 @@ class ChatMessage:
         return "\n\n".join(part.text for part in self.content if isinstance(part, TextPart))
 
 
-@dataclass(frozen=True, slots=True)
-class ModelRequest:
+class ModelRequest(PartlyCompared, frozen=True):
     """Everything that decides a model's answer.
 
     `max_output_tokens` counts tokens of the answer; `thinking` is a level name
     (minimal, low, medium, high) or None; `tool_choice` is auto, none or required.
     """
+
+    UNCOMPARED = frozenset({"of"})
 
     model: str
     messages: tuple[ChatMessage, ...]
@@ -112,7 +112,7 @@ class ModelRequest:
     tool_choice: str | None = None
     endpoint: str | None = None
     """The address that ``remote/endpoint`` stands for in this request; None: as configured."""
-    of: str = field(default="", compare=False)
+    of: str = ""
     """What of a session it holds, for people: ``12 entries to be summarized``. Not recorded."""
 
     def to_json(self) -> dict[str, Any]:

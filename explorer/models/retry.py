@@ -9,9 +9,11 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from random import Random
 from typing import NamedTuple, TypeVar
+
+from msgspec import Struct, field
 
 from explorer.models.events import Cancelled, CancelToken, ErrorKind, ModelError, done_or_cancelled
 
@@ -40,8 +42,7 @@ class RetryPolicy:
     """The part of a wait that chance may add, so that many callers do not come back as one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Patience:
+class Patience(Struct, frozen=True):
     """A policy with its clock and its random source, which tests replace."""
 
     policy: RetryPolicy = field(default_factory=RetryPolicy)

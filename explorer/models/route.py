@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from os import environ
 from urllib.parse import urlsplit
+
+from msgspec import Struct, field
 
 from explorer.models.catalogue import Catalogue, ModelInfo
 from explorer.models.keys import Keys
@@ -30,8 +31,7 @@ _NO_KEY = "none"
 """A server of the user needs no key, but the client refuses to start without one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Route:
+class Route(Struct, frozen=True):
     """One call's way. Times in seconds.
 
     `timeout_s` bounds the whole answer, `idle_timeout_s` the time without a byte of it.
@@ -41,15 +41,18 @@ class Route:
     model: str
     """What litellm calls it."""
     api_base: str | None = None
-    api_key: str | None = field(default=None, repr=False)
+    api_key: str | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     timeout_s: float = 3600.0
     idle_timeout_s: float = 300.0
     limits: ReplyLimits = field(default_factory=ReplyLimits)
 
+    def __repr__(self) -> str:
+        # Without the key: what is shown of a value ends up in logs.
+        return f"Route({self.model!r}, {self.api_base!r})"
 
-@dataclass(frozen=True, slots=True)
-class Destination:
+
+class Destination(Struct, frozen=True):
     """Where a request goes."""
 
     host: str

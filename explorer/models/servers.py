@@ -10,10 +10,12 @@ import asyncio
 import ipaddress
 import re
 from collections.abc import Coroutine, Mapping, Sequence
-from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeGuard
 from urllib.parse import urlsplit
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from explorer.models.catalogue import FigureSource, ModelInfo
 from explorer.models.events import ModelError
@@ -47,8 +49,7 @@ _TITLES: dict[ServerKind, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class FoundServers:
+class FoundServers(Struct, frozen=True):
     """What a search found. ``silent`` are the addresses without an answer."""
 
     servers: tuple[Server, ...]

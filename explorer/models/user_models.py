@@ -12,9 +12,11 @@ import json
 import re
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
+
+from msgspec import Struct
+from msgspec.structs import asdict, replace
 
 from explorer import private_files
 from explorer.models.catalogue import FIGURES, FigureSource, ModelInfo
@@ -31,8 +33,7 @@ class UserModelsError(Exception):
     """A change that cannot be stored; the message is a sentence with the reason."""
 
 
-@dataclass(frozen=True, slots=True)
-class Override:
+class Override(Struct, frozen=True):
     """The user's figures for a model; None leaves a figure as it is. Units as in ``ModelInfo``."""
 
     window: int | None = None
@@ -48,15 +49,10 @@ class Override:
     @property
     def given(self) -> dict[str, Any]:
         """The figures that are set, by name."""
-        return {
-            field.name: value
-            for field in fields(self)
-            if (value := getattr(self, field.name)) is not None
-        }
+        return {name: value for name, value in asdict(self).items() if value is not None}
 
 
-@dataclass(frozen=True, slots=True)
-class ServerModel:
+class ServerModel(Struct, frozen=True):
     """A model of a server, as the server reports it. ``window`` in tokens."""
 
     id: str
@@ -66,8 +62,7 @@ class ServerModel:
     tools: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Server:
+class Server(Struct, frozen=True):
     """An OpenAI-compatible address that was added. Its models are ``name/model``."""
 
     name: str
@@ -306,11 +301,7 @@ def _read_servers(found: object, wrong: list[str]) -> dict[str, Server]:
 
 def _server_to_json(server: Server) -> dict[str, Any]:
     models = [
-        {
-            key.name: value
-            for key in fields(model)
-            if (value := getattr(model, key.name)) is not None
-        }
+        {name: value for name, value in asdict(model).items() if value is not None}
         for model in server.models
     ]
     return {

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from explorer.models.catalogue import ModelInfo
 from explorer.models.events import (
@@ -279,8 +281,7 @@ class ChunkReader:
                 yield call
 
 
-@dataclass(slots=True)
-class _Arriving:
+class _Arriving(Struct):
     """A tool call in pieces."""
 
     index: int

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import isfinite
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from explorer.prompting.elements import (
     CachePoint,
@@ -82,8 +83,7 @@ RESULT_SHARE = 0.5
 """A tool result takes at most this share of the window (A49)."""
 
 
-@dataclass(frozen=True, slots=True)
-class AgentPrompt:
+class AgentPrompt(Struct, frozen=True):
     """How the prompt of an agent is put together; sizes in tokens."""
 
     system: str

@@ -14,8 +14,9 @@ them the higher number comes first.) Within a group the budget is divided by ``f
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from explorer.prompting.text import BreakOn, Count
 from explorer.prompting.turns import PromptImage, Role, Thinking, ToolUse
@@ -30,8 +31,7 @@ class Sizing(NamedTuple):
     """Counts tokens of a text."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Element:
+class Element(Struct, frozen=True, kw_only=True):
     """What every element can say of itself."""
 
     name: str = ""
@@ -45,8 +45,7 @@ class Element:
     """Elements of one name are dropped together; a tool result bears the id of its call."""
 
 
-@dataclass(frozen=True, slots=True)
-class TextElement(Element):
+class TextElement(Element, frozen=True):
     """Words in a message; kept or dropped as one."""
 
     text: str
@@ -56,8 +55,7 @@ class TextElement(Element):
     """The entry that it came from."""
 
 
-@dataclass(frozen=True, slots=True)
-class TextChunk(Element):
+class TextChunk(Element, frozen=True):
     """A long text, of which as much is kept from the start as its budget holds."""
 
     text: str
@@ -65,8 +63,7 @@ class TextChunk(Element):
     source: int = -1
 
 
-@dataclass(frozen=True, slots=True)
-class Image(Element):
+class Image(Element, frozen=True):
     """A picture in a message."""
 
     picture: PromptImage
@@ -74,28 +71,24 @@ class Image(Element):
     source: int = -1
 
 
-@dataclass(frozen=True, slots=True)
-class CachePoint(Element):
+class CachePoint(Element, frozen=True):
     """What stands before it was sent like this already: a cache holds it, and nothing of it is
     dropped."""
 
 
-@dataclass(frozen=True, slots=True)
-class ElementGroup(Element):
+class ElementGroup(Element, frozen=True):
     """Elements that belong together."""
 
     children: Sequence[Element]
 
 
-@dataclass(frozen=True, slots=True)
-class Chunk(Element):
+class Chunk(Element, frozen=True):
     """Elements that are kept or dropped as one."""
 
     children: Sequence[Element]
 
 
-@dataclass(frozen=True, slots=True)
-class TokenLimit(Element):
+class TokenLimit(Element, frozen=True):
     """Never more than ``most`` tokens; what is too much is dropped by priority before anything
     else is."""
 
@@ -103,23 +96,20 @@ class TokenLimit(Element):
     children: Sequence[Element]
 
 
-@dataclass(frozen=True, slots=True)
-class PrioritizedList(Element):
+class PrioritizedList(Element, frozen=True):
     """Children ranked by their place: ``descending`` drops the last first, else the first."""
 
     children: Sequence[Element]
     descending: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Sized(Element):
+class Sized(Element, frozen=True):
     """An element that sees its budget and can count before it says what it consists of."""
 
     render: Callable[[Sizing], Sequence[Element]]
 
 
-@dataclass(frozen=True, slots=True)
-class MessageElement(Element):
+class MessageElement(Element, frozen=True):
     """One message. Its calls go with the results that bear their ids."""
 
     role: Role

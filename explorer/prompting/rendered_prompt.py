@@ -7,9 +7,10 @@ a heap, so that dropping a thousand of two thousand costs no thousand searches.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from heapq import heapify, heappop, heapreplace
 from typing import Literal
+
+from msgspec import Struct
 
 from explorer.prompting.elements import Element, Image, MessageElement, TokenLimit
 from explorer.prompting.layout import HIGHEST, PromptNode, lay_out
@@ -21,8 +22,7 @@ _LEAF = -1
 """Where priorities tie, what holds nothing goes before what holds something."""
 
 
-@dataclass(frozen=True, slots=True)
-class Dropped:
+class Dropped(Struct, frozen=True):
     """One thing that is not in the prompt, in the order in which it went."""
 
     title: str
@@ -269,8 +269,7 @@ def _rank(node: PromptNode) -> str:
     return "Lowest first: " + ", in ".join(chain)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RenderedPrompt:
+class RenderedPrompt(Struct, frozen=True, eq=False):
     """What came of a prompt."""
 
     messages: tuple[PromptMessage, ...]

@@ -7,7 +7,9 @@ that a provider's cache holds all but the order. Simple: the conversation as one
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from explorer.prompting.agent_prompt import AgentPrompt
 from explorer.prompting.elements import Chunk, Element, MessageElement, PrioritizedList, TextElement
@@ -19,8 +21,7 @@ _SIMPLE = 5000
 """Rank of the newest part of the simple request's record."""
 
 
-@dataclass(frozen=True, slots=True)
-class SummaryPart:
+class SummaryPart(Struct, frozen=True):
     """The part of a conversation to summarize, and where it ends."""
 
     conversation: ConversationTurns
@@ -71,8 +72,7 @@ def full_request(prompt: AgentPrompt, conversation: ConversationTurns, order: st
     return [*rows, MessageElement("user", [TextElement(order)], name=ORDER)]
 
 
-@dataclass(frozen=True, slots=True)
-class SimpleRecord:
+class SimpleRecord(Struct, frozen=True):
     """How the simple request tells a conversation; sizes in tokens."""
 
     system: str

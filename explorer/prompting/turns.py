@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
+
+from msgspec import Struct, field
 
 from explorer.session.entries import (
     AssistantMessage,
@@ -21,8 +22,7 @@ from explorer.tokens.estimate import js_json
 Role = Literal["system", "user", "assistant", "tool"]
 
 
-@dataclass(frozen=True, slots=True)
-class ToolUse:
+class ToolUse(Struct, frozen=True):
     """A call that an assistant message makes."""
 
     id: str
@@ -35,24 +35,21 @@ class ToolUse:
         return f"{self.name}{js_json(dict(self.arguments))}"
 
 
-@dataclass(frozen=True, slots=True)
-class PromptImage:
+class PromptImage(Struct, frozen=True):
     """An image in a message, base64."""
 
     mime: str
     data: str
 
 
-@dataclass(frozen=True, slots=True)
-class Thinking:
+class Thinking(Struct, frozen=True):
     """A reply's thinking, with the provider's signature of it where there is one."""
 
     text: str
     signature: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class PromptMessage:
+class PromptMessage(Struct, frozen=True):
     """One message of a prompt."""
 
     role: Role
@@ -77,8 +74,7 @@ class SourceMessage(NamedTuple):
     """It is a compaction's summary."""
 
 
-@dataclass(frozen=True, slots=True)
-class Spoken:
+class Spoken(Struct, frozen=True):
     """A message of a person, a note, or a summary."""
 
     entry: int
@@ -87,8 +83,7 @@ class Spoken:
     pictures: tuple[PromptImage, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class CallResult:
+class CallResult(Struct, frozen=True):
     """What a tool gave."""
 
     entry: int
@@ -97,8 +92,7 @@ class CallResult:
     tokens: int
 
 
-@dataclass(slots=True)
-class Round:
+class Round(Struct):
     """A reply with the results of its calls."""
 
     entry: int
@@ -114,8 +108,7 @@ class Round:
         return max([self.entry, *(result.entry for result in self.results)])
 
 
-@dataclass(slots=True)
-class Turn:
+class Turn(Struct):
     """The user's messages, and the rounds that they led to. Kept entries after a summary may begin
     in the middle of a turn, which then has no user message."""
 
@@ -123,8 +116,7 @@ class Turn:
     rounds: list[Round] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
-class ConversationTurns:
+class ConversationTurns(Struct, frozen=True):
     """A context: the newest summary, and the turns after what it tells (A53)."""
 
     summary: Spoken | None

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
 from typing import Protocol, runtime_checkable
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from explorer.agent.context_port import Outgoing
 from explorer.agent.tools.port import ToolBox
@@ -148,8 +150,7 @@ class Agent:
         return body if isinstance(body, AssistantMessage) else None
 
 
-@dataclass(slots=True)
-class _Sent:
+class _Sent(Struct):
     """One message, and with a reply the results of its calls."""
 
     message: ChatMessage

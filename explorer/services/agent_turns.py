@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from explorer.agent.approval import Approvals
 from explorer.agent.limits import TurnLimits
@@ -89,8 +91,7 @@ class TurnPort:
         return tuple(appended)
 
 
-@dataclass(frozen=True, slots=True)
-class SessionTurns:
+class SessionTurns(Struct, frozen=True):
     """Turns of one session with everything that they need."""
 
     document: Document

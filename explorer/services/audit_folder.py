@@ -7,7 +7,6 @@ The fields are those of ``session_audit``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, fields
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import islice
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import orjson
+from msgspec import to_builtins
 
 from explorer import private_files
 from explorer.services.session_audit import VERSION, AuditRow, row_from, stamp_of
@@ -23,7 +23,7 @@ from explorer.settings import paths
 LINES, TABLE, LOCK = "audits.jsonl", "audits.parquet", ".audits.lock"
 _ROWS = 5_000
 """Of a table, written at once."""
-_NAMES = frozenset(one.name for one in fields(AuditRow))
+_NAMES = frozenset(AuditRow.__struct_fields__)
 
 
 class FolderError(Exception):
@@ -32,7 +32,7 @@ class FolderError(Exception):
 
 def line_of(row: AuditRow) -> bytes:
     """A row as a line of JSON."""
-    return orjson.dumps(asdict(row), option=orjson.OPT_APPEND_NEWLINE)
+    return orjson.dumps(to_builtins(row), option=orjson.OPT_APPEND_NEWLINE)
 
 
 class AuditFolder:
@@ -90,14 +90,14 @@ class AuditFolder:
         """Write the rows as a Parquet file, whole or not at all. Raises OSError; needs pyarrow."""
         arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
         schema = arrow.schema(
-            [(one.name, _arrow_type(arrow, one.type)) for one in fields(AuditRow)]
+            [(name, _arrow_type(arrow, kind)) for name, kind in AuditRow.__annotations__.items()]
         )
         rows = self.rows()
         with (
             private_files.replacement(self.path / TABLE) as file,
             parquet.ParquetWriter(file, schema) as writer,
         ):
-            while some := [asdict(one) for one in islice(rows, _ROWS)]:
+            while some := [to_builtins(one) for one in islice(rows, _ROWS)]:
                 writer.write_table(arrow.Table.from_pylist(some, schema))
 
     def close(self) -> None:

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from explorer.services.git_files import known_files
 from explorer.services.open_session import OpenedSession
@@ -26,8 +28,7 @@ _READ, _DELETE = OP_KINDS.index("read"), OP_KINDS.index("delete")
 _CHANGES = (ActionKind.EDIT, ActionKind.WRITE, ActionKind.DELETE)
 
 
-@dataclass(frozen=True, slots=True)
-class ChangedFile:
+class ChangedFile(Struct, frozen=True):
     """A file that a branch changed and that stands so on the disk."""
 
     path: str

@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from explorer.extensions.records import HookRecord
 
 
-@dataclass(frozen=True, slots=True)
-class SessionsChanged:
+class SessionsChanged(Struct, frozen=True):
     """The list of sessions changed."""
 
 
-@dataclass(frozen=True, slots=True)
-class PromptsChanged:
+class PromptsChanged(Struct, frozen=True):
     """Other prompt templates are in force; ``names`` of those that changed."""
 
     names: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
-class EntriesAppended:
+class EntriesAppended(Struct, frozen=True):
     """Entries ``first`` to ``first + count - 1`` are new in the tree of session ``key``."""
 
     key: int
@@ -29,16 +28,14 @@ class EntriesAppended:
     count: int
 
 
-@dataclass(frozen=True, slots=True)
-class EntriesChanged:
+class EntriesChanged(Struct, frozen=True):
     """Entries of session ``key`` say more than before: their own agent went on writing them."""
 
     key: int
     entries: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class LeafMoved:
+class LeafMoved(Struct, frozen=True):
     """The active leaf of session ``key`` went from ``old`` to ``new`` (entry indices, -1 none)."""
 
     key: int
@@ -46,13 +43,11 @@ class LeafMoved:
     new: int
 
 
-@dataclass(frozen=True, slots=True)
-class LabelsChanged:
+class LabelsChanged(Struct, frozen=True):
     key: int
 
 
-@dataclass(frozen=True, slots=True)
-class CountsChanged:
+class CountsChanged(Struct, frozen=True):
     """More entries of session ``key`` were counted with its tokenizer."""
 
     key: int
@@ -60,14 +55,12 @@ class CountsChanged:
     total: int
 
 
-@dataclass(frozen=True, slots=True)
-class DraftChanged:
+class DraftChanged(Struct, frozen=True):
     key: int
     draft: int
 
 
-@dataclass(frozen=True, slots=True)
-class CompactionStarted:
+class CompactionStarted(Struct, frozen=True):
     """A compaction of session ``key`` without review is under way.
 
     ``trigger``: ``manual``, ``requested``, ``threshold``, ``overflow`` or ``prompt``. ``tokens`` of
@@ -84,8 +77,7 @@ class CompactionStarted:
     purposes: tuple[str, ...] = ("history",)
 
 
-@dataclass(frozen=True, slots=True)
-class SummaryArrived:
+class SummaryArrived(Struct, frozen=True):
     """A piece of a summary of session ``key`` that was not ordered by hand, as it arrives.
 
     ``restart``: what came for this purpose so far is void.
@@ -97,8 +89,7 @@ class SummaryArrived:
     restart: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class CompactionEnded:
+class CompactionEnded(Struct, frozen=True):
     """It is over: with an entry, with a ``problem`` (a sentence for the user), or cancelled.
 
     ``tokens_before`` and ``tokens_after`` are those of the context's entries right before and
@@ -120,8 +111,7 @@ class CompactionEnded:
         return replace(self, tokens_before=before, tokens_after=after)
 
 
-@dataclass(frozen=True, slots=True)
-class PruneMade:
+class PruneMade(Struct, frozen=True):
     """Old tool results of session ``key`` were pruned automatically: how many, and how many tokens
     that saves. ``entry``: the prune entry."""
 
@@ -131,16 +121,14 @@ class PruneMade:
     saved: int
 
 
-@dataclass(frozen=True, slots=True)
-class AutomaticChanged:
+class AutomaticChanged(Struct, frozen=True):
     """The state of automatic compaction of session ``key`` changed: its guards, its question, its
     progress."""
 
     key: int
 
 
-@dataclass(frozen=True, slots=True)
-class BackgroundChanged:
+class BackgroundChanged(Struct, frozen=True):
     """The summary of session ``key`` that is made ahead: its state, how full the last
     prompt was (a share of its budget), and what happened, in a sentence."""
 
@@ -150,8 +138,7 @@ class BackgroundChanged:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ExtensionsActed:
+class ExtensionsActed(Struct, frozen=True):
     """Extensions were asked about an event of session ``key``; what each handler did, in order."""
 
     key: int
@@ -159,8 +146,7 @@ class ExtensionsActed:
     records: tuple[HookRecord, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class CompactionRequested:
+class CompactionRequested(Struct, frozen=True):
     """An extension asked for a compaction of session ``key`` after the turn."""
 
     key: int

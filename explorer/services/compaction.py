@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 from bisect import bisect_left
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from explorer.compaction.partition import Partition, Verdict, partition
 from explorer.compaction.preparation import Preparation, prepare
@@ -41,8 +43,7 @@ STORED = 0
 """The id of a draft that stands for a compaction of the log; recorded drafts start at 1."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Reviewed:
+class _Reviewed(Struct, frozen=True):
     """A compaction after the extensions were asked."""
 
     order: SummaryOrder
@@ -53,8 +54,7 @@ class _Reviewed:
     cancelled: CancelledByExtension | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class StoredSummary:
+class StoredSummary(Struct, frozen=True):
     """A compaction of the log as a draft of the same range. ``draft.id`` is ``STORED``."""
 
     shown: Partition

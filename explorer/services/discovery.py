@@ -9,9 +9,10 @@ from __future__ import annotations
 import os
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
+
+from msgspec import Struct, field
 
 from explorer.formats import FoundSession, adapter_of, discover
 from explorer.formats.registry import ADAPTERS, HEAD_BYTES
@@ -33,8 +34,7 @@ _SAME_MS = 0.01
 """Times this close are the same: a file's time in milliseconds as a float is cut off there."""
 
 
-@dataclass(frozen=True, slots=True)
-class Places:
+class Places(Struct, frozen=True):
     """Where sessions are looked for."""
 
     home: Path
@@ -91,8 +91,7 @@ class SearchFailure(NamedTuple):
     reason: str
 
 
-@dataclass(slots=True)
-class SessionGroup:
+class SessionGroup(Struct):
     """The sessions of one agent in one project."""
 
     agent: str
@@ -107,8 +106,7 @@ class SessionGroup:
     """Of the newest."""
 
 
-@dataclass(frozen=True, slots=True)
-class Scan:
+class Scan(Struct, frozen=True):
     """What was found."""
 
     sessions: tuple[ListedSession, ...] = ()

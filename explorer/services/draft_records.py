@@ -7,9 +7,10 @@ why each call was made, and what was wrong with its answer, is in ``facts["attem
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
 from itertools import chain
 from typing import Any, Literal, get_args
+
+from msgspec import Struct, field, to_builtins
 
 from explorer.compaction.requests import SummaryRequest
 from explorer.compaction.serialization import SourceSpan
@@ -29,8 +30,7 @@ from explorer.store.rows import DraftRow
 DraftStatus = Literal["streaming", "done", "failed", "cancelled", "committed", "discarded"]
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
+class Draft(Struct, frozen=True):
     """A candidate summary with everything that led to it.
 
     A draft changes nothing in the session. It is recorded while it is made, so that a failed,
@@ -181,7 +181,7 @@ def _answer(attempt: Attempt) -> dict[str, Any]:
         "text": attempt.text,
         "stop_reason": attempt.stop_reason,
         "elapsed_ms": attempt.elapsed_ms,
-        "usage": None if usage is None else asdict(usage),
+        "usage": None if usage is None else to_builtins(usage),
     }
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
 from typing import Any
+
+from msgspec import Struct, field, to_builtins
+from msgspec.structs import replace
 
 from explorer.compaction.branch_summaries import BranchPreparation, finish_branch
 from explorer.compaction.preparation import Preparation
@@ -24,8 +26,7 @@ from explorer.session.entries import BranchSummary, CompactionSummary, FileLists
 from explorer.session.text import well_formed
 
 
-@dataclass(frozen=True, slots=True)
-class CompactionPlan:
+class CompactionPlan(Struct, frozen=True):
     """A preparation, and what the session adds to it."""
 
     prepared: Preparation
@@ -338,7 +339,7 @@ class Drafts:
 
 def settings_fields(profile: Profile, settings: Settings) -> dict[str, Any]:
     """Profile and sizes as they are recorded with a draft; JSON values."""
-    return {"profile": asdict(profile), **asdict(settings)}
+    return {"profile": to_builtins(profile), **to_builtins(settings)}
 
 
 def _prepared_fields(prepared: Preparation | BranchPreparation) -> dict[str, Any]:

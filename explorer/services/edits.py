@@ -8,8 +8,9 @@ came after it, by a further entry.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from explorer.compaction.messages import repeated_entry
 from explorer.compaction.profile import PROFILES, Profile
@@ -42,8 +43,7 @@ class CannotShape(ValueError):
     """What was asked for cannot be done here; the message gives the reason to the user."""
 
 
-@dataclass(frozen=True, slots=True)
-class Undone:
+class Undone(Struct, frozen=True):
     """What an undo took back."""
 
     kind: Literal["compaction", "prune", "pin", "omit", "keep-user-messages"]
@@ -57,8 +57,7 @@ class NothingToUndo(Exception):
     """There is nothing on the active path to take back."""
 
 
-@dataclass(frozen=True, slots=True)
-class Shaped:
+class Shaped(Struct, frozen=True):
     """What was pinned or omitted, or is so no longer."""
 
     entry: int
@@ -67,8 +66,7 @@ class Shaped:
     """All that it concerns, ascending: of an omission whole rounds."""
 
 
-@dataclass(frozen=True, slots=True)
-class ShapedRow:
+class ShapedRow(Struct, frozen=True):
     """One entry that is pinned, omitted or kept at a leaf, for a list of them."""
 
     entry: int

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
+
+from msgspec import Struct
 
 from explorer.audit.provenance import Known, Provenance
 from explorer.audit.source_agent import SourceAgent, source_agent
@@ -28,8 +29,7 @@ def summarizer_of(model: str) -> str:
     return EXTRACTIVE if cannot_summarize(model) else model
 
 
-@dataclass(frozen=True, slots=True)
-class EffectiveRules:
+class EffectiveRules(Struct, frozen=True):
     """Read anew for every decision, so that a change of settings counts at once."""
 
     profile: Profile

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from explorer.formats import FormatError, ReadCancelled
 from explorer.formats.registry import LIST_STARTED
@@ -14,8 +15,7 @@ from explorer.store.rows import ImportReport
 from explorer.workbench import Workbench
 
 
-@dataclass(frozen=True, slots=True)
-class ImportState:
+class ImportState(Struct, frozen=True):
     """How far an import is."""
 
     sessions_done: int
@@ -27,8 +27,7 @@ class ImportState:
     """Path of the file that is read; empty at the end."""
 
 
-@dataclass(slots=True)
-class ImportOutcome:
+class ImportOutcome(Struct):
     """What became of the sessions."""
 
     new: int = 0

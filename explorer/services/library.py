@@ -4,22 +4,26 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import asdict, replace
 
 from explorer.formats import adapter_of
 from explorer.models.catalogue import ModelInfo, cost_of
 from explorer.models.events import Usage
 from explorer.models.price_list import Prices, listed_model
+from explorer.session.partly_compared import PartlyCompared
 from explorer.session.records import STARTED
 from explorer.session.usage_sums import NO_LIST, NOTHING, UsageSum, total_of
 from explorer.store import SessionRow, Store
 from explorer.store.totals import Total
 
 
-@dataclass(frozen=True, slots=True)
-class LibraryRow:
+class LibraryRow(PartlyCompared, frozen=True):
     """One session."""
+
+    UNCOMPARED = frozenset({"text"})
 
     session: SessionRow
     agent: str
@@ -30,7 +34,7 @@ class LibraryRow:
     """The model that answered most of its calls; empty where none is recorded."""
     spent: UsageSum
     """What its replies and summaries took, as far as it is summed up."""
-    text: str = field(repr=False, compare=False)
+    text: str
     """What free text is looked for in: title, folder, agent, model, note, labels, id; in lower
     case."""
 
@@ -40,8 +44,7 @@ class LibraryRow:
         return self.session.branches > 0 or not self.session.entries
 
 
-@dataclass(frozen=True, slots=True)
-class LibraryFilter:
+class LibraryFilter(Struct, frozen=True):
     """Which sessions are shown; what is empty lets all through."""
 
     agents: frozenset[str] = frozenset()
@@ -77,22 +80,20 @@ class LibraryFilter:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class LibrarySums:
+class LibrarySums(Struct, frozen=True):
     """What filtered sessions came to."""
 
     sessions: int = 0
     entries: int = 0
     compactions: int = 0
     spent: UsageSum = NOTHING
-    by_day: Mapping[int, UsageSum] = field(default_factory=dict)
+    by_day: Mapping[int, UsageSum] = {}
     """By days since 1970, UTC; 0 where no time is recorded."""
-    by_project: Mapping[str, UsageSum] = field(default_factory=dict)
-    by_model: Mapping[str, UsageSum] = field(default_factory=dict)
+    by_project: Mapping[str, UsageSum] = {}
+    by_model: Mapping[str, UsageSum] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class Library:
+class Library(Struct, frozen=True):
     """The rows of all sessions, and what they took by day and model."""
 
     rows: tuple[LibraryRow, ...]

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Generator, Iterable, Sequence
-from dataclasses import asdict, dataclass
 from typing import NamedTuple
+
+from msgspec import Struct, to_builtins
 
 from explorer.services.bulk_audit import audited_rows, begun_rows
 from explorer.services.session_audit import AuditRow, row_from, stamp_of
@@ -25,8 +26,7 @@ class KeptAudits(NamedTuple):
     """What the rows of the others begin with."""
 
 
-@dataclass(slots=True)
-class AgentNeeds:
+class AgentNeeds(Struct):
     """What was needed again after the compactions on the active paths of an agent's sessions."""
 
     agent: str
@@ -86,5 +86,5 @@ def audit_left(
     processes = max(1, (os.cpu_count() or 1) // 2)
     for row in audited_rows(left, store.path, None, processes, LIMIT_S, stopped):
         if row.status == "audited":
-            store.keep_audit(row.session, stamp_of(row), asdict(row)).result()
+            store.keep_audit(row.session, stamp_of(row), to_builtins(row)).result()
         yield row

@@ -6,7 +6,8 @@ word, and a branch summary below the entry before it summarizes the rest, which 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
 
 from explorer.compaction.branch_summaries import BranchPreparation
 from explorer.compaction.cut_point import Cuts
@@ -38,8 +39,7 @@ from explorer.session.tree import SessionTree
 _EDITED_AGAIN = (Kind.USER, Kind.CUSTOM_MESSAGE)
 
 
-@dataclass(frozen=True, slots=True)
-class NavigationPlan:
+class NavigationPlan(Struct, frozen=True):
     """What going to ``target`` would do. Nothing has happened yet."""
 
     old_leaf: int
@@ -116,8 +116,7 @@ def _left_behind(tree: SessionTree, old_leaf: int, new_leaf: int) -> list[int]:
     return left if any(tree.kind(entry) not in METADATA_KINDS for entry in left) else []
 
 
-@dataclass(frozen=True, slots=True)
-class Leaving:
+class Leaving(Struct, frozen=True):
     """A navigation after the extensions were asked; they are not asked about it again."""
 
     outcome: BeforeTree

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Literal
+
+from msgspec import Struct, field
 
 from explorer.agent.events import TurnEvent, TurnResult
 from explorer.agent.limits import TurnLimits
@@ -30,16 +31,14 @@ FEWEST, MOST = 2, 4
 """How many models are asked side by side."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunOrder:
+class RunOrder(Struct, frozen=True):
     """A model to ask; ``thinking`` None leaves the level as the path has it."""
 
     model: str
     thinking: ThinkingLevel | None = None
 
 
-@dataclass(slots=True)
-class ParallelRun:
+class ParallelRun(Struct):
     """One of the models at its work. ``problem`` is the sentence for the user where it did not end
     well."""
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from explorer.formats.registry import read_record
 from explorer.models.client import (
@@ -38,8 +39,7 @@ SENT_TO = "privacy.sentTo"
 """Name under which a session keeps the hosts that its text may go to."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sending:
+class Sending(Struct, frozen=True):
     """Text of an imported session that is about to leave this computer."""
 
     session: str

@@ -12,9 +12,10 @@ import signal
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from typing import Any, Generic, TypeVar
+
+from msgspec import Struct
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
@@ -30,8 +31,7 @@ class PoolError(Exception):
     """No process can be made ready; the message says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome(Generic[Job, Result]):
+class Outcome(Struct, Generic[Job, Result], frozen=True):
     """What became of one job."""
 
     job: Job

@@ -9,9 +9,10 @@ which the sentences of the cloze questions would answer in part.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from explorer.audit.changed_files import ChangedFiles
 from explorer.audit.recall import (
@@ -66,8 +67,7 @@ class RecallRefused(ValueError):
     """The test cannot be made; the message says why, for the person."""
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(Struct, frozen=True):
     """The context that a model is given. Sizes in tokens, by the estimate."""
 
     side: Side
@@ -96,8 +96,7 @@ class View:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class RecallTest:
+class RecallTest(Struct, frozen=True):
     """A test as it would be run; nothing was sent for it."""
 
     questions: RecallQuestions
@@ -121,8 +120,7 @@ class RecallTest:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class RecallOrder:
+class RecallOrder(Struct, frozen=True):
     """What is asked for."""
 
     model: str
@@ -139,8 +137,7 @@ class RecallOrder:
 # making a test ------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class RecallContext:
+class RecallContext(Struct, frozen=True):
     """What a model is given after a compaction, and what that one took out of the context."""
 
     subject: RecallSubject

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from explorer.audit.recall_result import RecallResult, RecallSubject, questions_from, result_of
 from explorer.services.document import Document
@@ -14,8 +16,7 @@ from explorer.store.drafts import STREAMING
 from explorer.store.rows import DraftRow
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedTest:
+class RecordedTest(Struct, frozen=True):
     """A recall test that was run, as far as it came."""
 
     id: int

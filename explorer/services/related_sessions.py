@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from explorer.services.session_origins import file_stem, origin_of
 from explorer.session.records import STARTED
@@ -11,8 +12,7 @@ from explorer.store import Store
 from explorer.store.rows import SessionRow
 
 
-@dataclass(frozen=True, slots=True)
-class RelatedSessions:
+class RelatedSessions(Struct, frozen=True):
     """Sessions of the library that are one step away."""
 
     parent: SessionRow | None = None

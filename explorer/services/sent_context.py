@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from explorer.agent.context_port import Outgoing
 from explorer.agent.reply import LEFT_OUT, SHOWN_BELOW, sendable
@@ -33,8 +34,7 @@ from explorer.tokens.counters import EstimateCounter, count_entry
 OVER_BUDGET = "It does not fit the prompt's budget."
 
 
-@dataclass(frozen=True, slots=True)
-class SentContext:
+class SentContext(Struct, frozen=True):
     """The messages of a request, the system's words apart, and what is left out of it."""
 
     messages: tuple[ChatMessage, ...]

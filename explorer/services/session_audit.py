@@ -42,11 +42,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
 import orjson
+from msgspec import Struct
+from msgspec.structs import replace
 
 from explorer.audit.findings import Group
 from explorer.audit.loss import Severity
@@ -65,8 +66,7 @@ from explorer.store.rows import SessionRow, SourceFile
 VERSION = 3
 
 
-@dataclass(frozen=True, slots=True)
-class AuditRow:
+class AuditRow(Struct, frozen=True):
     """See the module's docstring. Texts are well-formed."""
 
     version: int

@@ -6,10 +6,11 @@ Blocks: all of it is meant for a worker thread.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Literal
+
+from msgspec.structs import replace
 
 from explorer import private_files
 from explorer.formats import (

@@ -12,9 +12,10 @@ import json
 import re
 import shutil
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+
+from msgspec import Struct
 
 from explorer import private_files
 from explorer.agent.approval import Approvals
@@ -64,8 +65,7 @@ _SEPARATOR = "~"
 """In no session's name, so that its files cannot be confused with another's."""
 
 
-@dataclass(frozen=True, slots=True)
-class Transcript:
+class Transcript(Struct, frozen=True):
     """A transcript that was written."""
 
     path: Path

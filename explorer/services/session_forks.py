@@ -9,8 +9,9 @@ its entries could not be named otherwise.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from random import Random
+
+from msgspec import Struct
 
 from explorer.formats import entry_record, new_id, write_record
 from explorer.formats.pi.export import PiUpgrade
@@ -22,8 +23,7 @@ from explorer.session.tree import SessionTree
 from explorer.store import Store
 
 
-@dataclass(frozen=True, slots=True)
-class ForkPlan:
+class ForkPlan(Struct, frozen=True):
     """Which entries of a session a fork holds. Nothing has happened yet."""
 
     at: int
@@ -127,8 +127,7 @@ COPIED_CHOICES = ("rules", "summary_model", "agent_model", "thinking")
 """Which of the origin's session settings a fork takes along; drafts and unsent text stay."""
 
 
-@dataclass(frozen=True, slots=True)
-class Forked:
+class Forked(Struct, frozen=True):
     """A fork that was stored."""
 
     key: int

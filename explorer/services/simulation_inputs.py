@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from explorer.audit.simulation import Assumptions, KnownRun, Past, Policy, Prices, Tier, past_of
 from explorer.compaction.profile import Profile

@@ -6,7 +6,8 @@ Reads payloads and takes its time: all of it is meant for a worker thread.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from explorer.audit.branch_audit import Origin, branch_audit
 from explorer.audit.changed_files import ChangedFiles
@@ -38,8 +39,7 @@ def _say_nothing(_done: int, _total: int) -> None:
     """A progress callback that does nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Audited:
+class Audited(Struct, frozen=True):
     """A summary and what was found of it."""
 
     name: str

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from explorer.compaction.profile import Profile
 from explorer.compaction.requests import (
@@ -165,8 +167,7 @@ class _Unusable(Exception):
         self.attempt = attempt
 
 
-@dataclass(frozen=True, slots=True)
-class _Question:
+class _Question(Struct, frozen=True):
     """A request on its way to one model."""
 
     request: SummaryRequest
@@ -178,8 +179,7 @@ class _Question:
     """An answer must take fewer (E16); None for no limit."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Answer:
+class _Answer(Struct, frozen=True):
     """An answer that can be stored, and the call that gave it."""
 
     text: str
@@ -199,8 +199,7 @@ def _part(answer: _Answer, elapsed_ms: float) -> DraftPart:
 # one request -------------------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
-class _Progress:
+class _Progress(Struct):
     """How far the windows of a conversation have come. Sizes in tokens."""
 
     material: RequestMaterial

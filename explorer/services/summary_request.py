@@ -7,8 +7,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from explorer.compaction.requests import Additions, SummaryRequest
 from explorer.compaction.serialization import SourceSpan
@@ -39,8 +41,7 @@ def say_nothing(_words: str) -> None:
     """A progress callback that does nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class SummaryOrder:
+class SummaryOrder(Struct, frozen=True):
     """What is asked for with a summary: instructions, models, and who is notified of progress."""
 
     instructions: str
@@ -79,8 +80,7 @@ class SummaryOrder:
         return replace(self, model=REMOTE, fallbacks=self.models, endpoint=endpoint)
 
 
-@dataclass(frozen=True, slots=True)
-class Attempt:
+class Attempt(Struct, frozen=True):
     """One call to a summarizer: request, answer, and why the answer was not used."""
 
     purpose: str
@@ -107,8 +107,7 @@ class Attempt:
         return self.request.model
 
 
-@dataclass(frozen=True, slots=True)
-class DraftPart:
+class DraftPart(Struct, frozen=True):
     """One request and what came back."""
 
     purpose: str

@@ -6,7 +6,9 @@ Built by the functions that build what is sent. Reads payloads: meant for a work
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from explorer.compaction.branch_summaries import branch_request
 from explorer.compaction.partition import Partition
@@ -26,8 +28,7 @@ _EARLIER = "(The earlier summary stands here. None is in force at this entry.)"
 _SUMMARY = "(The stored summary stands here. None is in force at this entry.)"
 
 
-@dataclass(frozen=True, slots=True)
-class Where:
+class Where(Struct, frozen=True):
     """The entry that is previewed, and what would be asked there."""
 
     document: Document | None
@@ -40,8 +41,7 @@ class Where:
     date: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class PromptPreview:
+class PromptPreview(Struct, frozen=True):
     """What would be sent with a text in it."""
 
     system: str
@@ -182,7 +182,7 @@ def _summaries(name: str, templates: Templates, where: Where) -> Found:
 
 
 def _with_sections(profile: Profile, sections: str) -> Profile:
-    return replace(profile, sections=sections)  # type: ignore[arg-type]
+    return replace(profile, sections=sections)
 
 
 def _branch(name: str, templates: Templates, where: Where) -> Found:

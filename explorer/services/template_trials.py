@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from explorer.audit.findings import Fidelity, Group
 from explorer.audit.recorded_compaction import compactions_on_path
@@ -33,8 +35,7 @@ _TRIED = frozenset({"system", "turn-prefix", "continued"})
 NOT_USED = "This text is not used here."
 
 
-@dataclass(frozen=True, slots=True)
-class TrialPoint:
+class TrialPoint(Struct, frozen=True):
     """A place where a compaction was made, or would be."""
 
     key: int
@@ -44,8 +45,7 @@ class TrialPoint:
     title: str
 
 
-@dataclass(frozen=True, slots=True)
-class TrialCost:
+class TrialCost(Struct, frozen=True):
     """What a trial would take at most."""
 
     calls: int
@@ -57,8 +57,7 @@ class TrialCost:
     """None where the model's prices are not known; 0 of a model without a price."""
 
 
-@dataclass(frozen=True, slots=True)
-class TrialResult:
+class TrialResult(Struct, frozen=True):
     """One version at one place."""
 
     point: TrialPoint
@@ -108,7 +107,7 @@ class Trial:
         self._client = client
         info = TEMPLATES[name]
         if info.sections and info.sections != profile.sections:
-            profile = replace(profile, sections=info.sections)  # type: ignore[arg-type]
+            profile = replace(profile, sections=info.sections)
         self._name, self._texts = name, texts
         # The sentences for display are no part of what is audited.
         self._profile = replace(profile, short_summary=False)
@@ -202,8 +201,7 @@ class Trial:
         return _Prepared(document, shown, prepared, previous, templates, tuple(requests))
 
 
-@dataclass(frozen=True, slots=True)
-class _Prepared:
+class _Prepared(Struct, frozen=True):
     document: Document
     shown: Partition
     prepared: Preparation

@@ -11,11 +11,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from jinja2 import DictLoader, Environment, StrictUndefined
 from markupsafe import Markup
+from msgspec import Struct
 
 from explorer.audit.report.builder import kind_words
 from explorer.audit.report.model import moment
@@ -63,8 +63,7 @@ _CERTAINTIES: dict[Certainty, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Numbered:
+class Numbered(Struct, frozen=True):
     """An entry with its index in the session."""
 
     index: int
@@ -78,8 +77,7 @@ class Stretch(NamedTuple):
     entries: Iterable[Numbered]
 
 
-@dataclass(frozen=True, slots=True)
-class TranscriptHead:
+class TranscriptHead(Struct, frozen=True):
     """What a transcript says of the session as a whole."""
 
     title: str
@@ -101,8 +99,7 @@ class TranscriptHead:
     program: str
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Struct, frozen=True):
     """A piece of an entry: a text, or a line of words about it."""
 
     kind: Literal["text", "thinking", "call", "result", "picture", "note"]
@@ -118,8 +115,7 @@ class Part:
     """Of a call: what its tool returned."""
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(Struct, frozen=True):
     """An entry as it is shown."""
 
     index: int

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from explorer.audit.findings import Fidelity, Finding, Group
 from explorer.compaction.partition import Partition
@@ -38,8 +40,7 @@ _MOST_NAMED = 60
 """Texts that are recorded of what was regained or lost."""
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
+class Checked(Struct, frozen=True):
     """A draft's text and what became of what it took the place of."""
 
     shown: Partition
@@ -49,8 +50,7 @@ class Checked:
     """What can be mended, the most severe first."""
 
 
-@dataclass(frozen=True, slots=True)
-class Mended:
+class Mended(Struct, frozen=True):
     """A mended summary beside the one that it was made from. Nothing of it is in the session."""
 
     draft: Draft

@@ -9,8 +9,9 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import zip_longest
+
+from msgspec import Struct
 
 from explorer.session.columns import OP_KINDS
 from explorer.session.entries import Entry, TokenUsage
@@ -28,8 +29,7 @@ _AT_ONCE = 256
 _SHOWN = selector(CONTEXT_KINDS | {Kind.COMPACTION})
 
 
-@dataclass(frozen=True, slots=True)
-class BranchMessage:
+class BranchMessage(Struct, frozen=True):
     """One message of a branch, as much of it as a glance takes."""
 
     entry: int
@@ -43,8 +43,7 @@ class BranchMessage:
     """An estimate, ceil(UTF-16 units / 4)."""
 
 
-@dataclass(frozen=True, slots=True)
-class BranchTurn:
+class BranchTurn(Struct, frozen=True):
     """A user message, and everything up to the next one."""
 
     messages: tuple[BranchMessage, ...]
@@ -59,8 +58,7 @@ class BranchTurn:
         return first.text if first.kind in TURN_START_KINDS else ""
 
 
-@dataclass(frozen=True, slots=True)
-class Side:
+class Side(Struct, frozen=True):
     """One of the two branches, below the common ancestor."""
 
     leaf: int
@@ -98,8 +96,7 @@ class Side:
         return sum(turn.elapsed_ms for turn in self.turns)
 
 
-@dataclass(frozen=True, slots=True)
-class MessagePair:
+class MessagePair(Struct, frozen=True):
     """Two messages at the same place of the same turn; None where a branch has none there."""
 
     turn: int
@@ -110,8 +107,7 @@ class MessagePair:
     """Both say the same."""
 
 
-@dataclass(frozen=True, slots=True)
-class BranchDifference:
+class BranchDifference(Struct, frozen=True):
     """Two branches, and where they part."""
 
     ancestor: int

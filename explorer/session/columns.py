@@ -10,8 +10,9 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from explorer.session.describe import BranchFacts, CompactionFacts, Facts
 from explorer.session.edit_entries import PruneFacts, ShapeFacts
@@ -25,8 +26,7 @@ _BY_RESULT = KNOWN.index("result")
 _ERROR, _CREATED = int(Flag.ERROR), int(Flag.CREATED)
 
 
-@dataclass(slots=True)
-class FileOpColumns:
+class FileOpColumns(Struct):
     """All file operations of a session, ordered by entry (A28)."""
 
     entry: array[int] = field(default_factory=lambda: array("i"))
@@ -53,8 +53,7 @@ class FileOpColumns:
             yield name, getattr(self, name)
 
 
-@dataclass(slots=True)
-class SessionColumns:
+class SessionColumns(Struct):
     """The columns of one session. Absent values: parent -1, usage -1, model 0, label absent."""
 
     ids: list[str] = field(default_factory=list)

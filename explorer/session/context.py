@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from sys import byteorder
+
+from msgspec import Struct, field
 
 from explorer.session.columns import SessionColumns
 from explorer.session.edit_entries import Pruned, Reinserted, Shape, UserBudget
@@ -17,8 +18,7 @@ _SENT = selector(CONTEXT_KINDS)
 _EMPTY = int(Flag.EMPTY_SUMMARY)
 
 
-@dataclass(frozen=True, slots=True)
-class PathContext:
+class PathContext(Struct, frozen=True):
     """The messages at a leaf, each named by the entry that it comes from."""
 
     leaf: int

@@ -26,9 +26,10 @@ stands for each. A further entry of the same type can take one back.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
+
+from msgspec import Struct
 
 from explorer.session.json_values import recorded_count, token_count
 
@@ -276,8 +277,7 @@ class Reinserted(NamedTuple):
     """Tokens that it takes more than it does in its place; negative where it takes fewer."""
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
+class Shape(Struct, frozen=True):
     """What holds on a path. Entries are indices."""
 
     pinned: Mapping[int, Pin]

@@ -8,23 +8,23 @@ shown whole.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
+from msgspec import Struct
+
 from explorer.session.kinds import Kind
+from explorer.session.partly_compared import PartlyCompared
 
 # blocks -------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class TextBlock:
+class TextBlock(Struct, frozen=True):
     """Text of a message."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class ThinkingBlock:
+class ThinkingBlock(Struct, frozen=True):
     """Thinking of a reply."""
 
     text: str
@@ -34,8 +34,7 @@ class ThinkingBlock:
     """The provider shows nothing of it: the signature is all there is."""
 
 
-@dataclass(frozen=True, slots=True)
-class ToolCallBlock:
+class ToolCallBlock(Struct, frozen=True):
     """A tool call of a reply."""
 
     id: str
@@ -53,16 +52,14 @@ class ToolCallBlock:
         return self.arguments if isinstance(self.arguments, dict) else {}
 
 
-@dataclass(frozen=True, slots=True)
-class ImageBlock:
+class ImageBlock(Struct, frozen=True):
     """A picture, base64; empty data where only a reference was recorded."""
 
     mime: str
     data: str
 
 
-@dataclass(frozen=True, slots=True)
-class UnknownBlock:
+class UnknownBlock(Struct, frozen=True):
     """A block that is carried, not understood."""
 
     type: str
@@ -76,8 +73,7 @@ Content = tuple[Block, ...]
 # messages -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class TokenUsage:
+class TokenUsage(Struct, frozen=True):
     """What a provider reported with a reply (A7), in tokens."""
 
     input: int = 0
@@ -100,8 +96,7 @@ class TokenUsage:
         return self.input + self.cache_read + self.cache_write or self.context
 
 
-@dataclass(frozen=True, slots=True)
-class UserMessage:
+class UserMessage(Struct, frozen=True):
     """What a person wrote; also the form in which notes and summaries are sent to a model."""
 
     content: Content
@@ -111,8 +106,7 @@ class UserMessage:
     """What its row says, where its text does not begin with what a person typed."""
 
 
-@dataclass(frozen=True, slots=True)
-class AssistantMessage:
+class AssistantMessage(Struct, frozen=True):
     """A reply of the model."""
 
     content: Content
@@ -140,8 +134,7 @@ class AssistantMessage:
         return self.stop_reason in ("error", "aborted")
 
 
-@dataclass(frozen=True, slots=True)
-class ToolResultMessage:
+class ToolResultMessage(Struct, frozen=True):
     """What a tool returned."""
 
     call_id: str
@@ -156,8 +149,7 @@ class ToolResultMessage:
     """Of one that was pruned: the record holds the text still, and ``content`` what is sent."""
 
 
-@dataclass(frozen=True, slots=True)
-class ShellMessage:
+class ShellMessage(Struct, frozen=True):
     """A command, or a piece of Python, that the person ran (A4)."""
 
     command: str
@@ -171,23 +163,20 @@ class ShellMessage:
     """Not sent to the model."""
 
 
-@dataclass(frozen=True, slots=True)
-class FileMention:
+class FileMention(Struct, frozen=True):
     """A file that was put into the conversation."""
 
     path: str
     content: str
 
 
-@dataclass(frozen=True, slots=True)
-class FilesMessage:
+class FilesMessage(Struct, frozen=True):
     """Files that a person named in a message."""
 
     files: tuple[FileMention, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class NoteMessage:
+class NoteMessage(Struct, frozen=True):
     """A message of an extension, sent to the model as a user's (A4)."""
 
     content: Content
@@ -198,23 +187,20 @@ class NoteMessage:
     details: Any = None
 
 
-@dataclass(frozen=True, slots=True)
-class SystemMessage:
+class SystemMessage(Struct, frozen=True):
     """Words of the agent's developer."""
 
     content: Content
 
 
-@dataclass(frozen=True, slots=True)
-class SummaryMessage:
+class SummaryMessage(Struct, frozen=True):
     """A summary that was stored as a message instead of an entry of its own."""
 
     summary: str
     of: Literal["compaction", "branch"]
 
 
-@dataclass(frozen=True, slots=True)
-class UnknownMessage:
+class UnknownMessage(Struct, frozen=True):
     """A message of a role that is carried, not understood."""
 
     role: str
@@ -238,8 +224,7 @@ ModelMessage = UserMessage | AssistantMessage | ToolResultMessage
 # what is no message -------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class FileLists:
+class FileLists(Struct, frozen=True):
     """Files that a summary names (A28)."""
 
     read: tuple[str, ...] = ()
@@ -256,8 +241,7 @@ Certainty = Literal["exact", "inferred", "unreadable"]
 or that it happened, and nothing of what it says."""
 
 
-@dataclass(frozen=True, slots=True)
-class CompactionSummary:
+class CompactionSummary(Struct, frozen=True):
     """A compaction (A1)."""
 
     summary: str
@@ -281,8 +265,7 @@ class CompactionSummary:
     """Data of an extension that is stored with it (A39)."""
 
 
-@dataclass(frozen=True, slots=True)
-class BranchSummary:
+class BranchSummary(Struct, frozen=True):
     """A summary of a branch that was left (A2)."""
 
     summary: str
@@ -293,46 +276,40 @@ class BranchSummary:
     details: Any = None
 
 
-@dataclass(frozen=True, slots=True)
-class CustomData:
+class CustomData(Struct, frozen=True):
     """Data of an extension, or of this program (pins, omissions, prunes); never sent."""
 
     name: str
     data: Any = None
 
 
-@dataclass(frozen=True, slots=True)
-class Label:
+class Label(Struct, frozen=True):
     """A label on another entry; empty text clears it."""
 
     target_id: str
     text: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class SessionName:
+class SessionName(Struct, frozen=True):
     """The session's name from here on."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class ModelChange:
+class ModelChange(Struct, frozen=True):
     """Which model answers from here on, as ``provider/model``."""
 
     model: str
     role: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ThinkingLevelChange:
+class ThinkingLevelChange(Struct, frozen=True):
     """How long the model may think from here on."""
 
     level: str
 
 
-@dataclass(frozen=True, slots=True)
-class Unknown:
+class Unknown(Struct, frozen=True):
     """An entry that is carried, not understood, or that says nothing but its type."""
 
     type: str
@@ -352,9 +329,10 @@ Body = (
 Summary = CompactionSummary | BranchSummary | SummaryMessage
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(PartlyCompared, frozen=True):
     """One entry of a session."""
+
+    UNCOMPARED = frozenset({"recorded"})
 
     NONE: ClassVar[Entry]
     """An entry that says nothing."""
@@ -365,7 +343,7 @@ class Entry:
     parent_id: str | None = None
     time_ms: float = 0.0
     """Milliseconds since 1970; 0 where none is recorded."""
-    recorded: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    recorded: Mapping[str, Any] = {}
     """The record that it was read from, in its agent's words; to be shown, not to be read."""
 
     @classmethod

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol, overload
 
+from msgspec import Struct
+
 from explorer.session.describe import Facts
 from explorer.session.file_tools import FileOp
 from explorer.session.kinds import Kind
@@ -38,8 +40,7 @@ STARTED: tuple[Relation, ...] = ("subagent", "compactor")
 """Of agents that another session started."""
 
 
-@dataclass(frozen=True, slots=True)
-class SessionHeader:
+class SessionHeader(Struct, frozen=True):
     """What a session file says of the session as a whole, as far as it was understood."""
 
     session_id: str
@@ -81,15 +82,14 @@ def remark(line: int, reason: str) -> Problem:
     return Problem(line, reason, is_remark=True)
 
 
-@dataclass(slots=True)
-class ReadReport:
+class ReadReport(Struct):
     """What was found while reading, complete when the reading is."""
 
-    asides: list[Aside] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
+    asides: list[Aside] = []
+    problems: list[Problem] = []
     bytes_done: int = 0
     bytes_total: int = 0
-    withdrawn: list[int] = field(default_factory=list)
+    withdrawn: list[int] = []
     """Of a source of what was added to a file: lines that an earlier one put aside and that may be
     part of an entry now."""
     leaf: int | None = None

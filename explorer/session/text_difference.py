@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from difflib import Match, SequenceMatcher
 from typing import Literal, NamedTuple
+
+from msgspec import Struct
 
 Sign = Literal["+", "-", " ", "@"]
 CONTEXT = 3
@@ -119,8 +120,7 @@ def _blocks(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[int, 
 # The diff of a file ------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class FileDiff:
+class FileDiff(Struct, frozen=True):
     """The change of a file in two notations."""
 
     unified: str

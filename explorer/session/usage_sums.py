@@ -11,16 +11,16 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
 from operator import attrgetter
+
+from msgspec import Struct
 
 from explorer.session.entries import TokenUsage
 from explorer.session.kinds import TURN_START_KINDS, Flag, Kind, selector
 from explorer.session.tree import Path, SessionTree
 
 
-@dataclass(frozen=True, slots=True)
-class UsageSum:
+class UsageSum(Struct, frozen=True):
     """A sum over calls. Tokens as the provider counted them; ``cost`` in dollars."""
 
     input: int = 0
@@ -62,7 +62,7 @@ class UsageSum:
         return UsageSum(*(getattr(self, name) - getattr(other, name) for name in _FIGURES))
 
 
-_FIGURES = tuple(field.name for field in fields(UsageSum))
+_FIGURES = UsageSum.__struct_fields__
 _figures_of = attrgetter(*_FIGURES)
 _MONEY = ("cost", "listed_cost")
 NOTHING = UsageSum()
@@ -75,8 +75,7 @@ def total_of(parts: Iterable[UsageSum]) -> UsageSum:
     return UsageSum(*map(sum, columns)) if columns else NOTHING
 
 
-@dataclass(frozen=True, slots=True)
-class PartUsage:
+class PartUsage(Struct, frozen=True):
     """What a part of a session took."""
 
     replies: UsageSum = NOTHING

@@ -6,18 +6,19 @@ Only what differs is kept, value by value: everything else goes on following the
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, NamedTuple
+
+from msgspec import Struct, field
+from msgspec.structs import asdict, replace
 
 from explorer.compaction.profile import BASES, Profile, Settings, profile_values, read_profile
 from explorer.settings.effective import Values, effective, profile_named
 from explorer.settings.keys import KEYS, profile_default
 
-_SIZES = tuple(item.name for item in fields(Settings))
+_SIZES = Settings.__struct_fields__
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
+class Chosen(Struct, frozen=True):
     """The choices of a session. ``rules`` are a profile's plain values, ``sizes`` tokens."""
 
     profile: str = ""
@@ -52,8 +53,7 @@ class Rules(NamedTuple):
     mistakes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Ground:
+class Ground(Struct, frozen=True):
     """What a session's choices stand on."""
 
     values: Values = field(default_factory=dict)

@@ -7,9 +7,10 @@ used.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Any
+
+from msgspec.structs import replace
 
 from explorer.compaction.profile import BASES, PROFILES, Profile
 from explorer.compaction.profile.rules import Pruning

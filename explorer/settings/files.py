@@ -12,9 +12,11 @@ import os
 import stat
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from explorer import private_files
 from explorer.private_files import FileLock
@@ -39,8 +41,7 @@ class SettingsError(Exception):
     """A setting cannot be changed; says what, where and why. Nothing was written."""
 
 
-@dataclass(frozen=True, slots=True)
-class SettingsProblem:
+class SettingsProblem(Struct, frozen=True):
     """Something in a file that does not hold."""
 
     file: Path
@@ -61,8 +62,7 @@ class SettingsProblem:
         return f"{where}: {self.key}: {self.reason}" if self.key else f"{where}: {self.reason}"
 
 
-@dataclass(frozen=True, slots=True)
-class FileState:
+class FileState(Struct, frozen=True):
     """What was read of a file. ``values`` are those that hold, by name."""
 
     stamp: tuple[int, ...] | None = None

@@ -10,11 +10,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import jsonyx
 from jsonyx.allow import COMMENTS, TRAILING_COMMA
+from msgspec import Struct
 
 _BLANK = re.compile(r"(?:[ \t\r\n]+|//[^\n\r]*|/\*.*?\*/)*", re.DOTALL)
 _SCALAR = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s,\]}/]+', re.DOTALL)
@@ -30,8 +30,7 @@ class JsonError(Exception):
         self.column = column
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(Struct, frozen=True):
     """One member of an object, at ``start`` to ``end`` (its name to its value's end)."""
 
     name: str
@@ -43,8 +42,7 @@ class Member:
         return self.value.end
 
 
-@dataclass(frozen=True, slots=True)
-class JsonNode:
+class JsonNode(Struct, frozen=True):
     """A value and where it stands. ``members`` are those of an object, in order, else None."""
 
     start: int

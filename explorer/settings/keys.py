@@ -8,8 +8,9 @@ to the profile. Everything that shows, checks or publishes settings reads this t
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import Any, Literal
+
+from msgspec import Struct
 
 from explorer.compaction.profile import PROFILES, Profile
 from explorer.settings.kinds import (
@@ -42,8 +43,7 @@ GROUPS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class SettingKey:
+class SettingKey(Struct, frozen=True):
     """One setting."""
 
     name: str

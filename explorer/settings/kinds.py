@@ -6,8 +6,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Protocol, TypeGuard
+
+from msgspec import Struct
 
 MOST = 10_000_000
 """No size in tokens or milliseconds is larger than this."""
@@ -25,8 +26,7 @@ class ValueKind(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class OnOff:
+class OnOff(Struct, frozen=True):
     """``true`` or ``false``."""
 
     def problem(self, value: object) -> str:
@@ -36,8 +36,7 @@ class OnOff:
         return {"type": "boolean"}
 
 
-@dataclass(frozen=True, slots=True)
-class Whole:
+class Whole(Struct, frozen=True):
     """A whole number from ``minimum`` to ``maximum``; ``unit`` is tokens, ms, rounds."""
 
     minimum: int
@@ -53,8 +52,7 @@ class Whole:
         return {"type": "integer", "minimum": self.minimum, "maximum": self.maximum}
 
 
-@dataclass(frozen=True, slots=True)
-class Percent:
+class Percent(Struct, frozen=True):
     """A number of per cent, from ``minimum`` to ``maximum``."""
 
     minimum: float
@@ -69,8 +67,7 @@ class Percent:
         return {"type": "number", "minimum": self.minimum, "maximum": self.maximum}
 
 
-@dataclass(frozen=True, slots=True)
-class RatioOrTokens:
+class RatioOrTokens(Struct, frozen=True):
     """A share in (0, 1], or a whole number of tokens from ``lowest`` on; between them lies a gap
     in which it is not clear which one was meant (A46)."""
 
@@ -96,8 +93,7 @@ class RatioOrTokens:
         return {"anyOf": [share, tokens]}
 
 
-@dataclass(frozen=True, slots=True)
-class ChoiceKind:
+class ChoiceKind(Struct, frozen=True):
     """One of several words; ``options`` says what each does."""
 
     options: Mapping[str, str]
@@ -112,8 +108,7 @@ class ChoiceKind:
         return {"enum": list(self.options), "enumDescriptions": list(self.options.values())}
 
 
-@dataclass(frozen=True, slots=True)
-class TextKind:
+class TextKind(Struct, frozen=True):
     """A text that a pattern describes; ``what`` says it in words."""
 
     pattern: str
@@ -128,8 +123,7 @@ class TextKind:
         return {"type": "string", "pattern": self.pattern}
 
 
-@dataclass(frozen=True, slots=True)
-class Names:
+class Names(Struct, frozen=True):
     """A list of words without blanks at their ends. ``single``: one alone may stand without a
     list; ``least``: how many there must be."""
 

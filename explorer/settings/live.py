@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol
+
+from msgspec import Struct
 
 from explorer.compaction.profile import BASES
 from explorer.settings.files import (
@@ -48,8 +49,7 @@ class NoTrust:
         return False
 
 
-@dataclass(frozen=True, slots=True)
-class Set:
+class Set(Struct, frozen=True):
     """A value and the file that sets it."""
 
     value: Any
@@ -58,8 +58,7 @@ class Set:
     line: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Explanation:
+class Explanation(Struct, frozen=True):
     """Where a setting's value comes from."""
 
     key: str
@@ -72,8 +71,7 @@ class Explanation:
     """Set as well, and without effect, the next in line first."""
 
 
-@dataclass(frozen=True, slots=True)
-class SettingsChanged:
+class SettingsChanged(Struct, frozen=True):
     """Settings are not what they were. ``keys`` that changed, at the person's level or in any of
     the projects looked at; none when only the problems did."""
 

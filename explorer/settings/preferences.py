@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import asdict
 
 from explorer import private_files
 from explorer.settings import paths
 
 
-@dataclass(slots=True)
-class Preferences:
+class Preferences(Struct):
     """What is remembered between two starts. Unknown keys of a newer version are kept."""
 
     theme: str = "system"
@@ -48,8 +49,7 @@ class Preferences:
     extra: dict[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class LoadedPreferences:
+class LoadedPreferences(Struct, frozen=True):
     values: Preferences
     problem: str = ""
     """Why the file could not be used, for the person; empty when all is well."""
@@ -77,7 +77,7 @@ def load_preferences(path: Path, older: Path | None = None) -> LoadedPreferences
         return LoadedPreferences(Preferences(), f"{path}: expected an object of settings")
     values = Preferences()
     wrong: list[str] = []
-    known = {item.name: item for item in fields(Preferences)}
+    known = Preferences.__struct_fields__
     for key, value in data.items():
         if key not in known:
             values.extra[key] = value

@@ -14,9 +14,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from explorer import private_files
 from explorer.compaction.profile import BASES, Profile, profile_values, read_profile
@@ -36,8 +38,7 @@ class ProfileError(Exception):
     """A profile cannot be read, kept or taken away; the message says which and why."""
 
 
-@dataclass(frozen=True, slots=True)
-class UserProfile:
+class UserProfile(Struct, frozen=True):
     """A profile of the user."""
 
     profile: Profile
@@ -51,8 +52,7 @@ class UserProfile:
     """Keys of the file that this version does not know, as they are written."""
 
 
-@dataclass(frozen=True, slots=True)
-class Shelf:
+class Shelf(Struct, frozen=True):
     """All profiles there are."""
 
     built_in: Mapping[str, Profile]

@@ -18,12 +18,13 @@ import os
 import re
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Literal
+
+from msgspec import Struct
 
 from explorer import private_files
 from explorer.compaction.templates import SectionTemplates, Templates
@@ -85,9 +86,9 @@ def load_prompt(name: str, overrides: Overrides | None = None) -> str:
 def load_templates(overrides: Overrides | None = None) -> Templates:
     """All templates of summaries. Raises FileNotFoundError naming a prompt that is missing."""
     texts = {
-        field.name: load_prompt(_file_name(field.name), overrides)
-        for field in fields(Templates)
-        if field.name != "sections"
+        name: load_prompt(_file_name(name), overrides)
+        for name in Templates.__struct_fields__
+        if name != "sections"
     }
     sections = {name: _section_templates(name, overrides) for name in SECTION_SETS}
     return Templates(sections=sections, **texts)
@@ -115,10 +116,10 @@ def changed_prompts() -> frozenset[str]:
 def _section_templates(name: str, overrides: Overrides | None) -> SectionTemplates:
     """The texts of a section set; where it has none, those of ``explorer``."""
     texts = {}
-    for field in fields(SectionTemplates):
-        specific = f"{name}-{_file_name(field.name)}"
+    for field in SectionTemplates.__struct_fields__:
+        specific = f"{name}-{_file_name(field)}"
         is_there = (files("prompts") / f"{specific}.md").is_file()
-        texts[field.name] = load_prompt(specific if is_there else _file_name(field.name), overrides)
+        texts[field] = load_prompt(specific if is_there else _file_name(field), overrides)
     return SectionTemplates(**texts)
 
 
@@ -216,8 +217,7 @@ def _remove(path: Path) -> None:
 # versions ----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Version:
+class Version(Struct, frozen=True):
     """One version of a template's text."""
 
     number: int
@@ -231,8 +231,7 @@ class Version:
     was put in force again."""
 
 
-@dataclass(frozen=True, slots=True)
-class TemplateState:
+class TemplateState(Struct, frozen=True):
     """One template as it stands now."""
 
     info: TemplateInfo

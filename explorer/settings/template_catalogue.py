@@ -6,8 +6,9 @@ Data and pure checks: the texts themselves are read by ``explorer.settings.promp
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from explorer.compaction.profile import Profile
 from explorer.compaction.validation import SECTION_SETS
@@ -32,8 +33,7 @@ LARGEST = 256 * 1024
 """Characters of a text at most; the longest that came with the program has three thousand."""
 
 
-@dataclass(frozen=True, slots=True)
-class Variable:
+class Variable(Struct, frozen=True):
     """A name that stands between double braces, and what takes its place."""
 
     name: str
@@ -42,8 +42,7 @@ class Variable:
     """Whether a text without it says nothing of what it is there for."""
 
 
-@dataclass(frozen=True, slots=True)
-class TemplateInfo:
+class TemplateInfo(Struct, frozen=True):
     """One text: its file in ``prompts`` without ``.md``, and what it is for."""
 
     name: str
@@ -58,8 +57,7 @@ class TemplateInfo:
     """The kind of summary that it asks for, where answers are checked for headings."""
 
 
-@dataclass(frozen=True, slots=True)
-class TemplateProblem:
+class TemplateProblem(Struct, frozen=True):
     """What is wrong with a text, as a sentence. ``breaks``: it cannot be used; otherwise it can,
     and is likely not meant so."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Mapping
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -77,7 +76,7 @@ _COLUMNS = {"key": "session"}
 def read_drafts(db: sqlite3.Connection, key: int, *, with_requests: bool = True) -> list[DraftRow]:
     """The drafts of a session, the oldest first; requests, which are as long as the session, are
     None where they are not wanted."""
-    names = [field.name for field in fields(DraftRow)]
+    names = DraftRow.__struct_fields__
     renamed = _COLUMNS if with_requests else _COLUMNS | {"requests": "NULL"}
     columns = ", ".join(renamed.get(name, name) for name in names)
     rows = db.execute(f"SELECT {columns} FROM drafts WHERE session = ? ORDER BY id", (key,))

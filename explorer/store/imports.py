@@ -12,9 +12,9 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, wait
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 
+from msgspec import Struct, field
 from sqlalchemy import Connection
 
 from explorer.formats.registry import adapter_of
@@ -232,8 +232,7 @@ def digest(source: SessionSource) -> str:
 _ASKED = 400
 
 
-@dataclass(slots=True)
-class _Counts:
+class _Counts(Struct):
     added: int = 0
     kept: int = 0
     differing: int = 0
@@ -426,8 +425,7 @@ def _set_lines(db: sqlite3.Connection, lines: list[tuple[int, int]]) -> None:
     db.executemany("UPDATE entries SET line = ? WHERE id = ?", lines)
 
 
-@dataclass(frozen=True, slots=True)
-class ImportedSession:
+class ImportedSession(Struct, frozen=True):
     """A session that was imported before, with what is remembered of its file."""
 
     key: int

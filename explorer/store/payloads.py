@@ -7,9 +7,10 @@ import sqlite3
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from heapq import merge
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from explorer.formats.registry import read_record, usage_in
 from explorer.session.describe import describe

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from msgspec import Struct, field
 
 from explorer.session.payloads import Payloads
 from explorer.session.records import FormatName, Problem, Relation, SessionHeader
@@ -33,8 +34,7 @@ class ImportCancelled(Exception):
     """The import was cancelled; nothing of it was kept."""
 
 
-@dataclass(frozen=True, slots=True)
-class SessionRow:
+class SessionRow(Struct, frozen=True):
     """One session as the library lists it."""
 
     key: int
@@ -91,8 +91,7 @@ class SourceFile(NamedTuple):
         return self.mtime_ns / 1e6
 
 
-@dataclass(frozen=True, slots=True)
-class LoadedSession:
+class LoadedSession(Struct, frozen=True):
     """An opened session: the tree in memory, the payloads on demand."""
 
     key: int
@@ -104,8 +103,7 @@ class LoadedSession:
     row: SessionRow
 
 
-@dataclass(frozen=True, slots=True)
-class FileStamp:
+class FileStamp(Struct, frozen=True):
     """What tells whether a file is as it was."""
 
     size: int
@@ -118,8 +116,7 @@ class FileStamp:
         return cls(sum(one.st_size for one in found), max(one.st_mtime_ns for one in found))
 
 
-@dataclass(frozen=True, slots=True)
-class ImportReport:
+class ImportReport(Struct, frozen=True):
     """What an import did. Counts are of entries unless they say otherwise."""
 
     key: int
@@ -150,8 +147,7 @@ OnProgress = Callable[[int, int], None]
 IsCancelled = Callable[[], bool]
 
 
-@dataclass(frozen=True, slots=True)
-class DraftRow:
+class DraftRow(Struct, frozen=True):
     """A draft of a summary as it was recorded."""
 
     id: int

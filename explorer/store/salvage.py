@@ -14,9 +14,10 @@ import sqlite3
 import struct
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
 
 from explorer.formats.registry import read_record
 from explorer.formats.typed_source import entry_record
@@ -187,8 +188,7 @@ _BATCH = 1000
 PAYLOAD_WIDTH = PAYLOAD_COLUMNS.count(",") + 1
 
 
-@dataclass(frozen=True, slots=True)
-class SalvagedSession:
+class SalvagedSession(Struct, frozen=True):
     """One session that was copied out."""
 
     key: int
@@ -199,8 +199,7 @@ class SalvagedSession:
     """Entries that could not be read; what hung below them hangs below what was above them."""
 
 
-@dataclass(slots=True)
-class SalvageReport:
+class SalvageReport(Struct):
     """What could be read."""
 
     target: Path

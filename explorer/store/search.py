@@ -8,10 +8,11 @@ import sqlite3
 import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from explorer import private_files
 from explorer.session.describe import describe
@@ -326,8 +327,7 @@ _ASKED = 64
 """Candidates whose payloads are read at once."""
 
 
-@dataclass(frozen=True, slots=True)
-class SearchHit:
+class SearchHit(Struct, frozen=True):
     """An entry that holds all words of a query."""
 
     key: int
@@ -343,8 +343,7 @@ class SearchHit:
     """When it was made; 0 where that is not known."""
 
 
-@dataclass(frozen=True, slots=True)
-class SearchState:
+class SearchState(Struct, frozen=True):
     """How far the index is, in entries."""
 
     done: int

@@ -6,9 +6,10 @@ import sqlite3
 import time
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
+
+from msgspec import Struct
 
 from explorer.session.kinds import Kind
 from explorer.session.records import SessionHeader
@@ -178,8 +179,7 @@ def create_session(db: sqlite3.Connection, header: SessionHeader) -> int:
     return key
 
 
-@dataclass(slots=True)
-class SessionSummary:
+class SessionSummary(Struct):
     """What the library shows of entries, gathered as they come."""
 
     name: str | None = None

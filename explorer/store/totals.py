@@ -6,7 +6,8 @@ from __future__ import annotations
 import sqlite3
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from explorer.formats.registry import usage_in
 from explorer.session.kinds import Flag, Kind
@@ -30,8 +31,7 @@ Sums = Mapping[tuple[int, str, int], UsageSum]
 """By day, model and ``price_size``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Total:
+class Total(Struct, frozen=True):
     """What one session took of one model on one day, in calls of one size."""
 
     key: int

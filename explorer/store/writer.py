@@ -8,10 +8,10 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from msgspec import Struct
 from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -30,8 +30,7 @@ class _TransactionLost(Exception):
     """SQLite has rolled back all of a transaction because one of its jobs failed."""
 
 
-@dataclass(slots=True)
-class _Work(Generic[T]):
+class _Work(Struct, Generic[T]):
     job: Job[T]
     future: Future[T]
     transaction: bool

@@ -8,13 +8,13 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
+from msgspec.structs import replace
 
 from explorer.audit.findings import Group
 from explorer.audit.report import CHECKS, VERSION, Report, document, failures

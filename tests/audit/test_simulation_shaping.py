@@ -3,12 +3,12 @@ had, if it had been compacted and pruned as the walk says."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from explorer.audit.simulation import Policy, Simulation, past_of, simulate
 from explorer.compaction.context_size import counted_size

@@ -61,7 +61,7 @@ def test_every_session_is_a_row_with_the_figures_of_its_audit(sessions: Path) ->
     assert "standing-instruction" in one["found"] and one["standing_instruction"] > 0
     documented = session_audit.__doc__ or ""
     help_text = called("audit", "-h")[1]
-    for name in AuditRow.__dataclass_fields__:
+    for name in AuditRow.__struct_fields__:
         assert name in documented and name in help_text
 
 

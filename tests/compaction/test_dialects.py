@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from explorer.compaction.messages import entry_to_llm
 from explorer.compaction.profile import BASES, PROFILES

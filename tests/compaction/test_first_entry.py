@@ -4,11 +4,11 @@ everything from there on. Where a session stands in its file changes nothing."""
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from explorer.compaction.branch_summaries import prepare_branch
 from explorer.compaction.context_size import context_size, counted_size

@@ -7,10 +7,10 @@ here, fails.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields, replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from explorer.compaction.branch_summaries import branch_request, prepare_branch
 from explorer.compaction.context_size import context_size
@@ -333,4 +333,4 @@ def test_every_size_is_tried_here_or_with_its_policy() -> None:
     own = {name for name in SIZES if "." not in name}
     # The address of a service is tried over real HTTP, with the models.
     assert own - set(SIZE_EFFECTS) == {"remote_endpoint"}
-    assert set(SIZE_EFFECTS) <= {field.name for field in fields(Profile)}
+    assert set(SIZE_EFFECTS) <= set(Profile.__struct_fields__)

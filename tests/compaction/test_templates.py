@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import asdict, fields
 
 import pytest
+from msgspec.structs import asdict
 
 from explorer.compaction.profile import PROFILES, SWITCHES, Profile, Settings
-from explorer.compaction.templates import Templates, fill
+from explorer.compaction.templates import fill
 from explorer.compaction.validation import SECTION_SETS, check_answer
 from explorer.settings.prompt_templates import load_prompt, load_templates
 
@@ -27,7 +27,7 @@ SUMMARY_SECTIONS = [
 def test_every_template_is_there_and_without_its_comment() -> None:
     templates = load_templates()
     own = [asdict(each) for each in templates.sections.values()]
-    shared = {f.name: getattr(templates, f.name) for f in fields(Templates)}
+    shared = asdict(templates)
     del shared["sections"]
     for text in [*shared.values(), *(text for each in own for text in each.values())]:
         assert text
@@ -131,7 +131,7 @@ def test_a_missing_prompt_is_named() -> None:
 
 
 def test_every_quirk_is_a_switch_with_its_explanation() -> None:
-    assert set(SWITCHES) <= {field.name for field in fields(Profile)}
+    assert set(SWITCHES) <= set(Profile.__struct_fields__)
     for name, switch in SWITCHES.items():
         # The corrected side comes first, and is the default profile's.
         assert getattr(PROFILES["explorer"], name) == next(iter(switch.values))

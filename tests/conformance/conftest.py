@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from explorer.compaction.profile import PROFILES, Profile
 from tests.conformance.vectors import DATA, Vector, load, vector_files

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from explorer.compaction.profile import PROFILES
 from explorer.compaction.pruning import plan_pruning

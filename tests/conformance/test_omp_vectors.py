@@ -6,8 +6,9 @@ vector holds some of the keys; each test looks at one of them.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from explorer.compaction.branch_summaries import prepare_branch
 from explorer.compaction.messages import entry_to_llm

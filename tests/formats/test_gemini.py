@@ -6,11 +6,11 @@ import hashlib
 import json
 import os
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from explorer.formats import FormatError
 from explorer.formats.gemini.adapter import GEMINI

@@ -21,9 +21,10 @@ import socket
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from msgspec.structs import replace
 
 from tests.models.serving import completions, messages
 from tests.models.serving.lines import EventLines

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from explorer.compaction.messages import message_to_llm
 from explorer.compaction.profile import PROFILES, Profile

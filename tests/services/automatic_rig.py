@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 from typing import Any, TypeVar
 
 import pytest
+from msgspec.structs import replace
 
 from explorer.agent.loop import TurnEvent, TurnResult
 from explorer.agent.workspace import Workspace

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine, Iterator
-from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any, TypeVar
 
 import pytest
+from msgspec.structs import replace
 
 from explorer.agent.context_port import Outgoing
 from explorer.agent.tools.specs import READ_ONLY, specs_of

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from explorer.agent.loop import TurnEvent, TurnResult
 from explorer.compaction.profile import PROFILES, Profile

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from random import Random
 
 import pytest
+from msgspec.structs import replace
 
 from explorer.compaction.profile import PROFILES
 from explorer.models.client import CancelToken, ModelClient, ModelClientConfig, ModelInfo

@@ -6,11 +6,11 @@ import asyncio
 import contextlib
 import json
 from collections.abc import AsyncIterator, Coroutine
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
+from msgspec.structs import replace
 
 from explorer.compaction.partition import Verdict
 from explorer.compaction.preparation import Preparation

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from explorer.services.changes import Change, SessionsChanged
 from explorer.services.library import Library, LibraryFilter, read_library

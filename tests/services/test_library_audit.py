@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import asdict, replace
+
+from msgspec.structs import asdict, replace
 
 from explorer.formats import write_record
 from explorer.services.document import Document

@@ -6,11 +6,11 @@ import asyncio
 import json
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import PROFILES, Settings

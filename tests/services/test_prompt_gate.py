@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from explorer.agent.tools.specs import READ_ONLY, specs_of
 from explorer.compaction.background import RunState

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from explorer.audit.recall import BLANK, Recall
 from explorer.audit.recall_result import RecallResult, RecallSubject

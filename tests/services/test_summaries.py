@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine, Iterator
-from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any, TypeVar
 
 import pytest
+from msgspec.structs import replace
 
 from explorer.compaction.partition import Partition
 from explorer.compaction.preparation import Preparation

@@ -8,10 +8,10 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from explorer.compaction.partition import Partition
 from explorer.compaction.profile import PROFILES, Settings

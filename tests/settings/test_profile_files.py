@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from explorer.compaction.profile import BASES, PROFILES, profile_values
 from explorer.settings.profile_files import ProfileError, ProfileFiles, UserProfile, read_file

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from explorer.store import Store, StoreError
 from tests.store.sources import FileSource, chain, write_file

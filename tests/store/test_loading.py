@@ -44,7 +44,7 @@ def varied() -> list[dict[str, Any]]:
 
 
 def facts(columns: SessionColumns) -> list[Any]:
-    return [getattr(columns, name) for name in SessionColumns.__dataclass_fields__]
+    return [getattr(columns, name) for name in SessionColumns.__struct_fields__]
 
 
 def check_varied(columns: SessionColumns) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+from msgspec import Struct
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
@@ -26,8 +26,7 @@ from ui.conversation.pane import AgentPane
 from ui.widgets.labels import ElidedLabel, LinkButton
 
 
-@dataclass(frozen=True, slots=True)
-class UnsentMessage:
+class UnsentMessage(Struct, frozen=True):
     """Words and pictures of a message that was not sent."""
 
     text: str = ""
@@ -103,8 +102,7 @@ class NewVersionStrip(QFrame):
         self._sign.setPixmap(theme.icon_pixmap("branch", "accent", theme.scaled(14), ratio))
 
 
-@dataclass(slots=True)
-class _Version:
+class _Version(Struct):
     """A message that is being written anew."""
 
     entry: int

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
+from msgspec import Struct, field
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QApplication
 
@@ -27,8 +26,7 @@ TITLE = "Compaction"
 _TAB, _PROMPT = TABS.index("compaction"), TABS.index("prompt")
 
 
-@dataclass(slots=True)
-class _Live:
+class _Live(Struct):
     """A summary on its way that nobody ordered on the tab."""
 
     model: str

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from msgspec import Struct
 from PySide6.QtCore import QElapsedTimer, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
@@ -39,8 +38,7 @@ from ui.widgets.plain_text import StreamView
 from ui.widgets.terms import explain
 
 
-@dataclass(slots=True)
-class EditableDraft:
+class EditableDraft(Struct):
     """A finished draft, what it was made from, and its text as it was edited."""
 
     draft: Draft

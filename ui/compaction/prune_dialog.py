@@ -6,8 +6,8 @@ Nothing is stored before the button is pressed. Escape changes nothing.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
+from msgspec.structs import replace
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import (
     QDialog,

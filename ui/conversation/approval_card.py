@@ -6,9 +6,9 @@ a moment: a keystroke that was meant for the box approves nothing, and goes into
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 
+from msgspec import Struct
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent
 from PySide6.QtWidgets import (
@@ -55,8 +55,7 @@ _ENTER = (Key.Key_Return, Key.Key_Enter)
 _ICONS = {"command": "shell", "edit": "edit", "write": "file"}
 
 
-@dataclass(frozen=True, slots=True)
-class _Choice:
+class _Choice(Struct, frozen=True):
     """One way to answer."""
 
     choice: ApprovalChoice

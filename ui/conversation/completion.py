@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
+from msgspec import Struct
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 
@@ -74,8 +74,7 @@ _FILE = re.compile(r"(?:^|(?<=[\s(]))@(\"[^\"\n]*|[^\s\"]*)$")
 Key = Qt.Key
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(Struct, frozen=True):
     """What is being typed: a command's name, its argument, or a file's name."""
 
     kind: Literal["command", "argument", "file"]
@@ -85,8 +84,7 @@ class Wanted:
     """The command whose argument it is."""
 
 
-@dataclass(frozen=True, slots=True)
-class Suggestion:
+class Suggestion(Struct, frozen=True):
     """One line of the list: what is put in, and a few words about it."""
 
     text: str

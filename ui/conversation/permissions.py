@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field
 
+from msgspec import Struct
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QApplication, QMessageBox
 
@@ -19,13 +19,12 @@ it holds until the session is closed."""
 _MODES: tuple[ApprovalMode, ...] = ("ask", "read-only", "yes")
 
 
-@dataclass(eq=False, slots=True)
-class _Open:
+class _Open(Struct, eq=False):
     """A question that waits for its answer."""
 
     request: ApprovalRequest
     document: Document | None
-    answer: asyncio.Future[ApprovalAnswer] = field(repr=False)
+    answer: asyncio.Future[ApprovalAnswer]
 
 
 class PermissionController(QObject):

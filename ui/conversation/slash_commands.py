@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 
+from msgspec import Struct
 from PySide6.QtWidgets import QWidget
 
 from ui.widgets.dialogs import HelpDialog, fit
@@ -17,8 +17,7 @@ from ui.widgets.dialogs import HelpDialog, fit
 _COMMAND = re.compile(r"/([A-Za-z][\w-]*)(?:\s+(.*))?\s*", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class CommandOffer:
+class CommandOffer(Struct, frozen=True):
     """Something that can be put in the place of what was typed."""
 
     text: str
@@ -31,8 +30,7 @@ def _no_offers() -> Sequence[CommandOffer]:
     return ()
 
 
-@dataclass(frozen=True, slots=True)
-class SlashCommand:
+class SlashCommand(Struct, frozen=True):
     """A command: how it is written, what it does, and what is called with its argument.
 
     ``arguments`` is shown: ``[instructions]`` may be left out, ``TEXT`` may not. ``run`` is given
@@ -43,8 +41,8 @@ class SlashCommand:
     name: str
     arguments: str
     sentence: str
-    run: Callable[[str], object] = field(repr=False)
-    offers: Callable[[], Sequence[CommandOffer]] = field(default=_no_offers, repr=False)
+    run: Callable[[str], object]
+    offers: Callable[[], Sequence[CommandOffer]] = _no_offers
 
     @property
     def needs_argument(self) -> bool:
@@ -56,23 +54,20 @@ class SlashCommand:
         return f"/{self.name} {self.arguments}".rstrip()
 
 
-@dataclass(frozen=True, slots=True)
-class TypedMessage:
+class TypedMessage(Struct, frozen=True):
     """What was typed is a message to the agent."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class CommandCall:
+class CommandCall(Struct, frozen=True):
     """What was typed is a command, with its argument."""
 
     command: SlashCommand
     argument: str
 
 
-@dataclass(frozen=True, slots=True)
-class CommandMistake:
+class CommandMistake(Struct, frozen=True):
     """What was typed is meant as a command and cannot be one; ``reason`` says why."""
 
     reason: str

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+from msgspec import Struct
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import (
     QFrame,
@@ -28,8 +28,7 @@ from ui.widgets.panels import row_in
 _TICK_MS = 250
 
 
-@dataclass(frozen=True, slots=True)
-class StripState:
+class StripState(Struct, frozen=True):
     """What the line says, and what its buttons are called; an empty name is no button."""
 
     words: str

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from msgspec import Struct
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QMenu
 
@@ -147,8 +147,7 @@ class AlwaysAllowed:
             )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class _SessionTools:
+class _SessionTools(Struct, frozen=True):
     """What was allowed for this session, and its tools in one folder."""
 
     document: Document

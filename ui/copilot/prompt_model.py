@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from explorer.prompting.layout import PromptNode
 from explorer.prompting.rendered_prompt import BudgetExceededError, Dropped, render
@@ -28,8 +29,7 @@ PreparePrompt = Callable[[], "PreparedPrompt"]
 """Reads the prompt of the session as it stands; blocks."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PromptRendering:
+class PromptRendering(Struct, frozen=True, eq=False):
     """One rendering of a prompt, to look at. Sizes in tokens."""
 
     prepared: PreparedPrompt

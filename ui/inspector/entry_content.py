@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from explorer.session.entries import Entry, ShellMessage, TextBlock
 from explorer.session.kinds import Flag, Kind
@@ -22,8 +24,7 @@ MOST_RELATED = 64
 """Results that are looked at behind a reply; no reply was seen with more calls."""
 
 
-@dataclass(frozen=True, slots=True)
-class EntryContent:
+class EntryContent(Struct, frozen=True):
     """Everything that is shown of one entry."""
 
     index: int

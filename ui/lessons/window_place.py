@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
 from PySide6.QtWidgets import QSplitter
 
 from ui.app_state import AppState
@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from ui.main_window import MainWindow
 
 
-@dataclass(frozen=True, slots=True)
-class SessionPlace:
+class SessionPlace(Struct, frozen=True):
     """Of one session: what is selected, previewed and seen."""
 
     key: int
@@ -30,8 +29,7 @@ class SessionPlace:
     instructions: str
 
 
-@dataclass(frozen=True, slots=True)
-class WindowPlace:
+class WindowPlace(Struct, frozen=True):
     """Of the window: tab, map or list, sizes of panes, and the session, if one was open."""
 
     tab: str

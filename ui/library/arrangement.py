@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
 
+from msgspec import Struct
 from PySide6.QtCore import QObject, Signal
 
 from explorer.services.related_sessions import started_by
@@ -19,8 +19,7 @@ MOST_STEPS = 100
 Value = float | str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """What was done, and what the sessions had before."""
 
     words: str

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
+from msgspec import Struct, field
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog
 
@@ -26,8 +26,7 @@ from ui.widgets.figures import count
 from ui.widgets.notice import Notice
 
 
-@dataclass(slots=True)
-class ImportNotes:
+class ImportNotes(Struct):
     """Files that could not be imported, and lines that were not as expected."""
 
     failed: list[str] = field(default_factory=list)

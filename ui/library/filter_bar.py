@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 
+from msgspec.structs import replace
 from PySide6.QtCore import QPoint, QSize, Qt, Signal
 from PySide6.QtGui import QActionGroup, QKeyEvent
 from PySide6.QtWidgets import QButtonGroup, QFrame, QLineEdit, QMenu, QPushButton, QWidget
@@ -279,7 +279,7 @@ class FilterBar(QWidget):
         self.changed.emit(filters)
 
     def _take(self, **values: object) -> None:
-        self.choose(replace(self.filters, **values))  # type: ignore[arg-type]
+        self.choose(replace(self.filters, **values))
 
     # lists below chips ---------------------------------------------------------------------------
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal
+
+from msgspec import Struct
+from msgspec.structs import asdict, replace
 
 from explorer.services.library import LibraryFilter
 
@@ -21,8 +23,7 @@ SPANS: Mapping[int, str] = {
 """Days back from now, and what they are called; 0: no limit."""
 
 
-@dataclass(frozen=True, slots=True)
-class Filters:
+class Filters(Struct, frozen=True):
     """What a person chose; what is empty lets all sessions through."""
 
     agents: frozenset[str] = frozenset()
@@ -72,15 +73,15 @@ def filters_from(stored: object) -> Filters:
         raise ValueError("a saved filter is an object")
     values: dict[str, Any] = {}
     default = asdict(Filters())
-    for one in fields(Filters):
-        if one.name not in stored:
+    for name in Filters.__struct_fields__:
+        if name not in stored:
             continue
-        value = stored[one.name]
-        if isinstance(default[one.name], frozenset) and isinstance(value, list):
+        value = stored[name]
+        if isinstance(default[name], frozenset) and isinstance(value, list):
             value = frozenset(each for each in value if isinstance(each, str))
-        if type(value) is not type(default[one.name]):
-            raise ValueError(f"{one.name} is not usable")
-        values[one.name] = value
+        if type(value) is not type(default[name]):
+            raise ValueError(f"{name} is not usable")
+        values[name] = value
     found = Filters(**values)
     if found.place not in PLACES or found.days not in SPANS:
         raise ValueError("a value that there is not")

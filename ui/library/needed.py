@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+from msgspec import Struct
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QLabel, QProgressBar, QSizePolicy, QWidget
 
@@ -25,8 +25,7 @@ _MOST_ROWS = 8
 """Agents that are shown without scrolling."""
 
 
-@dataclass(frozen=True, slots=True)
-class NeededState:
+class NeededState(Struct, frozen=True):
     """How far it is, in sessions with a compaction."""
 
     wanted: int = 0

@@ -4,9 +4,9 @@ and what is shown."""
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
 from enum import IntEnum
 
+from msgspec import Struct, field
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen, QPixmap
 
@@ -42,8 +42,7 @@ class Level(IntEnum):
     SPANS = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Geometry:
+class Geometry(Struct, frozen=True):
     """One frame's measures."""
 
     width: float
@@ -217,8 +216,7 @@ def bar_share(tokens: int) -> float:
     return min(1.0, math.log2(max(tokens, 0) + 1) / 15)
 
 
-@dataclass(slots=True)
-class MapInks:
+class MapInks(Struct):
     """What one theme, font and screen need for painting."""
 
     theme: Theme
@@ -310,8 +308,7 @@ class MapInks:
         return found
 
 
-@dataclass(slots=True)
-class Canvas:
+class Canvas(Struct):
     """One frame being painted."""
 
     painter: QPainter

@@ -6,8 +6,9 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from ui.map.rows import RowCategory, Rows
 
@@ -58,8 +59,7 @@ class Skeleton:
         self.count = len(parent)
 
 
-@dataclass(slots=True)
-class Lane:
+class Lane(Struct):
     """The stretches that a lane draws, ordered and (but for the last lane) apart."""
 
     rises: list[int] = field(default_factory=list)
@@ -71,8 +71,7 @@ class Lane:
         return range(bisect_left(self.ends, low), bisect_right(self.rises, high))
 
 
-@dataclass(slots=True)
-class Chains:
+class Chains(Struct):
     """One value per chain, in the order of their first entries."""
 
     head: array[int] = field(default_factory=lambda: array("i"))

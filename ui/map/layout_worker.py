@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 from array import array
-from dataclasses import dataclass
 
+from msgspec import Struct
 from PySide6.QtCore import QObject, Signal
 
 from explorer.compaction.entry_sizes import entry_sizes
@@ -16,16 +16,14 @@ from ui.map.layout import LaneLevels, Lanes, Skeleton, arrange
 from ui.map.rows import categories, running_sums
 
 
-@dataclass(frozen=True, slots=True)
-class LayoutOrder:
+class LayoutOrder(Struct, frozen=True):
     """What a layout is made from, copied so that the session may grow meanwhile."""
 
     columns: SessionColumns
     leaf: int
 
 
-@dataclass(frozen=True, slots=True)
-class LayoutResult:
+class LayoutResult(Struct, frozen=True):
     """A finished layout, and what the rows of the whole session are made of."""
 
     skeleton: Skeleton

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
+from msgspec import Struct
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QTabWidget, QVBoxLayout, QWidget
@@ -33,8 +33,7 @@ TITLES: Mapping[Purpose, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class ModelsSurroundings:
+class ModelsSurroundings(Struct, frozen=True):
     """What the dialog needs to know of the window."""
 
     purpose: Purpose = "agent"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from msgspec import Struct
 from PySide6.QtCore import QModelIndex, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFont, QFontMetrics, QPainter
 from PySide6.QtWidgets import (
@@ -51,8 +51,7 @@ FIGURES = (
 """Headings of the columns after the name, and what they mean."""
 
 
-@dataclass(frozen=True, slots=True)
-class ModelRow:
+class ModelRow(Struct, frozen=True):
     """A model. ``has_way``: its key or its server is there."""
 
     info: ModelInfo
@@ -66,8 +65,7 @@ class ModelRow:
     """What it can do, and that it ends."""
 
 
-@dataclass(frozen=True, slots=True)
-class ProviderHeading:
+class ProviderHeading(Struct, frozen=True):
     """Stands over the models of one provider, or one server."""
 
     provider: str

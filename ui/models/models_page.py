@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from dataclasses import replace
 from typing import Any
 
+from msgspec.structs import replace
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QCheckBox, QLabel, QLineEdit, QSplitter, QWidget
@@ -189,7 +189,7 @@ class ModelsPage(QWidget):
 
     def _say(self, model: str, figure: str, value: object) -> None:
         before = self._client.user_models.override(model) or Override()
-        self._keep(model, replace(before, **{figure: value}))  # type: ignore[arg-type]
+        self._keep(model, replace(before, **{figure: value}))
 
     def _reset(self, model: str) -> None:
         self._keep(model, None)

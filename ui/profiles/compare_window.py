@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
+from msgspec import Struct
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import (
     QComboBox,
@@ -256,8 +256,7 @@ TEXTURES = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class PlaceComparison:
+class PlaceComparison(Struct, frozen=True):
     """What was found out about one place."""
 
     at: int

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
 
 from explorer.compaction.profile import Profile
 from explorer.settings.files import SettingsLevel, SettingsProblem, refused
@@ -23,8 +24,7 @@ UNSET = "Not set"
 """The badge of a setting that nothing sets, where the profile has nothing to say."""
 
 
-@dataclass(frozen=True, slots=True)
-class SettingsSurroundings:
+class SettingsSurroundings(Struct, frozen=True):
     """What the dialog needs to know of the window, asked anew whenever it shows something."""
 
     project: Path | None
@@ -44,8 +44,7 @@ class SettingsSurroundings:
 Ask = Callable[[], SettingsSurroundings]
 
 
-@dataclass(frozen=True, slots=True)
-class KeyStatus:
+class KeyStatus(Struct, frozen=True):
     """One setting at this moment, seen from one level."""
 
     key: SettingKey

@@ -7,8 +7,8 @@ contributes what stands in it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from msgspec import Struct
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import (
@@ -100,8 +100,7 @@ class ShareBar(QWidget):
         painter.drawRoundedRect(QRectF(0, 0, width, self.height()), 2, 2)
 
 
-@dataclass(frozen=True, slots=True)
-class ComparisonRow:
+class ComparisonRow(Struct, frozen=True):
     """A row of the grid: one value per subject."""
 
     title: str

@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from msgspec import Struct
+
 from explorer.session.edit_entries import (
     PRUNE_TYPE,
     PruneFacts,
@@ -58,8 +60,7 @@ SIGNS: dict[str, Sign] = {"+": "+", "-": "-", " ": " "}
 _OLD_TEXT, _NEW_TEXT = ("oldText", "old_string"), ("newText", "new_string")
 
 
-@dataclass(frozen=True, slots=True)
-class PlainBlock:
+class PlainBlock(Struct, frozen=True):
     """Text in the fixed font: a file, or an error."""
 
     text: str
@@ -69,8 +70,7 @@ class PlainBlock:
     is_error: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class DiffBlock:
+class DiffBlock(Struct, frozen=True):
     """A change of a file."""
 
     path: str
@@ -86,8 +86,7 @@ class DiffBlock:
         return f"+{self.count('+')} −{self.count('-')}"
 
 
-@dataclass(frozen=True, slots=True)
-class ResultBlock:
+class ResultBlock(Struct, frozen=True):
     """What a tool returned."""
 
     tool: str
@@ -106,8 +105,7 @@ class ResultBlock:
     """Why there is no real result: ``not run`` or ``broken off``."""
 
 
-@dataclass(frozen=True, slots=True)
-class CallBlock:
+class CallBlock(Struct, frozen=True):
     """A tool call with its results (more than one where branches answered it differently)."""
 
     tool: str
@@ -120,7 +118,7 @@ class CallBlock:
     written: str = ""
     """The text of a file that the call writes."""
     command: str = ""
-    more: Mapping[str, Any] = field(default_factory=dict)
+    more: Mapping[str, Any] = {}
     """The arguments that nothing above shows."""
     results: tuple[ResultBlock, ...] = ()
     entry: int = -1
@@ -135,8 +133,7 @@ class CallBlock:
         return words if "\n" not in words and len(words) <= 160 else ""
 
 
-@dataclass(frozen=True, slots=True)
-class NamedValue:
+class NamedValue(Struct, frozen=True):
     """A named value; ``entry_id`` where it names an entry."""
 
     name: str
@@ -144,8 +141,7 @@ class NamedValue:
     entry_id: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class FactsBlock:
+class FactsBlock(Struct, frozen=True):
     """Facts of an entry in a table."""
 
     facts: tuple[NamedValue, ...]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Literal
 
+from msgspec import Struct
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QGuiApplication, QKeyEvent
 from PySide6.QtWidgets import (
@@ -30,8 +30,7 @@ _ICONS = {"error": "error", "warning": "warning", "info": "info", "done": "check
 _TINTS = {"error": "lost", "warning": "comp", "info": "accent", "done": "tool"}
 
 
-@dataclass(frozen=True, slots=True)
-class Notice:
+class Notice(Struct, frozen=True):
     """A message to the user."""
 
     level: Level

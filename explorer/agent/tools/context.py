@@ -6,8 +6,9 @@ from __future__ import annotations
 import re
 import secrets
 import threading
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from explorer import private_files
 from explorer.agent.workspace import Workspace
@@ -61,8 +62,7 @@ class KnownContents:
         return known is not None and known != mark
 
 
-@dataclass(frozen=True, slots=True)
-class ToolContext:
+class ToolContext(Struct, frozen=True):
     """What a tool works with."""
 
     workspace: Workspace
@@ -71,8 +71,7 @@ class ToolContext:
     seen: KnownContents = field(default_factory=KnownContents)
 
 
-@dataclass(frozen=True, slots=True)
-class ToolRun:
+class ToolRun(Struct, frozen=True):
     """One call at work."""
 
     tool: str

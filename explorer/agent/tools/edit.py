@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
+
+from msgspec import Struct
 
 from explorer.agent.confined_files import mark_of, read_whole, replace_whole
 from explorer.agent.tools.context import ToolContext
@@ -27,8 +28,7 @@ from explorer.agent.tools.truncation import split_lines
 from explorer.session.text_difference import FileDiff, file_diff
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedChange:
+class PlannedChange(Struct, frozen=True):
     """What a call would do to a file."""
 
     kind: Literal["write", "edit"]
@@ -47,8 +47,7 @@ class PlannedChange:
         return self.before is None
 
 
-@dataclass(frozen=True, slots=True)
-class _Replacement:
+class _Replacement(Struct, frozen=True):
     old: str
     new: str
 

@@ -4,7 +4,8 @@ a picture."""
 from __future__ import annotations
 
 import base64
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from explorer.agent.tools.port import ToolError
 from explorer.models.request import ImagePart
@@ -14,8 +15,7 @@ SNIFFED = 8_192
 """Bytes at the beginning that tell a text from what is none."""
 
 
-@dataclass(frozen=True, slots=True)
-class TextFile:
+class TextFile(Struct, frozen=True):
     """The text of a file; bytes that are no UTF-8 are carried along unseen."""
 
     text: str

@@ -3,11 +3,11 @@ in one folder, ``**`` does not."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import regex
+from msgspec import Struct
 from wcmatch import glob
 from wcmatch._wcparse import PatternLimitException  # it has no public name
 
@@ -19,8 +19,7 @@ _TIMEOUT_S = 0.5
 expression is compiled by ``regex``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Glob:
+class Glob(Struct, frozen=True):
     """A parsed glob."""
 
     pattern: str

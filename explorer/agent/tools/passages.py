@@ -6,10 +6,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import accumulate
 from typing import Literal
+
+from msgspec import Struct
 
 from explorer.agent.tools.truncation import split_lines
 
@@ -31,8 +32,7 @@ MOST_PLACES = 20
 """Places listed for a text that occurs several times."""
 
 
-@dataclass(frozen=True, slots=True)
-class PassageSpan:
+class PassageSpan(Struct, frozen=True):
     """A piece of a text, and what was looked past to find it."""
 
     start: int
@@ -40,8 +40,7 @@ class PassageSpan:
     tolerance: Tolerance = ""
 
 
-@dataclass(frozen=True, slots=True)
-class FoundPassages:
+class FoundPassages(Struct, frozen=True):
     """Every place that a text stands in; the first tolerance that finds any decides."""
 
     spans: tuple[PassageSpan, ...]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Protocol
+
+from msgspec import Struct, field
 
 from explorer.models.events import CancelToken
 from explorer.models.request import ImagePart, ToolCall, ToolSpec
@@ -65,8 +66,7 @@ def flag_of(arguments: Arguments, key: str) -> bool:
     return bool(value)
 
 
-@dataclass(frozen=True, slots=True)
-class ToolOutcome:
+class ToolOutcome(Struct, frozen=True):
     """What a tool call gave."""
 
     text: str

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, BinaryIO
+
+from msgspec import Struct
 
 from explorer.agent.confined_files import opened
 from explorer.agent.tools.context import ToolContext, ToolRun
@@ -23,8 +24,7 @@ from explorer.agent.tools.truncation import MOST_BYTES, MOST_LINES, Truncated, h
 _BLOCK = 1 << 20
 
 
-@dataclass(slots=True)
-class _Passage:
+class _Passage(Struct):
     """Lines of a file from ``first`` on, and how many it has in all."""
 
     first: int

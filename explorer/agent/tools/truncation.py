@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
+
+from msgspec import Struct
 
 from explorer.agent.tools.context import ToolContext, ToolRun
 from explorer.agent.tools.port import ToolOutcome
@@ -14,8 +15,7 @@ MOST_BYTES = 50 * 1024
 """Bytes of UTF-8 that a result holds at most."""
 
 
-@dataclass(frozen=True, slots=True)
-class Truncated:
+class Truncated(Struct, frozen=True):
     """What is shown of a text, and how much there was."""
 
     text: str

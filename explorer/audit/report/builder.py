@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
+
+from msgspec import Struct
 
 from explorer.audit.excerpt import Excerpt, excerpt
 from explorer.audit.findings import Fidelity, Finding, Group
@@ -50,8 +51,7 @@ _STATES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Gathering:
+class Gathering(Struct, frozen=True):
     """Makes the parts of a report of one path. ``read`` gives entries by index,
     ``previews`` their first words."""
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from explorer.audit.report.model import StripLane
 
@@ -33,8 +34,7 @@ class ChartLabel(NamedTuple):
     anchor: str = "middle"
 
 
-@dataclass(frozen=True, slots=True)
-class RectChart:
+class RectChart(Struct, frozen=True):
     """A drawing of rectangles."""
 
     rects: Sequence[Rect]

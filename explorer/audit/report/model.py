@@ -6,8 +6,9 @@ Every form is written from this alone, so that all of them tell the same.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
+
+from msgspec import Struct
 
 from explorer.audit.excerpt import Excerpt
 from explorer.audit.findings import Fidelity, Finding, Group
@@ -23,8 +24,7 @@ VERSION = 2
 """Of the JSON form; it grows when what is there changes its meaning or goes away."""
 
 
-@dataclass(frozen=True, slots=True)
-class EntryRef:
+class EntryRef(Struct, frozen=True):
     """An entry as a report names it."""
 
     index: int
@@ -35,8 +35,7 @@ class EntryRef:
     """Its first words."""
 
 
-@dataclass(frozen=True, slots=True)
-class SessionFacts:
+class SessionFacts(Struct, frozen=True):
     """Which session it is."""
 
     title: str
@@ -57,8 +56,7 @@ class SessionFacts:
     ended_ms: float
 
 
-@dataclass(frozen=True, slots=True)
-class QuotedFinding:
+class QuotedFinding(Struct, frozen=True):
     """A finding with what its source and the summary say around it."""
 
     finding: Finding
@@ -70,16 +68,14 @@ class QuotedFinding:
     """In the summary."""
 
 
-@dataclass(frozen=True, slots=True)
-class FindingGroup:
+class FindingGroup(Struct, frozen=True):
     """The findings of a group, the newest first."""
 
     group: Group
     findings: tuple[QuotedFinding, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class VerdictRow:
+class VerdictRow(Struct, frozen=True):
     """One verdict of the ledger."""
 
     verdict: LedgerVerdict
@@ -87,8 +83,7 @@ class VerdictRow:
     tokens: int
 
 
-@dataclass(frozen=True, slots=True)
-class LedgerRun:
+class LedgerRun(Struct, frozen=True):
     """Entries one after the other that share a verdict, with the rule of the first of them."""
 
     first: int
@@ -101,8 +96,7 @@ class LedgerRun:
     known: Known
 
 
-@dataclass(frozen=True, slots=True)
-class LossPart:
+class LossPart(Struct, frozen=True):
     """A loss with the entries that are shown of it."""
 
     loss: Loss
@@ -111,8 +105,7 @@ class LossPart:
     """The first of its entries."""
 
 
-@dataclass(frozen=True, slots=True)
-class NeedPart:
+class NeedPart(Struct, frozen=True):
     """Something that was needed again, with both entries."""
 
     need: Need
@@ -120,16 +113,14 @@ class NeedPart:
     after: EntryRef
 
 
-@dataclass(frozen=True, slots=True)
-class NeededPart:
+class NeededPart(Struct, frozen=True):
     """What was needed again after one compaction."""
 
     found: NeededAfter
     needs: tuple[NeedPart, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class CompactionPart:
+class CompactionPart(Struct, frozen=True):
     """One compaction. Sizes are tokens."""
 
     number: int
@@ -162,8 +153,7 @@ class CompactionPart:
         return f"compaction #{self.entry.index}"
 
 
-@dataclass(frozen=True, slots=True)
-class StripRun:
+class StripRun(Struct, frozen=True):
     """A stretch of the path that shares a state at one moment."""
 
     start: int
@@ -173,8 +163,7 @@ class StripRun:
     """``verbatim``, ``told``, ``lost`` or ``aside``."""
 
 
-@dataclass(frozen=True, slots=True)
-class StripLane:
+class StripLane(Struct, frozen=True):
     """The path at one moment."""
 
     name: str
@@ -186,8 +175,7 @@ class StripLane:
     aside: int
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(Struct, frozen=True):
     """The audit of one compaction, or of all on a path."""
 
     program: str

@@ -4,9 +4,10 @@ tokens cost (dollars per token)."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from statistics import median
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from explorer.compaction.reasons import share_text
 
@@ -14,8 +15,7 @@ LEAST_RATIO, MOST_RATIO = 0.5, 2.0
 """A provider that seems to count less or more than so many tokens for one of ours is misread."""
 
 
-@dataclass(frozen=True, slots=True)
-class Measure:
+class Measure(Struct, frozen=True):
     """From the tokens of a context's entries to the prompt that a provider counts."""
 
     beyond: int = 0
@@ -60,8 +60,7 @@ def measure_of(prompts: Sequence[tuple[int, int]]) -> Measure:
     return Measure(round(beyond), ratio, count)
 
 
-@dataclass(frozen=True, slots=True)
-class SummarySize:
+class SummarySize(Struct, frozen=True):
     """The share of what it tells that a summary is taken to have."""
 
     share: float
@@ -105,8 +104,7 @@ class Tier(NamedTuple):
     prices: Prices
 
 
-@dataclass(frozen=True, slots=True)
-class Prices:
+class Prices(Struct, frozen=True):
     """A model's prices; all that a provider charges is known."""
 
     read: float

@@ -6,8 +6,10 @@ Sizes in tokens.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import NamedTuple
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from explorer.compaction.profile import Profile, Settings
 
@@ -15,8 +17,7 @@ CACHE_MINUTES = 5.0
 """How long a provider's prompt cache is taken to live after its last use: Anthropic's default."""
 
 
-@dataclass(frozen=True, slots=True)
-class Policy:
+class Policy(Struct, frozen=True):
     """Rules, and the sizes that they go by."""
 
     profile: Profile
@@ -38,8 +39,7 @@ class Policy:
         return self.name or self.profile.title
 
 
-@dataclass(frozen=True, slots=True)
-class Assumptions:
+class Assumptions(Struct, frozen=True):
     """What a walk without a model has to assume. Each says, or its words say, where it is from."""
 
     summary_share: float | None = None
@@ -68,8 +68,7 @@ class ReportedUsage(NamedTuple):
     total: int
 
 
-@dataclass(frozen=True, slots=True)
-class KnownRun:
+class KnownRun(Struct, frozen=True):
     """What is known of a run rather than assumed, as of one that was played with a model."""
 
     reports: Mapping[int, ReportedUsage] = field(default_factory=dict)

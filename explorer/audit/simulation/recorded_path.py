@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from array import array
-from dataclasses import dataclass, field
+
+from msgspec import field
 
 from explorer.audit.simulation.measurement import Measure, SummarySize, measure_of, summary_size
 from explorer.audit.simulation.policy import NOTHING_KNOWN, Assumptions, KnownRun, Policy
@@ -25,6 +26,7 @@ from explorer.compaction.serialization import MAX_RESULT_UNITS
 from explorer.compaction.triggers import limits_of
 from explorer.session.edits import prunes_on
 from explorer.session.kinds import Kind
+from explorer.session.partly_compared import PartlyCompared
 from explorer.session.tree import SessionTree
 
 LONG_RESULT = MAX_RESULT_UNITS // 4
@@ -56,9 +58,10 @@ class Counted:
         return self._results[pruning]
 
 
-@dataclass(frozen=True, slots=True)
-class Past:
+class Past(PartlyCompared, frozen=True):
     """A recorded path, read once for any number of walks."""
+
+    UNCOMPARED = frozenset({"_counted"})
 
     track: Track
     """What is walked: without what a policy decides."""
@@ -67,7 +70,7 @@ class Past:
     """Of the session's own compactions: the tokens summarized and those of the summary."""
     recorded: Simulation
     """What happened, in the form of a walk's result."""
-    _counted: dict[str, Counted] = field(default_factory=dict, compare=False)
+    _counted: dict[str, Counted] = field(default_factory=dict)
 
     @property
     def measure(self) -> Measure:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from enum import IntFlag
 from typing import Literal
+
+from msgspec import Struct, field
 
 from explorer.audit.simulation.measurement import Costs, Measure, Prices, SummarySize
 from explorer.audit.simulation.policy import Policy
@@ -31,8 +32,7 @@ class RequestMark(IntFlag):
     """The oldest history was left out of it to fit its budget."""
 
 
-@dataclass(frozen=True, slots=True)
-class Requests:
+class Requests(Struct, frozen=True):
     """All requests of the agent, in order; one value each."""
 
     entries: array[int] = field(default_factory=lambda: array("i"))
@@ -90,8 +90,7 @@ class Meter:
         self._cached, self._at_ms = prompt, now_ms
 
 
-@dataclass(frozen=True, slots=True)
-class Compacted:
+class Compacted(Struct, frozen=True):
     """A compaction of a walk."""
 
     cause: CompactionCause
@@ -126,8 +125,7 @@ class Compacted:
         return self.before - self.after
 
 
-@dataclass(frozen=True, slots=True)
-class PrunedThen:
+class PrunedThen(Struct, frozen=True):
     """A prune of a walk."""
 
     reason: str
@@ -142,8 +140,7 @@ class PrunedThen:
     after: int
 
 
-@dataclass(frozen=True, slots=True)
-class NotDone:
+class NotDone(Struct, frozen=True):
     """A compaction that was due and came to nothing."""
 
     reason: str
@@ -152,8 +149,7 @@ class NotDone:
     turn: int
 
 
-@dataclass(frozen=True, slots=True)
-class Simulation:
+class Simulation(Struct, frozen=True):
     """One walk of a session under one policy."""
 
     policy: Policy

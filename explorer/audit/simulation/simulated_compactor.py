@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
+
+from msgspec import Struct, field
 
 from explorer.audit.simulation.policy import Assumptions, Policy
 from explorer.audit.simulation.recorded_path import LONG_RESULT, Past
@@ -58,8 +59,7 @@ class Planned(NamedTuple):
     requests: int = 1
 
 
-@dataclass(slots=True)
-class Happened:
+class Happened(Struct):
     """What a walk brought about."""
 
     compactions: list[Compacted] = field(default_factory=list)

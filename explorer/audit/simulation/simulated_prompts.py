@@ -6,8 +6,10 @@ are performed on the walk's columns.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from explorer.audit.simulation.result import CompactionCause
 from explorer.audit.simulation.simulated_compactor import Planned, SimulatedCompactor
@@ -25,8 +27,7 @@ _FAILED = int(Flag.ERROR | Flag.ABORTED)
 _TEXT, _CALLS = int(Flag.HAS_TEXT), int(Flag.HAS_TOOL_CALL)
 
 
-@dataclass(frozen=True, slots=True)
-class _Draw:
+class _Draw(Struct, frozen=True):
     """Stands for the random numbers of the state machine."""
 
     value: float
@@ -43,8 +44,7 @@ class RenderedMessages(NamedTuple):
     """The oldest were left out."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Pending:
+class _Pending(Struct, frozen=True):
     """A summary that is made ahead."""
 
     run: int

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from explorer.audit.simulation.measurement import Prices
 from explorer.audit.simulation.policy import Assumptions, Policy
@@ -18,8 +20,7 @@ _MOST_KEPT, _MOST_RESERVED = 0.6, 0.7
 """The largest ones, as shares of the window."""
 
 
-@dataclass(frozen=True, slots=True)
-class SweepCell:
+class SweepCell(Struct, frozen=True):
     """What a session comes to with two sizes. Sizes in tokens."""
 
     keep: int
@@ -38,8 +39,7 @@ class SweepCell:
     """Requests that would not have fitted the window."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sweep:
+class Sweep(Struct, frozen=True):
     """A grid of walks under one policy."""
 
     policy: Policy

@@ -8,13 +8,13 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import NamedTuple, TypeVar
 
 from explorer.session.describe import BranchFacts
 from explorer.session.edit_entries import ShapeFacts
 from explorer.session.kinds import CONTEXT_KINDS, TURN_START_KINDS, Flag, Kind, selector
+from explorer.session.partly_compared import PartlyCompared
 from explorer.session.tree import SessionTree
 
 REPLIES = frozenset({Kind.ASSISTANT})
@@ -41,9 +41,10 @@ class Rare(NamedTuple):
     branches: Mapping[int, BranchFacts]
 
 
-@dataclass(frozen=True, slots=True)
-class Track:
+class Track(PartlyCompared, frozen=True):
     """The walked entries of a path as columns, by position."""
+
+    UNCOMPARED = frozenset({"rare"})
 
     tree: SessionTree
     leaf: int
@@ -70,7 +71,7 @@ class Track:
     changed: int
     """The first recorded entry that changed the context otherwise than by growing: a compaction, a
     prune, a reset, a pin or an omission; beyond the last entry where none did."""
-    rare: Rare = field(repr=False, compare=False)
+    rare: Rare
     shapes: Mapping[int, ShapeFacts]
     """What a person pinned, omitted or wished to be kept, by the position of the entry."""
     named: Mapping[str, int]

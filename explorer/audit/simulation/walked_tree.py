@@ -8,9 +8,10 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from explorer.audit.simulation.track import Track
 from explorer.session.columns import SessionColumns
@@ -43,8 +44,7 @@ class MadePrune(NamedTuple):
     """By position of each pruned result: its tokens, the note, and the note's tokens."""
 
 
-@dataclass(slots=True)
-class AddedEntries:
+class AddedEntries(Struct):
     """What a policy added in a walk, in order."""
 
     all: list[MadeCompaction | MadePrune] = field(default_factory=list)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 DEFAULT_WINDOW = 200_000
 
 
-@dataclass(frozen=True, slots=True)
-class Profile:
+class Profile(Struct, frozen=True):
     """How a system compacts. Every switch has an entry in ``SWITCHES`` that explains it.
 
     The defaults are the corrected behaviour. Sizes in tokens.
@@ -82,8 +82,7 @@ class Profile:
     prompt_budget: PromptBudget | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(Struct, frozen=True):
     """The sizes of one compaction, in tokens."""
 
     context_window: int = DEFAULT_WINDOW
@@ -103,8 +102,7 @@ class Settings:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Pruning:
+class Pruning(Struct, frozen=True):
     """Old tool results give way to a note before anything is summarized (A13, C5).
 
     The defaults are oh-my-pi's rules.
@@ -131,8 +129,7 @@ class Pruning:
     """Results of fewer tokens are left alone: a note in their place gains nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Background:
+class Background(Struct, frozen=True):
     """A summary is made ahead, while the agent works on (A47, A48). Shares of the budget."""
 
     warm_low: float = 0.78
@@ -144,8 +141,7 @@ class Background:
     """A finished summary is thrown away when the context fills less than this by then."""
 
 
-@dataclass(frozen=True, slots=True)
-class PromptBudget:
+class PromptBudget(Struct, frozen=True):
     """A prompt is rendered to a budget, the least important part dropped first (A44 to A46)."""
 
     threshold: float | None = None

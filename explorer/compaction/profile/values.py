@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
 from math import isfinite
 from typing import Any, NamedTuple
+
+from msgspec import Struct, to_builtins
+from msgspec.structs import asdict, replace
 
 from explorer.compaction.profile.descriptions import (
     POLICIES,
@@ -16,7 +18,7 @@ from explorer.compaction.profile.descriptions import (
 )
 from explorer.compaction.profile.rules import Background, Profile
 
-_KNOWN = frozenset(field.name for field in fields(Profile))
+_KNOWN = frozenset(Profile.__struct_fields__)
 
 
 class ProfileMistake(NamedTuple):
@@ -38,8 +40,7 @@ class _Mistaken(Exception):
         self.mistakes = mistakes
 
 
-@dataclass(frozen=True, slots=True)
-class ReadProfile:
+class ReadProfile(Struct, frozen=True):
     """What plain values say."""
 
     profile: Profile
@@ -51,9 +52,7 @@ class ReadProfile:
 
 def profile_values(profile: Profile) -> dict[str, Any]:
     """The profile as JSON values; a policy is an object, or null when it is off."""
-    values = asdict(profile)
-    if values["pruning"] is not None:
-        values["pruning"]["protected_tools"] = list(values["pruning"]["protected_tools"])
+    values: dict[str, Any] = to_builtins(profile)
     return values
 
 
@@ -121,7 +120,7 @@ def _policy(key: str, value: Any, base: Any) -> tuple[Any, dict[str, Any]]:
         raise _Mistaken(
             ProfileMistake(key, f"expected an object, or null for off, not {_shown(value)}")
         )
-    known = {field.name for field in fields(start)}
+    known = set(start.__struct_fields__)
     changes: dict[str, Any] = {}
     mistakes: list[ProfileMistake] = []
     for inner, each in value.items():

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, BinaryIO
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from explorer.formats.adapter import IsCancelled, Progress
 from explorer.formats.annotation import note_of
@@ -153,8 +155,7 @@ def _tool_note(tool: str) -> str:
     return note_of({"tool": tool})
 
 
-@dataclass(slots=True)
-class _Reading:
+class _Reading(Struct):
     """The second pass: records to entries. A ``GrowingReader``: what a record tells of others may
     change as long as the file grows, so that ``end`` gives all entries, but for those that an
     earlier reading gave as they are now."""

@@ -10,10 +10,12 @@ from array import array
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from sys import intern
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from explorer.formats.adapter import IsCancelled
 from explorer.formats.claude_code.digest import digest_reply, digest_result
@@ -56,8 +58,7 @@ REPLY, PROMPT, RESULT, COMPACTION, SHELL, NOTE = range(6)
 """What a unit is. PROMPT: a user's message that is not marked as the program's."""
 
 
-@dataclass(slots=True)
-class Boundary:
+class Boundary(Struct):
     """What a compaction keeps, as far as it is recorded."""
 
     line: int
@@ -70,8 +71,7 @@ class Boundary:
     """It kept messages, and none of them is in the file."""
 
 
-@dataclass(slots=True)
-class Survey:
+class Survey(Struct):
     """What the first pass found. A unit is the records of one entry."""
 
     lines: array[int] = field(default_factory=lambda: array("i"))
@@ -132,10 +132,10 @@ class Survey:
     def copy(self) -> Survey:
         """One that goes on from here by itself, without what was described."""
         other = copy(self)
-        for one in fields(self):
-            value = getattr(self, one.name)
+        for name in self.__struct_fields__:
+            value = getattr(self, name)
             if isinstance(value, dict | list | set | array):
-                setattr(other, one.name, copy(value))
+                setattr(other, name, copy(value))
         other.boundaries = {unit: replace(one) for unit, one in self.boundaries.items()}
         other.described = {}
         return other

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any, Literal
+
+from msgspec import Struct, field
 
 from explorer.formats.codex.content import (
     call_name,
@@ -45,8 +46,7 @@ _WORDED = ("content", "summary")
 UnitKind = Literal["entry", "reply", "user", "compaction", "rollback", "begin", "cut"]
 
 
-@dataclass(slots=True, eq=False)
-class Unit:
+class Unit(Struct, eq=False):
     """Lines that are one entry, in the order in which entries are made; or a mark between them."""
 
     kind: UnitKind
@@ -69,8 +69,7 @@ class Unit:
         return sorted(self.lines, key=_number) if len(self.lines) > 1 else self.lines
 
 
-@dataclass(slots=True)
-class Settings:
+class Settings(Struct):
     """What holds from a line on: it goes on from a base to the file that continues it."""
 
     model: str = ""
@@ -82,8 +81,7 @@ class Settings:
     """Tokens of the last request."""
 
 
-@dataclass(slots=True)
-class _Turn:
+class _Turn(Struct):
     is_asked: bool = False
     is_answered: bool = False
     error: str = ""

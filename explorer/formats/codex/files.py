@@ -6,9 +6,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from msgspec import Struct, field
 
 from explorer.formats.codex.lines import payload_of
 from explorer.formats.json_fields import first_text, object_field, text_field
@@ -69,8 +70,7 @@ class Base(NamedTuple):
     """The same in bytes."""
 
 
-@dataclass(slots=True)
-class Part:
+class Part(Struct):
     """One file of a thread."""
 
     path: Path
@@ -84,8 +84,7 @@ class Part:
     """Where others go on from it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """What is read, in this order, and what is missing."""
 
     parts: Sequence[Part]

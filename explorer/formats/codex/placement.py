@@ -6,10 +6,10 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import orjson
+from msgspec.structs import replace
 
 from explorer.formats.codex.content import compared_text
 from explorer.formats.codex.entry import (

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from copy import copy, deepcopy
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from explorer.formats.codex.entry_groups import Grouper, Settings
 from explorer.formats.codex.files import Base, Part, Plan, is_id, with_cuts_in_order

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Generator, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 import orjson
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from explorer.formats.copilot_chat.blocks import (
     TOOL_PARTS,
@@ -39,8 +40,7 @@ _MODEL_VIEW = (
 """Fields of a result's metadata that become entries of their own."""
 
 
-@dataclass(slots=True)
-class _Placed:
+class _Placed(Struct):
     """A request whose entries were given out."""
 
     request: Request

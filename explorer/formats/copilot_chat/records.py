@@ -7,8 +7,9 @@ as the session's state has them.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from explorer.formats.copilot_chat.blocks import (
     attached_files,

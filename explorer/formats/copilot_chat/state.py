@@ -8,9 +8,10 @@ A log's line is ``{kind: 0, v}``, the whole state; ``{kind: 1, k, v}``, the valu
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from msgspec import Struct, field
 
 from explorer.formats.errors import FormatError
 from explorer.formats.json_fields import list_field, text_field
@@ -35,8 +36,7 @@ class _CannotApply(ValueError):
     """A change of what is not there."""
 
 
-@dataclass(slots=True)
-class State:
+class State(Struct):
     """A session as its file leaves it."""
 
     document: dict[str, Any] = field(default_factory=dict)

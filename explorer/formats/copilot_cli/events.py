@@ -6,8 +6,9 @@ The fields are those of the ``session-events`` schema that the maker's SDK publi
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from explorer.formats.json_fields import list_field, object_field, text_blocks, text_field
 from explorer.formats.jsonl import BadLine, parse

@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from copy import copy
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 from zlib import crc32
 
 import orjson
+from msgspec import Struct
+from msgspec.structs import replace
 
 from explorer.formats.copilot_cli.events import (
     CONTEXT_PART,
@@ -64,8 +65,7 @@ class Point(NamedTuple):
     start: int
 
 
-@dataclass(slots=True)
-class Agent:
+class Agent(Struct):
     """A sub-agent, as far as its file tells of it."""
 
     agent_id: str
@@ -145,8 +145,7 @@ def _agents_of(path: str, size: int, mtime_ns: int) -> Mapping[str, Agent]:
     return agents
 
 
-@dataclass(slots=True)
-class _Reply:
+class _Reply(Struct):
     """Events of one reply that may go on."""
 
     lines: list[Line]

@@ -4,8 +4,9 @@ calls behind it."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from explorer.formats.documents import compact, objects_of
 from explorer.formats.gemini.messages import (

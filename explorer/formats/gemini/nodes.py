@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
+
+from msgspec import Struct, field
 
 from explorer.formats.documents import compact
 from explorer.formats.gemini.messages import (
@@ -55,8 +56,7 @@ class Looks(NamedTuple):
         return self.text == other.text
 
 
-@dataclass(slots=True, eq=False)
-class Node:
+class Node(Struct, eq=False):
     """A place in the tree: a message, a compaction, a rewind or a name."""
 
     key: str

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any, NamedTuple
 
 import orjson
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from explorer.formats.json_fields import object_field, text_field
 from explorer.formats.opencode.entries import (
@@ -40,8 +41,7 @@ class _Cut(NamedTuple):
     """Index of its first part that is taken back."""
 
 
-@dataclass(slots=True)
-class _Placed:
+class _Placed(Struct):
     """A message of which the entries were given."""
 
     message: Message

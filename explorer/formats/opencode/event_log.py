@@ -4,7 +4,8 @@ that a person took back as soon as the next prompt is sent."""
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from explorer.formats.json_fields import object_field, text_field
 from explorer.formats.opencode.stored import Json, Message, RemovedParts, read_object
@@ -16,8 +17,7 @@ def read_event(text: str) -> Json:
     return value if is_sound else {}
 
 
-@dataclass(slots=True)
-class _Logged:
+class _Logged(Struct):
     """A message as the log has it so far."""
 
     created_at: int

@@ -4,8 +4,9 @@ its parts, in the form of ``opencode export``."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
+
+from msgspec import Struct, field
 
 from explorer.formats.json_fields import object_field, text_field
 from explorer.formats.jsonl import BadLine, parse
@@ -24,8 +25,7 @@ class RemovedParts(NamedTuple):
     parts: Sequence[Json]
 
 
-@dataclass(slots=True)
-class Message:
+class Message(Struct):
     """One message with its parts."""
 
     info: Json
@@ -62,8 +62,7 @@ class Fork(NamedTuple):
     """Ids of the messages that are copies of messages there."""
 
 
-@dataclass(slots=True)
-class StoredSession:
+class StoredSession(Struct):
     """Everything that a store holds of one session."""
 
     info: Json

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from explorer.formats.adapter import FoundSession, IsCancelled, Progress
 from explorer.formats.pi.entries import read_entry, read_usage
@@ -21,8 +22,7 @@ from explorer.session.records import FormatName, SessionHeader
 _USAGE = re.compile(r'"usage"\s*:\s*(\{[^{}"]*(?:"[^"\\]*"[^{}"]*|\{[^{}]*\}[^{}"]*)*\})')
 
 
-@dataclass(frozen=True, slots=True)
-class PiAdapter:
+class PiAdapter(Struct, frozen=True):
     """An ``Adapter``."""
 
     name: FormatName

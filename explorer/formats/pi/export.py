@@ -8,9 +8,10 @@ import re
 import secrets
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
+
+from msgspec import Struct, field
 
 from explorer import private_files
 from explorer.formats.errors import ReadCancelled
@@ -136,8 +137,7 @@ class ExportError(ValueError):
     """A session that the chosen format cannot hold; the text says which would."""
 
 
-@dataclass(frozen=True, slots=True)
-class LeafMark:
+class LeafMark(Struct, frozen=True):
     """Where an agent shall go on, and the id and time of an entry that marks it, where one is
     needed."""
 
@@ -147,8 +147,7 @@ class LeafMark:
     time_ms: float
 
 
-@dataclass(slots=True)
-class ExportReport:
+class ExportReport(Struct):
     """What was written."""
 
     path: str

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 from random import Random
 from typing import Any
+
+from msgspec.structs import replace
 
 from explorer.formats.jsonl import parse_exactly
 from explorer.formats.pi.entry_writer import iso_time

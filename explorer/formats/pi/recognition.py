@@ -6,9 +6,11 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from explorer.formats.adapter import FoundSession
 from explorer.formats.errors import FormatError
@@ -23,8 +25,7 @@ _HIGHEST_VERSION = 10**6
 """A number above it is no version: the file is read as one that says none."""
 
 
-@dataclass(slots=True)
-class _Seen:
+class _Seen(Struct):
     """What the first lines say."""
 
     header_line: int = 0
@@ -39,8 +40,7 @@ class _Seen:
     first_bad: tuple[int, str] = (0, "")
 
 
-@dataclass(frozen=True, slots=True)
-class Sniffed:
+class Sniffed(Struct, frozen=True):
     """How a file is to be read."""
 
     header: SessionHeader

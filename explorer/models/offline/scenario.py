@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources.abc import Traversable
 from pathlib import PurePosixPath
 from typing import Any
+
+from msgspec import Struct
 
 from explorer.models.catalogue import SCENARIO_PREFIX, ModelInfo
 from explorer.settings import paths
@@ -26,16 +27,14 @@ class ScenarioError(Exception):
     """A scenario file that cannot be played; the message names the place."""
 
 
-@dataclass(frozen=True, slots=True)
-class ScriptedCall:
+class ScriptedCall(Struct, frozen=True):
     """A tool that the script runs, with the arguments as pi names them."""
 
     tool: str
     arguments: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Expectation:
+class Expectation(Struct, frozen=True):
     """What the result of a call must hold for the script to go on as written."""
 
     call: int
@@ -52,8 +51,7 @@ class Expectation:
         return self.lacks is None or self.lacks.search(result) is None
 
 
-@dataclass(frozen=True, slots=True)
-class ScriptedReply:
+class ScriptedReply(Struct, frozen=True):
     """One reply: a thought, a text, calls, and what they should give."""
 
     thinking: str
@@ -62,16 +60,14 @@ class ScriptedReply:
     expects: tuple[Expectation, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ScriptedTurn:
+class ScriptedTurn(Struct, frozen=True):
     """A message that the person is offered to send, and the replies to it."""
 
     message: str
     replies: tuple[ScriptedReply, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Scenario:
+class Scenario(Struct, frozen=True):
     """A whole script. Sizes in tokens, paces in characters a second, pauses in seconds."""
 
     name: str

@@ -11,7 +11,8 @@ import re
 import secrets
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from explorer.models.events import Event, TextDelta, ThinkingDelta, ToolCallReady
 from explorer.models.offline.answer_stream import Emit, IsCancelled, send_end
@@ -31,8 +32,7 @@ _NAP_S = 0.02
 """How long it sleeps before it looks whether it is to stop."""
 
 
-@dataclass(frozen=True, slots=True)
-class Next:
+class Next(Struct, frozen=True):
     """What to send now: a reply of the script, or one text."""
 
     turn: int = -1
@@ -45,8 +45,7 @@ class Next:
         return self.reply >= 0
 
 
-@dataclass(frozen=True, slots=True)
-class _Played:
+class _Played(Struct, frozen=True):
     """A reply of the script that the conversation holds."""
 
     at: int

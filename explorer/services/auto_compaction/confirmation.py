@@ -7,8 +7,9 @@ changes.
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from explorer.models.client import Cancelled, CancelToken
 from explorer.models.events import done_or_cancelled
@@ -22,8 +23,7 @@ Occasion = Literal["threshold", "overflow", "background", "prompt"]
 made ahead is ready, or a prompt does not fit its budget."""
 
 
-@dataclass(frozen=True, slots=True)
-class CompactionQuestion:
+class CompactionQuestion(Struct, frozen=True):
     """A compaction that is about to happen automatically. Sizes in tokens."""
 
     trigger: Occasion
@@ -34,8 +34,7 @@ class CompactionQuestion:
     """The summary that is ready, where one was made ahead."""
 
 
-@dataclass(frozen=True, slots=True)
-class CompactHere:
+class CompactHere(Struct, frozen=True):
     """Go on: compact here. ``cut``: a position on the path that was chosen by hand."""
 
     cut: int | None = None
@@ -44,16 +43,14 @@ class CompactHere:
     """The summary as it was edited, where one is ready; None takes it unchanged."""
 
 
-@dataclass(frozen=True, slots=True)
-class NotNow:
+class NotNow(Struct, frozen=True):
     """Postpone. ``tokens``: ask again when the context has grown by so many; 0: not before the
     user's next message."""
 
     tokens: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class MadeByHand:
+class MadeByHand(Struct, frozen=True):
     """The user compacted by hand meanwhile; the compaction entry."""
 
     entry: int

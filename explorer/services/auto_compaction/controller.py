@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Literal, TypeVar
 from weakref import WeakMethod
+
+from msgspec.structs import replace
 
 from explorer.agent.context_port import Outgoing, Room, TooLarge
 from explorer.compaction.automatic import (

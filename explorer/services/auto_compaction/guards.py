@@ -8,8 +8,9 @@ session starts those anew.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from explorer.compaction.automatic import Switches
 from explorer.compaction.profile import Profile
@@ -74,8 +75,7 @@ class StoredGuards:
             self._document.choose(SETTING, stored or None)
 
 
-@dataclass(slots=True)
-class WatchedDocument:
+class WatchedDocument(Struct):
     """One session, talking to one model, as the procedures of automatic compaction look at it."""
 
     document: Document

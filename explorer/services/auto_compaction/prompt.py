@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from explorer.agent.context_port import Outgoing
 from explorer.compaction.messages import entry_to_llm, with_notes
@@ -33,8 +35,7 @@ from explorer.settings.prompt_templates import load_prompt
 from explorer.tokens.estimate import js_json
 
 
-@dataclass(frozen=True, slots=True)
-class CopilotWords:
+class CopilotWords(Struct, frozen=True):
     """The templates of prompts that are rendered to a budget and of their summaries, one file of
     ``prompts`` each."""
 
@@ -59,8 +60,7 @@ class CopilotWords:
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PreparedPrompt:
+class PreparedPrompt(Struct, frozen=True, eq=False):
     """What a prompt is rendered from, read at one moment; rendering reads nothing more."""
 
     conversation: ConversationTurns

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from random import Random
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from explorer.agent.context_port import Outgoing
 from explorer.compaction import background as machine
@@ -57,16 +59,14 @@ from explorer.services.summary_request import DraftFailed
 from explorer.store.rows import StoreError
 
 
-@dataclass(frozen=True, slots=True)
-class _Ready:
+class _Ready(Struct, frozen=True):
     """A summary made ahead that waits to be applied after an entry."""
 
     draft: Draft
     last_entry: int
 
 
-@dataclass(frozen=True, slots=True)
-class _WatchedPrompts:
+class _WatchedPrompts(Struct, frozen=True):
     """One session's prompts, as the procedures look at them."""
 
     document: Document

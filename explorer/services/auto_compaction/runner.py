@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from explorer.compaction.automatic import (
     AUTOMATIC,
@@ -52,8 +54,7 @@ POSTPONED_WORDS = "It was left for now; the request is still larger than the mod
 """Why a recovery did not happen that the user postponed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Running:
+class Running(Struct, frozen=True):
     """The compaction that is under way. Sizes in tokens."""
 
     trigger: Trigger

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from explorer.agent.context_port import Outgoing
 from explorer.compaction.profile import Profile, Settings
@@ -45,8 +47,7 @@ from explorer.services.summary_request import Attempt, DraftFailed, DraftPart
 from explorer.session.text import well_formed
 
 
-@dataclass(frozen=True, slots=True)
-class Strategy:
+class Strategy(Struct, frozen=True):
     """One way to ask for a summary. ``request`` is built when its turn comes, on a worker thread;
     it may raise BudgetExceededError."""
 
@@ -56,8 +57,7 @@ class Strategy:
     """An answer without ``<summary>`` is none: the model went on with its work instead."""
 
 
-@dataclass(frozen=True, slots=True)
-class PromptSummary:
+class PromptSummary(Struct, frozen=True):
     """What is asked for, and what an answer must keep to. Sizes in tokens."""
 
     profile: Profile
@@ -78,8 +78,7 @@ class PromptSummary:
 # what is asked for -------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class SummarizedPrompt:
+class SummarizedPrompt(Struct, frozen=True):
     """A prompt with the rules under which its summary is requested."""
 
     document: Document

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+
+from msgspec import Struct
 
 from explorer.compaction.reasons import tokens_text
 from explorer.services.lessons.lesson import Kind
 from explorer.services.lessons.situation import Situation
+from explorer.session.partly_compared import PartlyCompared
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(PartlyCompared, frozen=True):
     """One of entries, cuts, options or a number is the answer, by the kind of the prediction."""
+
+    UNCOMPARED = frozenset({"explain"})
 
     reason: str
     """Why, in sentences with the engine's figures."""
@@ -28,7 +31,7 @@ class Answer:
     """Ids and words, where the session decides what can be chosen."""
     show: int = -1
     """An entry to select with the answer; -1: the first of ``entries``, if any."""
-    explain: Callable[[int], str] | None = field(default=None, repr=False, compare=False)
+    explain: Callable[[int], str] | None = None
     """Why an entry is, or is not, among them."""
 
     @property
@@ -42,8 +45,7 @@ class Answer:
         return f"{self.number:,} {self.unit}"
 
 
-@dataclass(frozen=True, slots=True)
-class KnownAnswer:
+class KnownAnswer(Struct, frozen=True):
     """An answer by its name."""
 
     find: Callable[[Situation], Answer]

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import hashlib
 import zipfile
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from explorer import private_files
 from explorer.services.lessons.lesson import Lesson, LessonMistake
@@ -25,8 +26,7 @@ class BundleError(ValueError):
     """A file that is no bundle, or whose lesson cannot be used; a sentence for the person."""
 
 
-@dataclass(frozen=True, slots=True)
-class Bundle:
+class Bundle(Struct, frozen=True):
     """What was in a file."""
 
     lesson: Lesson

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Literal
+
+from msgspec import Struct, field
 
 Kind = Literal["entry", "cut", "choose", "number"]
 KINDS: tuple[Kind, ...] = ("entry", "cut", "choose", "number")
@@ -27,8 +28,7 @@ DEFAULT_TOLERANCE = 10
 """Per cent that a typed number may be away from the answer."""
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """One thing to look at, and mostly one prediction."""
 
     title: str
@@ -58,8 +58,7 @@ class Step:
     """Where it starts in its file."""
 
 
-@dataclass(frozen=True, slots=True)
-class Lesson:
+class Lesson(Struct, frozen=True):
     """A few steps on one subject."""
 
     id: str
@@ -80,8 +79,7 @@ class Lesson:
     """Its text, to be put into a bundle."""
 
 
-@dataclass(frozen=True, slots=True)
-class LessonMistake:
+class LessonMistake(Struct, frozen=True):
     """What is wrong in a lesson file."""
 
     line: int

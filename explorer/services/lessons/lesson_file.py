@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from explorer.compaction.profile import BASES
 from explorer.services.lessons.answers import ANSWERS
@@ -42,8 +43,7 @@ _FIGURE = re.compile(r"\{(\w+)\}")
 _TOML_LINE = re.compile(r"\(at line (\d+)")
 
 
-@dataclass(frozen=True, slots=True)
-class ReadLesson:
+class ReadLesson(Struct, frozen=True):
     """What a file gave: a lesson where nothing is wrong, and the mistakes."""
 
     lesson: Lesson | None

@@ -7,7 +7,8 @@ last at smaller sizes of what is kept. It gives None where the session has no su
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from explorer.compaction.branch_summaries import prepare_branch
 from explorer.compaction.preparation import Preparation

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from explorer.services.lessons.answer import Answer
 from explorer.services.lessons.lesson import Step
 from explorer.services.lessons.situation import Situation
 
 
-@dataclass(frozen=True, slots=True)
-class Prediction:
+class Prediction(Struct, frozen=True):
     """What was pointed at, chosen or typed; one of these, by the step's kind."""
 
     entry: int = -1
@@ -20,8 +19,7 @@ class Prediction:
     number: int = -1
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
+class Judged(Struct, frozen=True):
     """How a prediction compares."""
 
     is_right: bool

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from explorer.services.lessons.lesson import Lesson, LessonMistake
 from explorer.services.lessons.lesson_file import read_lesson_file
@@ -12,8 +13,7 @@ from explorer.settings import paths
 FOLDER = "lessons"
 
 
-@dataclass(frozen=True, slots=True)
-class Shelf:
+class Shelf(Struct, frozen=True):
     """Lessons in the order in which they are offered."""
 
     lessons: tuple[Lesson, ...]

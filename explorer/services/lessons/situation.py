@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from msgspec import Struct
 
 from explorer.compaction.partition import Partition
 from explorer.compaction.preparation import Preparation
@@ -14,8 +14,7 @@ from explorer.session.context import PathContext, context_at
 from explorer.session.tree import SessionTree
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """Where in a session a lesson runs, and under which rules."""
 
     at: int
@@ -32,14 +31,13 @@ class Place:
     """The rules that old tool results are pruned by, where the lesson is about that."""
 
 
-@dataclass(frozen=True, slots=True)
-class Situation:
+class Situation(Struct, frozen=True):
     """What the engine makes of a place. Nothing in it is changed."""
 
-    document: Document = field(repr=False)
+    document: Document
     place: Place
-    shown: Partition = field(repr=False)
-    context: PathContext = field(repr=False)
+    shown: Partition
+    context: PathContext
 
     def filled(self, words: str) -> str:
         """The words of a step with the figures of this place in them."""

@@ -10,8 +10,10 @@ import re
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
 from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from explorer.agent.limits import TurnLimits
 from explorer.agent.loop import Stored, TurnEvent
@@ -292,8 +294,7 @@ def in_proportion(rules: EffectiveRules, window: int) -> EffectiveRules:
     return replace(rules, settings=smaller)
 
 
-@dataclass(frozen=True, slots=True)
-class Played:
+class Played(Struct, frozen=True):
     """How a play ended, and how far it came, in steps of the recording."""
 
     end: Literal["done", "stopped", "failed"]

@@ -4,8 +4,10 @@ entry of the replay stands for which of the recording."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from explorer.services.document import Document
 from explorer.session.edit_entries import ShapeFacts, shape_data
@@ -31,16 +33,14 @@ COPIED = frozenset(
 StepKind = Literal["prompt", "reply", "copy"]
 
 
-@dataclass(frozen=True, slots=True)
-class ReplayStep:
+class ReplayStep(Struct, frozen=True):
     """One message of the replay. ``entry`` is its index in the recorded session."""
 
     kind: StepKind
     entry: int
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedSession:
+class RecordedSession(Struct, frozen=True):
     """The path to a leaf, in the order in which it is replayed.
 
     Compactions, prunes, changes of the model and replies that failed or were stopped are left out:
@@ -109,8 +109,7 @@ def _is_shape(document: Document, entry: int) -> bool:
     return entry in document.tree.columns.shapes
 
 
-@dataclass(frozen=True, slots=True)
-class Scene:
+class Scene(Struct, frozen=True):
     """What is replayed in one go: the message that opens it, and the replies that follow."""
 
     opening: ReplayStep | None

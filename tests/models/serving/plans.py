@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from msgspec import Struct, field
 
 CallText = tuple[str, str, str]
 """A tool call: id, name, JSON arguments."""
 
 
-@dataclass(frozen=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """A whole answer; `usage=None` leaves the usage chunk out, `finish=None` the finish reason.
 
     Usage and finish reason are written as chat completions have them; the Anthropic stream
@@ -37,8 +37,7 @@ class Answer:
     """Anthropic only: what it signs its thinking with."""
 
 
-@dataclass(frozen=True)
-class Stall:
+class Stall(Struct, frozen=True):
     """Send `after` pieces of text, then nothing until the client goes away.
 
     `silent`: not even the status line. `in_call`: with the half of a tool call sent.
@@ -50,8 +49,7 @@ class Stall:
     in_call: bool = False
 
 
-@dataclass(frozen=True)
-class Cut:
+class Cut(Struct, frozen=True):
     """Send `after` pieces, then end the connection: `clean` closes as if all were sent.
 
     `in_call`: with the half of a tool call sent.
@@ -63,8 +61,7 @@ class Cut:
     in_call: bool = False
 
 
-@dataclass(frozen=True)
-class Malformed:
+class Malformed(Struct, frozen=True):
     """A data line in the middle that is not JSON."""
 
     line: str = '{"choices": [{"delta": '
@@ -73,8 +70,7 @@ class Malformed:
 Order = Literal["arguments-first", "interleaved", "finish-early", "usage-first"]
 
 
-@dataclass(frozen=True)
-class WrongOrder:
+class WrongOrder(Struct, frozen=True):
     """Chunks as no provider should send them, and some do.
 
     "arguments-first": a call's arguments before its name; "interleaved": pieces of two calls in
@@ -90,8 +86,7 @@ class WrongOrder:
     text: str = "Let me look."
 
 
-@dataclass(frozen=True)
-class HttpFailure:
+class HttpFailure(Struct, frozen=True):
     """A status with a body; `retry_after` becomes the header, `raw_body` is sent as it is."""
 
     status: int
@@ -103,8 +98,7 @@ class HttpFailure:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class StreamFailure:
+class StreamFailure(Struct, frozen=True):
     """An answer that begins well; then the provider says, inside the stream, that it failed."""
 
     after: int = 1

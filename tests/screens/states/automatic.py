@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from explorer.compaction.profile import PROFILES, Settings
 from tests.models.server import OVERFLOW, Answer, HttpFailure, Stall

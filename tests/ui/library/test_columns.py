@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from explorer.services.library import LibraryRow, LibrarySums
 from explorer.session.usage_sums import NOTHING, UsageSum

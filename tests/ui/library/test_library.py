@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -49,8 +48,8 @@ def test_a_year_that_no_calendar_has_is_not_said() -> None:
 def row(key: int, title: str, cwd: str, last_ms: float, **more: object) -> SessionRow:
     values: dict[str, object] = {"key": key, "title": title, "cwd": cwd, "last_ms": last_ms}
     values |= {"entries": 12, "compactions": 0} | more
-    for item in fields(SessionRow):
-        values.setdefault(item.name, "" if item.type == "str" else 0)
+    for name, kind in SessionRow.__annotations__.items():
+        values.setdefault(name, "" if kind == "str" else 0)
     return SessionRow(**values)  # type: ignore[arg-type]
 
 

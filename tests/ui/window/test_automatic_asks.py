@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from explorer.compaction.profile import PROFILES, Settings
 from explorer.settings.paths import ensure, settings_path

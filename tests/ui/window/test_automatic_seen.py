@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from explorer.audit.losses import Severity
 from explorer.compaction.profile import PROFILES, Settings

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from explorer.audit.difference import Candidate, Difference, difference
 from explorer.audit.drift import Drift, drift
@@ -52,8 +53,7 @@ class CommitPlace(NamedTuple):
 HERE = CommitPlace()
 
 
-@dataclass(frozen=True, slots=True)
-class Subject:
+class Subject(Struct, frozen=True):
     """A summary that can be chosen for the comparison."""
 
     key: SummaryKey
@@ -64,8 +64,7 @@ class Subject:
     """Of a draft."""
 
 
-@dataclass(frozen=True, slots=True)
-class ComparisonOutcome:
+class ComparisonOutcome(Struct, frozen=True):
     """What a worker found out."""
 
     keys: tuple[SummaryKey, ...]

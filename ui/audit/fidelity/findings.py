@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from html import escape
 
+from msgspec import Struct
 from PySide6.QtCore import (
     QModelIndex,
     QObject,
@@ -63,8 +63,7 @@ from ui.widgets.swatch import swatch_size
 from ui.widgets.table import ROW, Column, Index, TableModel
 
 
-@dataclass(frozen=True, slots=True)
-class GroupHeading:
+class GroupHeading(Struct, frozen=True):
     """A group as a row of the list; one without findings says so."""
 
     group: Group
@@ -82,8 +81,7 @@ class GroupHeading:
         return GROUP_MEANINGS[self.group] if self.number else GROUP_EMPTY[self.group]
 
 
-@dataclass(frozen=True, slots=True)
-class NotCarriedHeading:
+class NotCarriedHeading(Struct, frozen=True):
     """The row of all other strings that stand nowhere any more, folded at first."""
 
     title: str
@@ -92,8 +90,7 @@ class NotCarriedHeading:
     note: str = "Most of it need not be: it counts in no figure."
 
 
-@dataclass(frozen=True, slots=True)
-class NotCarriedKind:
+class NotCarriedKind(Struct, frozen=True):
     """The strings of one kind that stand nowhere any more."""
 
     kind: FactKind

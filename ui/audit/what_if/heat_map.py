@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from msgspec import Struct
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QAccessible,
@@ -35,8 +35,7 @@ _LEAST_SHARE, _MOST_SHARE = 0.06, 0.62
 """How much of the colour the smallest and the largest figure get: text stays readable on all."""
 
 
-@dataclass(frozen=True, slots=True)
-class CellFigure:
+class CellFigure(Struct, frozen=True):
     """What the cells show."""
 
     key: str

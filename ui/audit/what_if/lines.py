@@ -5,9 +5,9 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from msgspec import Struct
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QPen
 
@@ -82,8 +82,7 @@ class Sign(NamedTuple):
     words: str
 
 
-@dataclass(frozen=True, slots=True)
-class WalkLine:
+class WalkLine(Struct, frozen=True):
     """One walk as it is drawn. Positions count on the path, sizes are tokens."""
 
     key: str
@@ -111,8 +110,7 @@ class WalkLine:
         return at >= 0 and bool(self.found.requests.marks[at] & RequestMark.EXACT)
 
 
-@dataclass(frozen=True, slots=True)
-class Drawing:
+class Drawing(Struct, frozen=True):
     """All lines of one session's path."""
 
     entries: tuple[int, ...]

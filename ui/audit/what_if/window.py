@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 
+from msgspec import Struct
+from msgspec.structs import replace
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QCloseEvent, QKeyEvent
 from PySide6.QtWidgets import (
@@ -148,8 +149,7 @@ NO_PRICES = ""
 """The entry of the model box that asks for no cost."""
 
 
-@dataclass(frozen=True, slots=True)
-class WalkQuestion:
+class WalkQuestion(Struct, frozen=True):
     """What is to be walked: the rules by the key of their line."""
 
     policies: tuple[tuple[str, Policy], ...]

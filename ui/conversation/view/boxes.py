@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from typing import NamedTuple
 
+from msgspec import Struct
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import (
     QAbstractTextDocumentLayout,
@@ -34,8 +34,7 @@ _NARROW = 460
 """Below this the names of who speaks give way to their signs."""
 
 
-@dataclass(frozen=True, slots=True)
-class BoxInks:
+class BoxInks(Struct, frozen=True):
     """Everything that painting and laying out need to know of the look."""
 
     now: theme.Theme
@@ -105,8 +104,7 @@ class Zone(NamedTuple):
     tip: str
 
 
-@dataclass(slots=True)
-class Looks:
+class Looks(Struct):
     """How a box is to look at this moment."""
 
     selected: tuple[int, int] | None = None

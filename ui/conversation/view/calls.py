@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
 from enum import IntEnum
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from explorer.audit.provenance import Known, elapsed_known
 from explorer.session.entries import Entry, ToolResultMessage
@@ -45,8 +47,7 @@ class CallState(IntEnum):
     ENDED = 3
 
 
-@dataclass(slots=True)
-class LiveCall:
+class LiveCall(Struct):
     """A call of the running turn."""
 
     state: CallState = CallState.ARRIVED
@@ -57,8 +58,7 @@ class LiveCall:
     failed: bool = False
 
 
-@dataclass(slots=True)
-class CallStates:
+class CallStates(Struct):
     """The calls of the running turn by id; empty between turns."""
 
     calls: dict[str, LiveCall] = field(default_factory=dict)
@@ -91,8 +91,7 @@ class CallStates:
         live.output = self.shown(text[-MOST_STREAMED:])
 
 
-@dataclass(frozen=True, slots=True)
-class CallAnswer:
+class CallAnswer(Struct, frozen=True):
     """A tool result of an entry."""
 
     entry: int

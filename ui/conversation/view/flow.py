@@ -6,8 +6,9 @@ from __future__ import annotations
 import json
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
 
+from msgspec import Struct, field
+from msgspec.structs import replace
 from PySide6.QtCore import QObject, Signal
 
 from explorer.models.client import ToolCall
@@ -42,15 +43,13 @@ THINKING_SHOWN = 20_000
 """Characters of thinking, from the end, that are laid out while it goes on arriving."""
 
 
-@dataclass(slots=True)
-class _Words:
+class _Words(Struct):
     splitter: Splitter = field(default_factory=Splitter)
     made: list[ItemPart] = field(default_factory=list)
     """Of the pieces that cannot change any more."""
 
 
-@dataclass(slots=True)
-class _Thoughts:
+class _Thoughts(Struct):
     text: str = ""
 
 

@@ -4,8 +4,10 @@ What is too large is not read before it is asked for."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from explorer.audit.provenance import (
     NO_MODEL,
@@ -190,8 +192,7 @@ FIGURES = "figures"
 """The key of the words that say what a reply took; nothing to stop at."""
 
 
-@dataclass(frozen=True, slots=True)
-class ItemRead:
+class ItemRead(Struct, frozen=True):
     """An item as far as it was read. ``data`` is None while a large entry is still being read."""
 
     entry: int

@@ -6,9 +6,9 @@ from __future__ import annotations
 import time
 from bisect import bisect_right
 from collections import OrderedDict
-from dataclasses import replace
 from itertools import accumulate
 
+from msgspec.structs import replace
 from PySide6.QtCore import QObject, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QImage, QPainter, QPen, QTextBlockFormat, QTextCursor
 

@@ -4,8 +4,9 @@ widgets and reads nothing."""
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from explorer.session.entries import ImageBlock
 from explorer.session.text_difference import DifferenceLine
@@ -27,8 +28,7 @@ AUTOMATIC = Role("Automatic", "user", "dim")
 AGENT = Role("Agent", "assistant", "asst")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ItemPart:
+class ItemPart(Struct, frozen=True, kw_only=True):
     """One stretch of an item. ``key`` names it within the item and stays while it grows."""
 
     key: str
@@ -44,8 +44,7 @@ class ItemPart:
         return ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prose(ItemPart):
+class Prose(ItemPart, frozen=True, kw_only=True):
     """Markdown."""
 
     text: str
@@ -56,8 +55,7 @@ class Prose(ItemPart):
         return self.text
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Code(ItemPart):
+class Code(ItemPart, frozen=True, kw_only=True):
     """Lines of code: a whole block, or a piece of a long one."""
 
     text: str
@@ -75,12 +73,11 @@ class Code(ItemPart):
         return f"code{f' in {self.language}' if self.language else ''}: {self.text}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Diff(ItemPart):
+class Diff(ItemPart, frozen=True, kw_only=True):
     """A change of a file."""
 
     path: str
-    lines: tuple[DifferenceLine, ...] = field(repr=False)
+    lines: tuple[DifferenceLine, ...]
 
     @property
     def words(self) -> str:
@@ -88,8 +85,7 @@ class Diff(ItemPart):
         return f"change of {self.path}: {shown}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Row(ItemPart):
+class Row(ItemPart, frozen=True, kw_only=True):
     """One line: a call, thinking, a mark. ``opens`` names what a click shows or hides."""
 
     text: str
@@ -118,8 +114,7 @@ class Row(ItemPart):
         return f"{name}{text}{f', {spoken(self.tail)}' if self.tail else ''}{state}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PicturePart(ItemPart):
+class PicturePart(ItemPart, frozen=True, kw_only=True):
     """An image, decoded when it comes into sight."""
 
     image: ImageBlock
@@ -130,8 +125,7 @@ class PicturePart(ItemPart):
         return f"picture, {self.image.mime or 'image'}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Note(ItemPart):
+class Note(ItemPart, frozen=True, kw_only=True):
     """Small words below a message: its figures, or why it failed."""
 
     text: str
@@ -183,8 +177,7 @@ _ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s")
 _TABLE = re.compile(r"\s*\|")
 
 
-@dataclass(frozen=True, slots=True)
-class Segment:
+class Segment(Struct, frozen=True):
     """A piece of a text: Markdown, or lines of code without their fences."""
 
     text: str

@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from explorer.models.events import ThinkingDelta, ToolCallReady
 from explorer.models.offline.answer_stream import Emit, IsCancelled, send_end, send_text
@@ -61,8 +62,7 @@ _SHOWN_OUTPUT = 4000
 """Characters of a failed command's output that are shown, from its end."""
 
 
-@dataclass(frozen=True, slots=True)
-class DemoReply:
+class DemoReply(Struct, frozen=True):
     """Thinking, text, and the tools to call in parallel; without calls it ends the turn."""
 
     thinking: str

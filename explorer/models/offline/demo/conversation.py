@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from explorer.models.offline.demo.steps import path_in
 from explorer.models.offline.extractive.items import ItemKind
@@ -49,8 +50,7 @@ _PROTECTED_PATH = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Prohibitions:
+class Prohibitions(Struct, frozen=True):
     """What the agent must not do. Each text is the person's sentence that forbids it."""
 
     changes: str = ""
@@ -108,16 +108,14 @@ def _is_test(path: str) -> bool:
 # the question and the work on it ------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class DemoRound:
+class DemoRound(Struct, frozen=True):
     """The calls of one assistant message and the text of their results."""
 
     calls: tuple[ToolCall, ...]
     results: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class DemoSituation:
+class DemoSituation(Struct, frozen=True):
     """Everything that decides the next reply."""
 
     question: str

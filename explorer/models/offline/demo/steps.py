@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
+
+from msgspec import Struct
 
 TEST_COMMAND = "python3 -m pytest -q"
 """What "run the tests" runs where no command is named."""
@@ -21,8 +22,7 @@ class WantedCall(NamedTuple):
     arguments: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
+class Look(Struct, frozen=True):
     """Read, list, find or search."""
 
     want: WantedCall
@@ -30,16 +30,14 @@ class Look:
     """The sentence that goes with the call."""
 
 
-@dataclass(frozen=True, slots=True)
-class Create:
+class Create(Struct, frozen=True):
     """Write a file."""
 
     path: str
     content: str
 
 
-@dataclass(frozen=True, slots=True)
-class Replace:
+class Replace(Struct, frozen=True):
     """Replace a text by another everywhere in one file."""
 
     path: str
@@ -47,8 +45,7 @@ class Replace:
     new: str
 
 
-@dataclass(frozen=True, slots=True)
-class RunCommand:
+class RunCommand(Struct, frozen=True):
     """Run a command line."""
 
     command: str

@@ -11,8 +11,9 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
+
+from msgspec import Struct
 
 from explorer.facts import FactKind, Mention
 from explorer.facts.comparison import Rule, mark_changed
@@ -107,8 +108,7 @@ _RENAME = re.compile(
 _NOT_SO = re.compile(r"\b(?P<new>[A-ZÀ-Þ]\w+), not (?P<old>[A-ZÀ-Þ]\w+)\b")
 
 
-@dataclass(slots=True)
-class _Clause:
+class _Clause(Struct):
     """A clause of an item that holds values."""
 
     item: Item

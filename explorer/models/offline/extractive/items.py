@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
+
+from msgspec import Struct
 
 from explorer.facts import FactKind, Mention, scan
 from explorer.facts.entry_texts import Speaker
@@ -56,8 +57,7 @@ STATEMENTS: Mapping[FactKind, ItemKind] = {
 STANDING = (ItemKind.CONSTRAINT, ItemKind.DECISION)
 
 
-@dataclass(slots=True, eq=False)
-class Item:
+class Item(Struct, eq=False):
     """A sentence, a line of output, a command or a path."""
 
     text: str
@@ -144,8 +144,7 @@ _MOST_WISHES = 40
 """Wishes beyond these are a text that says something."""
 
 
-@dataclass(frozen=True, slots=True)
-class Wish:
+class Wish(Struct, frozen=True):
     """One thing asked for."""
 
     sorts: frozenset[ItemKind | FactKind] = frozenset()
@@ -165,8 +164,7 @@ class Wish:
         return bool(self.sorts) or 2 * len(self.about & item.terms) > len(self.about)
 
 
-@dataclass(frozen=True, slots=True)
-class Focus:
+class Focus(Struct, frozen=True):
     """What a person asks to keep and to leave out."""
 
     wishes: tuple[Wish, ...] = ()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from explorer.facts import EXACT_KINDS, FactKind, Mention
 from explorer.facts.commands import fences
@@ -134,8 +135,7 @@ _SUCCESS = re.compile(
 _CUT_END = re.compile(r"\[\.\.\. [\d,]+ more characters truncated\]\s*")
 
 
-@dataclass(slots=True)
-class Operation:
+class Operation(Struct):
     """A call of a tool with the item that names it."""
 
     name: str

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from explorer.models.offline.extractive.sections import SectionSubject, meaning
 from explorer.models.request import ModelRequest
@@ -40,8 +41,7 @@ _OTHERWISE = (
 )
 
 
-@dataclass(slots=True)
-class _Found:
+class _Found(Struct):
     kind: str
     lacking: str
     text: str

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from explorer.facts.entry_texts import Speaker
 from explorer.models.request import ChatMessage, ModelRequest
@@ -44,16 +46,14 @@ _FRAMED = re.compile(
 _SHELL = re.compile(r"^Ran `(?P<command>[^\n]+)`\n(?:```\w*\n)?(?P<output>.*)", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class RequestBlock:
+class RequestBlock(Struct, frozen=True):
     """One message, or one part of it."""
 
     speaker: Speaker
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class CallText:
+class CallText(Struct, frozen=True):
     """A tool call read from a block. Values that are not JSON stay text."""
 
     name: str
@@ -262,8 +262,7 @@ _FOCUS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class RequestParts:
+class RequestParts(Struct, frozen=True):
     """The parts of a request. `spoken` holds a conversation given as messages, not as text."""
 
     conversation: str

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from enum import Enum
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from explorer.facts.errors import is_failure
 from explorer.facts.text import sentences
@@ -87,8 +89,7 @@ _DEFAULT = """
 """
 
 
-@dataclass(frozen=True, slots=True)
-class SectionHeading:
+class SectionHeading(Struct, frozen=True):
     """A heading to write: its words, its level, what belongs under it.
 
     `number` is set for a numbered section; 0 is a Markdown heading.
@@ -107,8 +108,7 @@ class SectionHeading:
         return f"{'#' * self.level} {self.words}"
 
 
-@dataclass(frozen=True, slots=True)
-class Template:
+class Template(Struct, frozen=True):
     """The shape of the answer. `short` asks for a few sentences and no sections, `wrapped` for tags
     around the summary, `analysed` for a part before it that is thrown away."""
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from explorer.facts.entry_texts import Speaker
 from explorer.models.offline.extractive.items import STANDING, Focus, Item, ItemKind
@@ -73,8 +74,7 @@ def rank(items: Sequence[Item], focus: Focus) -> None:
         item.worth = worth
 
 
-@dataclass(slots=True, eq=False)
-class ChosenItem:
+class ChosenItem(Struct, eq=False):
     """An item that goes into the summary, and its text there."""
 
     item: Item
