@@ -75,6 +75,7 @@ def _rounds(
     view, columns = generations.view, tree.columns
     reply, results = -1, 0
     callers: list[int] = []
+    unanswered: list[Unpaired] = []
     kept_from = {each.compaction: each.kept_from for each in generations.all}
     for position, entry in enumerate(view.path):
         kind = view.kinds[position]
@@ -88,12 +89,20 @@ def _rounds(
         if not view.sent[position]:
             continue
         if reply >= 0:
-            yield from _round(tree, reply, results, read)
+            is_left = _was_left(tree, reply)
+            found = _round(tree, reply, results, read)
+            if is_left:
+                yield from found
+            else:
+                unanswered += found
         reply, results = -1, 0
+        if kind == Kind.ASSISTANT and not columns.flags[entry] & _BROKEN_OFF:
+            unanswered.clear()  # The agent sent it with something in the result's place.
         if kind == Kind.ASSISTANT and columns.flags[entry] & _CALLS:
             reply = entry
             callers.append(entry)
     # At the leaf a call may still wait for its result: that is no loss.
+    yield from unanswered
 
 
 def _has_call(entry: int, callers: Sequence[int], read: ReadEntries | None) -> bool:

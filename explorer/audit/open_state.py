@@ -17,11 +17,13 @@ from explorer.facts.paths import base_name, path_key
 
 _MOST_FILES = 5
 """Changed files that are named in one finding."""
-_SCRATCH = re.compile(
-    r"^/(?:private/)?(?:tmp|dev|var/folders)/|[/\\](?:temp|tmp|scratchpad|\.claude)[/\\]",
+_NOT_LOOKED_FOR = re.compile(
+    r"^/(?:private/)?(?:tmp|dev|var/folders)/|[/\\](?:temp|tmp|scratchpad|\.claude)[/\\]"
+    r"|\bREDACTED\b",
     re.IGNORECASE,
 )
-"""Where files lie that nobody goes on with."""
+"""Where files lie that nobody goes on with; and a name that was taken out of the record, which a
+summary may have all the same."""
 _TURNS = 2
 """The newest turns whose changes are under way."""
 _COMMITS = re.compile(r"\bgit\b[^|;&]*\bcommit\b")
@@ -132,7 +134,7 @@ def _files(
     unnamed: dict[str, int] = {}
     for path, entries in changed.items():
         last = max(here.intersection(entries), default=-1)
-        if last < since or _SCRATCH.search(path) or carried.names(path_key(path)):
+        if last < since or _NOT_LOOKED_FOR.search(path) or carried.names(path_key(path)):
             continue
         name = base_name(path_key(path))
         if not any(at > last and _is_settled(name, command) for at, command in commands):

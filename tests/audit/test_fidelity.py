@@ -162,10 +162,11 @@ def test_a_failure_is_told_by_its_file_in_other_words() -> None:
 
 def test_changed_files_that_nothing_names_are_one_finding() -> None:
     entries = [assistant("", call("edit", path=f"src/{name}.py")) for name in "abc"]
-    changed = {"src/a.py": [0], "src/b.py": [1], "src/c_d.py": [2], "/tmp/x.py": [2]}
+    changed = {"src/a.py": [0], "src/b.py": [1], "src/c_d.py": [2], "/tmp/x.py": [2],
+               "REDACTED.ts": [2]}  # fmt: skip
     (one,) = judge("Edited b.py.", entries, changed=changed).of(Group.STATE)
     assert "src/a.py" in one.text and "src/c_d.py" in one.text and "src/b.py" not in one.text
-    assert "/tmp" not in one.text and one.fact.sources == (0, 2)
+    assert "/tmp" not in one.text and "REDACTED" not in one.text and one.fact.sources == (0, 2)
     assert not judge("Edited `a.py`, b.py and src/c_d.py.", entries, changed=changed).of(
         Group.STATE
     )
