@@ -87,7 +87,7 @@ def expected_words(expected: Expected | None) -> str:
         return TOO_SHORT
     return (
         f"{expected.found:,} in the {expected.after:,} entries after it, of what was last done in "
-        f"the {expected.before:,} entries before it. Where no compaction is, so many entries hold "
+        f"the {expected.before:,} entries before it. Where no compaction is, as many entries hold "
         f"{expected.number:.1f} on average ({count_text(expected.places, 'place')} of the path)."
     )
 
@@ -103,6 +103,6 @@ def path_words(needed: NeededAgain) -> str:
     compared, every = sum(one.expected is not None for one in needed.after), len(needed.after)
     of = f" ({compared:,} of {every:,} compactions)" if compared < every else ""
     return (
-        f"{words} {expected.found:,} soon after a compaction; {expected.number:.1f} would be so "
-        f"without compactions{of}."
+        f"{words} {expected.found:,} of these soon after a compaction; where none is, as many "
+        f"entries hold {expected.number:.1f} on average{of}."
     )

@@ -468,7 +468,7 @@ def test_habit_is_expected_without_a_compaction_too() -> None:
     assert expected.number == pytest.approx(1, abs=0.2), "it is no more than elsewhere"
     assert expected_words(expected) == (
         f"1 in the {expected.after} entries after it, of what was last done in the "
-        f"{expected.before} entries before it. Where no compaction is, so many entries hold "
+        f"{expected.before} entries before it. Where no compaction is, as many entries hold "
         f"1.0 on average ({expected.places} places of the path)."
     )
 
