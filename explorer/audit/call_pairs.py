@@ -6,15 +6,18 @@ results between. A fork in the middle of a round, or a cut there, parts them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from explorer.audit.generations import Boundary, Generations, ReadEntries
 from explorer.audit.provenance import Known, Provenance
+from explorer.session.entries import ToolResultMessage
 from explorer.session.kinds import Flag, Kind
 from explorer.session.tree import SessionTree
 
 _CALLS = int(Flag.HAS_TOOL_CALL)
+_LOOKED_BACK = 8
+"""Replies above a result that are asked for its call."""
 _BROKEN_OFF = int(Flag.ERROR | Flag.ABORTED)
 _SEEN = Known(Provenance.EXACT, "The order of the entries is recorded.")
 
@@ -71,21 +74,47 @@ def _rounds(
     """Every reply of the path with the results below it."""
     view, columns = generations.view, tree.columns
     reply, results = -1, 0
+    callers: list[int] = []
+    unanswered: list[Unpaired] = []
+    kept_from = {each.compaction: each.kept_from for each in generations.all}
     for position, entry in enumerate(view.path):
         kind = view.kinds[position]
         if kind == Kind.TOOL_RESULT:
-            if reply < 0:
+            if reply < 0 and not _has_call(entry, callers, read):
                 yield _lone_result(entry)
             results += 1
             continue
+        if reply >= 0 and view.path.position(reply) < kept_from.get(entry, 0):
+            reply = -1  # What a compaction broke off and did not keep is sent to no model again.
         if not view.sent[position]:
             continue
         if reply >= 0:
-            yield from _round(tree, reply, results, read)
+            is_left = _was_left(tree, reply)
+            found = _round(tree, reply, results, read)
+            if is_left:
+                yield from found
+            else:
+                unanswered += found
         reply, results = -1, 0
+        if kind == Kind.ASSISTANT and not columns.flags[entry] & _BROKEN_OFF:
+            unanswered.clear()  # The agent sent it with something in the result's place.
         if kind == Kind.ASSISTANT and columns.flags[entry] & _CALLS:
             reply = entry
+            callers.append(entry)
     # At the leaf a call may still wait for its result: that is no loss.
+    yield from unanswered
+
+
+def _has_call(entry: int, callers: Sequence[int], read: ReadEntries | None) -> bool:
+    """Whether a reply above has the call of a result that does not stand right below it: a note
+    or a message came between, and agents put such results in order again when they send them."""
+    if read is None or not callers:
+        return False
+    body = read([entry])[0].body
+    if not isinstance(body, ToolResultMessage):
+        return False
+    replies = (read([one])[0] for one in reversed(callers[-_LOOKED_BACK:]))
+    return any(call.id == body.call_id for one in replies for call in one.calls)
 
 
 def _lone_result(entry: int) -> Unpaired:
@@ -110,7 +139,10 @@ def _round(
         return
     why = "The branch goes on without it."
     if not _was_left(tree, reply):
-        why = "The call was never answered: the agent was stopped, or the answer was not written."
+        why = (
+            "The file has no answer: the agent was stopped, or the answer was not written or "
+            "cannot be read."
+        )
     some = "a result" if not results else f"{missing} of its results"
     yield Unpaired(
         False, reply, (reply,),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from difflib import get_close_matches
 from functools import cached_property
 
@@ -82,6 +82,7 @@ _ALIKE = {
 """By stem: the word that stands for all that are used alike in summaries of such sessions."""
 _ALWAYS = 4
 """Shared telling words from which on a line may be a rewording of a long statement."""
+_FAILURE = re.compile(r"\b(?:errors?|fail\w*|broken?|crash\w*|exception)\b", re.IGNORECASE)
 _JOINED = 6
 """Letters of a word from which it is looked for written apart."""
 _TYPO = 0.8
@@ -215,6 +216,13 @@ class Carried:
         name = path_key.rpartition("/")[2]
         return bool(self._summary.flat(statement_key(name))) or any(
             mention == name or mention.endswith("/" + name) for mention in self._mentions
+        )
+
+    def tells_of_failure(self, files: Collection[str]) -> bool:
+        """Whether a line of the summary speaks of an error in one of these files."""
+        return any(
+            _FAILURE.search(line.text) and any(name in line.text for name in files)
+            for line in self._summary.lines
         )
 
     def _tail_words(self) -> list[frozenset[str]]:

@@ -16,7 +16,7 @@ class EntryMentions:
     for. For one session, and one thread at a time.
     """
 
-    __slots__ = ("_figures", "_read", "mentions", "paths")
+    __slots__ = ("_figures", "_read", "mentions", "newest", "paths")
 
     def __init__(self) -> None:
         self._forget()
@@ -26,6 +26,8 @@ class EntryMentions:
         """The keys of all that the entries mention anywhere."""
         self.paths: list[str] = []
         """Those of the keys that may be paths."""
+        self.newest: dict[str, int] = {}
+        """The last entry that mentions a value, by the key of the value."""
         self._figures: dict[int, list[tuple[Figure, Mention]]] = {}
         self._read: set[int] = set()
 
@@ -40,6 +42,9 @@ class EntryMentions:
                 self._read.add(index)
                 entry = table.entry(index)
                 mentions |= entry.mentions
+                for key in entry.mentions:
+                    if key.startswith("#"):
+                        self.newest[key] = max(index, self.newest.get(key, -1))
                 figures = [
                     (value, item)
                     for item in entry.items

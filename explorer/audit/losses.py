@@ -27,11 +27,15 @@ from explorer.audit.rules import broken_words
 from explorer.audit.summary_faults import summary_faults
 from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.reasons import count_text, tokens_text
+from explorer.session.entries import CompactionSummary
 from explorer.session.kinds import Kind
 from explorer.session.tree import SessionTree
 
 __all__ = ["Loss", "LossKind", "Repair", "Severity", "find_losses", "lost_line"]
 
+_MISSING_TOKENS = 50_000
+"""Tokens that an agent counts more than the path holds from which on entries are missing: more than
+a system prompt and the descriptions of tools take."""
 NOTES_SHARE = 4
 """Notes are reported when they take more than one part in this many of keep-recent."""
 
@@ -200,8 +204,22 @@ class _Look:
 
     # what a compaction did for nothing ----------------------------------------------------------
 
+    def _begins_the_path(self, it: Generation) -> bool:
+        """Whether nothing before a compaction is on the path: what it summarized is not in the
+        file, and of that nothing is known."""
+        return not self._sent(range(it.position))
+
+    def _held_more(self, it: Generation, before: int) -> bool:
+        """Whether its agent counted far more before a compaction than the path holds: the file
+        begins in the middle, and how much was gained is not known."""
+        body = self.read([it.compaction])[0].body if self.read is not None else None
+        recorded = body.tokens_before if isinstance(body, CompactionSummary) else 0
+        return recorded - before > _MISSING_TOKENS
+
     def _empty_input(self, it: Generation) -> Loss | None:
         if it.boundary in BROKEN or self._sent(it.summarized) or self._is_in_a_row(it):
+            return None
+        if self._begins_the_path(it):
             return None
         what = "the summary before it, which it wrote anew" if it.previous else "nothing"
         return self._loss(
@@ -237,7 +255,7 @@ class _Look:
         view = self.found.view
         before, after = self.found.sizes_around(it.compaction)
         kept = view.size(it.kept_from, it.position)
-        if after < before:
+        if after < before or self._begins_the_path(it) or self._held_more(it, before):
             return None
         return self._loss(
             LossKind.GREW, Severity.WASTE, it.compaction, (),

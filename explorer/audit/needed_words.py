@@ -86,10 +86,9 @@ def expected_words(expected: Expected | None) -> str:
     if expected is None:
         return TOO_SHORT
     return (
-        f"Expected without a compaction: {expected.number:.1f}, against the {expected.found:,} "
-        f"that were done within {expected.after:,} entries after it and, the time before, within "
-        f"{expected.before:,} before it ({count_text(expected.places, 'place')} of the path "
-        "compared)."
+        f"{expected.found:,} in the {expected.after:,} entries after it, of what was last done in "
+        f"the {expected.before:,} entries before it. Where no compaction is, as many entries hold "
+        f"{expected.number:.1f} on average ({count_text(expected.places, 'place')} of the path)."
     )
 
 
@@ -104,6 +103,6 @@ def path_words(needed: NeededAgain) -> str:
     compared, every = sum(one.expected is not None for one in needed.after), len(needed.after)
     of = f" ({compared:,} of {every:,} compactions)" if compared < every else ""
     return (
-        f"{words} Expected without compactions: {expected.number:.1f}, against the "
-        f"{expected.found:,} that can be compared{of}."
+        f"{words} {expected.found:,} of these soon after a compaction; where none is, as many "
+        f"entries hold {expected.number:.1f} on average{of}."
     )

@@ -17,15 +17,19 @@ from explorer.facts.paths import base_name, path_key
 
 _MOST_FILES = 5
 """Changed files that are named in one finding."""
-_SCRATCH = re.compile(
-    r"^/(?:private/)?(?:tmp|dev|var/folders)/|[/\\](?:temp|tmp|scratchpad|\.claude)[/\\]",
+_NOT_LOOKED_FOR = re.compile(
+    r"^/(?:private/)?(?:tmp|dev|var/folders)/|[/\\](?:temp|tmp|scratchpad|\.claude)[/\\]"
+    r"|\bREDACTED\b",
     re.IGNORECASE,
 )
-"""Where files lie that nobody goes on with."""
+"""Where files lie that nobody goes on with; and a name that was taken out of the record, which a
+summary may have all the same."""
 _TURNS = 2
 """The newest turns whose changes are under way."""
 _COMMITS = re.compile(r"\bgit\b[^|;&]*\bcommit\b")
 _TAKES_AWAY = re.compile(r"\brm\b|\bgit\b[^|;&]*\b(?:checkout|restore|reset|stash)\b")
+_EXIT = re.compile(r"(?:process )?exit(?:ed)?(?: with)?(?: code| status)?:? *\d+\.?", re.IGNORECASE)
+_FILE = re.compile(r"[\w-][\w.-]*\.[A-Za-z]\w{0,5}(?![\w.])")
 _SHOWN_PARTS = 3
 """The last parts of a long path that are shown."""
 _DOCUMENT = 3_000
@@ -102,8 +106,12 @@ def _failure(
     lines = [one for one in table.entry(entries[last]).items if one.kind is FactKind.ERROR]
     if not lines or any(carried.has(_fact(entries[last], one)) for one in lines):
         return None
+    # A summary tells a failure in words of its own; the file that it is in, it names.
+    if carried.tells_of_failure({name for one in lines for name in _FILE.findall(one.text)}):
+        return None
     reason = "The last call failed, nothing after it succeeded, and the summary does not say so."
-    return Finding(Group.STATE, _fact(entries[last], lines[0]), reason)
+    telling = next((one for one in lines if not _EXIT.fullmatch(one.text.strip())), lines[0])
+    return Finding(Group.STATE, _fact(entries[last], telling), reason)
 
 
 def _files(
@@ -126,7 +134,7 @@ def _files(
     unnamed: dict[str, int] = {}
     for path, entries in changed.items():
         last = max(here.intersection(entries), default=-1)
-        if last < since or _SCRATCH.search(path) or carried.names(path_key(path)):
+        if last < since or _NOT_LOOKED_FOR.search(path) or carried.names(path_key(path)):
             continue
         name = base_name(path_key(path))
         if not any(at > last and _is_settled(name, command) for at, command in commands):

@@ -159,7 +159,9 @@ class Sources:
             enough = other > same and other >= 3 and near >= 0.6
         else:
             enough = other > same and ((other >= 2 and near >= 0.5) or (other >= 3 and far >= 0.5))
-        # A value that was stated after it took its place.
+        # A value that came up after it, be it in an output without a word beside it, may have
+        # taken its place.
+        newest = max(newest, self._gathered.newest.get(value_key(item.text), -1))
         return found if enough and found is not None and newest <= found.last else None
 
 
@@ -309,10 +311,17 @@ def _names(summary: SummaryText, sources: Sources) -> Iterator[Finding]:
 
 
 def _figures(summary: SummaryText, sources: Sources) -> Iterator[Finding]:
+    stated_at_all: dict[str, set[float]] = {}
+    for item, _ in summary.of(FactKind.NUMBER):
+        if (known := figure(item.text)) is not None and known.family:
+            stated_at_all.setdefault(known.family, set()).add(known.value)
     for item, place in summary.of(FactKind.NUMBER):
         value = figure(item.text)
         line = summary.line_at(place)
         beside = {one.value for one in line.figures} if line is not None else set()
+        # Where a summary has the record's figure as well, this one counts something else: a total.
+        if value is not None:
+            beside |= stated_at_all.get(value.family, set())
         source = sources.contradict(item, value, beside) if value is not None else None
         if source is not None:
             stated = line.text if line is not None else item.text

@@ -152,12 +152,21 @@ def test_the_last_failure_is_missing_until_something_succeeds() -> None:
     assert not judge("It is being built.", solved).of(Group.STATE)
 
 
+def test_a_failure_is_told_by_its_file_in_other_words() -> None:
+    output = "Exit code 3\nChecking ...\n  error - src/tide/add_port.dart:17:13 - Not a class."
+    failed = [assistant("", call("bash", command="check src")), result(output, error=True)]
+    assert not judge("The check found 27 errors in `add_port.dart`.", failed).of(Group.STATE)
+    (one,) = judge("Wrote `add_port.dart`.", failed).of(Group.STATE)
+    assert one.fact.last == 1
+
+
 def test_changed_files_that_nothing_names_are_one_finding() -> None:
     entries = [assistant("", call("edit", path=f"src/{name}.py")) for name in "abc"]
-    changed = {"src/a.py": [0], "src/b.py": [1], "src/c_d.py": [2], "/tmp/x.py": [2]}
+    changed = {"src/a.py": [0], "src/b.py": [1], "src/c_d.py": [2], "/tmp/x.py": [2],
+               "REDACTED.ts": [2]}  # fmt: skip
     (one,) = judge("Edited b.py.", entries, changed=changed).of(Group.STATE)
     assert "src/a.py" in one.text and "src/c_d.py" in one.text and "src/b.py" not in one.text
-    assert "/tmp" not in one.text and one.fact.sources == (0, 2)
+    assert "/tmp" not in one.text and "REDACTED" not in one.text and one.fact.sources == (0, 2)
     assert not judge("Edited `a.py`, b.py and src/c_d.py.", entries, changed=changed).of(
         Group.STATE
     )
@@ -219,6 +228,21 @@ def test_both_figures_of_the_record_may_be_stated() -> None:
     said = ("Change the upload worker timeout to 971 seconds.",
             "Change the login worker timeout to 775 seconds.")  # fmt: skip
     assert not wrong("- Change login worker timeout to 775 seconds", *said)
+
+
+def test_a_total_is_no_other_figure_for_one_of_its_parts() -> None:
+    said = "All 54 tests of the harbour pass with zero failures and zero skipped."
+    summary = "- Harbour: 54 tests\n- Tides: 46 tests\n= 100 tests total, all pass, zero skipped"
+    assert not wrong(summary, said)
+    assert wrong("= 100 tests of the harbour, all pass, zero failures, zero skipped", said)
+
+
+def test_a_newer_value_counts_whatever_stands_beside_it() -> None:
+    old = "The analysis of the full project showed 36 issues, all errors of the harbour."
+    summary = "The analysis of the full project shows 30 issues, all errors of the harbour."
+    assert wrong(summary, old)
+    newer = [user(old), assistant("", call("bash", command="check")), result("30 issues found.")]
+    assert not judge(summary, newer).of(Group.WRONG)
 
 
 def test_what_only_an_output_or_a_call_says_is_known() -> None:

@@ -166,6 +166,19 @@ def test_a_summary_of_nothing_one_that_grew_and_one_in_a_row() -> None:
     assert LossKind.IN_A_ROW in losses(made)
 
 
+def test_what_a_file_does_not_hold_was_not_nothing() -> None:
+    made = Session()
+    at = made.compaction(0, FORM)
+    made.user(10)
+    assert not {LossKind.EMPTY_INPUT, LossKind.GREW} & losses(made).keys(), "it begins with it"
+    made = Session()
+    first = made.user(10)
+    made.reply(10)
+    at = made.compaction(first, FORM)
+    made.entries[at]["tokensBefore"] = 150_000
+    assert LossKind.GREW not in losses(made), "most of it lay before the file begins"
+
+
 def test_kept_again_after_it_was_summarized() -> None:
     made, old, _, _, _ = twice()
     made.compaction(old, "third")
@@ -210,9 +223,30 @@ def test_calls_without_results_are_told_with_why() -> None:
     unanswered = made.reply(calls=[("read", "y")])
     made.user(10)
     last = losses(made)[LossKind.ORPHANED_CALL]
-    assert (last.at, "never answered" in last.cause) == (unanswered, True)
+    assert (last.at, "has no answer" in last.cause) == (unanswered, True)
     made.reply(calls=[("read", "z")])
-    assert losses(made)[LossKind.ORPHANED_CALL].at == unanswered, "at the leaf it is still awaited"
+    found = losses(made).get(LossKind.ORPHANED_CALL)
+    assert found is None or found.at == two, "a model answered the request; the leaf's is awaited"
+
+
+def test_a_result_below_a_message_is_not_alone_and_what_a_compaction_broke_off_is_no_loss() -> None:
+    made = Session()
+    made.user(10)
+    reply = made.reply(calls=[("read", "a"), ("read", "b")])
+    made.result(10, call=f"c{reply}.0")
+    made.user(10, text="what the call brought with it")
+    made.result(10, call=f"c{reply}.1")
+    made.user(10)
+    assert LossKind.ORPHANED_RESULT not in losses(made)
+    made.result(10, call="of no reply")
+    made.user(10)
+    assert LossKind.ORPHANED_RESULT in losses(made)
+    made = Session()
+    made.user(10)
+    made.reply(calls=[("bash", "wait")])
+    made.compaction(len(made.entries), FORM)
+    made.user(10)
+    assert LossKind.ORPHANED_CALL not in losses(made), "no request has it any more"
 
 
 def left_branch(**more: Any) -> tuple[Session, int, int, int]:

@@ -466,7 +466,11 @@ def test_habit_is_expected_without_a_compaction_too() -> None:
     expected = made.found().after[0].expected
     assert expected is not None and expected.found == 1
     assert expected.number == pytest.approx(1, abs=0.2), "it is no more than elsewhere"
-    assert "against the 1 that" in expected_words(expected)
+    assert expected_words(expected) == (
+        f"1 in the {expected.after} entries after it, of what was last done in the "
+        f"{expected.before} entries before it. Where no compaction is, as many entries hold "
+        f"1.0 on average ({expected.places} places of the path)."
+    )
 
 
 def test_what_only_a_compaction_brings_is_not_expected() -> None:

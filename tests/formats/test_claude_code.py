@@ -160,6 +160,14 @@ def test_a_summary_without_its_boundary_is_an_inferred_compaction(tmp_path: Path
     assert "without its boundary" in problems(reading)
 
 
+def test_an_old_summary_without_a_boundary_goes_on_with_what_stands_above(tmp_path: Path) -> None:
+    lines = Lines().user("u0", "another one", on=None).user("u1", "begin", on=None)
+    lines.reply("a1", "msg_1", "begun").summary("k1", "We began.", on=None).user("u2", "now?")
+    reading = lines.read(tmp_path)
+    assert shape(reading) == {"u0": "", "u1": "", "a1": "u1", "k1": "a1", "u2": "k1"}
+    assert "1 record whose parent is not in the file" in problems(reading)
+
+
 def test_results_that_left_the_context_are_pruned(tmp_path: Path) -> None:
     lines = Lines().user("u1", "read").reply("a1", "msg_1", ("c1", "Read"), ("c2", "Read"))
     lines.result("r1", "c1", "long " * 400).result("r2", "c2", "short").reply(

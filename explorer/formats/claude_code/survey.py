@@ -488,8 +488,9 @@ class Surveyor:
         is_boundary = value.get("subtype") == "compact_boundary"
         if is_boundary:
             above = text_field(value, "logicalParentUuid") or above or 0
-        if above is None:
+        if above is None and value.get("isCompactSummary") is not True:
             return ROOT
+        # Before it wrote boundaries, Claude Code began anew with the summary of what stands above.
         if isinstance(above, str):
             unit = self._tails.get(above)
             if unit is None:
