@@ -322,6 +322,7 @@ class Searches:
 
     def __init__(self) -> None:
         self.begun: list[str] = []
+        self.ended = 0
         self.wanted: list[Callable[[], bool]] = []
         self.steps: asyncio.Queue[SearchStep | None] = asyncio.Queue()
 
@@ -335,8 +336,11 @@ class Searches:
     ) -> AsyncGenerator[SearchStep, None]:
         self.begun.append(query)
         self.wanted.append(is_wanted)
-        while (step := await self.steps.get()) is not None:
-            yield step
+        try:
+            while (step := await self.steps.get()) is not None:
+                yield step
+        finally:
+            self.ended += 1
 
 
 async def test_hits_are_shown_while_the_search_goes_on_and_newer_words_end_it(
@@ -373,6 +377,28 @@ async def test_hits_are_shown_while_the_search_goes_on_and_newer_words_end_it(
     await live.until(lambda: "No entry of these sessions" in title(), "the end")
     assert "Searched" not in title()
     await live.idle()
+
+
+async def test_who_closes_the_list_of_hits_in_all_sessions_ends_the_search(house: House) -> None:
+    live = await house.start(sample_path())
+    scripted, bar = Searches(), live.window.header.search
+    live.session.state.bench.search = scripted.search
+    live.keys("/")
+    live.click(bar.everywhere)
+    live.type("retry")
+    await live.until(lambda: scripted.begun == ["retry"], "the search")
+    hits = [SearchHit(live.document.key, at, f"retry {at}", ((0, 5),)) for at in (9, 7)]
+    scripted.steps.put_nowait(SearchStep(hits[:1], 4, 9))
+    await live.until(bar.results.isVisible, "the first hit")
+    assert bar.results.caption.text() == "Searched 4 of 9 sessions …"
+    scripted.steps.put_nowait(SearchStep(hits[1:], 6, 9))
+    await live.until(lambda: bar.results.table.rows.rowCount() == 2, "the second hit")
+    live.keys("Escape")
+    await live.until(bar.results.isHidden, "the end of the list")
+    scripted.steps.put_nowait(SearchStep([], 7, 9))
+    await live.until(lambda: scripted.ended == 1, "the end of the search")
+    await live.idle()
+    assert bar.results.isHidden()
 
 
 async def test_return_opens_a_session_and_the_window_is_found_as_it_was_left(
