@@ -199,24 +199,20 @@ class SearchIndex:
             with transaction(db):
                 db.execute("CREATE TABLE IF NOT EXISTS mark (value TEXT NOT NULL)")
                 row = db.execute("SELECT value FROM mark").fetchone()
-                if row is None or row[0] != self._mark:
-                    self._create(db)
+                if row is None:
+                    db.execute("INSERT INTO mark VALUES (?)", (self._mark,))
+                    db.execute(
+                        "CREATE TABLE done (session INTEGER PRIMARY KEY, entries INTEGER NOT NULL)"
+                    )
         except sqlite3.Error:
             db.close()
             raise
-        return db
-
-    def _create(self, db: sqlite3.Connection) -> None:
-        old = db.execute("SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE VIRTUAL%'")
-        for (name,) in old.fetchall():
-            db.execute(f'DROP TABLE "{name}"')
-        for statement in (
-            "DROP TABLE IF EXISTS done",
-            "DELETE FROM mark",
-            "CREATE TABLE done (session INTEGER PRIMARY KEY, entries INTEGER NOT NULL)",
-        ):
-            db.execute(statement)
-        db.execute("INSERT INTO mark VALUES (?)", (self._mark,))
+        if row is None or row[0] == self._mark:
+            return db
+        # Dropping its tables would read all of it, which may be gigabytes.
+        db.close()
+        self.discard()
+        return self._prepared()
 
     def _words(self, session: int) -> str:
         """The table of a session's words, made where there is none. It knows the places of words:

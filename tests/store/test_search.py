@@ -268,6 +268,18 @@ def test_what_is_found_before_the_index_is_damaged_is_not_found_again(
     assert len(hits) == len({hit.index for hit in hits}) == 1_040
 
 
+def test_an_index_that_was_made_by_other_rules_is_made_anew(database: Path, tmp_path: Path) -> None:
+    with Store.open(database) as store:
+        filled(store, tmp_path)
+        eventually(lambda: store.search_state().complete, "the index is complete")
+    with closing(sqlite3.connect(index_path(database), isolation_level=None)) as db:
+        db.execute("UPDATE mark SET value = '0:other rules'")
+        db.execute("DELETE FROM done")
+    with Store.open(database) as store:
+        eventually(lambda: store.search_state().complete, "the index is complete again")
+        assert found(store.search("fox")) == [0]
+
+
 @pytest.mark.parametrize("harm", ["rubbish", "gone", "flipped"])
 def test_a_damaged_index_is_made_anew(database: Path, tmp_path: Path, harm: str) -> None:
     with Store.open(database) as store:
