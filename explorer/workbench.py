@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 from pathlib import Path
 from random import Random, SystemRandom
 
@@ -30,7 +30,7 @@ from explorer.services.session_forks import (
 )
 from explorer.session.records import Problem
 from explorer.settings.prompt_templates import PromptTemplates, load_prompt, load_templates
-from explorer.store import SearchHit, Store
+from explorer.store import SearchStep, Store
 from explorer.store.rows import ImportReport, IsCancelled, LoadedSession, OnProgress, SessionRow
 from explorer.store.sessions import Arranged
 
@@ -190,14 +190,20 @@ class Workbench:
         self.hub.publish(SessionsChanged())
 
     async def search(
-        self, query: str, key: int | None = None, limit: int = 200, only_errors: bool = False
-    ) -> list[SearchHit]:
+        self,
+        query: str,
+        keys: Collection[int] | None,
+        limit: int,
+        is_wanted: Callable[[], bool],
+        only_errors: bool = False,
+    ) -> AsyncGenerator[SearchStep, None]:
         """Entries that hold all words of the query, of which secrets may be some; their lines as
-        they are shown. ``only_errors``: those that failed."""
-        hits = await asyncio.to_thread(
-            self.store.search, query, key, limit, only_errors=only_errors
-        )
-        return [replace(hit, snippet=self.privacy.shown(hit.snippet)) for hit in hits]
+        they are shown, as they are found. See ``Store.search_steps``; it ends soon after
+        ``is_wanted``, called on any thread, is false."""
+        steps = self.store.search_steps(query, keys, limit, lambda: not is_wanted(), only_errors)
+        while (step := await asyncio.to_thread(next, steps, None)) is not None:
+            shown = [replace(hit, snippet=self.privacy.shown(hit.snippet)) for hit in step.hits]
+            yield replace(step, hits=shown)
 
     # one session ---------------------------------------------------------------------------------
 

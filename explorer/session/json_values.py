@@ -130,5 +130,6 @@ def _holds_more(value: object) -> bool:
 
 def _openings(line: str | bytes) -> int:
     if isinstance(line, bytes):
-        return line.count(b"[") + line.count(b"{")
+        # Taking them out goes from one to the next; ``count`` looks at every byte.
+        return 2 * len(line) - len(line.replace(b"[", b"")) - len(line.replace(b"{", b""))
     return line.count("[") + line.count("{")

@@ -15,7 +15,7 @@ from explorer.store.rows import (
     StoreError,
 )
 from explorer.store.salvage import SalvagedSession, SalvageReport, salvage
-from explorer.store.search import SearchHit, SearchState
+from explorer.store.search import SearchHit, SearchState, SearchStep
 from explorer.store.store import Store
 
 __all__ = [
@@ -29,6 +29,7 @@ __all__ = [
     "SalvagedSession",
     "SearchHit",
     "SearchState",
+    "SearchStep",
     "SessionRow",
     "Store",
     "StoreError",

@@ -20,7 +20,14 @@ from explorer.store.other_programs import is_abandoned
 from explorer.store.payloads import stored_payloads
 from explorer.store.rows import StoreError
 from explorer.store.schema import id_range, row_id
-from explorer.store.search import SearchIndex, SearchState, entry_text, indexed, is_damage
+from explorer.store.search import (
+    SearchIndex,
+    SearchState,
+    complete_sessions,
+    entry_text,
+    indexed,
+    is_damage,
+)
 from explorer.store.sessions import disclaim
 from explorer.store.totals import next_behind, sum_up
 from explorer.store.writer import Writer
@@ -117,7 +124,7 @@ class MaintenanceThread:
     def state(self) -> SearchState:
         """How far the index is."""
         with self._readers.read() as db:
-            counts = _complete(db)
+            counts = complete_sessions(db)
         done = self.with_index(lambda index: index.done())
         ready = sum(min(done.get(key, 0), entries) for key, entries in counts.items())
         return SearchState(ready, sum(counts.values()))
@@ -233,7 +240,7 @@ class MaintenanceThread:
 
     def _index_some(self) -> bool:
         with self._readers.read() as db:
-            counts = _complete(db)
+            counts = complete_sessions(db)
         done = self.with_index(lambda index: index.done())
         behind = [key for key, entries in counts.items() if done.get(key, 0) < entries]
         if not behind:
@@ -252,7 +259,3 @@ class MaintenanceThread:
     def _texts(self, key: int, first: int, last: int) -> list[tuple[int, str]]:
         payloads = stored_payloads(self._readers, key).found(range(first, last + 1))
         return [(at, indexed(entry_text(entry))) for at, entry in payloads]
-
-
-def _complete(db: sqlite3.Connection) -> dict[int, int]:
-    return dict(db.execute("SELECT key, entries FROM sessions WHERE complete = 1").fetchall())

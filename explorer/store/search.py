@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import re
 import sqlite3
+import time
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections import Counter, deque
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,7 +25,7 @@ from explorer.store.payloads import stored_payloads
 from explorer.store.rows import IsCancelled
 from explorer.store.schema import INDEX_BITS, id_range, row_id
 
-TEXT_VERSION = 3
+TEXT_VERSION = 4
 """Raised when ``entry_text``, ``indexed`` or the tables change: the index is then made anew."""
 _PART_BITS = 7
 """128 sessions have a table of words. A beginning of a word is looked up by merging the entries of
@@ -39,6 +40,8 @@ _QUERY_PART = re.compile(r'"([^"]*)"?|(\S+)')
 _UNSPACED = re.compile(
     "([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff])"
 )
+_PHRASE_WORDS = 64
+"""Words of a term that are asked of the index; the text itself is compared with all of it."""
 _BEFORE, _AFTER = 50, 110
 """Characters of a snippet before the match, and from its start on."""
 
@@ -92,13 +95,14 @@ def parse_query(query: str) -> list[Term]:
 
 
 def match_expression(terms: list[Term]) -> str:
-    """The index's expression for all words of the terms; the last word of a term that is not
-    quoted may go on. Empty when there is no word."""
+    """The index's expression for all terms, of each its words one after the other; the last word of
+    a term that is not quoted may go on. Empty when there is no word."""
     parts: list[str] = []
     for term in terms:
-        for at, word in enumerate(term.words):
-            open_end = not term.quoted and at == len(term.words) - 1 and term.text.endswith(word)
-            parts.append(f'"{word}"{"*" if open_end else ""}')
+        words = term.words[:_PHRASE_WORDS]
+        if words:
+            is_open = not term.quoted and words == term.words and term.text.endswith(words[-1])
+            parts.append(f'"{" ".join(words)}"{" *" if is_open else ""}')
     return " AND ".join(dict.fromkeys(parts))
 
 
@@ -196,36 +200,33 @@ class SearchIndex:
             with transaction(db):
                 db.execute("CREATE TABLE IF NOT EXISTS mark (value TEXT NOT NULL)")
                 row = db.execute("SELECT value FROM mark").fetchone()
-                if row is None or row[0] != self._mark:
-                    self._create(db)
+                if row is None:
+                    db.execute("INSERT INTO mark VALUES (?)", (self._mark,))
+                    db.execute(
+                        "CREATE TABLE done (session INTEGER PRIMARY KEY, entries INTEGER NOT NULL)"
+                    )
         except sqlite3.Error:
             db.close()
             raise
-        return db
-
-    def _create(self, db: sqlite3.Connection) -> None:
-        old = db.execute("SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE VIRTUAL%'")
-        for (name,) in old.fetchall():
-            db.execute(f'DROP TABLE "{name}"')
-        for statement in (
-            "DROP TABLE IF EXISTS done",
-            "DELETE FROM mark",
-            "CREATE TABLE done (session INTEGER PRIMARY KEY, entries INTEGER NOT NULL)",
-        ):
-            db.execute(statement)
-        db.execute("INSERT INTO mark VALUES (?)", (self._mark,))
+        if row is None or row[0] == self._mark:
+            return db
+        # Dropping its tables would read all of it, which may be gigabytes.
+        db.close()
+        self.discard()
+        return self._prepared()
 
     def _words(self, session: int) -> str:
-        """The table of a session's words, made where there is none."""
-        table = f"words_{session >> _PART_BITS}"
+        """The table of a session's words, made where there is none. It knows the places of words:
+        without them a phrase of common words would be looked for in nearly every text."""
+        table = f"words_{part_of(session)}"
         self._db.execute(
             f"CREATE VIRTUAL TABLE IF NOT EXISTS {table} USING fts5(text, content = '',"
-            ' detail = none, tokenize = "unicode61 remove_diacritics 2")'
+            ' columnsize = 0, tokenize = "unicode61 remove_diacritics 2")'
         )
         return table
 
-    def _parts(self) -> list[int]:
-        """The parts that there are, that of the newest sessions first."""
+    def parts(self) -> list[int]:
+        """The parts that there are, that of the newest sessions first; see ``part_of``."""
         tables = self._db.execute(
             "SELECT substr(name, 7) FROM sqlite_master WHERE name GLOB 'words_[0-9]*'"
             " AND sql LIKE 'CREATE VIRTUAL%'"
@@ -272,33 +273,19 @@ class SearchIndex:
 
     # asking ------------------------------------------------------------------------------------
 
-    def accepts(self, expression: str) -> bool:
-        """Whether the index understands an expression."""
-        for part in self._parts()[:1]:
-            try:
-                self._db.execute(
-                    f"SELECT rowid FROM words_{part} WHERE words_{part} MATCH ? LIMIT 1",
-                    (expression,),
-                ).fetchall()
-            except sqlite3.OperationalError as error:
-                if _code(error) in _DAMAGE[:-1]:
-                    raise
-                return False
-        return True
+    def matches(self, part: int, expression: str, low: int, high: int, limit: int) -> list[int]:
+        """Row ids of a part between two bounds that match, the newest first."""
+        rows = self._db.execute(
+            f"SELECT rowid FROM words_{part} WHERE words_{part} MATCH ?"
+            " AND rowid BETWEEN ? AND ? ORDER BY rowid DESC LIMIT ?",
+            (expression, low, high, limit),
+        )
+        return [identifier for (identifier,) in rows]
 
-    def matches(self, expression: str, low: int, high: int) -> Iterator[int]:
-        """Row ids between two bounds that match, the newest first."""
-        first, last = (bound >> (INDEX_BITS + _PART_BITS) for bound in (low, high))
-        for part in self._parts():
-            if not first <= part <= last:
-                continue
-            rows = self._db.execute(
-                f"SELECT rowid FROM words_{part} WHERE words_{part} MATCH ?"
-                " AND rowid BETWEEN ? AND ? ORDER BY rowid DESC",
-                (expression, low, high),
-            )
-            for (identifier,) in rows:
-                yield identifier
+
+def part_of(session: int) -> int:
+    """The part of the index that has the words of a session."""
+    return session >> _PART_BITS
 
 
 @contextmanager
@@ -321,10 +308,6 @@ def is_damage(error: sqlite3.Error) -> bool:
 
 def _code(error: sqlite3.Error) -> int:
     return getattr(error, "sqlite_errorcode", 0) & 0xFF
-
-
-_ASKED = 64
-"""Candidates whose payloads are read at once."""
 
 
 class SearchHit(Struct, frozen=True):
@@ -354,59 +337,158 @@ class SearchState(Struct, frozen=True):
         return self.done >= self.total
 
 
-def search(
-    readers: Readers,
-    index: SearchIndex,
-    query: str,
-    key: int | None,
-    limit: int,
-    cancelled: IsCancelled | None,
-    only_errors: bool = False,
-) -> list[SearchHit]:
-    """See ``Store.search``. Raises StoreError, sqlite3.Error for the index."""
-    terms = parse_query(query)
-    if not terms or limit <= 0:
-        return []
-    with readers.read() as db:
-        counts = dict(db.execute("SELECT key, entries FROM sessions WHERE complete = 1").fetchall())
-    if key is not None:
-        counts = {key: counts[key]} if key in counts else {}
-    hits: list[SearchHit] = []
-    expression, exact = match_expression(terms), True
-    if expression and not index.accepts(expression):
-        # Python and SQLite differ on a few characters of rare scripts: look at the text for those.
-        plain = [term._replace(words=tuple(filter(str.isascii, term.words))) for term in terms]
-        expression, exact = match_expression(plain), False
-    low, high = (0, (1 << 62)) if key is None else id_range(key)
-    matches = index.matches(expression, low, high) if expression else iter(())
-    late = _not_indexed(counts, index.done() if expression else {})
-    for candidates, confirmed in ((late, False), (matches, exact)):
-        for part in _few(candidates):
-            if cancelled is not None and cancelled():
-                return hits
-            found = _confirm(readers, part, counts, terms, confirmed)
-            hits += [hit for hit in found if not only_errors or hit.flags & Flag.ERROR]
-            if len(hits) >= limit:
-                return hits[:limit]
-    return hits
+class SearchStep(Struct, frozen=True):
+    """What a search found in a while, and how far it is."""
+
+    hits: list[SearchHit]
+    searched: int
+    """Sessions that were looked through so far."""
+    sessions: int
+    """Sessions that are to be looked through."""
 
 
-def _few(candidates: Iterator[int]) -> Iterator[list[int]]:
-    while part := list(islice(candidates, _ASKED)):
-        yield part
+FIRST_STEP_S, STEP_S = 0.1, 0.3
+"""How long the first step of a search takes, and each of the others."""
+_ASKED = 32
+"""Candidates whose payloads are read before somebody looks at the time."""
+_FETCHED = 1_000
+"""Matches that are taken from the index at once."""
+_FEW = 1_000
+"""Entries without an index that are looked at before all others; more come last, since reading them
+takes longer than the whole index."""
 
 
-def _not_indexed(counts: dict[int, int], done: dict[int, int]) -> Iterator[int]:
-    """Entries that the index does not have yet, the newest first: looked at one by one."""
-    for key in sorted(counts, reverse=True):
-        for index in range(counts[key] - 1, done.get(key, 0) - 1, -1):
-            yield row_id(key, index)
+class Search:
+    """A search, a while at a time: the newest sessions first. Used by one thread at a time.
+
+    Nothing is left open between two steps, so that others may write into the index there.
+    """
+
+    def __init__(
+        self,
+        readers: Readers,
+        query: str,
+        keys: Collection[int] | None,
+        limit: int,
+        only_errors: bool,
+    ) -> None:
+        """See ``Store.search_steps``. Raises StoreError."""
+        self._readers = readers
+        self._terms = parse_query(query)
+        self._expression = match_expression(self._terms)
+        self._only_errors = only_errors
+        self._left = limit if self._terms else 0
+        with readers.read() as db:
+            counts = complete_sessions(db)
+        self._counts = {key: counts[key] for key in counts if keys is None or key in keys}
+        self._given: set[int] = set()
+        self._begin()
+
+    def _begin(self) -> None:
+        self._batches: Iterator[tuple[Sequence[int], bool]] | None = None
+        self._waiting: deque[int] = deque()
+        self._is_matched = False
+        """Whether those that wait are matches of the index."""
+        self._searched = 0
+
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing more is looked for."""
+        return self._left <= 0
+
+    def step(self, index: SearchIndex, budget_s: float, cancelled: IsCancelled) -> SearchStep:
+        """Go on for about so many seconds. Raises StoreError, sqlite3.Error for the index, after
+        which the next step begins anew; nothing is found twice."""
+        hits: list[SearchHit] = []
+        deadline = time.monotonic() + budget_s
+        try:
+            while not self.is_done and not cancelled():
+                hits += self._some(index)
+                if time.monotonic() >= deadline:
+                    break
+        except sqlite3.Error:
+            self._begin()
+            self._given.difference_update(row_id(hit.key, hit.index) for hit in hits)
+            self._left += len(hits)
+            raise
+        return SearchStep(hits, self._searched, len(self._counts))
+
+    def _some(self, index: SearchIndex) -> list[SearchHit]:
+        """What is found among the next few candidates."""
+        if self._batches is None:
+            self._batches = self._candidates(index)
+        if not self._waiting:
+            batch = next(self._batches, None)
+            if batch is None:
+                self._searched, self._left = len(self._counts), 0
+                return []
+            self._waiting.extend(batch[0])
+            self._is_matched = batch[1]
+        part = [self._waiting.popleft() for _ in range(min(_ASKED, len(self._waiting)))]
+        found = _confirm(self._readers, part, self._counts, self._terms, self._is_matched)
+        new = [
+            hit
+            for hit in found
+            if (not self._only_errors or hit.flags & Flag.ERROR)
+            and row_id(hit.key, hit.index) not in self._given
+        ][: self._left]
+        self._given.update(row_id(hit.key, hit.index) for hit in new)
+        self._left -= len(new)
+        return new
+
+    def _candidates(self, index: SearchIndex) -> Iterator[tuple[Sequence[int], bool]]:
+        """Row ids of entries that may hold what is looked for, and whether they were matched."""
+        done = index.done() if self._expression else {}
+        late = {
+            key: done.get(key, 0)
+            for key, entries in sorted(self._counts.items(), reverse=True)
+            if done.get(key, 0) < entries
+        }
+        are_few = sum(self._counts[key] - first for key, first in late.items()) <= _FEW
+        if are_few:
+            yield from self._not_indexed(late)
+        if self._expression:
+            yield from self._matched(index, [] if are_few else late)
+        if not are_few:
+            yield from self._not_indexed(late)
+
+    def _matched(
+        self, index: SearchIndex, late: Collection[int]
+    ) -> Iterator[tuple[Sequence[int], bool]]:
+        """``late``: sessions that are looked through again after this."""
+        keys = [key for key in self._counts if key not in late]
+        by_part = Counter(map(part_of, keys))
+        low, high = min(self._counts, default=0), max(self._counts, default=0)
+        first, last = row_id(low, 0), id_range(high)[1]
+        self._searched = 0
+        for part in index.parts():
+            below = last
+            while part in by_part:
+                found = index.matches(part, self._expression, first, below, _FETCHED)
+                yield [one for one in found if one >> INDEX_BITS in self._counts], True
+                if len(found) < _FETCHED:
+                    break
+                below = found[-1] - 1
+            self._searched += by_part[part]
+
+    def _not_indexed(self, late: Mapping[int, int]) -> Iterator[tuple[Sequence[int], bool]]:
+        """Entries that the index does not have yet, the newest first: looked at one by one."""
+        for key, first in late.items():
+            for last in range(self._counts[key], first, -_FETCHED):
+                indices = range(last - 1, max(first, last - _FETCHED) - 1, -1)
+                yield [row_id(key, at) for at in indices], False
+            self._searched += 1
+
+
+def complete_sessions(db: sqlite3.Connection) -> dict[int, int]:
+    """By the key of every session that is there as a whole, how many entries it has."""
+    return dict(db.execute("SELECT key, entries FROM sessions WHERE complete = 1").fetchall())
 
 
 def _confirm(
-    readers: Readers, part: list[int], counts: dict[int, int], terms: list[Term], found: bool
+    readers: Readers, part: list[int], counts: dict[int, int], terms: list[Term], matched: bool
 ) -> list[SearchHit]:
-    """The candidates that hold the terms, in the order given."""
+    """The candidates that hold the terms, in the order given; ``matched``: by the index."""
     by_key: dict[int, list[int]] = {}
     for identifier in part:
         key, index = identifier >> INDEX_BITS, index_of(identifier)
@@ -421,7 +503,7 @@ def _confirm(
     hits: list[SearchHit] = []
     for identifier in part:
         text = texts.get(identifier)
-        if text is not None and (holds(text, terms) if found else _has_all(text, terms)):
+        if text is not None and (holds(text, terms) if matched else _has_all(text, terms)):
             entry = entries[identifier]
             key, index = identifier >> INDEX_BITS, index_of(identifier)
             flags = describe(entry).flags

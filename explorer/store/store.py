@@ -6,6 +6,7 @@ import sqlite3
 from array import array
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,7 @@ from explorer.store.rows import (
     SourceFile,
 )
 from explorer.store.schema import id_range
-from explorer.store.search import SearchHit, SearchState, search
+from explorer.store.search import FIRST_STEP_S, STEP_S, Search, SearchHit, SearchState, SearchStep
 from explorer.store.sessions import (
     Arranged,
     arrange_sessions,
@@ -423,17 +424,34 @@ class Store:
         cancelled: IsCancelled | None = None,
         only_errors: bool = False,
     ) -> list[SearchHit]:
-        """Entries that hold all words of the query, the newest session and entry first;
-        ``only_errors``: those that failed.
+        """All that ``search_steps`` finds, in one session or in all of them. Raises StoreError."""
+        keys = None if key is None else (key,)
+        steps = self.search_steps(query, keys, limit, cancelled, only_errors)
+        return [hit for step in steps for hit in step.hits]
 
+    def search_steps(
+        self,
+        query: str,
+        keys: Collection[int] | None = None,
+        limit: int = 200,
+        cancelled: IsCancelled | None = None,
+        only_errors: bool = False,
+    ) -> Iterator[SearchStep]:
+        """Entries that hold all words of the query, the newest session and entry first, as they are
+        found: in steps of a fraction of a second, of which the first is short.
+
+        ``keys``: the sessions to be searched, None for all; ``only_errors``: entries that failed.
         The last word of each part may be a beginning. What is quoted, and what has dots, dashes,
         slashes or the like in it, must stand there as it was typed, case and accents aside. Any
-        text is a valid query. Entries that are not indexed yet are looked through one by one.
-        Raises StoreError.
+        text is a valid query. Entries that are not indexed yet are looked through one by one, after
+        all others where they are many. Raises StoreError.
         """
-        return self._background.with_index(
-            lambda index: search(self._readers, index, query, key, limit, cancelled, only_errors)
-        )
+        is_cancelled = cancelled or (lambda: False)
+        search, budget_s = Search(self._readers, query, keys, limit, only_errors), FIRST_STEP_S
+        while not search.is_done and not is_cancelled():
+            step = partial(search.step, budget_s=budget_s, cancelled=is_cancelled)
+            yield self._background.with_index(step)
+            budget_s = STEP_S
 
     def search_state(self) -> SearchState:
         """How far the full-text index is, in entries."""

@@ -10,6 +10,7 @@ import re
 from codecs import utf_16_le_encode
 from collections.abc import Iterator
 from json.encoder import encode_basestring
+from sys import getsizeof
 from typing import Any
 
 import orjson
@@ -41,7 +42,8 @@ _MAX_ARRAY_INDEX = 2**32 - 2
 
 def utf16_units(text: str) -> int:
     """Length of a text in UTF-16 units, what JavaScript calls its length."""
-    if text.isascii():
+    # What is stored in less than four bytes a character has none of two units.
+    if text.isascii() or getsizeof(text) < 4 * len(text):
         return len(text)
     # The codec itself: looking it up by its name takes as long as what it does to a message.
     return len(utf_16_le_encode(text, "surrogatepass")[0]) // 2

@@ -68,7 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )  # fmt: skip
     parser.add_argument(
         "--gigabytes", type=float, default=1.0, metavar="N",
-        help="of entries for library-search; its making ends after 12 minutes at the latest",
+        help="of entries for library-search; its making ends after 25 minutes at the latest",
     )  # fmt: skip
     parser.add_argument("--folder", type=Path, help="keep sessions and databases here")
     options = parser.parse_args(arguments)

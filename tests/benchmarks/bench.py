@@ -13,7 +13,7 @@ from typing import Any
 from tests.generated import write_large_result, write_session
 
 ROOT = Path(__file__).resolve().parents[2]
-TIMEOUT_S = 900
+TIMEOUT_S = 1800
 
 
 class ChildFailed(Exception):

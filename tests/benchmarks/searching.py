@@ -18,10 +18,11 @@ def measure(bench: Bench) -> list[Row]:
     return [
         Row(
             f"search over all, {size}: {name}",
-            f"{ms(median(one['ms']))}, {one['hits']:,} found",
-            f"at first {ms(one['ms'][0])}",
+            f"first hits after {ms(median(one['first_ms']))}, {one['hits']:,} found",
+            f"all after {ms(median(one['ms']))}, of which the processor"
+            f" {ms(median(one['cpu_ms']))}; {one['searched']:,} sessions searched",
             f"{FIRST_MS:.0f} ms",
-            median(one["ms"]) < FIRST_MS,
+            median(one["first_ms"]) < FIRST_MS,
         )
         for name, one in found.items()
     ]

@@ -29,6 +29,7 @@ from explorer.services.changes import Change, EntriesAppended, LeafMoved
 from explorer.services.document import Document
 from explorer.services.draft_records import Draft
 from explorer.services.edits import NothingToUndo
+from explorer.services.privacy import AskedModels
 from explorer.services.summary_request import DraftFailed, SummaryOrder
 from explorer.session.kinds import Kind
 from explorer.tokens.counters import EstimateCounter
@@ -69,6 +70,10 @@ class Answering(ModelClient):
             if isinstance(event, Exception):
                 raise event
             yield event
+
+
+def answer_with(document: Document, client: ModelClient) -> None:
+    document.models = AskedModels(client, document.privacy, document.store, document.row)
 
 
 def state(document: Document) -> tuple[int, int, list[int]]:
@@ -170,7 +175,7 @@ def test_b12_a_bad_answer_changes_nothing_and_is_recorded(
     document: Document, events: tuple[Event | Exception, ...], said: str
 ) -> None:
     before = state(document)
-    document.models = Answering(*events)
+    answer_with(document, Answering(*events))
     with pytest.raises(DraftFailed, match=said):
         draft(document)
     assert state(document) == before
@@ -181,7 +186,7 @@ def test_b12_a_bad_answer_changes_nothing_and_is_recorded(
 
 def test_a43_a_cancelled_draft_changes_nothing(document: Document) -> None:
     before, cancel = state(document), CancelToken()
-    document.models = Answering(TextDelta("a"), TextDelta("b"), Finished("stop"))
+    answer_with(document, Answering(TextDelta("a"), TextDelta("b"), Finished("stop")))
     asked = SummaryOrder("", "offline/extractive", lambda purpose, text: cancel.cancel(), cancel)
     shown = document.compaction.preview(None, EXPLORER, SETTINGS)
     with pytest.raises(Cancelled):
@@ -472,7 +477,7 @@ def test_e16_the_summary_that_is_updated_counts_once(document: Document) -> None
         for at, verdict in enumerate(shown.verdicts)
         if verdict == Verdict.TO_SUMMARIZE
     )
-    document.models = Answering(TextDelta("word" * told), Finished("stop"))
+    answer_with(document, Answering(TextDelta("word" * told), Finished("stop")))
     with pytest.raises(DraftFailed, match="nothing is gained"):
         wait(document.compaction.summarize(shown, order()))
 

@@ -35,6 +35,7 @@ from explorer.services.agent_turns import SessionTurns
 from explorer.services.document import Document
 from explorer.services.draft_records import Draft
 from explorer.services.navigation import NavigationPlan
+from explorer.services.privacy import AskedModels
 from explorer.services.summary_request import DraftFailed, SummaryOrder
 from explorer.session.kinds import Kind
 from explorer.store import DraftRow, Store
@@ -386,7 +387,7 @@ def test_a20_the_answers_of_a_split_turn_are_merged_and_one_failure_fails_both(
 def test_a_client_that_is_closed_fails_the_draft(bench: Workbench, document: Document) -> None:
     closed = ModelClient(ModelClientConfig())
     closed.close()
-    document.models = closed
+    document.models = AskedModels(closed, document.privacy, document.store, document.row)
     before = state(document)
     with pytest.raises(DraftFailed, match="closed"):
         wait(document.compaction.summarize(compaction(document), order()))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -12,7 +14,14 @@ from hypothesis import strategies as st
 from explorer.formats.pi.entries import read_entry
 from explorer.formats.pi.export import dumps
 from explorer.store import SearchHit, Store
-from explorer.store.search import entry_text, index_path, parse_query
+from explorer.store.search import (
+    Search,
+    SearchIndex,
+    entry_text,
+    index_path,
+    match_expression,
+    parse_query,
+)
 from tests.store.conftest import eventually
 from tests.store.sources import FileSource, message, write_file
 
@@ -173,9 +182,102 @@ def test_a_deleted_session_is_neither_shown_nor_found_and_its_rows_go(
             return sum(db.execute(f"SELECT count(*) FROM {t}").fetchone()[0] for t in tables)
 
     eventually(lambda: rows() == 0, "all rows are gone")
-    words = store._background.with_index(lambda index: list(index.matches('"secret"', 0, 1 << 62)))
+    words = store._background.with_index(
+        lambda index: [
+            one for part in index.parts() for one in index.matches(part, "secret", 0, 1 << 62, 9)
+        ]
+    )
     assert words == [], "nor does the index remember the words"
     assert filled(store, tmp_path, ["another"]) > key, "a key stands for one session for ever"
+
+
+def opened_index(store: Store) -> SearchIndex:
+    with store._readers.read() as db:
+        (library,) = db.execute("SELECT value FROM library WHERE name = 'id'").fetchone()
+    return SearchIndex(store.path, library)
+
+
+def many(store: Store, tmp_path: Path, sessions: int) -> list[int]:
+    """Sessions of which each has the words, and every third one of their two entries a phrase."""
+    keys = []
+    for at in range(sessions):
+        said = "the state of the art" if at % 3 == 0 else "of the state, the art"
+        texts = [message(0, None, f"{said} {at}"), message(1, "e0", f"art of state the {at}")]
+        path = write_file(tmp_path / f"{at}.jsonl", texts)
+        keys.append(store.import_session(FileSource(path)).key)
+    return keys
+
+
+def test_a_search_goes_on_in_steps_and_says_how_far_it_is(
+    store: Store, tmp_path: Path, indexed: Callable[[], None]
+) -> None:
+    keys = many(store, tmp_path, 9)
+    indexed()
+    search = Search(store._readers, "the", None, 1000, False)
+    steps = []
+    with closing(opened_index(store)) as index:
+        while not search.is_done:
+            steps.append(search.step(index, 0.0, lambda: False))
+    assert len(steps) > 1 and steps[-1].searched == steps[-1].sessions == 9
+    assert [step.searched for step in steps] == sorted(step.searched for step in steps)
+    hits = [(hit.key, hit.index) for step in steps for hit in step.hits]
+    assert hits == sorted(hits, reverse=True) and len(hits) == 18
+    assert [key for key, _ in hits[::2]] == keys[::-1]
+
+
+def test_a_phrase_of_common_words_is_found_by_the_index_alone(
+    store: Store, tmp_path: Path, indexed: Callable[[], None]
+) -> None:
+    keys = many(store, tmp_path, 9)
+    indexed()
+    phrase = match_expression(parse_query('"the state of the art"'))
+    with closing(opened_index(store)) as index:
+        found = [
+            one for part in index.parts() for one in index.matches(part, phrase, 0, 1 << 62, 99)
+        ]
+    assert [one >> 32 for one in found] == keys[::3][::-1]
+
+
+def test_a_search_stays_in_its_sessions_and_ends_when_it_is_not_wanted(
+    store: Store, tmp_path: Path, indexed: Callable[[], None]
+) -> None:
+    keys = many(store, tmp_path, 6)
+    indexed()
+    steps = list(store.search_steps("state", keys[1:3]))
+    assert {hit.key for step in steps for hit in step.hits} == {*keys[1:3]}
+    assert steps[-1].sessions == 2
+    assert list(store.search_steps("state", cancelled=lambda: True)) == []
+    assert list(store.search_steps("", None)) == []
+
+
+def test_what_is_found_before_the_index_is_damaged_is_not_found_again(
+    store: Store, tmp_path: Path, indexed: Callable[[], None]
+) -> None:
+    filled(store, tmp_path, [f"the same {at}" for at in range(1_040)])
+    indexed()
+    search = Search(store._readers, "the", None, 5_000, False)
+    hits: list[SearchHit] = []
+    with closing(opened_index(store)) as index:
+        while len(hits) < 1_000:
+            hits += search.step(index, 0.0, lambda: False).hits
+    with pytest.raises(sqlite3.Error):
+        search.step(index, 0.0, lambda: False)
+    with closing(opened_index(store)) as again:
+        while not search.is_done:
+            hits += search.step(again, 0.0, lambda: False).hits
+    assert len(hits) == len({hit.index for hit in hits}) == 1_040
+
+
+def test_an_index_that_was_made_by_other_rules_is_made_anew(database: Path, tmp_path: Path) -> None:
+    with Store.open(database) as store:
+        filled(store, tmp_path)
+        eventually(lambda: store.search_state().complete, "the index is complete")
+    with closing(sqlite3.connect(index_path(database), isolation_level=None)) as db:
+        db.execute("UPDATE mark SET value = '0:other rules'")
+        db.execute("DELETE FROM done")
+    with Store.open(database) as store:
+        eventually(lambda: store.search_state().complete, "the index is complete again")
+        assert found(store.search("fox")) == [0]
 
 
 @pytest.mark.parametrize("harm", ["rubbish", "gone", "flipped"])

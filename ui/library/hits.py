@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.store import SearchHit
+from explorer.store import SearchHit, SearchStep
 from ui.theme import S4, S16, bind_font, small_font, theme, ui_font
 from ui.widgets.figures import count
 from ui.widgets.labels import LinkButton
@@ -38,6 +38,11 @@ class FoundEntry(NamedTuple):
     def line(self) -> str:
         """The matched line; its marks are where those of the hit are."""
         return self.hit.snippet.translate(_BLANK)
+
+
+def progress_words(step: SearchStep) -> str:
+    """How far a search is that goes on."""
+    return f"Searched {step.searched:,} of {count(step.sessions, 'session')} …"
 
 
 class LineDelegate(QStyledItemDelegate):
@@ -65,6 +70,7 @@ class HitsPanel(QWidget):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
+        self._words = ""
         self.title = QLabel("", self)
         bind_font(self.title, lambda: ui_font(0, bold=True))
         self.close_link = LinkButton("Hide hits", self)
@@ -88,16 +94,22 @@ class HitsPanel(QWidget):
         column.addWidget(self.table, 1)
         self.hide()
 
-    def show_hits(self, words: str, hits: Sequence[FoundEntry], cut: bool) -> None:
-        """Show what was found; ``cut``: there may be more."""
+    def show_hits(
+        self, words: str, hits: Sequence[FoundEntry], cut: bool, progress: str = ""
+    ) -> None:
+        """Show what was found; ``cut``: there may be more; ``progress``: how far a search is that
+        goes on, during which the marked hit stays."""
         sessions = len({one.hit.key for one in hits})
         more = "at least " if cut else ""
-        found = (
-            f"{more}{count(len(hits), 'entry', 'entries')} in {count(sessions, 'session')}"
-            if hits
-            else "No entry of these sessions"
-        )
-        self.title.setText(f"{found[:1].upper()}{found[1:]} with “{words}”")
-        self.table.show_rows(hits)
+        if hits:
+            found = f"{more}{count(len(hits), 'entry', 'entries')} in {count(sessions, 'session')}"
+        else:
+            found = "No entry yet" if progress else "No entry of these sessions"
+        title = f"{found[:1].upper()}{found[1:]} with “{words}”"
+        self.title.setText(f"{title}. {progress}" if progress else title)
+        is_more = self.table.isVisible() and self._words == words
+        if not is_more or len(hits) != self.table.rows.rowCount():
+            self.table.show_rows(hits, self.table.current if is_more else None)
+        self._words = words
         self.table.setVisible(bool(hits))
         self.show()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import aclosing
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -24,7 +26,7 @@ from ui.library.arrangement import ArrangementController, Step, named
 from ui.library.controller import SessionsController
 from ui.library.discovery import DiscoveryController
 from ui.library.filters import filters_from
-from ui.library.hits import FoundEntry
+from ui.library.hits import FoundEntry, progress_words
 from ui.library.needed_controller import NeededController
 from ui.library.page import LibraryPage
 from ui.shell.dialogs import ask_text, confirm, present
@@ -248,24 +250,35 @@ class LibraryPageController(QObject):
         bench, page, library = self._state.bench, self.page, self.library
         if bench is None or page is None or library is None:
             return
+        # The words are looked for in the entries, the other filters hold for their sessions.
+        rule = replace(page.filters.filters, words="").rule(time.time() * 1000)
+        rows = await asyncio.to_thread(library.filtered, rule)
+        titles = {row.session.key: row.session.title or "Untitled session" for row in rows}
+        found: list[FoundEntry] = []
+        self._searched, self._found_in = words, frozenset()
+        steps = bench.search(words, titles.keys(), MOST_HITS, lambda: number == self._search)
         try:
-            hits = await bench.search(words, None, MOST_HITS)
+            async with aclosing(steps):
+                async for step in steps:
+                    if number != self._search:
+                        return
+                    found += [FoundEntry(hit, titles[hit.key]) for hit in step.hits]
+                    self._show_found(words, found, progress_words(step))
         except StoreError as error:
             page.notice.show_notice(Notice("error", str(error), "Nothing was changed."))
             return
-        if number != self._search:
+        if number == self._search:
+            self._show_found(words, found, "")
+
+    def _show_found(self, words: str, found: Sequence[FoundEntry], progress: str) -> None:
+        page, before = self.page, self._found_in
+        if page is None:
             return
-        # The words are looked for in the entries, the other filters hold for their sessions.
-        rule = replace(page.filters.filters, words="").rule(time.time() * 1000)
-        titles = {
-            row.session.key: row.session.title or "Untitled session"
-            for row in library.filtered(rule)
-        }
-        found = [FoundEntry(hit, titles[hit.key]) for hit in hits if hit.key in titles]
-        page.hits.show_hits(words, found, cut=len(hits) >= MOST_HITS)
-        self._searched, self._found_in = words, frozenset(one.hit.key for one in found)
-        self._apply()
-        if found:
+        page.hits.show_hits(words, found, len(found) >= MOST_HITS, progress)
+        self._found_in = frozenset(one.hit.key for one in found)
+        if self._found_in != before or not progress:
+            self._apply()
+        if found and not before:
             page.hits.table.setFocus()
 
     # saved filters -------------------------------------------------------------------------------

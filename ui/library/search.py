@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from bisect import bisect_left
+from collections.abc import Collection
+from contextlib import aclosing, suppress
 
 from PySide6.QtCore import QObject
 
 from explorer.services.document import Document
 from explorer.session.kinds import Flag
+from explorer.store import SearchHit, SessionRow, Store, StoreError
+from explorer.workbench import Workbench
 from ui.app_state import AppState
 from ui.library.controller import SessionsController
+from ui.library.hits import progress_words
 from ui.shell.search import SearchResult
 
 MOST_HITS = 2000
@@ -74,41 +79,55 @@ class SearchController(QObject):
         self._bar.hide_results()
         errors, document = self._bar.only_errors, state.document
         # Without an open session there is only the search in all of them.
-        everywhere = everywhere or document is None
-        if state.bench is None or not (query or (errors and not everywhere)):
+        if state.bench is None or not (query or (errors and not everywhere and document)):
             self._take([])
-            return
-        if not query:
-            assert document is not None
-            results = await asyncio.to_thread(_errors_of, document)
+        elif everywhere or document is None:
+            self._take([])
+            await self._search_everywhere(state.bench, query, number, errors)
         else:
-            key = None if everywhere or document is None else document.key
-            most = MOST_SHOWN if everywhere else MOST_HITS
-            hits = await state.bench.search(query, key, most, errors)
-            titles = {}
-            if everywhere:
-                rows = await asyncio.to_thread(state.bench.store.sessions, all_places=True)
-                titles = {
-                    row.key: row.title or "Untitled session" for row in rows if not row.trashed_ms
-                }
-            results = [
-                SearchResult(
-                    hit.key, hit.index, titles.get(hit.key, ""), hit.snippet, hit.marks,
-                    hit.kind, hit.flags, hit.time_ms,
-                )
-                for hit in hits
-                if not everywhere or hit.key in titles
-            ]  # fmt: skip
+            await self._search_session(state.bench, document, query, number, jump)
+
+    async def _search_session(
+        self, bench: Workbench, document: Document, query: str, number: int, jump: bool
+    ) -> None:
+        """Show the hits in a session on its map, and list them."""
+        errors, results = self._bar.only_errors, []
+        if query:
+            steps = bench.search(
+                query, (document.key,), MOST_HITS, lambda: number == self._number, errors
+            )
+            results = [_result(hit, "") async for step in steps for hit in step.hits]
+        else:
+            results = await asyncio.to_thread(_errors_of, document)
         if number != self._number:
-            return
-        if everywhere:
-            self._take([])
-            self._bar.show_results(results)
             return
         results.sort(key=lambda one: one.entry)
         self._take([one.entry for one in results], jump)
         if jump:
             self._bar.show_results(results, self._at)
+
+    async def _search_everywhere(
+        self, bench: Workbench, query: str, number: int, errors: bool
+    ) -> None:
+        """List the hits in all sessions while they are found."""
+        results: list[SearchResult] = []
+        titles: dict[int, str] = {}
+        steps = bench.search(query, None, MOST_SHOWN, lambda: number == self._number, errors)
+        is_listed = False
+        async with aclosing(steps):
+            async for step in steps:
+                new = {hit.key for hit in step.hits} - titles.keys()
+                titles |= await asyncio.to_thread(_titles, bench.store, new)
+                # Who closes the list looks for nothing more.
+                if number != self._number or (is_listed and not self._bar.results.isVisible()):
+                    return
+                results += [_result(hit, titles[hit.key]) for hit in step.hits if hit.key in titles]
+                self._bar.show_results(results, caption=progress_words(step))
+                is_listed = True
+        if number == self._number and (self._bar.results.isVisible() or not is_listed):
+            cut = len(results) >= MOST_SHOWN
+            caption = f"The newest {MOST_SHOWN} hits; there may be more." if cut else ""
+            self._bar.show_results(results, caption=caption)
 
     def _take(self, hits: list[int], jump: bool = True) -> None:
         self._hits = hits
@@ -133,6 +152,21 @@ class SearchController(QObject):
         if current >= 0:
             self._state.select(current)
         self._state.state_changed.emit()
+
+
+def _result(hit: SearchHit, title: str) -> SearchResult:
+    return SearchResult(
+        hit.key, hit.index, title, hit.snippet, hit.marks, hit.kind, hit.flags, hit.time_ms
+    )
+
+
+def _titles(store: Store, keys: Collection[int]) -> dict[int, str]:
+    """The titles of sessions that are not in the trash."""
+    rows: list[SessionRow] = []
+    for key in keys:
+        with suppress(StoreError):  # deleted meanwhile
+            rows.append(store.session(key))
+    return {row.key: row.title or "Untitled session" for row in rows if not row.trashed_ms}
 
 
 def _errors_of(document: Document) -> list[SearchResult]:

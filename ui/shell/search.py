@@ -227,12 +227,18 @@ class SearchBar(QWidget):
         else:
             self.step_requested.emit(-1 if backwards else 1)
 
-    def show_results(self, rows: Sequence[SearchResult], current: int = 0) -> None:
-        """The hits, under the box; ``current``: the one that is marked."""
+    def show_results(
+        self, rows: Sequence[SearchResult], current: int = 0, caption: str = ""
+    ) -> None:
+        """The hits, under the box; ``current``: the one that is marked, where no hits are shown
+        yet; ``caption``: what is said below them."""
         marked = rows[current] if 0 <= current < len(rows) else None
-        nothing = "Nothing found in any session." if self.everywhere.isChecked() else ""
-        self.results.show_rows(rows, "" if rows else nothing, marked)
-        if not rows and not nothing:
+        if self.results.isVisible():
+            marked = self.results.table.current or marked
+        if not rows and not caption and self.everywhere.isChecked():
+            caption = "Nothing found in any session."
+        self.results.show_rows(rows, caption, marked)
+        if not rows and not caption:
             self.results.hide()
             return
         room = self.window().width() - 2 * theme.S16

@@ -11,13 +11,13 @@ from collections.abc import Mapping, Sequence
 from sys import intern
 from typing import Any
 
-from explorer.formats.claude_code.fields import PLACEHOLDER_MODEL
+from explorer.formats.claude_code.fields import PLACEHOLDER_MODEL, is_inserted
 from explorer.formats.claude_code.records import provider_of, reply_usage
 from explorer.session.describe import Facts, error_mark, result_flags
 from explorer.session.file_tools import FileOp, file_ops
 from explorer.session.json_values import time_ms
 from explorer.session.kinds import Flag, Kind
-from explorer.session.text import PREVIEW_UNITS, call_title, first_line
+from explorer.session.text import PREVIEW_UNITS, call_title, first_line, prompt_line
 from explorer.tokens.estimate import json_units, utf16_units
 
 _TEXT, _THINKING, _CALL, _ERROR = (
@@ -105,4 +105,19 @@ def digest_result(value: Mapping[str, Any], tools: Mapping[str, str]) -> tuple[F
         tool=tools.get(call, ""),
         error=error_mark(text) if is_error else 0,
     )
+    return facts, (utf16_units(text) + 3) // 4
+
+
+def digest_prompt(value: Mapping[str, Any]) -> tuple[Facts, int] | None:
+    """The facts and the estimate of what somebody typed; None where it is not as most is."""
+    text = value["message"]["content"]
+    if type(text) is list:
+        (block,) = text
+        text = block["text"] if block["type"] == "text" else None
+    if type(text) is not str or "origin" in value or "isVisibleInTranscriptOnly" in value:
+        return None
+    preview = prompt_line(text)
+    if not preview or is_inserted(text):
+        return None
+    facts = Facts(Kind.USER, _TEXT, time_ms(value.get("timestamp")), -1, "", preview, 0)
     return facts, (utf16_units(text) + 3) // 4

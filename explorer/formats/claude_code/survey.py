@@ -18,7 +18,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from explorer.formats.adapter import IsCancelled
-from explorer.formats.claude_code.digest import digest_reply, digest_result
+from explorer.formats.claude_code.digest import digest_prompt, digest_reply, digest_result
 from explorer.formats.claude_code.fields import (
     HOUSEKEEPING,
     NODE_TYPES,
@@ -142,8 +142,9 @@ class Survey(Struct):
 
     def last_id(self, unit: int) -> str:
         """The id of the last entry of a unit."""
-        parts = self.parts.get(unit, 1)
-        return f"{self.ids[unit]}#{parts}" if parts > 1 else self.ids[unit]
+        if unit not in self.parts:
+            return self.ids[unit]
+        return f"{self.ids[unit]}#{self.parts[unit]}"
 
 
 def numbered_lines(path: Path, cancelled: IsCancelled | None) -> Iterator[tuple[int, bytes, int]]:
@@ -285,8 +286,6 @@ class Surveyor:
 
     def _forget_queued(self, content: Any) -> None:
         """A message of the queue has a record of its own."""
-        if not self._queued and not self._taken:
-            return
         said = "\n".join(texts_of(content)).strip()
         self._queued = [one for one in self._queued if text_field(one[1], "content") != said]
         self._taken = [one for one in self._taken if text_field(one[1], "content") != said]
@@ -327,10 +326,11 @@ class Surveyor:
             name = f"{kind}/{subtype}" if kind == "system" else kind
             self._unknown[name].append(number)
         self._main_nodes += not thread
-        if kind == "user":
-            self._forget_queued(message_of(value).get("content"))
-        elif kind == "attachment":
-            self._forget_queued(object_field(value, "attachment").get("prompt"))
+        if self._queued or self._taken:
+            if kind == "user":
+                self._forget_queued(message_of(value).get("content"))
+            elif kind == "attachment":
+                self._forget_queued(object_field(value, "attachment").get("prompt"))
         unit = self._joined(thread, value)
         if unit is None:
             unit = self._begin(number, identity, thread, value)
@@ -373,6 +373,8 @@ class Surveyor:
                 found = digest_reply(values)
             elif survey.kinds[unit] == RESULT:
                 found = digest_result(values[0], survey.tools)
+            elif survey.kinds[unit] == PROMPT:
+                found = digest_prompt(values[0])
         except (KeyError, TypeError, AttributeError, ValueError):
             found = None  # It has another shape than most.
         if found is not None:
@@ -414,7 +416,8 @@ class Surveyor:
         """The unit that a record goes on with."""
         survey, kind = self.survey, value.get("type")
         if kind == "assistant":
-            return self._replies.get((thread, text_field(message_of(value), "id")))
+            name = message_of(value).get("id")
+            return self._replies.get((thread, name)) if isinstance(name, str) else None
         if kind != "user":
             return None
         above = survey.unit_of.get(text_field(value, "parentUuid"), ROOT)
@@ -519,9 +522,10 @@ class Surveyor:
 
     def _reply(self, unit: int, value: Mapping[str, Any]) -> None:
         survey, message = self.survey, message_of(value)
-        if identity := text_field(message, "id"):
+        identity, stop = message.get("id"), message.get("stop_reason")
+        if identity and isinstance(identity, str):
             self._replies[(survey.threads[unit], identity)] = unit
-        if text_field(message, "stop_reason"):
+        if stop and isinstance(stop, str):
             survey.incomplete.discard(unit)
         elif "usage" in message and survey.first_lines[unit] == survey.last_lines[unit]:
             survey.incomplete.add(unit)

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import json
 import socket
+import time
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
+from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QApplication
 
+from explorer.services.privacy import AskedModels
+from explorer.store import Store
 from tests.models.server import Answer, ChatServer
 from tests.models.summaries import GOOD
 from tests.ui.window.automatic import answered, compactions, say, small
 from tests.ui.window.house import House
 from tests.ui.window.running import sample_path
+from tests.ui.window.steps import prepared
 from ui.conversation.view.selection import conversation_words
 from ui.models.consent import ConsentDialog
 
@@ -23,15 +29,20 @@ MASKED = "sk-ant-[masked]•"
 HOST = "models.example"
 
 
-def imported(folder: Path) -> Path:
-    """A session of another program with a key in it, long enough to be compacted."""
+def imported(folder: Path, replies: int = 1) -> Path:
+    """A session of another program with a key in it, long enough to be compacted; ``replies`` in
+    each of its turns."""
     lines: list[dict[str, Any]] = [
         {"type": "session", "version": 3, "id": "imported-1", "cwd": "/home/me/shop",
          "timestamp": "2026-01-01T00:00:00.000Z"}
     ]  # fmt: skip
     parent = None
     for at in range(40):
-        role, text = ("user", f"Use {KEY} here") if at % 2 == 0 else ("assistant", "word " * 3000)
+        role, text = (
+            ("user", f"Use {KEY} here")
+            if at % (replies + 1) == 0
+            else ("assistant", "word " * 3000)
+        )
         message: dict[str, Any] = {"role": role, "content": [{"type": "text", "text": text}]}
         if role == "assistant":
             message |= {"provider": "x", "model": "y", "stopReason": "stop"}
@@ -128,3 +139,54 @@ async def test_secrets_are_shown_masked_unless_the_settings_say_otherwise(
     live.click_entry(38)
     await live.until(lambda: KEY in live.words(entry), "the key")
     assert KEY in conversation_words(live.window.agent.conversation.view.flow)
+
+
+class Shown(QObject):
+    """Counts how often a question is shown."""
+
+    count = 0
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Show and isinstance(watched, ConsentDialog):
+            self.count += 1
+        return False
+
+
+class LateStore:
+    """A database in which whoever reads second whether text may go to a host waits for a while."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._reads = count(1)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    def session_settings(self, key: int) -> Any:
+        if next(self._reads) % 2 == 0:
+            time.sleep(0.5)
+        return self._store.session_settings(key)
+
+
+async def test_two_requests_of_one_compaction_ask_one_question(
+    house: House, far: ChatServer, tmp_path: Path
+) -> None:
+    """The turn is split. The answer to the first request comes before the second one asks."""
+    live = await house.start(imported(tmp_path, replies=6))
+    panel, document = live.window.compaction, live.document
+    late: Any = LateStore(document.store)
+    document.models = AskedModels(document.client, document.privacy, late, document.row)
+    await live.until(lambda: panel.partition, "the preview")
+    assert prepared(live).is_split_turn
+    shown = Shown()
+    QApplication.instance().installEventFilter(shown)
+    for rounds in (1, 2):
+        live.keys("Ctrl+Shift+K")
+        await live.dialog(ConsentDialog)
+        live.keys("Escape")
+        await live.back()
+        await live.until(lambda: not live.session.compaction.running, "the end of the draft")
+        await live.settle()
+        assert shown.count == rounds, "each compaction asks once"
+    QApplication.instance().removeEventFilter(shown)
+    assert "Nothing was sent" in live.words(panel) and not far.requests
