@@ -124,8 +124,9 @@ class Drafts:
         answers must stay below, by purpose; ``replaced``: tokens that the summary must."""
         session = self._session
         call = SummaryCall(
-            session.models, order, session.templates, profile, requests, limits or {}
-        )
+            session.models.for_one_summary(), order, session.templates, profile, requests,
+            limits or {},
+        )  # fmt: skip
 
         async def make(draft: Draft) -> Draft:
             await call.run()

@@ -21,7 +21,7 @@ from explorer.compaction.profile import PROFILES, Profile
 from explorer.compaction.templates import Templates
 from explorer.extensions.manager import Extensions
 from explorer.formats import adapter_of
-from explorer.models.client import ModelClient, Models
+from explorer.models.client import ModelClient
 from explorer.models.price_list import ListedCost, listed_cost, no_listed_cost
 from explorer.services.changes import ChangeHub, CountsChanged, EntriesChanged
 from explorer.services.counting_process import ProcessCounter
@@ -103,7 +103,7 @@ class OpenedSession:
     def _make_masked(self, models: AskedModels, privacy: Privacy) -> None:
         """The ways to read and to send the session by the person's wishes, none of which knows the
         session itself."""
-        self.models: Models = models
+        self.models = models
         """Who is sent text of the session."""
         self.payloads: Payloads = MaskedPayloads(self.stored, lambda: privacy.mask_shown)
         """As it is shown, and audited."""

@@ -23,6 +23,7 @@ from explorer.models.client import (
     ModelError,
     ModelInfo,
     ModelRequest,
+    Models,
 )
 from explorer.models.events import done_or_cancelled
 from explorer.models.request import ImagePart
@@ -185,38 +186,42 @@ class AskedModels:
         """See ``ModelClient``."""
         return self._client.info(model_id)
 
+    def for_one_summary(self) -> Models:
+        """The models for all requests of one summary: an answer to the first that asks whether text
+        may go to a host is the answer to all of them, a no as well as a yes."""
+        return _AskedOnce(self)
+
     async def stream(
         self, request: ModelRequest, cancel: CancelToken
     ) -> AsyncGenerator[Event, None]:
         """See ``ModelClient``. Raises ModelError (unavailable) where text must not leave."""
-        await self._wait_for_consent(request, cancel)
+        async with aclosing(self.answered(request, cancel, {})) as events:
+            async for event in events:
+                yield event
+
+    async def answered(
+        self, request: ModelRequest, cancel: CancelToken, answers: dict[str, asyncio.Future[bool]]
+    ) -> AsyncGenerator[Event, None]:
+        """See ``stream``. ``answers``: by host, those that hold for this request; one that was not
+        asked for is added before anything is waited for, so that no second request asks again."""
+        if cancel.cancelled:
+            raise Cancelled
+        to = self._client.destination(request.model, request.endpoint)
+        if not to.is_here and to.host not in self._agreed:
+            if to.host not in answers:
+                answers[to.host] = asyncio.ensure_future(self._may_go(request, to))
+            await _wait_for(answers[to.host], to, cancel)
         async with aclosing(self._client.stream(request, cancel)) as events:  # type: ignore[type-var]
             async for event in events:
                 yield event
 
-    async def _wait_for_consent(self, request: ModelRequest, cancel: CancelToken) -> None:
-        """Wait until somebody has agreed, where that is needed. Raises ModelError, Cancelled."""
-        to = self._client.destination(request.model, request.endpoint)
-        if to.is_here or to.host in self._agreed:
-            return
+    async def _may_go(self, request: ModelRequest, to: Destination) -> bool:
+        """Whether text may go to a host: somebody is asked where that is needed."""
         if not await asyncio.to_thread(self._needs_consent, to.host):
-            return
+            return True
         if to.host not in self._asked:
             self._asked[to.host] = asyncio.ensure_future(self._ask(request, to))
-        asked = self._asked[to.host]
-        try:
-            is_answered = await done_or_cancelled(asked, cancel)
-        except asyncio.CancelledError:
-            asked.cancel()
-            raise
-        if not is_answered or asked.cancelled():
-            asked.cancel()
-            raise Cancelled
-        if not asked.result():
-            raise ModelError(
-                "unavailable",
-                f"Nothing was sent: nobody agreed that text of this session goes to {to.host}.",
-            )
+        return await self._asked[to.host]
 
     async def _ask(self, request: ModelRequest, to: Destination) -> bool:
         ask = self._privacy.ask
@@ -261,4 +266,38 @@ class AskedModels:
             model=request.model,
             host=to.host,
             is_masked=self._privacy.mask_sent,
+        )
+
+
+class _AskedOnce:
+    """See ``AskedModels.for_one_summary``."""
+
+    def __init__(self, models: AskedModels) -> None:
+        self._models = models
+        self._answers: dict[str, asyncio.Future[bool]] = {}
+
+    def info(self, model_id: str) -> ModelInfo:
+        """See ``ModelClient``."""
+        return self._models.info(model_id)
+
+    def stream(self, request: ModelRequest, cancel: CancelToken) -> AsyncGenerator[Event, None]:
+        """See ``AskedModels``."""
+        return self._models.answered(request, cancel, self._answers)
+
+
+async def _wait_for(answer: asyncio.Future[bool], to: Destination, cancel: CancelToken) -> None:
+    """Wait for the answer to whether text may go to a host. Raises ModelError where it may not, and
+    Cancelled, which takes the question back."""
+    try:
+        is_answered = await done_or_cancelled(answer, cancel)
+    except asyncio.CancelledError:
+        answer.cancel()
+        raise
+    if not is_answered or answer.cancelled():
+        answer.cancel()
+        raise Cancelled
+    if not answer.result():
+        raise ModelError(
+            "unavailable",
+            f"Nothing was sent: nobody agreed that text of this session goes to {to.host}.",
         )

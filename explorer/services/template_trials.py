@@ -20,7 +20,7 @@ from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.requests import SummaryRequest, build_requests
 from explorer.compaction.summary import finish
 from explorer.compaction.templates import Templates
-from explorer.models.client import ModelClient
+from explorer.models.client import ModelClient, Models
 from explorer.services.document import Document
 from explorer.services.extension_review import review_of, with_review
 from explorer.services.summary_audit import Auditor
@@ -144,23 +144,29 @@ class Trial:
         """Summarize at every place with either text. What fails is a result with its problem.
         Raises Cancelled; ``on_result`` had the results until then."""
         results: list[TrialResult] = []
+        models: dict[int, Models] = {}
         total = 2 * len(points)
         for point in points:
             for which in (0, 1):
-                result = await self._one(point, which, order)
+                result = await self._one(point, which, order, models)
                 results.append(result)
                 on_result(result)
                 on_progress(len(results), total)
         return tuple(results)
 
-    async def _one(self, point: TrialPoint, which: int, order: SummaryOrder) -> TrialResult:
+    async def _one(
+        self, point: TrialPoint, which: int, order: SummaryOrder, models: dict[int, Models]
+    ) -> TrialResult:
+        """``models``: by session, so that a session's consent is asked for once in a trial."""
         prepared = await asyncio.to_thread(self._prepared, point, which, order.model)
         if prepared is None:
             return TrialResult(point, which, problem=NOT_USED)
         review = await review_of(prepared.document, order.cancel)
         limits = prepared.document.compaction.plan(prepared.shown).limits(prepared.requests)
+        if point.key not in models:
+            models[point.key] = prepared.document.models.for_one_summary()
         call = SummaryCall(
-            prepared.document.models, with_review(order, review), prepared.templates, self._profile,
+            models[point.key], with_review(order, review), prepared.templates, self._profile,
             prepared.requests, limits,
         )  # fmt: skip
         try:

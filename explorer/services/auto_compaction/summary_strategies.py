@@ -288,6 +288,7 @@ async def _first_good(
         document.hub.publish(SummaryArrived(document.key, "history", piece))
 
     problem = "There is no way to ask for a summary."
+    models = document.models.for_one_summary()
     for number, strategy in enumerate(asked.strategies):
         try:
             request = await asyncio.to_thread(strategy.request)
@@ -299,7 +300,7 @@ async def _first_good(
             request = await review.conversation(request)
             attempt = replace(attempt, request=request)
             document.hub.publish(SummaryArrived(document.key, "history", "", restart=True))
-            answer = await complete(document.models, request, cancel, on_text)
+            answer = await complete(models, request, cancel, on_text)
         except ModelError as error:
             problem = error.sentence
             log.append(replace(attempt, problem=problem, kind=error.kind))
