@@ -23,6 +23,8 @@ MEANING = (
     "changed, where the model saw nothing of it any more. Both entries are there to be compared."
 )
 TOO_SHORT = "The path is too short to compare with stretches without a compaction."
+LEAST_EXPECTED = 0.05
+"""Less is shown as 0.0, and where nothing came soon after a compaction it compares nothing."""
 _LONGEST = 160
 _PATHS = (NeedKind.READ, NeedKind.MISSING_PATH, NeedKind.UNDONE_EDIT)
 
@@ -86,10 +88,9 @@ def expected_words(expected: Expected | None) -> str:
     if expected is None:
         return TOO_SHORT
     return (
-        f"Expected without a compaction: {expected.number:.1f}, against the {expected.found:,} "
-        f"that were done within {expected.after:,} entries after it and, the time before, within "
-        f"{expected.before:,} before it ({count_text(expected.places, 'place')} of the path "
-        "compared)."
+        f"{expected.found:,} of these came in the first {count_text(expected.after, 'entry')} "
+        f"after it; without a compaction it would be {expected.number:.1f} (average of "
+        f"{count_text(expected.places, 'place')} of the path)."
     )
 
 
@@ -102,8 +103,10 @@ def path_words(needed: NeededAgain) -> str:
     if expected is None or not any(one.needs and one.expected for one in needed.after):
         return f"{words} {TOO_SHORT}"
     compared, every = sum(one.expected is not None for one in needed.after), len(needed.after)
-    of = f" ({compared:,} of {every:,} compactions)" if compared < every else ""
+    if not expected.found and expected.number < LEAST_EXPECTED:
+        return words
+    of = f" ({compared:,} of {every:,} compactions compared)" if compared < every else ""
     return (
-        f"{words} Expected without compactions: {expected.number:.1f}, against the "
-        f"{expected.found:,} that can be compared{of}."
+        f"{words} {expected.found:,} of these came soon after a compaction; without one it would "
+        f"be {expected.number:.1f}{of}."
     )
