@@ -399,7 +399,7 @@ class AuditTab(QWidget):
         recorded = ledger.tree.columns.compactions[by.compaction].tokens_before
         before, after = every.sizes_around(by.compaction)
         self.figure.setText(
-            f"Tokens around compaction #{by.compaction}: {full(before)} → {full(after)}"
+            f"Entries around compaction #{by.compaction}: {full(before)} → {full(after)} tokens"
         )
         self.badge.set_known(sizes_known(recorded, made_here=False))
 
