@@ -292,8 +292,10 @@ class LibraryPage(Dialog):
         """Not the line of the filters where a button will do: there Ctrl+Z takes letters back, and
         not what emptied the list."""
         empty = self.stack.currentWidget()
-        has_button = isinstance(empty, EmptyState) and empty.button.isVisibleTo(empty)
-        (empty.button if has_button else self.filters.line).setFocus()
+        if isinstance(empty, EmptyState) and empty.button.isVisibleTo(empty):
+            empty.button.setFocus()
+        else:
+            self.filters.line.setFocus()
 
     def _empty_page(self, filters: Filters) -> EmptyState:
         """What says why there is no row, and what to do next."""
