@@ -23,6 +23,8 @@ MEANING = (
     "changed, where the model saw nothing of it any more. Both entries are there to be compared."
 )
 TOO_SHORT = "The path is too short to compare with stretches without a compaction."
+LEAST_EXPECTED = 0.05
+"""Less is shown as 0.0, and where nothing came soon after a compaction it compares nothing."""
 _LONGEST = 160
 _PATHS = (NeedKind.READ, NeedKind.MISSING_PATH, NeedKind.UNDONE_EDIT)
 
@@ -86,9 +88,10 @@ def expected_words(expected: Expected | None) -> str:
     if expected is None:
         return TOO_SHORT
     return (
-        f"{expected.found:,} in the {expected.after:,} entries after it, of what was last done in "
-        f"the {expected.before:,} entries before it. Where no compaction is, as many entries hold "
-        f"{expected.number:.1f} on average ({count_text(expected.places, 'place')} of the path)."
+        f"{expected.found:,} of these came in the first {count_text(expected.after, 'entry')} "
+        f"after it and had been done in the {expected.before:,} before it; without a compaction "
+        f"it would be {expected.number:.1f} (average of {count_text(expected.places, 'place')} of "
+        "the path)."
     )
 
 
@@ -101,8 +104,10 @@ def path_words(needed: NeededAgain) -> str:
     if expected is None or not any(one.needs and one.expected for one in needed.after):
         return f"{words} {TOO_SHORT}"
     compared, every = sum(one.expected is not None for one in needed.after), len(needed.after)
-    of = f" ({compared:,} of {every:,} compactions)" if compared < every else ""
+    if not expected.found and expected.number < LEAST_EXPECTED:
+        return words
+    of = f" ({compared:,} of {every:,} compactions compared)" if compared < every else ""
     return (
-        f"{words} {expected.found:,} of these soon after a compaction; where none is, as many "
-        f"entries hold {expected.number:.1f} on average{of}."
+        f"{words} {expected.found:,} of these came soon after a compaction; without one it would "
+        f"be {expected.number:.1f}{of}."
     )

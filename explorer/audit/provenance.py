@@ -72,8 +72,8 @@ def window_known(made_here: bool) -> Known:
         return Known(Provenance.EXACT, "The window by which this program sends and compacts.")
     return Known(
         Provenance.INFERRED,
-        "No file tells the window that a model had. This is the one that is set, or that of the "
-        "agent's model now where that is smaller.",
+        "The window that is set, or that of the agent's model now where that is smaller. The model "
+        "of the session may have had another.",
     )
 
 

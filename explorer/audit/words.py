@@ -110,12 +110,12 @@ def headline(fidelity: Fidelity) -> str:
 
 
 def not_carried_words(fidelity: Fidelity) -> str:
-    """``Also not carried: 9 commands, 30 symbols``; empty for nothing."""
+    """``Also left out: 9 commands, 30 symbols``; empty for nothing."""
     counts = [
         f"{len(facts):,} {KIND_TITLES[kind].lower() if len(facts) > 1 else ONE_KIND[kind]}"
         for kind, facts in fidelity.not_carried.items()
     ]
-    return f"Also not carried: {', '.join(counts)}" if counts else ""
+    return f"Also left out: {', '.join(counts)}" if counts else ""
 
 
 UNREADABLE_SUMMARY = "Its text cannot be read, so what it keeps is not known."

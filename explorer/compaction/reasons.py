@@ -153,7 +153,7 @@ def _walked(cuts: Cuts, cut: Cut, keeping: Keep) -> str:
     if cut.reached == cut.point:
         return f"{start}, where a cut is valid."
     if cut.point > cut.reached:
-        why = "a tool result, from which no cut parts its call"
+        why = "a tool result, and no cut comes between a call and its result"
         if view.kinds[cut.reached] != Kind.TOOL_RESULT:
             why = "which is no valid cut"
         return f"{start}, {why}; the next valid cut down is {point}."

@@ -122,7 +122,8 @@ def pieces_of(word: str) -> tuple[WordPiece, ...]:
         return ()
     if _is_plain(core) and core.lower() not in FILE_NAMES:
         return ()
-    one = _classify(core, start)
+    # The words of a Markdown link and its target are two things.
+    one = None if "](" in core else _classify(core, start)
     if one is not None:
         return (one,)
     found = []

@@ -33,7 +33,7 @@ from explorer.services.open_session import OpenedSession
 from explorer.services.session_writer import uninterrupted
 from explorer.services.summary_request import SummaryOrder
 from explorer.session.entries import Entry, images_of, text_of
-from explorer.session.kinds import METADATA_KINDS, Kind
+from explorer.session.kinds import METADATA_KINDS, Flag, Kind
 from explorer.session.tree import SessionTree
 
 _EDITED_AGAIN = (Kind.USER, Kind.CUSTOM_MESSAGE)
@@ -89,7 +89,7 @@ def plan_navigation(
     """
     new_leaf, text = target, ""
     pictures: tuple[ImagePart, ...] = ()
-    if target >= 0 and tree.kind(target) in _EDITED_AGAIN and (anew or target != old_leaf):
+    if target >= 0 and _is_typed(tree, target) and (anew or target != old_leaf):
         new_leaf = tree.columns.parent[target]
         content = payload.content if payload is not None else ()
         text = text_of(content)
@@ -97,6 +97,11 @@ def plan_navigation(
     seen = old_leaf if seen_leaf is None else seen_leaf
     left = _left_behind(tree, old_leaf, new_leaf)
     return NavigationPlan(old_leaf, target, new_leaf, text, left, seen, pictures)
+
+
+def _is_typed(tree: SessionTree, entry: int) -> bool:
+    """Whether somebody may want to write it anew: nobody typed what a program put in."""
+    return tree.kind(entry) in _EDITED_AGAIN and not tree.columns.flags[entry] & Flag.SYNTHETIC
 
 
 def plan_move(tree: SessionTree, old_leaf: int, target: int) -> NavigationPlan:

@@ -11,7 +11,7 @@ from explorer.session.entries import ToolCallBlock, ToolResultMessage, images_of
 from explorer.session.kinds import Flag, Kind
 from explorer.session.result_text import exit_code, failed, numbered_lines, output_of
 from explorer.session.secrets import mask
-from explorer.session.text import call_title, first_line, plain_line
+from explorer.session.text import call_title, first_line, plain_line, without_folder
 from explorer.session.tool_actions import ActionKind, ToolAction, tool_actions
 
 _TARGET = 40
@@ -21,7 +21,6 @@ _LEAST = 24
 _OUTCOME = 120
 _TAIL = 4_000
 """Characters at the end of an output in which a test runner sums up."""
-_FOLDER = re.compile(r"^(?:cd|pushd) [^\n;&|]+(?:&&|;)\s*")
 _PYTEST = re.compile(
     r"^=* ?((?:\d+ (?:failed|passed|skipped|deselected|xfailed|xpassed|warnings?|errors?)(?:, )?)+)"
     r" in [\d.]+s", re.MULTILINE,
@@ -79,7 +78,7 @@ def _subject(
         verb = "read" if action.kind is ActionKind.READ else tool
         return f"{verb} {_near(action.path, folder)}"
     if action is not None and action.text:
-        words = first_line(_FOLDER.sub("", action.text.strip()))
+        words = first_line(without_folder(action.text.strip()))
         return f"{tool} {_cut(words, max(_TARGET - len(tool), _LEAST))}"
     title = call_title(tool, call.arguments) if call is not None else tool
     return _cut(title, max(_TARGET, _LEAST + len(tool)))

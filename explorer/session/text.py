@@ -10,7 +10,9 @@ PREVIEW_UNITS = 200
 
 _NAME_UNITS = 80
 """Characters of a tool's name in a title."""
-_TITLE_KEYS = ("path", "file_path", "filePath", "command", "cmd", "pattern", "query", "url")
+_TITLE_KEYS = (
+    "path", "file_path", "filePath", "command", "cmd", "pattern", "query", "url", "description",
+)  # fmt: skip
 _SEARCHES = ("grep", "find", "glob")
 """Tools of which what they look for says more than where."""
 # Control characters, and those that turn the direction of what follows.
@@ -111,6 +113,7 @@ def _without_emphasis(text: str) -> str:
     return _EMPHASIS.sub(r"\1", _STRONG.sub(r"\2", text))
 
 
+_FOLDER = re.compile(r"^(?:cd|pushd) [^\n;&|]+(?:&&|;)\s*(?=\S)")
 _LEAD_UNITS = 60
 """Characters up to which a line that ends with a colon only leads to what follows."""
 _TITLE_UNITS = 80
@@ -155,6 +158,11 @@ def says_nothing(line: str) -> bool:
     return not line or _NOTHING.fullmatch(line) is not None
 
 
+def without_folder(command: str) -> str:
+    """A command without the ``cd DIR &&`` before it, which makes every row look the same."""
+    return _FOLDER.sub("", command.lstrip())
+
+
 def call_title(name: str, arguments: object) -> str:
     """A tool call in one line: its name and the argument that says most."""
     if len(name) > _NAME_UNITS or not name.isprintable():
@@ -163,10 +171,11 @@ def call_title(name: str, arguments: object) -> str:
         for key in ("pattern", *_TITLE_KEYS) if name in _SEARCHES else _TITLE_KEYS:
             value = arguments.get(key)
             if isinstance(value, str) and value:
-                return f"{name} {first_line(value)}"
+                return f"{name} {first_line(without_folder(value))}"
         if arguments:
             try:
-                return f"{name} {json.dumps(arguments, ensure_ascii=False)[:80]}"
+                given = json.dumps(arguments, ensure_ascii=False)
+                return f"{name} {given if len(given) <= 80 else f'{given[:79]}…'}"
             except RecursionError:
                 return f"{name} {{…}}"
     return name

@@ -466,11 +466,8 @@ def test_habit_is_expected_without_a_compaction_too() -> None:
     expected = made.found().after[0].expected
     assert expected is not None and expected.found == 1
     assert expected.number == pytest.approx(1, abs=0.2), "it is no more than elsewhere"
-    assert expected_words(expected) == (
-        f"1 in the {expected.after} entries after it, of what was last done in the "
-        f"{expected.before} entries before it. Where no compaction is, as many entries hold "
-        f"1.0 on average ({expected.places} places of the path)."
-    )
+    assert expected_words(expected).startswith("1 of these came in the first ")
+    assert "1 of these came soon after a compaction; without one" in path_words(made.found())
 
 
 def test_what_only_a_compaction_brings_is_not_expected() -> None:
@@ -494,6 +491,19 @@ def test_a_short_path_is_not_compared() -> None:
     found = made.found()
     assert found.after[0].expected is None and found.expected is None
     assert expected_words(None) == TOO_SHORT and TOO_SHORT in path_words(found)
+
+
+def test_a_comparison_of_nothing_with_nothing_is_no_headline() -> None:
+    made = AgentWork()
+    for at in range(30):
+        made.read(f"/w/{at}.py")
+    made.compact()
+    for at in range(45):
+        made.run(f"go test ./{at}", f"ok {at} in no time at all")
+    made.read("/w/1.py")
+    (one,) = made.found().after
+    assert one.expected is not None and (one.expected.found, one.expected.number) == (0, 0)
+    assert path_words(made.found()) == f"{needs_words(one.needs)}."
 
 
 def test_a_path_without_a_compaction_is_not_read_at_all() -> None:

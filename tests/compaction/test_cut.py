@@ -51,7 +51,8 @@ def test_a16_never_a_tool_result() -> None:
     session.reply(10)
     prepared = session.prepared(11)
     assert prepared.first_kept == call + 2
-    assert f"#{call + 1}, a tool result, from which no cut parts its call" in prepared.reason
+    why = "a tool result, and no cut comes between a call and its result"
+    assert f"#{call + 1}, {why}; the next valid cut down is" in prepared.reason
     assert f"the next valid cut down is #{call + 2}" in prepared.reason
 
 

@@ -48,6 +48,11 @@ def test_mentions_of_one_thing_are_one_fact_with_all_its_places() -> None:
     ]
 
 
+def test_a_markdown_link_is_its_words_and_its_target() -> None:
+    link = user("see [the renderer](src/cli/image.go:236) and app/[id]/page.tsx")
+    assert texts([link], FactKind.PATH) == ["src/cli/image.go", "app/[id]/page.tsx"]
+
+
 def test_a_piece_of_an_id_that_looks_like_a_power_is_no_figure() -> None:
     assert figure("2238e857") is None
     assert (figure("1.5e3 rows"), figure("2e-3 s")) == (figure("1500 rows"), figure("2 ms"))

@@ -54,6 +54,14 @@ def test_b16_a_user_message_goes_to_the_composer_and_its_parent_is_the_leaf() ->
     assert found.left_behind == [2, 3]
 
 
+def test_what_a_program_put_in_becomes_the_leaf_itself() -> None:
+    """Nobody typed it, so nobody writes it anew."""
+    put_in = entry("s1", "a1")
+    put_in["message"]["synthetic"] = True
+    found = plan("s1", entries=(*FORKED, put_in))
+    assert (found.new_leaf, found.composer_text) == (6, "")
+
+
 def test_b16_the_first_message_leads_before_everything() -> None:
     found = plan("u1")
     assert (found.new_leaf, found.composer_text) == (-1, "text of u1")

@@ -270,8 +270,14 @@ def test_the_first_line_of_blocks_is_that_of_their_text_together(texts: list[str
 
 def test_a_call_says_its_most_telling_argument() -> None:
     assert call_title("bash", {"timeout": 5, "command": "ls\n-l"}) == "bash ls"
+    assert call_title("bash", {"command": "cd /srv/app && git diff"}) == "bash git diff"
+    assert call_title("bash", {"command": "cd /srv/app"}) == "bash cd /srv/app"
     assert call_title("read", {"command": "x", "path": "a.py"}) == "read a.py"
     assert call_title("odd", {"count": 1}) == 'odd {"count": 1}'
+    long = call_title("odd", {"words": "so many " * 20})
+    assert long.startswith('odd {"words": "so many') and long.endswith("…")
+    asked = {"description": "Look at the rules", "prompt": "Read AGENTS.md and say ..."}
+    assert call_title("Agent", asked) == "Agent Look at the rules"
     assert call_title("none", {}) == call_title("none", None) == "none"
     deep: Any = 1
     for _ in range(100_000):

@@ -93,7 +93,7 @@ class LedgerModel(EntryModel[int]):
                 Column("Why", lambda row: rule_of(self._shown, row), shown_from=RULE),
                 Column(
                     "Since", self._since, RIGHT, lambda row: self._shown.since(row),
-                    tip="The compaction since which the entry stands like this",
+                    tip="The compaction since which it stands like this; – from the beginning",
                     shown_from=TWO_FIGURES,
                 ),
                 Column(
@@ -129,7 +129,7 @@ class LedgerModel(EntryModel[int]):
 
     def _since(self, row: int) -> str:
         since = self._shown.since(row)
-        return f"#{since}" if since >= 0 else "start"
+        return f"#{since}" if since >= 0 else "–"
 
     def _description(self, row: int, line: str) -> str:
         ledger = self._shown

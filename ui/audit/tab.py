@@ -228,8 +228,8 @@ class AuditTab(QWidget):
         self.ledger, self.losses = LedgerView(pages), LossesView(pages)
         self.strip, self.branches = StripView(pages), BranchView(pages)
         self.empty = EmptyState(
-            "history", "No session is open",
-            "Open a session to see what of it the model still sees, and what was lost.",
+            "history", "Nothing is audited yet",
+            "Once a session is read, this shows what of it the model still sees and what was lost.",
             parent=self._whole,
         )  # fmt: skip
         self._whole.add(self.empty)
@@ -399,7 +399,7 @@ class AuditTab(QWidget):
         recorded = ledger.tree.columns.compactions[by.compaction].tokens_before
         before, after = every.sizes_around(by.compaction)
         self.figure.setText(
-            f"Tokens around compaction #{by.compaction}: {full(before)} → {full(after)}"
+            f"Entries around compaction #{by.compaction}: {full(before)} → {full(after)} tokens"
         )
         self.badge.set_known(sizes_known(recorded, made_here=False))
 

@@ -29,7 +29,7 @@ def committed(
     of the entries before and after; ``left``: the leaf that was left for it, or -1."""
     before, after = tokens
     sizes = f": entries {short(before)} → {short(after)} tokens" if before else ""
-    safe = "Everything that it tells of stays in the session."
+    safe = "What it summarizes stays in the session."
     if others > 0:
         safe += f" {count(others, 'other draft')} put aside."
     what = f"Compacted as #{entry}{sizes}."
@@ -43,7 +43,7 @@ def happened(why: str, entry: int, before: int, after: int, undo: Callable[[], N
     return Notice(
         "done",
         f"Compacted ({why}) as #{entry}: entries {short(before)} → {short(after)} tokens.",
-        "Everything that it tells of stays in the session.",
+        "What it summarizes stays in the session.",
         action="Undo and go on",
         on_action=undo,
     )

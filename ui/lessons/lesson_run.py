@@ -172,6 +172,7 @@ class LessonRun(QObject):
                 refusal = str(error)
         if self._lesson is not lesson or self._state.document is not document:
             return
+        goes_on = at == self._at + 1 and now is self._now
         self._at, self._now, self._answer, self._refusal = at, now, answer, refusal
         self._said, self._is_asking = Prediction(), step.kind is not None
         where = now.place.sentence if now is not None else refusal
@@ -184,7 +185,7 @@ class LessonRun(QObject):
         )
         self._pane.show_lesson()
         if now is not None:
-            self._move_to(now, step)
+            self._move_to(now, step, stays=goes_on)
         self._light(step)
         if self._is_asking and answer is None:
             self.answer()
@@ -193,8 +194,9 @@ class LessonRun(QObject):
         else:
             self._view.focus_first()
 
-    def _move_to(self, now: Situation, step: Step) -> None:
-        """Show the place of a step: rules, preview and selection."""
+    def _move_to(self, now: Situation, step: Step, *, stays: bool) -> None:
+        """Show the place of a step: rules, preview and selection. ``stays``: the step goes on
+        from the one before it, so the map stays at the answer to that one."""
         window, place = self._state.window, now.place
         self._moves = True
         self._state.try_rules(place.profile, place.settings)
@@ -205,7 +207,10 @@ class LessonRun(QObject):
         if window.map.filter is not RowFilter.ALL:
             window.map.set_filter(RowFilter.ALL)
         is_about = place.instruction >= 0 and step.kind != "entry"
-        window.map.select(place.instruction if is_about else place.at)
+        if is_about:
+            window.map.select(place.instruction)
+        elif not stays:
+            window.map.select(place.at)
         self._draw_cut(step)
         if step.cut == "shown" and not is_about:
             window.map.show_cut()
@@ -277,7 +282,9 @@ class LessonRun(QObject):
             if said != Prediction():
                 judged = judge(step, answer, said, now)
             else:
-                reason = f"{answer_words(step, answer)} {reason}".strip()
+                alone = answer_words(step, answer)
+                if not reason.startswith(alone.removesuffix(".")):
+                    reason = f"{alone} {reason}".strip()
         self._show_on_map(step, answer)
         self._view.show_answer(judged, reason)
         self._light(step)

@@ -80,9 +80,8 @@ class StepView(QWidget):
         self._group: QButtonGroup | None = None
         self.number = QLineEdit(self)
         self.number.setAccessibleName("Your prediction, a number")
-        self.number.setPlaceholderText("a number, such as 12,000 or 12k")
+        self.number.setPlaceholderText("a number; 12k is 12,000")
         self.number.textChanged.connect(lambda _text: self._tell())
-        self.number.returnPressed.connect(self._return)
         self._make_answer()
         self._lay_out()
 
@@ -206,7 +205,7 @@ class StepView(QWidget):
     def show_answer(self, judged: Judged | None, reason: str) -> None:
         """Show the engine's answer; ``judged``: None where nothing was predicted."""
         if judged is None:
-            self.verdict.setText("The engine's answer")
+            self.verdict.setText("The answer")
         else:
             self.verdict.setText("✓ Right" if judged.is_right else "≠ Not quite")
         self.difference.setText(judged.difference if judged is not None else "")
@@ -253,10 +252,6 @@ class StepView(QWidget):
         is_number = self._step is not None and self._step.kind == "number"
         ready = said.number >= 0 if is_number else bool(said.chosen)
         self.show_answer_button.setEnabled(ready)
-
-    def _return(self) -> None:
-        if self.show_answer_button.isVisible() and self.show_answer_button.isEnabled():
-            self.answer_asked.emit()
 
     def keyPressEvent(self, event: QKeyEvent, /) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):

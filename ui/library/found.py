@@ -181,13 +181,13 @@ def _session_columns(found: Scan) -> list[Column[int]]:
     """Of a table whose rows are the numbers of sessions."""
     sessions = found.sessions
     return [
-        _column("Folder", lambda at: sessions[at].found.cwd or NOT_RECORDED, width=200),
-        _column("Title", lambda at: " ".join(sessions[at].title.split()), width=140),
+        _column("Folder", lambda at: sessions[at].found.cwd or NOT_RECORDED, width=180),
+        _column("Title", lambda at: " ".join(sessions[at].title.split()), stretch=True),
         _column("Changed", lambda at: moment(sessions[at].found.modified_ms), width=190,
                 key=lambda at: sessions[at].found.modified_ms),
         _column("Size", lambda at: size(sessions[at].size), RIGHT, key=lambda at: sessions[at].size,
                 width=90),
         _column("Agent", lambda at: sessions[at].agent, width=120),
         _column("State", lambda at: sessions[at].state, width=70),
-        _column("File", lambda at: str(sessions[at].found.path), stretch=True),
+        _column("File", lambda at: str(sessions[at].found.path), width=150),
     ]  # fmt: skip

@@ -285,8 +285,17 @@ class LibraryPage(Dialog):
         else:
             self.stack.setCurrentWidget(self._empty_page(self.filters.filters))
         if had_focus and not rows:
-            self.filters.line.setFocus()
+            self._focus_what_is_left()
         self._follow()
+
+    def _focus_what_is_left(self) -> None:
+        """Not the line of the filters where a button will do: there Ctrl+Z takes letters back, and
+        not what emptied the list."""
+        empty = self.stack.currentWidget()
+        if isinstance(empty, EmptyState) and empty.button.isVisibleTo(empty):
+            empty.button.setFocus()
+        else:
+            self.filters.line.setFocus()
 
     def _empty_page(self, filters: Filters) -> EmptyState:
         """What says why there is no row, and what to do next."""

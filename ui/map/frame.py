@@ -423,7 +423,8 @@ def empty_text(model: MapModel) -> tuple[str, str]:
     if not len(model.tree):
         if model.is_open:
             return "This session has no entries yet", "Send a message below to begin it."
-        return "No session is open", "Choose one in the library, or open a session file."
+        # Without a session the welcome page is there; the map is seen when one is on its way.
+        return "Opening the session…", "A large one takes a while the first time."
     title = FILTER_TITLES[model.filter].lower()
     return f"Nothing to show with the filter “{title}”", "Choose “All” above to see every entry."
 

@@ -373,6 +373,8 @@ class NavigationController(QObject):
             return
         if plan.writes_anew:
             await self._write_anew(document, plan)
+        elif plan.seen_leaf not in (leaf, -1) and document.tree.kind(plan.seen_leaf) != Kind.USER:
+            self._state.say(f"The leaf was #{plan.seen_leaf}: Enter on that entry goes back to it.")
         self._state.select(leaf if leaf >= 0 else plan.target)
         await self.files.left(document, plan)
 

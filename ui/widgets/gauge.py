@@ -107,6 +107,8 @@ class ContextGauge(QWidget):
         taken = f"{full(now.tokens)} of {full(now.window)} tokens ({now.source})"
         spoken = f"{taken}; {state}. {how}"
         known = context_known(now.source)
+        if now.tokens > now.window and known.provenance is Provenance.EXACT:
+            spoken += " A provider took them all: its model has a larger window than is set."
         return spoken if known.provenance is Provenance.EXACT else f"{spoken}\n{known.basis}"
 
     def text(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from explorer.compaction.context_size import ContextSize, context_size
 from explorer.compaction.reasons import count_text, tokens_text
 from explorer.compaction.triggers import fitted, limit_of, reserve_of, should_compact
-from explorer.services.lessons.answer import Answer, size_of, verdict_of
+from explorer.services.lessons.answer import Answer, size_of
 from explorer.services.lessons.situation import NoAnswer, Situation
 from explorer.session.context import sent_tokens
 from explorer.session.kinds import CONTEXT_KINDS
@@ -42,12 +42,16 @@ def unseen_entries(now: Situation) -> Answer:
         raise NoAnswer("The model is sent every message of this session.")
     apart = [entry for entry in unseen if entry not in path]
     reason = (
-        f"Of {count_text(len(messages), 'message')} in the session the model is sent "
-        f"{len(messages) - len(unseen):,}: {len(apart):,} are on other branches, and "
+        f"Of {count_text(len(messages), 'message')} in the session the model is not sent "
+        f"{len(unseen):,}: {len(apart):,} are on other branches, and "
         f"{len(unseen) - len(apart):,} on its own path were summarized, left out or never sent."
     )
     ordered = (*reversed(apart), *(entry for entry in reversed(unseen) if entry in path))
-    return Answer(reason, entries=ordered, explain=lambda entry: verdict_of(now, entry))
+    return Answer(
+        reason,
+        entries=ordered,
+        explain=lambda entry: f"#{entry} is {'sent' if entry in seen else 'no message'}.",
+    )
 
 
 def sent_messages(now: Situation) -> Answer:

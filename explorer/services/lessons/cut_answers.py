@@ -18,7 +18,7 @@ def cut_entry(now: Situation) -> Answer:
         made.reason,
         entries=entries,
         cuts=(made.cut, made.cut_point),
-        explain=lambda entry: verdict_of(now, entry),
+        explain=lambda entry: _why_not(now, entry),
     )
 
 

@@ -46,16 +46,15 @@ def judge(step: Step, answer: Answer, said: Prediction, now: Situation) -> Judge
 def _entry(answer: Answer, entry: int) -> Judged:
     why = answer.explain(entry) if answer.explain is not None else ""
     if entry in answer.entries:
-        also = f" {len(answer.entries):,} entries are right here." * (len(answer.entries) > 1)
-        return Judged(True, f"You pointed at #{entry}, and so does the engine.{also}")
+        one_of = f", one of {len(answer.entries):,}" * (len(answer.entries) > 1)
+        return Judged(True, f"You pointed at #{entry}, which is right{one_of}.")
     right = f"#{answer.entries[0]}"
     away = abs(entry - answer.entries[0])
     if len(answer.entries) > 1:
-        return Judged(
-            False, f"You pointed at #{entry}; one that is right is {right}. {why}".strip()
-        )
+        why = f"{why} ".lstrip()
+        return Judged(False, f"You pointed at #{entry}. {why}One that is right is {right}.")
     where = "further down" if entry > answer.entries[0] else "further up"
-    difference = f"You pointed at #{entry}; the engine says {right}. Yours is {away:,} {where}."
+    difference = f"You pointed at #{entry}; right is {right}. Yours is {away:,} {where}."
     return Judged(False, f"{difference} {why}".strip())
 
 
@@ -88,9 +87,9 @@ def _number(step: Step, answer: Answer, number: int) -> Judged:
 def _chosen(step: Step, answer: Answer, chosen: frozenset[str]) -> Judged:
     right = _listed(step, answer, answer.chosen)
     if chosen == answer.chosen:
-        return Judged(True, f"You chose {right}, and so does the engine.")
+        return Judged(True, f"You chose {right}, which is right.")
     yours = _listed(step, answer, chosen)
-    return Judged(False, f"You chose {yours}; the engine says {right}.")
+    return Judged(False, f"You chose {yours}; right is {right}.")
 
 
 def _listed(step: Step, answer: Answer, ids: frozenset[str]) -> str:

@@ -119,6 +119,9 @@ def test_gauge_says_what_it_shows(app: QApplication) -> None:
     gauge.set_context(190_000, 200_000, 183_616, "estimate")
     assert gauge.text().endswith("!")
     assert "compaction is due" in gauge.accessibleDescription()
+    assert "larger window" not in gauge.toolTip()
+    gauge.set_context(230_000, 200_000, 183_616, "provider")
+    assert "its model has a larger window than is set" in gauge.toolTip()
 
 
 def test_gauge_bar_grows_and_warns(app: QApplication) -> None:

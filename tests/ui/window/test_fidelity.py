@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from PySide6.QtWidgets import QPlainTextEdit, QTextEdit
 
 from explorer.audit.findings import Finding
+from tests.services.test_unreadable_compaction import rollout
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path
 from tests.ui.window.steps import commit, draft
@@ -146,3 +149,32 @@ async def test_an_audit_can_be_stopped(house: House) -> None:
         lambda: "Stopped" in page.waiting.words.text() or page.shown is not None, "the end"
     )
     await live.idle()
+
+
+async def test_findings_follow_to_a_newer_compaction(house: House) -> None:
+    """Whoever looked at the newest one sees what was made since, and its predecessor after undo."""
+    live = await house.start(sample_path())
+    live.keys("Ctrl+Alt+L")
+    page = live.session.fidelity.page
+    await live.until(lambda: page.shown is not None and page.shown.entry == 197, "the newest")
+    live.keys("Ctrl+3")
+    await draft(live)
+    entry = await commit(live)
+    live.keys("Ctrl+Alt+L")
+    await live.until(lambda: page.shown is not None and page.shown.entry == entry, "the newer one")
+    assert page.choice.currentText() == f"compaction #{entry}"
+    live.keys("Ctrl+Z")
+    await live.until(lambda: page.choice.currentText() == "compaction #197", "the one before")
+    await live.idle()
+
+
+async def test_what_cannot_be_read_is_said_and_nothing_seems_to_run(
+    house: House, tmp_path: Path
+) -> None:
+    live = await house.start(rollout(tmp_path))
+    live.keys("Ctrl+Alt+L")
+    page = live.session.fidelity.page
+    await live.until(lambda: "cannot be read" in page.waiting.words.text(), "the words")
+    await live.idle()
+    assert page.waiting.isVisible()
+    assert not page.waiting.progress.isVisible() and not page.waiting.stop.isVisible()

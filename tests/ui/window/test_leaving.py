@@ -247,3 +247,13 @@ async def test_nothing_is_said_of_files_that_are_not_here(house: House) -> None:
     await gone(live, dialog)
     await live.idle()
     assert not live.session.navigation.files.strip.isVisible()
+
+
+async def test_how_to_come_back_is_said_after_going(house: House) -> None:
+    live = await house.start(sample_path())
+    before = live.document.leaf
+    await ask_to_leave(live, TARGET)
+    live.keys("Return")
+    await live.until(lambda: live.document.leaf == TARGET, "the leaf")
+    await live.until(lambda: f"was #{before}: Enter on that entry" in live.said, "the way back")
+    await live.idle()

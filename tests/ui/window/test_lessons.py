@@ -221,6 +221,40 @@ async def test_a_lesson_by_the_keyboard_alone(house: House) -> None:
     assert live.session.state.preferences.lessons == {"split-turns": 1}
 
 
+async def test_return_after_a_number_shows_the_answer_to_it(house: House) -> None:
+    """And goes on only when it is pressed again."""
+    live = await house.start(sample_path())
+    pupil = Pupil(live)
+    await pupil.open()
+    await pupil.begin("threshold")
+    live.type("183616", to=pupil.pane.step.number)
+    live.keys("Return", to=pupil.pane.step.number)
+    await live.until(lambda: not pupil.lessons.is_asking, "the answer")
+    await live.idle()
+    assert pupil.step.answer == "threshold"
+    assert "Right" in pupil.pane.step.verdict.text()
+    live.keys("Return")
+    await live.until(lambda: pupil.step.answer == "is_due", "the second step")
+
+
+async def test_the_map_stays_at_the_answer_when_a_lesson_goes_on(house: House) -> None:
+    """What comes next begins where the walk has ended; a step back gives nothing away."""
+    live = await house.start(sample_path())
+    pupil = Pupil(live)
+    await pupil.open()
+    await pupil.begin("cut")
+    place = live.window.map.selected
+    reached = pupil.answer.entries[0]
+    live.click(pupil.pane.step.skip)
+    await live.until(lambda: not pupil.lessons.is_asking, "the answer")
+    await pupil.next()
+    assert live.window.map.selected == reached != place
+    live.click(pupil.pane.step.back)
+    await live.until(lambda: pupil.step.answer == "walk_reached", "the step before")
+    await live.idle()
+    assert live.window.map.selected == place
+
+
 async def test_a_lesson_stores_nothing(house: House) -> None:
     """What is pressed on the map in a lesson moves no leaf, pins nothing and is no choice."""
     live = await house.start(sample_path())

@@ -289,6 +289,21 @@ async def test_sub_agents_go_to_the_trash_with_their_session_and_come_back(
     await live.until(lambda: page.table.rows.rowCount() == 0, "all three are put back")
 
 
+async def test_what_empties_a_filtered_list_is_taken_back_by_the_next_key(
+    house: House, tmp_path: Path
+) -> None:
+    """The keyboard is not in the filter then, where the key would take its letters back."""
+    live, page = await started(house, tmp_path)
+    live.type("flaky")
+    await shows(live, page, 1)
+    await at_title(live, page, titles(page)[0])
+    live.keys("Delete", to=page.table)
+    await shows(live, page, 0)
+    live.keys("Ctrl+Z")
+    await shows(live, page, 1)
+    assert page.filters.filters.words == "flaky"
+
+
 async def test_return_searches_the_entries_and_a_hit_opens_its_session_there(
     house: House, tmp_path: Path
 ) -> None:

@@ -103,6 +103,7 @@ class FidelityController(QObject):
         self._auditor: Auditor | None = None
         self._audited: Document | None = None
         self._wanted: SummaryKey | None = None
+        self._newest: SummaryKey | None = None
         self._asked: tuple[SummaryKey, str] | None = None
         self._work = AuditWork(self)
         self._work.done.connect(self.page.show_audit)
@@ -190,9 +191,11 @@ class FidelityController(QObject):
         """What can be looked at may have changed; audited is only what is in sight."""
         found = self.summaries()
         keys = [key for _, key in found]
-        if self._wanted not in keys:
-            stored = next((key for key in keys if key.kind == "entry"), None)
-            self._wanted = stored or (keys[0] if keys else None)
+        newest = next((key for key in keys if key.kind == "entry"), None)
+        # Whoever looks at the newest compaction looks at a newer one once it is made.
+        if self._wanted not in keys or (self._wanted == self._newest != newest):
+            self._wanted = newest or (keys[0] if keys else None)
+        self._newest = newest
         wanted = "" if self._wanted is None else self._wanted.code
         self.page.offer([(name, key.code) for name, key in found], wanted)
         if self._wanted is None:
@@ -234,7 +237,7 @@ class FidelityController(QObject):
         self.page.tell("Stopped. Choose a summary above to audit it.")
 
     def _other_document(self) -> None:
-        self._wanted = self._asked = None
+        self._wanted = self._newest = self._asked = None
         self._work.stop()
         self._places.forget()
         self.auditor()

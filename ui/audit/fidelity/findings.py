@@ -87,7 +87,7 @@ class NotCarriedHeading(Struct, frozen=True):
     title: str
     is_open: bool = False
     number: int = 0
-    note: str = "Most of it need not be: it counts in no figure."
+    note: str = "Most of it is not needed, and it counts nowhere."
 
 
 class NotCarriedKind(Struct, frozen=True):

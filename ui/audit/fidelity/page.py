@@ -112,7 +112,7 @@ class WaitingPart(QWidget):
         """It has begun."""
         self.words.setText(words)
         self.progress.setRange(0, 0)
-        self.stop.setEnabled(True)
+        self._show_running(True)
 
     def show_progress(self, done: int, total: int) -> None:
         """Entries done and in all."""
@@ -122,9 +122,11 @@ class WaitingPart(QWidget):
     def tell(self, words: str) -> None:
         """It is over, and there is nothing to be shown but words."""
         self.words.setText(words)
-        self.progress.setRange(0, 1)
-        self.progress.setValue(0)
-        self.stop.setEnabled(False)
+        self._show_running(False)
+
+    def _show_running(self, is_running: bool) -> None:
+        for part in (self.progress, self.stop):
+            part.setVisible(is_running)
 
 
 FINDINGS, SUMMARY = range(2)

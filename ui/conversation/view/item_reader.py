@@ -227,7 +227,7 @@ def parts_of(item: ItemRead, is_open: Opened) -> list[ItemPart]:
     if isinstance(entry.body, ShellMessage):
         return _execution(item.flags, entry.body, is_open)
     if item.kind is Kind.USER and item.flags & Flag.SYNTHETIC:
-        return _message(entry, AUTOMATIC, is_open)
+        return _automatic(entry, is_open)
     if item.kind is Kind.USER:
         words = Prose(key="t0", role=YOU, text="*(an empty message)*", by_user=True)
         return _message(entry, YOU, is_open) or [words]
@@ -243,7 +243,15 @@ def _short(name: str) -> str:
     return name.split(" ")[0].capitalize()
 
 
-def _message(entry: Entry, role: Role, is_open: Opened) -> list[ItemPart]:
+def _automatic(entry: Entry, is_open: Opened) -> list[ItemPart]:
+    """What a program put in as the user's, in the line that the map shows until it is opened."""
+    opened = is_open("auto")
+    line = describe(entry).preview
+    row = Row(key="auto", role=AUTOMATIC, text=line, tint="dim", opens="auto", is_open=opened)
+    return [row, *(_message(entry, None, is_open) if opened else ())]
+
+
+def _message(entry: Entry, role: Role | None, is_open: Opened) -> list[ItemPart]:
     """A message of text, pictures and files; the role stands at the first part."""
     found: list[ItemPart] = []
     user = role is YOU

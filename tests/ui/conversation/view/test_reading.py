@@ -65,6 +65,15 @@ def test_a_reply_is_its_thinking_its_words_its_calls_and_what_it_took() -> None:
     assert parts[2].entry == 2, "a call leads to its result"
 
 
+def test_what_a_program_put_in_is_one_line_until_it_is_opened() -> None:
+    talk = Talk()
+    talk.message("user", "Caveat: run by the user.\nDo not answer it.", synthetic=True)
+    assert rows(shown(talk)) == [("Automatic", "Caveat: run by the user.", "")]
+    assert not [part for part in shown(talk) if isinstance(part, Prose)]
+    (words,) = [part for part in shown(talk, 0, "auto") if isinstance(part, Prose)]
+    assert "Do not answer it." in words.text
+
+
 def notes(talk: Talk, own: bool = False) -> list[Note]:
     document, items = Opened(talk), PathItems()
     document.is_own = own
