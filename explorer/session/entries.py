@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-from explorer.session.kinds import Kind
+from explorer.session.kinds import TURN_START_KINDS, Kind
 
 # blocks -------------------------------------------------------------------------------------------
 
@@ -106,7 +106,7 @@ class UserMessage:
 
     content: Content
     synthetic: bool = False
-    """Nobody typed it: the program asked the agent to go on."""
+    """Nobody typed it: a program put it in the user's place."""
     row: str = ""
     """What its row says, where its text does not begin with what a person typed."""
 
@@ -390,6 +390,12 @@ class Entry:
     def summary(self) -> str:
         """The text of a summary; empty for any other entry."""
         return self.body.summary if isinstance(self.body, Summary) else ""
+
+    @property
+    def begins_turn(self) -> bool:
+        """Whether a turn begins with it as people count them; see ``kinds.turn_starts``."""
+        is_inserted = isinstance(self.body, UserMessage) and self.body.synthetic
+        return self.kind in TURN_START_KINDS and not is_inserted
 
     @property
     def calls(self) -> tuple[ToolCallBlock, ...]:
