@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QColor, QImage, QPainter, QPalette, QTransform
+from PySide6.QtGui import QColor, QFontInfo, QImage, QPainter, QPalette, QTransform
 from PySide6.QtTest import QSignalSpy
 from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 
@@ -208,3 +208,11 @@ def test_the_textures_stand_for_the_verdicts_of_compaction() -> None:
     assert [verdict.name.lower().replace("_", " ") for verdict in Verdict] == list(
         themes.VERDICT_TITLES
     )
+
+
+def test_no_text_is_smaller_than_twelve_pixels(app: QApplication) -> None:
+    fonts = [
+        themes.small_font(), themes.small_font(bold=True), themes.ui_font(-4),
+        themes.mono_font(-1), themes.mono_font(-4),
+    ]  # fmt: skip
+    assert min(QFontInfo(font).pixelSize() for font in fonts) >= 12
