@@ -72,6 +72,8 @@ class Flag(IntFlag):
     """A message in the user's place that nobody typed."""
     RECORDED = 262144
     """With ``PRUNING`` of a tool result: its record holds the text that its agent sends no more."""
+    PLACEHOLDER = 524288
+    """With ``ERROR`` of a reply: its program wrote it in a model's place, and nothing failed."""
 
 
 MESSAGE_KINDS = frozenset(

@@ -132,6 +132,9 @@ def test_role_of_a_reply_comes_from_what_it_holds() -> None:
     assert themes.role_name(Kind.TOOL_RESULT, Flag.ERROR) == "tool result, failed"
     assert themes.role_icon(Kind.CUSTOM, Flag.PINNING) == "pin"
     assert themes.role_token(Kind.TOOL_RESULT, Flag.ERROR) == "lost"
+    placeholder = Flag.ERROR | Flag.PLACEHOLDER | Flag.HAS_TEXT
+    assert themes.role_name(Kind.ASSISTANT, placeholder) == "automatic reply"
+    assert themes.role_token(Kind.ASSISTANT, placeholder) == "dim"
 
 
 def test_every_kind_has_a_look() -> None:
