@@ -33,6 +33,7 @@ async def test_three_groups_and_one_folded_line(house: House) -> None:
     await live.until(lambda: page.isVisible() and page.shown is not None, "the audit")
     assert page.shown is not None and live.tab == "audit"
     assert page.shown.entry == 197, "the newest compaction of the path"
+    await live.until(page.list.hasFocus, "the keyboard on the findings")
     assert page.headline.text().startswith("All 10 standing instructions found")
     headings = [row for row in page.list.findings.rows if isinstance(row, GroupHeading)]
     assert [row.number for row in headings] == [0, 0, 0]
@@ -146,3 +147,14 @@ async def test_an_audit_can_be_stopped(house: House) -> None:
         lambda: "Stopped" in page.waiting.words.text() or page.shown is not None, "the end"
     )
     await live.idle()
+
+
+async def test_what_a_draft_lacks_is_asked_at_its_side_and_read_by_keys(house: House) -> None:
+    live = await house.start(sample_path())
+    live.keys("Ctrl+3")
+    await draft(live)
+    page = live.session.fidelity.page
+    live.press_button("What is lacking", live.window.compaction)
+    await live.until(page.list.hasFocus, "the keyboard on the findings")
+    assert page.shown is not None and page.shown.name.startswith("draft")
+    assert live.tab == "audit"

@@ -247,3 +247,17 @@ async def test_nothing_is_said_of_files_that_are_not_here(house: House) -> None:
     await gone(live, dialog)
     await live.idle()
     assert not live.session.navigation.files.strip.isVisible()
+
+
+async def test_what_the_offline_summarizer_cannot_follow_is_said_in_its_summary(
+    house: House,
+) -> None:
+    live = await house.start(sample_path())
+    dialog = await ask_to_leave(live, TARGET)
+    await choose(live, dialog, "Alt+I", WITH_INSTRUCTIONS)
+    live.type("Write it in Latin.")
+    live.keys("Ctrl+Return", to=dialog.instructions)
+    await live.until(lambda: dialog.pages.currentIndex() == 2, "the summary")
+    assert "cannot follow this instruction: “Write it in Latin.”" in dialog.summary.toPlainText()
+    live.keys("Esc")
+    await gone(live, dialog)
