@@ -155,6 +155,8 @@ async def test_what_a_draft_lacks_is_asked_at_its_side_and_read_by_keys(house: H
     await draft(live)
     page = live.session.fidelity.page
     live.press_button("What is lacking", live.window.compaction)
-    await live.until(page.list.hasFocus, "the keyboard on the findings")
+    await live.until(
+        lambda: page.has_findings and page.list.hasFocus(), "the keyboard on the findings"
+    )
     assert page.shown is not None and page.shown.name.startswith("draft")
     assert live.tab == "audit"
