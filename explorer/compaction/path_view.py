@@ -73,6 +73,8 @@ class PathView(Struct, frozen=True, eq=False):
     for a compaction. The weights, unless the profile decides by another count."""
     compaction: int
     """Position of the previous compaction that is in force, or -1."""
+    turns: bytes
+    """1 where a turn begins as people count them; the walk to the cut goes by the kinds."""
     summaries: Mapping[int, int]
     """Tokens of the summary of each compaction, by position."""
     reset: int
@@ -106,7 +108,7 @@ class PathView(Struct, frozen=True, eq=False):
 
     def turn(self, position: int) -> int:
         """The number of the turn that a position is in, from 1; 0 before the first turn."""
-        return self.kinds[: position + 1].translate(TURN_MASK).count(1)
+        return self.turns[: position + 1].count(1)
 
     def entries(self, start: int, stop: int, mask: bytes) -> list[int]:
         """The entries (indices) from positions ``start`` to ``stop`` (exclusive) that the mask, one
@@ -173,6 +175,7 @@ def view_of(
         weights=weights,
         sizes=sizes,
         compaction=compaction,
+        turns=path.turn_starts(tree.columns),
         summaries={
             at: entry_tokens(tree.columns, path[at], measured) for at in marked(kinds, _COMPACTIONS)
         },

@@ -159,6 +159,11 @@ class MaskedPayloads:
         found = self._stored.previews(indices)
         return list(map(mask, found)) if self._is_on() else found
 
+    def first_words(self, indices: Sequence[int]) -> tuple[list[str], list[int]]:
+        """What rows can say at once; see ``Payloads``."""
+        found, unmade = self._stored.first_words(indices)
+        return (list(map(mask, found)) if self._is_on() else found), unmade
+
     def forget(self, indices: Sequence[int]) -> None:
         """Read what is cached of these entries again: they have changed."""
         self._clean.difference_update(indices)

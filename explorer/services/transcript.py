@@ -47,7 +47,6 @@ from explorer.session.entries import (
     UnknownBlock,
     UserMessage,
 )
-from explorer.session.kinds import TURN_START_KINDS
 
 TranscriptForm = Literal["markdown", "html"]
 FOLDED_CHARACTERS = 1_500
@@ -140,7 +139,7 @@ def turns(entries: Iterable[Numbered]) -> Iterator[Turn]:
     """The entries turn by turn, a tool's result with the call that asked for it."""
     number, gathered = 0, list[Numbered]()
     for one in entries:
-        if one.entry.kind in TURN_START_KINDS:
+        if one.entry.begins_turn:
             if gathered:
                 yield Turn(number, _items(gathered))
             number, gathered = number + 1, []
@@ -209,7 +208,7 @@ def _own_parts(entry: Entry) -> Iterator[Part]:
         case AssistantMessage() as body:
             yield from _failure(body.error)
         case UserMessage(synthetic=True):
-            yield Part("note", words="Nobody typed this: the program asked the agent to go on")
+            yield Part("note", words="Nobody typed this: the program put it in the user's place")
         case NoteMessage() as body:
             yield Part("note", title=body.name, words="a note of an extension")
         case CustomData() as body:

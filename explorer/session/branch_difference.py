@@ -42,6 +42,11 @@ class BranchMessage(Struct, frozen=True):
     tokens: int
     """An estimate, ceil(UTF-16 units / 4)."""
 
+    @property
+    def begins_turn(self) -> bool:
+        """Whether somebody said it; a program may have put it in the user's place."""
+        return self.kind in TURN_START_KINDS and not self.flags & Flag.SYNTHETIC
+
 
 class BranchTurn(Struct, frozen=True):
     """A user message, and everything up to the next one."""
@@ -55,7 +60,7 @@ class BranchTurn(Struct, frozen=True):
     def prompt(self) -> str:
         """What began it; empty for what goes on with a turn that began above."""
         first = self.messages[0]
-        return first.text if first.kind in TURN_START_KINDS else ""
+        return first.text if first.begins_turn else ""
 
 
 class Side(Struct, frozen=True):
@@ -166,7 +171,7 @@ def _side(
     waiting: list[tuple[BranchMessage, UsageSum]] = []
     for at, entry in _read(payloads, entries):
         message = _message(tree, at, entry)
-        if message.kind in TURN_START_KINDS and waiting:
+        if message.begins_turn and waiting:
             turns.append(_turn(tree, waiting))
             waiting = []
         model = tree.columns.models[tree.columns.model[at]]

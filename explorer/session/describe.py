@@ -54,8 +54,8 @@ STOP_FLAGS = {
 _HAS_TEXT, _HAS_IMAGE, _HAS_THINKING = (
     int(one) for one in (Flag.HAS_TEXT, Flag.HAS_IMAGE, Flag.HAS_THINKING)
 )
-_HAS_TOOL_CALL, _ERROR, _PRUNING = (
-    int(one) for one in (Flag.HAS_TOOL_CALL, Flag.ERROR, Flag.PRUNING)
+_HAS_TOOL_CALL, _ERROR, _PRUNING, _PLACEHOLDER = (
+    int(one) for one in (Flag.HAS_TOOL_CALL, Flag.ERROR, Flag.PRUNING, Flag.PLACEHOLDER)
 )
 
 
@@ -240,6 +240,8 @@ def _reply(entry: Entry, body: AssistantMessage) -> Facts:
                 flags |= _HAS_IMAGE
     if text:
         flags |= _HAS_TEXT
+        if flags & _ERROR and not (body.error or body.model or body.provider):
+            flags |= _PLACEHOLDER
     preview = text or calls[:PREVIEW_UNITS] or first_line(thinking)
     return Facts(
         entry.kind,

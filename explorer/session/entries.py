@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal
 
 from msgspec import Struct
 
-from explorer.session.kinds import Kind
+from explorer.session.kinds import TURN_START_KINDS, Kind
 from explorer.session.partly_compared import PartlyCompared
 
 # blocks -------------------------------------------------------------------------------------------
@@ -101,7 +101,7 @@ class UserMessage(Struct, frozen=True):
 
     content: Content
     synthetic: bool = False
-    """Nobody typed it: the program asked the agent to go on."""
+    """Nobody typed it: a program put it in the user's place."""
     row: str = ""
     """What its row says, where its text does not begin with what a person typed."""
 
@@ -368,6 +368,12 @@ class Entry(PartlyCompared, frozen=True):
     def summary(self) -> str:
         """The text of a summary; empty for any other entry."""
         return self.body.summary if isinstance(self.body, Summary) else ""
+
+    @property
+    def begins_turn(self) -> bool:
+        """Whether a turn begins with it as people count them; see ``kinds.turn_starts``."""
+        is_inserted = isinstance(self.body, UserMessage) and self.body.synthetic
+        return self.kind in TURN_START_KINDS and not is_inserted
 
     @property
     def calls(self) -> tuple[ToolCallBlock, ...]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from array import array
 from enum import IntEnum, IntFlag
 
 
@@ -70,6 +72,8 @@ class Flag(IntFlag):
     """A message in the user's place that nobody typed."""
     RECORDED = 262144
     """With ``PRUNING`` of a tool result: its record holds the text that its agent sends no more."""
+    PLACEHOLDER = 524288
+    """With ``ERROR`` of a reply: its program wrote it in a model's place, and nothing failed."""
 
 
 MESSAGE_KINDS = frozenset(
@@ -103,3 +107,27 @@ TURN_START_KINDS = frozenset(
 def selector(kinds: frozenset[Kind] | set[Kind]) -> bytes:
     """A table for ``bytes.translate`` that turns the given kinds into 1 and all others into 0."""
     return bytes(1 if value in kinds else 0 for value in range(256))
+
+
+_TURN_STARTS = selector(TURN_START_KINDS)
+_INSERTED_BYTE = 2
+"""Which byte of the flags, the lowest first, holds ``SYNTHETIC``."""
+_INSERTED_MARK = int(Flag.SYNTHETIC) >> 8 * _INSERTED_BYTE
+_IS_INSERTED = bytes(1 if value & _INSERTED_MARK else 0 for value in range(256))
+
+
+def inserted(flags: array[int]) -> bytes:
+    """1 for every entry that a program put in the user's place, whole columns at a time."""
+    width = flags.itemsize
+    at = _INSERTED_BYTE if sys.byteorder == "little" else width - 1 - _INSERTED_BYTE
+    return flags.tobytes()[at::width].translate(_IS_INSERTED)
+
+
+def turn_starts(kinds: bytes | bytearray, flags: array[int]) -> bytes:
+    """1 for every entry that begins a turn as people count them: with what somebody said, not
+    with what a program put in the user's place. Where a cut may fall is another question (A18)."""
+    rules, others = kinds.translate(_TURN_STARTS), inserted(flags)
+    if not others.count(1):
+        return bytes(rules)
+    found = int.from_bytes(rules, "little") & ~int.from_bytes(others, "little")
+    return found.to_bytes(len(rules), "little")

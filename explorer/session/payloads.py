@@ -9,7 +9,18 @@ from explorer.session.entries import Entry, TokenUsage
 from explorer.session.records import FormatName
 
 
-class Payloads(Protocol):
+class Previews(Protocol):
+    """Reads what rows say of entries. Implementations may be called from any thread."""
+
+    def previews(self, indices: Sequence[int]) -> list[str]:
+        """What rows say of entries, for lists and the map. Some are made of payloads, which takes a
+        millisecond or two each."""
+
+    def first_words(self, indices: Sequence[int]) -> tuple[list[str], list[int]]:
+        """What rows can say at once, and the entries among them of which ``previews`` says more."""
+
+
+class Payloads(Previews, Protocol):
     """Reads payloads by entry index. Implementations may be called from any thread."""
 
     @property
@@ -31,9 +42,6 @@ class Payloads(Protocol):
     def usages(self, wanted: Sequence[tuple[int, int]]) -> Iterable[tuple[int, TokenUsage | None]]:
         """What providers reported for entries, given in ascending order, each with the tokens of
         context that it is known to report; quicker than reading the entries."""
-
-    def previews(self, indices: Sequence[int]) -> list[str]:
-        """First lines for lists and the map."""
 
     def forget(self, indices: Sequence[int]) -> None:
         """Read what is cached of these entries again: they have changed."""

@@ -17,7 +17,7 @@ from typing import overload
 from explorer.session.columns import ColumnBuilder, SessionColumns
 from explorer.session.describe import Facts
 from explorer.session.edit_entries import PrunedResult, Shape, note_tokens
-from explorer.session.kinds import Kind
+from explorer.session.kinds import Kind, turn_starts
 
 _IDS_AT_ONCE = 8_192
 _NEAR_ROWS = 1_000
@@ -101,6 +101,13 @@ class Path:
     def gather(self, column: bytes | bytearray) -> bytes:
         """The values of a byte column along the path."""
         return b"".join(bytes(column[part.start : part.stop]) for part in self.ranges)
+
+    def turn_starts(self, columns: SessionColumns) -> bytes:
+        """1 at every position at which a turn begins, as people count them."""
+        flags = array("I")
+        for part in self.ranges:
+            flags += columns.flags[part.start : part.stop]
+        return turn_starts(self.gather(columns.kind), flags)
 
 
 class SessionTree:

@@ -16,7 +16,7 @@ from operator import attrgetter
 from msgspec import Struct
 
 from explorer.session.entries import TokenUsage
-from explorer.session.kinds import TURN_START_KINDS, Flag, Kind, selector
+from explorer.session.kinds import Kind
 from explorer.session.tree import Path, SessionTree
 
 
@@ -183,21 +183,14 @@ class UsageLedger:
         at = path.position(entry)
         if at < 0:
             return PartUsage()
-        starts = path.gather(tree.columns.kind).translate(_TURN_STARTS)
-        flags = tree.columns.flags
+        starts = path.turn_starts(tree.columns)
         start, stop = starts.rfind(1, 0, at + 1), starts.find(1, at + 1)
-        # What a program put in the user's place begins no turn.
-        while start > 0 and flags[path[start]] & Flag.SYNTHETIC:
-            start = starts.rfind(1, 0, start)
-        while stop > 0 and flags[path[stop]] & Flag.SYNTHETIC:
-            stop = starts.find(1, stop + 1)
         return self.path(path[max(start, 0) : stop if stop > 0 else len(path)])
 
     def _between(self, start: int, stop: int) -> PartUsage:
         return PartUsage(self._replies.between(start, stop), self._summaries.between(start, stop))
 
 
-_TURN_STARTS = selector(TURN_START_KINDS)
 _SUMMARY_KINDS = frozenset({Kind.COMPACTION, Kind.BRANCH_SUMMARY})
 
 

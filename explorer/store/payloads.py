@@ -99,6 +99,8 @@ class StoredPayloads:
         self._blocks: OrderedDict[int, list[_Stored]] = OrderedDict()
         self._words: OrderedDict[int, str] = OrderedDict()
         self._lock = threading.Lock()
+        self._changes = 0
+        """How often entries changed: what was read before is not cached after."""
 
     def raw(self, index: int) -> str:
         """The line of the entry, verbatim."""
@@ -156,17 +158,31 @@ class StoredPayloads:
             words.get(index) or (found[index].row if index in found else "") for index in indices
         ]
 
+    def first_words(self, indices: Sequence[int]) -> tuple[list[str], list[int]]:
+        """What rows can say without payloads, and the entries of which ``previews`` says more."""
+        blocks: _Blocks = {}
+        words, unmade = [], []
+        for index in indices:
+            row = self._stored(index, blocks)
+            made = self._words.get(index)
+            words.append(made or (row.row if row is not None else ""))
+            if made is None and row is not None and row.needs_payload:
+                unmade.append(index)
+        return words, unmade
+
     def _words_of(self, indices: Sequence[int], blocks: _Blocks) -> dict[int, str]:
         """The rows that are made of payloads, when they are shown: stored words could not get
         better."""
         with self._lock:
             known = {at: self._words[at] for at in indices if at in self._words}
+            changes = self._changes
         missing = sorted({at for at in indices if at not in known})
         made: dict[int, str] = {}
         for at in range(0, len(missing), _ASKED):
             made |= self._made(missing[at : at + _ASKED], blocks)
         with self._lock:
-            self._words.update(made)
+            if changes == self._changes:
+                self._words.update(made)
             while len(self._words) > _WORDS_KEPT:
                 self._words.popitem(last=False)
         return known | made
@@ -213,6 +229,7 @@ class StoredPayloads:
     def forget(self, indices: Sequence[int]) -> None:
         """Read the first lines of these entries again: they have changed."""
         with self._lock:
+            self._changes += 1
             for index in indices:
                 self._blocks.pop(index // _BLOCK, None)
                 self._words.pop(index, None)
@@ -223,6 +240,7 @@ class StoredPayloads:
             if found is not None:
                 self._blocks.move_to_end(number)
                 return found
+            changes = self._changes
         first = row_id(self._key, number * _BLOCK)
         with self._readers.read() as db:
             rows = db.execute(
@@ -234,7 +252,8 @@ class StoredPayloads:
         # The last block may still grow, here or in another window.
         if len(block) == _BLOCK:
             with self._lock:
-                self._blocks[number] = block
+                if changes == self._changes:
+                    self._blocks[number] = block
                 while len(self._blocks) > _BLOCKS_KEPT:
                     self._blocks.popitem(last=False)
         return block

@@ -134,6 +134,18 @@ def test_a18_turns_are_numbered_from_one() -> None:
     assert [parts.turn(position) for position in range(6)] == [1, 1, 2, 2, 3, 3]
 
 
+def test_a_turn_is_numbered_by_what_somebody_said_and_cut_by_the_rules() -> None:
+    """What a program put in the user's place begins no turn for people; pi cuts there all the
+    same."""
+    session = turns(1)
+    session.message(role="user", content="<task-notification>", synthetic=True)
+    session.reply(10)
+    session.user()
+    parts = session.partition(11)
+    assert [parts.turn(position) for position in range(len(session.tree))] == [1, 1, 1, 1, 2]
+    assert session.prepared(12).first_kept == 2 and not session.prepared(12).is_split_turn
+
+
 def test_b3_a_tiny_session_is_refused_where_pi_prepares_a_request_about_nothing() -> None:
     session = turns(2)
     refusal = session.refused(20_000)

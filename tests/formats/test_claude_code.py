@@ -278,6 +278,9 @@ def test_replies_that_no_model_wrote(tmp_path: Path) -> None:
     reading = lines.read(tmp_path)
     assert [one.stop_reason for one in reading.replies] == ["error", "error"]
     assert reading.replies[1].error == "API Error: 529 overloaded" and not reading.models
+    flags = [describe(one).flags for one in reading.entries[1:]]
+    marks = Flag.ERROR | Flag.PLACEHOLDER
+    assert [flag & marks for flag in flags] == [marks, Flag.ERROR], "only one of them failed"
 
 
 def test_a_large_output_names_its_file_and_pictures_in_results_count(tmp_path: Path) -> None:

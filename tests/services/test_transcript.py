@@ -84,6 +84,14 @@ def test_results_are_with_their_calls_whatever_their_order() -> None:
     assert (second.number, [item.role for item in second.items]) == (2, ["user", "tool result"])
 
 
+def test_what_a_program_put_in_the_users_place_begins_no_turn() -> None:
+    note = UserMessage((TextBlock("<task-notification>"),), synthetic=True)
+    asked = UserMessage((TextBlock("Go on"),))
+    found = turns_of(asked, note, asked)
+    assert [(turn.number, len(turn.items)) for turn in found] == [(1, 2), (2, 1)]
+    assert "Nobody typed this" in found[0].items[1].parts[0].words
+
+
 def test_only_what_is_long_is_folded_and_thinking_always() -> None:
     (turn,) = turns_of(
         AssistantMessage(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from array import array
+
 import pytest
 
 from explorer.formats.pi.entries import kind_of
@@ -13,6 +15,7 @@ from explorer.session.kinds import (
     Flag,
     Kind,
     selector,
+    turn_starts,
 )
 
 
@@ -30,6 +33,16 @@ def test_a18_turns_start_at_what_a_person_or_an_extension_says() -> None:
         Kind.CUSTOM_MESSAGE,
         Kind.BRANCH_SUMMARY,
     } == TURN_START_KINDS
+
+
+def test_a_turn_begins_with_what_somebody_said() -> None:
+    """Not with what a program put in the user's place, whatever else its flags say."""
+    kinds = bytes([Kind.USER, Kind.ASSISTANT, Kind.USER, Kind.BASH_EXECUTION, Kind.USER])
+    every = sum(Flag) & ~Flag.SYNTHETIC
+    flags = array("I", [0, 0, Flag.SYNTHETIC | Flag.HAS_TEXT, every, every])
+    assert list(turn_starts(kinds, flags)) == [1, 0, 0, 1, 1]
+    assert list(turn_starts(kinds[:2], flags[:2])) == [1, 0]
+    assert turn_starts(b"", array("I")) == b""
 
 
 def test_kinds_fit_a_byte_and_flags_their_column() -> None:

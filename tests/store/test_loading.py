@@ -168,6 +168,9 @@ def test_the_row_of_a_result_names_the_target_of_its_call(store: Store, tmp_path
     key = store.import_session(FileSource(write_file(tmp_path / "a.jsonl", lines))).key
     payloads = store.load(key).payloads
     said = ["go on", "read 0.py · read 1.py", "read 0.py, 2 lines", "read 1.py, 2 lines"]
+    assert payloads.first_words(range(4)) == ([*said[:2], "a", "a"], [2, 3])
     assert payloads.previews(range(4)) == said == payloads.previews(range(4))
+    assert payloads.first_words(range(4)) == (said, [])
     payloads.forget([2])
+    assert payloads.first_words([2, 9]) == (["a", ""], [2])
     assert payloads.previews([3, 2, 9]) == [said[3], said[2], ""]

@@ -48,6 +48,23 @@ class MemoryPayloads:
     def previews(self, indices: Sequence[int]) -> list[str]:
         return [self._previews[index] for index in indices]
 
+    def first_words(self, indices: Sequence[int]) -> tuple[list[str], list[int]]:
+        return self.previews(indices), []
+
+
+class NumberedLines:
+    """Words for the rows of entries that are nowhere else; ``asked``: whose were read."""
+
+    def __init__(self) -> None:
+        self.asked: list[int] = []
+
+    def previews(self, indices: Sequence[int]) -> list[str]:
+        self.asked.extend(indices)
+        return [f"entry {index}" for index in indices]
+
+    def first_words(self, indices: Sequence[int]) -> tuple[list[str], list[int]]:
+        return self.previews(indices), []
+
 
 class MemoryDocument:
     """A document over entries in memory: what the panes ask for, without a database."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QColor, QImage, QPainter, QPalette, QTransform
+from PySide6.QtGui import QColor, QFontInfo, QImage, QPainter, QPalette, QTransform
 from PySide6.QtTest import QSignalSpy
 from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 
@@ -132,6 +132,9 @@ def test_role_of_a_reply_comes_from_what_it_holds() -> None:
     assert themes.role_name(Kind.TOOL_RESULT, Flag.ERROR) == "tool result, failed"
     assert themes.role_icon(Kind.CUSTOM, Flag.PINNING) == "pin"
     assert themes.role_token(Kind.TOOL_RESULT, Flag.ERROR) == "lost"
+    placeholder = Flag.ERROR | Flag.PLACEHOLDER | Flag.HAS_TEXT
+    assert themes.role_name(Kind.ASSISTANT, placeholder) == "automatic reply"
+    assert themes.role_token(Kind.ASSISTANT, placeholder) == "dim"
 
 
 def test_every_kind_has_a_look() -> None:
@@ -208,3 +211,11 @@ def test_the_textures_stand_for_the_verdicts_of_compaction() -> None:
     assert [verdict.name.lower().replace("_", " ") for verdict in Verdict] == list(
         themes.VERDICT_TITLES
     )
+
+
+def test_no_text_is_smaller_than_twelve_pixels(app: QApplication) -> None:
+    fonts = [
+        themes.small_font(), themes.small_font(bold=True), themes.ui_font(-4),
+        themes.mono_font(-1), themes.mono_font(-4),
+    ]  # fmt: skip
+    assert min(QFontInfo(font).pixelSize() for font in fonts) >= 12

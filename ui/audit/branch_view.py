@@ -9,13 +9,14 @@ from PySide6.QtWidgets import QWidget
 
 from explorer.audit.branch_audit import BranchAudit
 from explorer.compaction.partition import Verdict
+from explorer.session.payloads import Previews
 from explorer.session.tree import SessionTree
 from ui.audit.known import ProvenanceBadge
 from ui.audit.ledger_view import LEAST_ROWS, ONE_FIGURE
 from ui.compaction.words import entry_links
 from ui.theme import S4, S8, S16
 from ui.widgets.choice import ChoiceBox
-from ui.widgets.entry_table import EntryCells, EntryModel, EntryTableView, ReadLines
+from ui.widgets.entry_table import EntryCells, EntryModel, EntryTableView
 from ui.widgets.figures import full
 from ui.widgets.labels import Caption, ClickLabel
 from ui.widgets.panels import EmptyState, OnePage, column_in, row
@@ -47,7 +48,7 @@ class LeftModel(EntryModel[int]):
         )  # fmt: skip
 
     def show_audit(
-        self, audit: BranchAudit | None, tree: SessionTree | None, read: ReadLines | None
+        self, audit: BranchAudit | None, tree: SessionTree | None, read: Previews | None
     ) -> None:
         """Show the entries of another branch."""
         self.use_session(tree, read)
@@ -78,7 +79,7 @@ class BranchView(QWidget):
         super().__init__(parent)
         self._audits: Sequence[BranchAudit] = ()
         self._tree: SessionTree | None = None
-        self._previews: ReadLines | None = None
+        self._previews: Previews | None = None
         self.which = ChoiceBox(self)
         self.which.setAccessibleName("Branch summary")
         self.which.activated.connect(self._show)
@@ -122,7 +123,7 @@ class BranchView(QWidget):
         self,
         audits: Sequence[BranchAudit],
         tree: SessionTree | None,
-        previews: ReadLines | None,
+        previews: Previews | None,
     ) -> None:
         """Show the branch summaries of a path; the chosen one stays where it is still there."""
         chosen = self.which.currentData()

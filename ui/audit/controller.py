@@ -225,7 +225,7 @@ class AuditController(QObject):
         if document is not self._state.document:
             return
         self._found = found
-        self._tab.show_overview(found, document.previews)
+        self._tab.show_overview(found, document.payloads)
         self._tell_lost(found)
         self._show_selected()
         self.audited.emit(found)

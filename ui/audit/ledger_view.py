@@ -9,11 +9,12 @@ from PySide6.QtWidgets import QLineEdit, QSizePolicy, QWidget
 
 from explorer.audit.ledger import Ledger, LedgerVerdict
 from explorer.audit.rules import rule_of
+from explorer.session.payloads import Previews
 from ui.audit.known import ProvenanceBadge
 from ui.audit.words import LEADS, MEANINGS, VERDICTS, sentence_case, texture
 from ui.compaction.words import entry_links
 from ui.theme import S4, S8, S12, S16, role_name
-from ui.widgets.entry_table import ENTRY, EntryCells, EntryModel, EntryTableView, ReadLines
+from ui.widgets.entry_table import ENTRY, EntryCells, EntryModel, EntryTableView
 from ui.widgets.figures import count, full
 from ui.widgets.labels import Caption, ClickLabel, Hairline
 from ui.widgets.loader import Loader
@@ -117,7 +118,7 @@ class LedgerModel(EntryModel[int]):
         assert self.ledger is not None
         return self.ledger
 
-    def show_ledger(self, ledger: Ledger | None, read: ReadLines | None) -> None:
+    def show_ledger(self, ledger: Ledger | None, read: Previews | None) -> None:
         """Show another ledger, all of its rows."""
         self.use_session(ledger.tree if ledger is not None else None, read)
         self.ledger = ledger
@@ -175,7 +176,7 @@ class LedgerView(QWidget):
         self.nothing.hide()
         self.part = RulePart(self)
         self.part.entry_requested.connect(self.entry_requested)
-        self._previews: ReadLines | None = None
+        self._previews: Previews | None = None
         self._entry = -1
         self._lay_out()
 
@@ -197,7 +198,7 @@ class LedgerView(QWidget):
         """The ledger that is shown."""
         return self.model.ledger
 
-    def show_ledger(self, ledger: Ledger | None, previews: ReadLines | None) -> None:
+    def show_ledger(self, ledger: Ledger | None, previews: Previews | None) -> None:
         """Show another ledger; the filter, the search and the chosen entry stay."""
         self._previews = previews
         self.model.show_ledger(ledger, previews)
@@ -281,12 +282,12 @@ def shares_of(ledger: Ledger) -> list[Share]:
     ]
 
 
-def _matching(ledger: Ledger, rows: Sequence[int], text: str, previews: ReadLines) -> list[int]:
+def _matching(ledger: Ledger, rows: Sequence[int], text: str, previews: Previews) -> list[int]:
     """The rows whose number or first line holds a text; reads, so for a thread."""
     found: list[int] = []
     for start in range(0, len(rows), SEARCHED_AT_ONCE):
         part = rows[start : start + SEARCHED_AT_ONCE]
-        lines = previews([ledger.entries[row] for row in part])
+        lines = previews.previews([ledger.entries[row] for row in part])
         found += [
             row
             for row, line in zip(part, lines, strict=True)

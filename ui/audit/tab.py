@@ -24,6 +24,7 @@ from explorer.audit.overview import Overview
 from explorer.audit.provenance import Provenance, sizes_known
 from explorer.audit.source_agent import SourceAgent
 from explorer.compaction.profile import Profile
+from explorer.session.payloads import Previews
 from ui.audit.branch_view import BranchView
 from ui.audit.fidelity.page import FidelityPage
 from ui.audit.known import ProvenanceBadge
@@ -43,7 +44,6 @@ from ui.theme import (
     small_font,
 )
 from ui.widgets.choice import ChoiceBox
-from ui.widgets.entry_table import ReadLines
 from ui.widgets.figures import full, place
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, Hairline
@@ -353,7 +353,7 @@ class AuditTab(QWidget):
         data = self.moment.currentData()
         return NOW if data is None else int(data)
 
-    def show_overview(self, found: Overview, previews: ReadLines) -> None:
+    def show_overview(self, found: Overview, previews: Previews) -> None:
         """Show the audit of a path."""
         tree = found.ledger.tree
         same_path = self.overview is not None and self.overview.strip is found.strip

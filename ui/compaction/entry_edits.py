@@ -270,7 +270,7 @@ class PruningController(QObject):
             lent = f"{profile.title} prunes nothing by itself; the corrected rules are used."
         self.dialog = PruneDialog(
             document.tree,
-            document.previews,
+            document.payloads,
             lambda policy: document.edits.plan_pruning(profile, policy),
             pruning_of(profile),
             lent,

@@ -10,10 +10,11 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from explorer.compaction.partition import Partition
+from explorer.session.payloads import Previews
 from explorer.session.tree import SessionTree
 from ui.compaction.words import entry_links
 from ui.theme import S4, S16, bind_font, role_name, small_font, verdict_title
-from ui.widgets.entry_table import EntryCells, EntryModel, ReadLines
+from ui.widgets.entry_table import EntryCells, EntryModel
 from ui.widgets.figures import full
 from ui.widgets.labels import ClickLabel
 from ui.widgets.panels import column_in
@@ -56,7 +57,7 @@ class PartitionModel(EntryModel[int]):
         return self.partition
 
     def show_partition(
-        self, shown: Partition | None, tree: SessionTree | None, read: ReadLines | None
+        self, shown: Partition | None, tree: SessionTree | None, read: Previews | None
     ) -> None:
         """Show another partition; rows that stay keep their place and selection."""
         self.use_session(tree, read)

@@ -21,12 +21,13 @@ from PySide6.QtWidgets import (
 
 from explorer.compaction.profile.rules import Pruning
 from explorer.compaction.pruning import PlannedResult, PruningPlan
+from explorer.session.payloads import Previews
 from explorer.session.tree import SessionTree
 from ui import theme
 from ui.theme.verdicts import PRUNED
 from ui.widgets.choice import NumberBox
 from ui.widgets.dialogs import fit
-from ui.widgets.entry_table import EntryCells, EntryModel, EntryTableView, ReadLines
+from ui.widgets.entry_table import EntryCells, EntryModel, EntryTableView
 from ui.widgets.figures import count, full
 from ui.widgets.panels import push_button
 from ui.widgets.table import RIGHT, Column
@@ -40,7 +41,7 @@ _WHY_FROM = 620
 class PruneModel(EntryModel[PlannedResult]):
     """The results of a plan in the order in which they go."""
 
-    def __init__(self, tree: SessionTree, read: ReadLines, parent: QWidget) -> None:
+    def __init__(self, tree: SessionTree, read: Previews, parent: QWidget) -> None:
         super().__init__(
             "What goes, the first first",
             (
@@ -79,7 +80,7 @@ class PruneDialog(QDialog):
     def __init__(
         self,
         tree: SessionTree,
-        previews_of: ReadLines,
+        previews_of: Previews,
         plan_of: Callable[[Pruning], PruningPlan],
         policy: Pruning,
         lent: str,

@@ -56,7 +56,7 @@ class SourcesModel(EntryModel[tuple[int, int]]):
     ) -> None:
         """Show (entry, verdict) pairs; ``weigh`` gives an entry's tokens."""
         self._weigh = weigh
-        self.use_session(document.tree, document.payloads.previews)
+        self.use_session(document.tree, document.payloads)
         self.show(entries)
 
     def forget(self) -> None:

@@ -159,7 +159,7 @@ class ContextModel(EntryModel[int]):
     def show_context(self, document: Document, context: PathContext) -> None:
         """Show another context."""
         self.show(())
-        self.use_session(document.tree, document.payloads.previews)
+        self.use_session(document.tree, document.payloads)
         self._context = context
         measured = document.weights_for(document.counting)
         self._counted = message_tokens(document.tree, context, measured)

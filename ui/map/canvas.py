@@ -195,6 +195,7 @@ CATEGORY_TOKENS = {
     RowCategory.COMPACTION: "comp",
     RowCategory.BRANCH: "branch",
     RowCategory.METADATA: "faint",
+    RowCategory.INSERTED: "dim",
 }
 
 FADE = 0.45

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QPainter, QPen
@@ -53,7 +53,11 @@ def paint_entries(canvas: Canvas) -> None:
     """The visible cards and their nodes."""
     geometry, model = canvas.geometry, canvas.model
     shown = [(row, model.rows.entry(row)) for row in range(geometry.first, geometry.stop)]
-    model.texts.fetch([entry for _, entry in shown])
+    # As much as is in sight, above it and below: what is scrolled to next.
+    ahead = range(geometry.stop, min(2 * geometry.stop - geometry.first, model.rows.count))
+    before = range(max(0, 2 * geometry.first - geometry.stop), geometry.first)
+    near = map(model.rows.entry, chain(ahead, reversed(before)))
+    model.texts.fetch([entry for _, entry in shown], near)
     canvas.painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     cards = [_Card(canvas, row, entry) for row, entry in shown]
     for card in cards:

@@ -340,11 +340,13 @@ _STACK = (
     RowCategory.COMPACTION,
     RowCategory.BRANCH,
     RowCategory.NOTE,
+    RowCategory.INSERTED,
 )
 
 _BY_FREQUENCY = tuple(map(int, (
     RowCategory.RESULT, RowCategory.CALL, RowCategory.ASSISTANT, RowCategory.THINKING,
     RowCategory.USER, RowCategory.SHELL, RowCategory.NOTE, RowCategory.BRANCH,
+    RowCategory.INSERTED,
 )))  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from explorer.compaction.entry_sizes import EntrySizes
 from explorer.session.edit_entries import Pruned, Shape
 from explorer.session.kinds import Kind
+from explorer.session.payloads import Previews
 from explorer.session.tree import SessionTree
 from ui.map.folds import (
     Fold,
@@ -24,8 +25,9 @@ from ui.map.folds import (
 )
 from ui.map.layout import LaneLevels, Lanes, Samples, Skeleton, arrange
 from ui.map.layout_worker import LayoutOrder, LayoutResult, LayoutWorker, first_layout, snapshot
-from ui.map.row_texts import MadeHere, Previews, TextCache
+from ui.map.row_texts import MadeHere, TextCache
 from ui.map.rows import KIND_CATEGORY, RowFilter, Rows, categories, filter_mask
+from ui.widgets.row_lines import RowLines
 
 AT_ONCE = 8_000
 """Entries up to which a layout is made on the window's thread (under 10 ms)."""
@@ -49,6 +51,8 @@ class MapModel(QObject):
     selection_changed = Signal(int)
     marks_changed = Signal()
     """Hits, labels, tokens or the partition."""
+    words_arrived = Signal(object)
+    """The entries whose rows say more now than their stored first words."""
     threads_changed = Signal()
     leaf_changed = Signal(int, int)
     layout_failed = Signal(object)
@@ -61,10 +65,15 @@ class MapModel(QObject):
         self._worker = LayoutWorker(self)
         self._worker.finished.connect(self._laid)
         self._worker.failed.connect(self.layout_failed)
-        self._clear(SessionTree(), lambda indices: [""] * len(indices))
+        self._lines = RowLines(self)
+        self._lines.arrived.connect(self.words_arrived)
+        self._clear(SessionTree(), None)
 
     def _clear(
-        self, tree: SessionTree, previews: Previews, made_here: MadeHere = lambda _entry: False
+        self,
+        tree: SessionTree,
+        previews: Previews | None,
+        made_here: MadeHere = lambda _entry: False,
     ) -> None:
         self.tree = tree
         self.leaf = -1
@@ -88,7 +97,8 @@ class MapModel(QObject):
         self.rows = Rows(self.groups, self.sizes.all)
         self._is_stale = False
         self._use(arrange(self.skeleton, -1))
-        self.texts = TextCache(self, previews, made_here)
+        self._lines.use(previews)
+        self.texts = TextCache(self, self._lines, made_here)
         self.is_complete = True
         self._rest_is_ordered = True
         self.is_open = False
@@ -130,7 +140,7 @@ class MapModel(QObject):
     def clear(self) -> None:
         """Show no session."""
         self._worker.cancel()
-        self._clear(SessionTree(), lambda indices: [""] * len(indices))
+        self._clear(SessionTree(), None)
         self.session_changed.emit()
         self.selection_changed.emit(-1)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from PySide6.QtCore import (
@@ -67,6 +68,12 @@ class OutlineModel(QAbstractTableModel):
         self._mono = mono_font()
         if self._count:
             self.dataChanged.emit(self.index(0, 0), self.index(self._count - 1, TOKENS))
+
+    def repaint_words(self, entries: Sequence[int]) -> None:
+        """These entries say more now."""
+        rows = [row for row in map(self._model.rows.row, entries) if 0 <= row < self._count]
+        if rows:
+            self.dataChanged.emit(self.index(min(rows), TEXT), self.index(max(rows), TEXT))
 
     def _appended(self) -> None:
         count = self._model.rows.count
@@ -151,6 +158,7 @@ class OutlineView(QTableView):
         model.layout_changed.connect(self._refresh)
         model.marks_changed.connect(self.outline.repaint)
         model.leaf_changed.connect(self.outline.repaint)
+        model.words_arrived.connect(self.outline.repaint_words)
         model.selection_changed.connect(self._follow)
         theme_signals.changed.connect(self._look_changed)
         self.selectionModel().currentRowChanged.connect(self._chose)

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from explorer.session.payloads import Previews
 from explorer.session.tree import SessionTree
 from ui.map.canvas import Level
 from ui.map.minimap import MiniMap
@@ -310,14 +311,14 @@ class MapPane(QWidget):
     def show_session(
         self,
         tree: SessionTree,
-        previews: Callable[[Sequence[int]], list[str]],
+        previews: Previews,
         leaf: int,
         labels: Mapping[int, str] | None = None,
         made_here: Callable[[int], bool] = lambda _entry: False,
     ) -> None:
         """Show a session with its leaf selected.
 
-        ``previews`` gives first lines by entry and is called for visible rows only;
+        ``previews`` gives the words of rows and is asked for those in sight and near it;
         ``made_here`` says whether this program recorded an entry: its figures are exact.
         """
         self.model.show_session(tree, previews, leaf, labels or {}, made_here)

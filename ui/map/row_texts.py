@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
 from explorer.audit.provenance import (
@@ -16,21 +16,18 @@ from explorer.audit.provenance import (
 from explorer.compaction.entry_sizes import EntrySizes
 from explorer.session.edit_entries import Pruned, Shape
 from explorer.session.kinds import Kind
-from explorer.session.text import legible, says_nothing
+from explorer.session.text import says_nothing
 from explorer.session.tree import SessionTree
 from ui.audit.known import marked, reason, spoken
 from ui.map.folds import Fold, clock, sized
 from ui.map.layout import Lanes
 from ui.theme import role_name, verdict_title
+from ui.widgets.row_lines import RowLines
 
-Previews = Callable[[Sequence[int]], list[str]]
 MadeHere = Callable[[int], bool]
 
 _TOPIC_WITHIN = 200
 """Entries of a branch among which its first message is looked for."""
-
-MOST_LINES = 4_096
-"""First lines in the cache; a session that is scrolled through stays this small."""
 
 
 class RowSource(Protocol):
@@ -56,40 +53,34 @@ class RowSource(Protocol):
 
 
 class TextCache:
-    """First lines of the rows that were shown lately, fetched in one call per paint."""
+    """The words of the rows that were shown lately, fetched in one call per paint."""
 
     def __init__(
         self,
         model: RowSource,
-        previews: Previews,
+        lines: RowLines,
         made_here: MadeHere = lambda _entry: False,
     ) -> None:
         self._model = model
-        self._previews = previews
+        self._lines = lines
         self._made_here = made_here
         self._sizes: dict[int, Known] = {}
-        self._lines: dict[int, str] = {}
         self._folds: dict[int, Fold] = {}
         self._left: dict[int, tuple[str, int]] = {}
 
-    def fetch(self, entries: Sequence[int]) -> None:
-        """Have the first lines of these entries ready."""
-        missing = [entry for entry in entries if entry not in self._lines]
-        if not missing:
-            return
-        if len(self._lines) > MOST_LINES:
-            self._lines = {entry: self._lines[entry] for entry in entries if entry in self._lines}
-        lines = map(legible, self._previews(missing))
-        self._lines.update(zip(missing, lines, strict=True))
+    def fetch(self, entries: Sequence[int], near: Iterable[int] = ()) -> None:
+        """Have the words of these entries ready. ``near``: those that may be scrolled to next."""
+        self._lines.fetch(entries, near)
 
     def line(self, entry: int) -> str:
-        """The text of a row."""
+        """The text of a row, as far as it is known at once."""
+        return self._worded(entry, self._lines.line)
+
+    def _worded(self, entry: int, line: Callable[[int], str]) -> str:
         kind = self._model.tree.columns.kind[entry]
         if kind == Kind.COMPACTION:
             return self.compaction(entry)
-        if entry not in self._lines:
-            self.fetch([entry])
-        text = self._lines[entry]
+        text = line(entry)
         if kind == Kind.BRANCH_SUMMARY:
             return self._branch(entry, text)
         if started := self._model.started.get(entry):
@@ -122,7 +113,7 @@ class TextCache:
             first = path.position(shared) + 1 if shared >= 0 else 0
             asked = path[first:].indices()[:_TOPIC_WITHIN]
             message = next((at for at in asked if tree.columns.kind[at] == Kind.USER), -1)
-            topic = legible(self._previews([message])[0]) if message >= 0 else ""
+            topic = self._lines.whole(message) if message >= 0 else ""
             self._left[entry] = topic, len(path) - first
         return self._left[entry]
 
@@ -134,8 +125,8 @@ class TextCache:
 
     def forget(self, entries: Sequence[int]) -> None:
         """These entries say something else now."""
+        self._lines.forget(entries)
         for entry in entries:
-            self._lines.pop(entry, None)
             self._sizes.pop(entry, None)
         self._folds.clear()
 
@@ -165,9 +156,7 @@ class TextCache:
 
     def summary_line(self, entry: int) -> str:
         """A compaction's short summary, or the first that its summary says."""
-        if entry not in self._lines:
-            self.fetch([entry])
-        return self._lines[entry]
+        return self._lines.line(entry)
 
     def short(self, entry: int) -> str:
         """The line without what must be worked out, for views of everything."""
@@ -188,7 +177,7 @@ class TextCache:
         columns = self._model.tree.columns
         name = role_name(columns.kind[entry], columns.flags[entry])
         parts = [f"{name[:1].upper()}{name[1:]}, entry {entry}"]
-        if text := self.line(entry):
+        if text := self._worded(entry, self._lines.whole):
             parts.append(spoken(text) if columns.kind[entry] == Kind.COMPACTION else text)
         parts.append(f"{self._model.sizes[entry]:,} tokens")
         parts += self._notes(entry)

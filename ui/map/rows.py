@@ -11,7 +11,7 @@ from enum import IntEnum
 from itertools import accumulate, compress
 
 from explorer.session.columns import SessionColumns
-from explorer.session.kinds import METADATA_KINDS, Flag, Kind
+from explorer.session.kinds import METADATA_KINDS, Flag, Kind, inserted
 
 
 class RowCategory(IntEnum):
@@ -28,6 +28,8 @@ class RowCategory(IntEnum):
     COMPACTION = 8
     BRANCH = 9
     METADATA = 10
+    INSERTED = 11
+    """What a program put in the user's place: it begins no turn."""
 
 
 class RowFilter(IntEnum):
@@ -95,6 +97,8 @@ _REPLY = bytes(_reply(flags) for flags in range(256))
 _NO_REPLY = bytes(
     0 if kind == Kind.ASSISTANT else group for kind, group in enumerate(KIND_CATEGORY)
 )
+_TO_INSERTED = bytes((0, RowCategory.USER ^ RowCategory.INSERTED)) + bytes(254)
+"""Turns the category of a user's message into that of an inserted one."""
 _IS_REPLY = bytes(0xFF if kind == Kind.ASSISTANT else 0 for kind in range(256))
 
 
@@ -107,6 +111,8 @@ def categories(columns: SessionColumns, first: int = 0, stop: int | None = None)
     low = flags.tobytes()[0 if sys.byteorder == "little" else flags.itemsize - 1 :: flags.itemsize]
     replies = _number(low.translate(_REPLY)) & _number(kinds.translate(_IS_REPLY))
     found = replies | _number(kinds.translate(_NO_REPLY))
+    if (others := inserted(flags)).count(1):
+        found ^= _number(others.translate(_TO_INSERTED))
     return bytearray(found.to_bytes(len(kinds), "little"))
 
 

@@ -3,7 +3,7 @@ folds."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import (
     QEvent,
@@ -263,6 +263,7 @@ class MapView(ZoomedArea):
         model.appended.connect(self._appended)
         model.selection_changed.connect(self._selection_changed)
         model.marks_changed.connect(self._marks_changed)
+        model.words_arrived.connect(self._words_arrived)
         model.threads_changed.connect(self._repaint)
         model.leaf_changed.connect(self._leaf_changed)
         theme_signals.changed.connect(self._look_changed)
@@ -342,6 +343,14 @@ class MapView(ZoomedArea):
         if not self._dragging and not refused:
             self._cut = -1
         self.viewport().update()
+
+    def _words_arrived(self, entries: Sequence[int]) -> None:
+        """Only these rows are painted anew; far away, where a row is no line, everything."""
+        if self.level is not Level.ENTRIES:
+            self.viewport().update()
+            return
+        for entry in entries:
+            self.viewport().update(self.row_rect(entry).toAlignedRect())
 
     def _leaf_changed(self, old: int, new: int) -> None:
         duration = motion_ms(_MOTION_MS)

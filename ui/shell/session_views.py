@@ -175,7 +175,7 @@ class SessionViewsController(QObject):
         else:
             tree = document.tree
             window.map.show_session(
-                tree, document.previews, document.leaf, tree.labels(), document.made_here
+                tree, document.payloads, document.leaf, tree.labels(), document.made_here
             )
             self._take_map(document)
             window.map.select(document.leaf)

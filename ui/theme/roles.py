@@ -20,6 +20,7 @@ class _Look(NamedTuple):
 _USER = _Look("user", "user", "user")
 _AUTOMATIC = _Look("dim", "user", "automatic message")
 _ASSISTANT = _Look("asst", "assistant", "assistant")
+_PLACEHOLDER = _Look("dim", "assistant", "automatic reply")
 _THINKING = _Look("think", "thinking", "thinking")
 _CALL = _Look("tool", "tool", "tool call")
 _RESULT = _Look("tool", "result", "tool result")
@@ -64,6 +65,8 @@ def _look(kind: int, flags: int) -> _Look:
             return _CALL
         if flags & Flag.HAS_THINKING:
             return _THINKING
+    if flags & Flag.PLACEHOLDER:
+        return _PLACEHOLDER
     if kind == Kind.USER and flags & Flag.SYNTHETIC:
         return _AUTOMATIC
     if kind == Kind.CUSTOM and flags & Flag.PRUNING:
@@ -76,9 +79,13 @@ def _look(kind: int, flags: int) -> _Look:
         return _LOOKS[Kind.UNKNOWN]
 
 
+def _has_failed(flags: int) -> bool:
+    return bool(flags & _FAILED) and not flags & Flag.PLACEHOLDER
+
+
 def role_token(kind: int, flags: int = 0) -> str:
     """The name of the colour token of an entry; a failed one takes the warning colour."""
-    return "lost" if flags & _FAILED else _look(kind, flags).token
+    return "lost" if _has_failed(flags) else _look(kind, flags).token
 
 
 def role_icon(kind: int, flags: int = 0) -> str:
@@ -91,4 +98,4 @@ def role_name(kind: int, flags: int = 0) -> str:
     name = _look(kind, flags).name
     if flags & Flag.ABORTED:
         return f"{name}, aborted"
-    return f"{name}, failed" if flags & Flag.ERROR else name
+    return f"{name}, failed" if _has_failed(flags) else name

@@ -4,10 +4,12 @@ system's own font, and its fixed one for content."""
 from __future__ import annotations
 
 from msgspec import Struct
-from PySide6.QtGui import QColor, QFont, QFontDatabase
+from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication
 
 SMALLEST_BODY = 9.75
 """Points. Some systems report 9, too small for long reading."""
+SMALLEST_PIXELS = 12
+"""Pixels of the smallest text at 100 %."""
 
 _scale = 1.0
 
@@ -23,14 +25,18 @@ def scaled(pixels: float) -> int:
     return round(pixels * _scale)
 
 
-def _size(font: QFont) -> float:
-    return max(font.pointSizeF(), SMALLEST_BODY) * _scale
+def _size(delta: float) -> float:
+    """Points of text that is larger than the body's by ``delta``, or smaller, scaled."""
+    body = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont).pointSizeF()
+    screen = QGuiApplication.primaryScreen()
+    smallest = SMALLEST_PIXELS * 72 / screen.logicalDotsPerInchY()
+    return max(max(body, SMALLEST_BODY) + delta, smallest) * _scale
 
 
 def ui_font(size_delta: float = 0, *, bold: bool = False) -> QFont:
     """The system's general font; ``size_delta`` in points on the body size."""
     font = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)
-    font.setPointSizeF(_size(font) + size_delta * _scale)
+    font.setPointSizeF(_size(size_delta))
     font.setWeight(QFont.Weight.DemiBold if bold else QFont.Weight.Normal)
     return font
 
@@ -44,8 +50,7 @@ def mono_font(size_delta: float = 0) -> QFont:
     """The system's fixed font, one step smaller than the body: it looks larger than it is."""
     font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
     font.setStyleHint(QFont.StyleHint.Monospace)
-    body = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)
-    font.setPointSizeF(_size(body) + (size_delta - 1) * _scale)
+    font.setPointSizeF(_size(size_delta - 1))
     return font
 
 

@@ -10,6 +10,7 @@ from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
+from explorer.session.payloads import Previews
 from explorer.session.tree import SessionTree
 from ui.theme import (
     S4,
@@ -26,6 +27,7 @@ from ui.theme import (
     ui_font,
 )
 from ui.theme.verdicts import LOST
+from ui.widgets.row_lines import RowLines
 from ui.widgets.swatch import swatch_size
 from ui.widgets.table import Column, Index, Row, Table, TableModel
 
@@ -39,36 +41,8 @@ STRONG = ENTRY + 4
 VERDICT = ENTRY + 5
 """The verdict whose texture stands before the row; None for none."""
 
-ReadLines = Callable[[Sequence[int]], list[str]]
-"""First lines of entries, in the order asked for; reads the store."""
-
 READ_AHEAD = 128
 """Rows whose first lines are read together."""
-CACHED_LINES = 20_000
-
-
-class FirstLines:
-    """First lines of the entries that a table shows, read a stretch at a time."""
-
-    def __init__(self) -> None:
-        self._read: ReadLines | None = None
-        self._cache: dict[int, str] = {}
-
-    def use(self, read: ReadLines | None, is_other: bool) -> None:
-        """Read by this from now on. ``is_other``: what was read is of another session."""
-        self._read = read
-        if is_other:
-            self._cache = {}
-
-    def of(self, entry: int, nearby: Callable[[], Sequence[int]]) -> str:
-        """The first line of an entry. ``nearby``: the entries that are shown around it, itself
-        included; they are read along."""
-        if entry not in self._cache and self._read is not None:
-            if len(self._cache) > CACHED_LINES:
-                self._cache = {}
-            wanted = nearby()
-            self._cache.update(zip(wanted, self._read(wanted), strict=True))
-        return self._cache.get(entry, "")
 
 
 @dataclass(frozen=True)
@@ -103,7 +77,8 @@ class EntryModel(TableModel[Row]):
         super().__init__((self._first, *columns), parent)
         self._cells = cells
         self.tree: SessionTree | None = None
-        self._lines = FirstLines()
+        self._lines = RowLines(self)
+        self._lines.arrived.connect(self._words_arrived)
         self._answers: dict[int, Callable[[Row], Any]] = {
             ENTRY: cells.entry,
             KIND: self._kind,
@@ -115,10 +90,10 @@ class EntryModel(TableModel[Row]):
             int(Qt.ItemDataRole.AccessibleTextRole): self._describe,
         }
 
-    def use_session(self, tree: SessionTree | None, read: ReadLines | None = None) -> None:
-        """Take entries from this session and read their first lines by ``read``; None: no session.
+    def use_session(self, tree: SessionTree | None, read: Previews | None = None) -> None:
+        """Take entries from this session and read their rows' words by ``read``; None: no session.
         Call it before ``show``."""
-        self._lines.use(read, tree is not self.tree)
+        self._lines.use(read, is_other=tree is not self.tree)
         self.tree = tree
 
     def line(self, row: Row) -> str:
@@ -126,7 +101,14 @@ class EntryModel(TableModel[Row]):
         other = self._cells.line(row)
         if other is not None:
             return other
-        return self._lines.of(self._cells.entry(row), lambda: self._nearby(row))
+        entry = self._cells.entry(row)
+        if not self._lines.is_known(entry):
+            self._lines.fetch([entry], self._nearby(row))
+        return self._lines.line(entry)
+
+    def _words_arrived(self) -> None:
+        if self.rows:
+            self.dataChanged.emit(self.index(0, 0), self.index(len(self.rows) - 1, 0))
 
     def _nearby(self, row: Row) -> list[int]:
         start = self.row_of(row)
@@ -135,7 +117,9 @@ class EntryModel(TableModel[Row]):
         return [self._cells.entry(each) for each in shown if each is not None]
 
     def _describe(self, row: Row) -> str:
-        return self._cells.description(row, self.line(row))
+        other = self._cells.line(row)
+        line = self._lines.whole(self._cells.entry(row)) if other is None else other
+        return self._cells.description(row, line)
 
     def _kind(self, row: Row) -> int:
         assert self.tree is not None

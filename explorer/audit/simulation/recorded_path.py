@@ -25,7 +25,7 @@ from explorer.compaction.pruning import ToolResults
 from explorer.compaction.serialization import MAX_RESULT_UNITS
 from explorer.compaction.triggers import limits_of
 from explorer.session.edits import prunes_on
-from explorer.session.kinds import Kind
+from explorer.session.kinds import TURN_START_KINDS, Kind
 from explorer.session.partly_compared import PartlyCompared
 from explorer.session.tree import SessionTree
 
@@ -199,7 +199,7 @@ class _Reading:
         context.compacted(kept, summary)
         self._shaped(at, facts.user_tokens > 0)
         turn = track.turn[kept]
-        split = kept < at and turn > 0 and kept > 0 and track.turn[kept - 1] == turn
+        split = 0 < kept < at and turn > 0 and track.kinds[kept] not in TURN_START_KINDS
         self._compactions.append(
             Compacted(
                 cause="recorded",

@@ -20,7 +20,7 @@ from explorer.compaction.profile.rules import Background, PromptBudget
 from explorer.prompting.agent_prompt import MessageBudget, message_budget, result_limit
 from explorer.prompting.summary_requests import SummaryPart, part_ahead, part_before_request
 from explorer.prompting.turns import CallResult, ConversationTurns, Round, Spoken, ToolUse, Turn
-from explorer.session.kinds import CONTEXT_KINDS, Flag, Kind
+from explorer.session.kinds import CONTEXT_KINDS, TURN_START_KINDS, Flag, Kind
 
 _CALL = (ToolUse("", "", {}),)
 _FAILED = int(Flag.ERROR | Flag.ABORTED)
@@ -236,6 +236,7 @@ class Prompts:
         return _Pending(run, last, planned, len(meter.requests) + compactor.taken.ready_after)
 
     def _commit(self, pending: _Pending, cause: CompactionCause, why: str) -> None:
-        kept, turn = pending.last + 1, self._compactor.track.turn
-        is_split = 0 < kept < len(turn) and turn[kept - 1] == turn[kept]
-        self._compactor.commit(cause, why, pending.planned, kept, turn[kept] if is_split else 0)
+        kept, track = pending.last + 1, self._compactor.track
+        is_split = 0 < kept < len(track) and track.kinds[kept] not in TURN_START_KINDS
+        split_turn = track.turn[kept] if is_split else 0
+        self._compactor.commit(cause, why, pending.planned, kept, split_turn)

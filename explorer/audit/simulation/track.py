@@ -13,7 +13,13 @@ from typing import NamedTuple, TypeVar
 
 from explorer.session.describe import BranchFacts
 from explorer.session.edit_entries import ShapeFacts
-from explorer.session.kinds import CONTEXT_KINDS, TURN_START_KINDS, Flag, Kind, selector
+from explorer.session.kinds import (
+    CONTEXT_KINDS,
+    Flag,
+    Kind,
+    selector,
+    turn_starts,
+)
 from explorer.session.partly_compared import PartlyCompared
 from explorer.session.tree import SessionTree
 
@@ -21,7 +27,6 @@ REPLIES = frozenset({Kind.ASSISTANT})
 _OPENINGS = selector(CONTEXT_KINDS - REPLIES - {Kind.TOOL_RESULT})
 _CONTEXT = selector(CONTEXT_KINDS)
 _RESETS = selector({Kind.RESET_BOUNDARY})
-_TURNS = selector(TURN_START_KINDS)
 _FAILED, _CALLS = int(Flag.ERROR | Flag.ABORTED), int(Flag.HAS_TOOL_CALL)
 _ABORTED = int(Flag.ABORTED)
 
@@ -128,7 +133,7 @@ def track_of(tree: SessionTree, leaf: int, leaves_out: Leaves | None = None) -> 
         unlooked=_unlooked(acts),
         events=_events(acts, ends, kinds, {*requests, *shaping}),
         requests=requests,
-        turn=array("i", accumulate(kinds.translate(_TURNS))),
+        turn=array("i", accumulate(turn_starts(kinds, flags))),
         messages=array("i", accumulate(kinds.translate(_CONTEXT), initial=0)),
         changed=first_change(tree, leaf),
         rare=Rare(

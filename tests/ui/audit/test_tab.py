@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import pairwise
 
 import pytest
@@ -35,6 +34,7 @@ from explorer.formats.pi.entries import read_entry
 from explorer.session.usage_sums import UNCOUNTED, PartUsage, UsageSum
 from tests.audit.test_ledger import twice
 from tests.compaction.sessions import Session
+from tests.ui.sessions import NumberedLines
 from tests.ui.waiting import settle
 from ui.audit.known import (
     ProvenanceBadge,
@@ -59,10 +59,6 @@ from ui.widgets.entry_table import LEAD, STRONG, VERDICT
 from ui.widgets.terms import meaning
 
 
-def previews(entries: Sequence[int]) -> list[str]:
-    return [f"entry {entry}" for entry in entries]
-
-
 def shown(made: Session, rules: str = "pi-0.58") -> Overview:
     return overview(
         made.tree,
@@ -83,7 +79,7 @@ def tab(app: QApplication) -> AuditTab:
 def test_without_a_session_the_tab_says_what_to_do(tab: AuditTab) -> None:
     assert tab.empty.isVisible()
     made, *_ = twice()
-    tab.show_overview(shown(made), previews)
+    tab.show_overview(shown(made), NumberedLines())
     assert not tab.empty.isVisible()
     tab.clear()
     assert tab.empty.isVisible()
@@ -91,7 +87,7 @@ def test_without_a_session_the_tab_says_what_to_do(tab: AuditTab) -> None:
 
 def test_pages_can_be_added_and_turned_to_by_keys(tab: AuditTab) -> None:
     made, *_ = twice()
-    tab.show_overview(shown(made), previews)
+    tab.show_overview(shown(made), NumberedLines())
     mine = QLabel("mine")
     tab.add_page("Mine", mine)
     assert tab.titles() == (NEEDED, FINDINGS, LEDGER, LOSSES, SURVIVAL, BRANCHES, "Mine")
@@ -109,7 +105,7 @@ def test_pages_can_be_added_and_turned_to_by_keys(tab: AuditTab) -> None:
 
 def test_a_lost_row_is_told_by_texture_and_by_words(tab: AuditTab) -> None:
     made, old, kept, _, second = twice()
-    tab.show_overview(shown(made), previews)
+    tab.show_overview(shown(made), NumberedLines())
     model = tab.ledger.model
     row = model.index(model.row_of_entry(kept), 0)
     assert row.data(VERDICT) == 6
@@ -128,7 +124,7 @@ def test_a_lost_row_is_told_by_texture_and_by_words(tab: AuditTab) -> None:
 def test_a_hand_that_holds_still_chooses_one_row(tab: AuditTab) -> None:
     """What is told of the row takes room, and other rows come below the hand meanwhile."""
     made, *_ = twice()
-    tab.show_overview(shown(made), previews)
+    tab.show_overview(shown(made), NumberedLines())
     tab.resize(480, 800)
     tab.show()
     settle()
@@ -147,7 +143,7 @@ def test_a_hand_that_holds_still_chooses_one_row(tab: AuditTab) -> None:
 
 def test_in_a_low_window_the_head_is_one_line_and_the_rest_is_folded(tab: AuditTab) -> None:
     made, *_ = twice()
-    tab.show_overview(shown(made), previews)
+    tab.show_overview(shown(made), NumberedLines())
     tab.show_page(LEDGER)
     tab.resize(440, 420)
     settle()
@@ -166,7 +162,7 @@ def test_in_a_low_window_the_head_is_one_line_and_the_rest_is_folded(tab: AuditT
 
 def test_in_a_narrow_window_words_come_before_figures(tab: AuditTab) -> None:
     made, *_ = twice()
-    tab.show_overview(shown(made), previews)
+    tab.show_overview(shown(made), NumberedLines())
     tab.show_page(LEDGER)
     settle()
     table = tab.ledger.table

@@ -331,6 +331,9 @@ class _Gate:
     def previews(self, indices: Any) -> list[str]:
         return list(self.inner.previews(indices))
 
+    def first_words(self, indices: Any) -> tuple[list[str], list[int]]:
+        return self.previews(indices), []
+
 
 def _large() -> tuple[MemoryDocument, int, str]:
     talk = Talk()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Sequence
 
 import pytest
 from PySide6.QtCore import Qt
@@ -15,7 +14,7 @@ from explorer.session.kinds import Flag, Kind
 from explorer.session.tree import SessionTree
 from tests.ui.map.conftest import Branchy, Show, press
 from tests.ui.map.test_map_view import colours, picture
-from tests.ui.sessions import Talk
+from tests.ui.sessions import NumberedLines, Talk
 from ui import theme
 from ui.map.canvas import Level
 from ui.map.layout import Skeleton, arrange
@@ -178,10 +177,6 @@ def large(count: int, share: float = 0.01) -> SessionTree:
     return SessionTree(columns)
 
 
-def lines(indices: Sequence[int]) -> list[str]:
-    return [f"entry {index}" for index in indices]
-
-
 def settle(pane: MapPane) -> None:
     deadline = time.monotonic() + 60
     while pane.model.is_laying_out and time.monotonic() < deadline:
@@ -196,13 +191,8 @@ def test_200_000_entries_open_with_their_end_first_and_paint_at_every_zoom(
 ) -> None:
     tree = large(200_000)
     pane = show(Talk().document)
-    asked: list[int] = []
-
-    def previews(indices: Sequence[int]) -> list[str]:
-        asked.extend(indices)
-        return lines(indices)
-
-    pane.show_session(tree, previews, 199_999)
+    lines = NumberedLines()
+    pane.show_session(tree, lines, 199_999)
     assert pane.view.visible_rows()[-1] == 199_999
     assert len(colours(picture(pane), (40, 0, 400, 600))) > 6, "the end is painted at once"
     settle(pane)
@@ -216,13 +206,13 @@ def test_200_000_entries_open_with_their_end_first_and_paint_at_every_zoom(
     press(pane, Qt.Key.Key_Home)
     assert pane.view.visible_rows()[0] == 0
     picture(pane)
-    assert len(asked) < 3_000, "first lines are read for what is shown"
+    assert len(lines.asked) < 3_000, "first lines are read for what is shown"
 
 
 def test_a_large_session_may_grow_and_move_while_it_is_laid_out(show: Show) -> None:
     tree = large(30_000)
     pane = show(Talk().document)
-    pane.show_session(tree, lines, 29_999)
+    pane.show_session(tree, NumberedLines(), 29_999)
     template = Talk()
     template.user("more")
     facts_of = tree.columns
@@ -243,9 +233,9 @@ def test_a_large_session_may_grow_and_move_while_it_is_laid_out(show: Show) -> N
 
 def test_another_session_replaces_one_that_is_still_laid_out(show: Show, branchy: Branchy) -> None:
     pane = show(Talk().document)
-    pane.show_session(large(30_000), lines, 29_999)
+    pane.show_session(large(30_000), NumberedLines(), 29_999)
     document = branchy.document
-    pane.show_session(document.tree, document.payloads.previews, branchy.leaf)
+    pane.show_session(document.tree, document.payloads, branchy.leaf)
     deadline = time.monotonic() + 10
     while pane.model._worker.is_busy and time.monotonic() < deadline:
         QApplication.processEvents()
@@ -256,7 +246,7 @@ def test_another_session_replaces_one_that_is_still_laid_out(show: Show, branchy
 
 def test_a_closed_map_waits_for_its_layout(app: QApplication) -> None:
     pane = MapPane()
-    pane.show_session(large(30_000), lines, 29_999)
+    pane.show_session(large(30_000), NumberedLines(), 29_999)
     pane.model._order()
     pane.shutdown()
     assert not pane.model._worker.is_busy

@@ -27,6 +27,22 @@ def test_replies_that_only_call_tools_count_as_tools() -> None:
     ]  # fmt: skip
 
 
+def test_what_a_program_put_in_the_users_place_begins_no_turn() -> None:
+    talk = Talk()
+    talk.user("go")
+    talk.message("user", "<task-notification>", synthetic=True)
+    talk.reply("done")
+    talk.user("more")
+    rows = Rows(categories(talk.document.tree.columns), lambda: array("i", [1] * 4))
+    assert list(rows.categories) == [
+        RowCategory.USER, RowCategory.INSERTED, RowCategory.ASSISTANT, RowCategory.USER,
+    ]  # fmt: skip
+    assert rows.next_turn(0) == 3 and rows.previous_turn(3) == 0
+    mask = filter_mask(RowFilter.USER_ONLY, rows.categories, ())
+    assert mask is not None and list(mask) == [1, 0, 0, 1]
+    assert composition(rows, 0, 2) == [(RowCategory.USER, 1), (RowCategory.INSERTED, 1)]
+
+
 def test_rows_without_a_mask_are_the_entries() -> None:
     rows = Rows(bytearray(range(5)), lambda: array("i", [10, 20, 30, 40, 50]))
     assert [rows.entry(row) for row in range(rows.count)] == [0, 1, 2, 3, 4]

@@ -36,6 +36,7 @@ async def test_three_groups_and_one_folded_line(house: House) -> None:
     await live.until(lambda: page.isVisible() and page.shown is not None, "the audit")
     assert page.shown is not None and live.tab == "audit"
     assert page.shown.entry == 197, "the newest compaction of the path"
+    await live.until(page.list.hasFocus, "the keyboard on the findings")
     assert page.headline.text().startswith("All 10 standing instructions found")
     headings = [row for row in page.list.findings.rows if isinstance(row, GroupHeading)]
     assert [row.number for row in headings] == [0, 0, 0]
@@ -178,3 +179,16 @@ async def test_what_cannot_be_read_is_said_and_nothing_seems_to_run(
     await live.idle()
     assert page.waiting.isVisible()
     assert not page.waiting.progress.isVisible() and not page.waiting.stop.isVisible()
+
+
+async def test_what_a_draft_lacks_is_asked_at_its_side_and_read_by_keys(house: House) -> None:
+    live = await house.start(sample_path())
+    live.keys("Ctrl+3")
+    await draft(live)
+    page = live.session.fidelity.page
+    live.press_button("What is lacking", live.window.compaction)
+    await live.until(
+        lambda: page.has_findings and page.list.hasFocus(), "the keyboard on the findings"
+    )
+    assert page.shown is not None and page.shown.name.startswith("draft")
+    assert live.tab == "audit"

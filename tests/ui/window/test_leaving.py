@@ -257,3 +257,17 @@ async def test_how_to_come_back_is_said_after_going(house: House) -> None:
     await live.until(lambda: live.document.leaf == TARGET, "the leaf")
     await live.until(lambda: f"was #{before}: Enter on that entry" in live.said, "the way back")
     await live.idle()
+
+
+async def test_what_the_offline_summarizer_cannot_follow_is_said_in_its_summary(
+    house: House,
+) -> None:
+    live = await house.start(sample_path())
+    dialog = await ask_to_leave(live, TARGET)
+    await choose(live, dialog, "Alt+I", WITH_INSTRUCTIONS)
+    live.type("Write it in Latin.")
+    live.keys("Ctrl+Return", to=dialog.instructions)
+    await live.until(lambda: dialog.pages.currentIndex() == 2, "the summary")
+    assert "cannot follow this instruction: “Write it in Latin.”" in dialog.summary.toPlainText()
+    live.keys("Esc")
+    await gone(live, dialog)

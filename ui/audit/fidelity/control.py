@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtWidgets import QApplication, QWidget
 
 from explorer.audit.excerpt import excerpt
 from explorer.audit.findings import Finding
@@ -15,7 +16,7 @@ from explorer.compaction.partition import Partition
 from explorer.services.changes import LeafMoved
 from explorer.services.document import Document
 from explorer.services.draft_records import Draft
-from explorer.services.summary_audit import Auditor
+from explorer.services.summary_audit import Audited, Auditor
 from explorer.session.kinds import Kind
 from ui.app_state import AppState
 from ui.audit.compare.subjects import SummaryKey
@@ -106,7 +107,9 @@ class FidelityController(QObject):
         self._newest: SummaryKey | None = None
         self._asked: tuple[SummaryKey, str] | None = None
         self._work = AuditWork(self)
-        self._work.done.connect(self.page.show_audit)
+        self._work.done.connect(self._audited_now)
+        self._asked_from: QWidget | None = None
+        """Who had the keyboard when the findings were asked for, until they have it."""
         self._work.failed.connect(self._failed)
         self._work.stopped.connect(self._stopped)
         self._work.progressed.connect(self.page.show_progress)
@@ -127,9 +130,24 @@ class FidelityController(QObject):
         state.window.compaction.drafts_changed.connect(self.follow)
 
     def show_page(self) -> None:
-        """Bring the page into sight."""
+        """Bring the page into sight, with the keyboard on the findings once they are there."""
+        self._asked_from = QApplication.focusWidget()
         self._state.window.show_tab("audit")
         self._tab.show_page(FINDINGS)
+        self._focus_findings()
+
+    def _focus_findings(self) -> None:
+        """Not where the person has gone on somewhere else meanwhile."""
+        if self._asked_from is None or not self.page.has_findings:
+            return
+        now = QApplication.focusWidget()
+        if now in (None, self._asked_from) or self._tab.isAncestorOf(now):
+            self.page.show_findings()
+        self._asked_from = None
+
+    def _audited_now(self, audited: Audited) -> None:
+        self.page.show_audit(audited)
+        self._focus_findings()
 
     def auditor(self) -> Auditor | None:
         """Audits the session shown; None while there is none."""
@@ -184,8 +202,8 @@ class FidelityController(QObject):
         draft = self._state.window.compaction.current_draft
         if isinstance(draft, Draft):
             self._wanted = SummaryKey("draft", draft.id)
-        self.show_page()
         self.follow()
+        self.show_page()
 
     def follow(self) -> None:
         """What can be looked at may have changed; audited is only what is in sight."""

@@ -334,6 +334,11 @@ class FidelityPage(QWidget):
             self.reading.show_places(finding.places)
             self.excerpt_asked.emit(finding)
 
+    @property
+    def has_findings(self) -> bool:
+        """Whether the findings of a summary are shown, and not that they are worked out."""
+        return self._places.currentIndex() == 2
+
     def show_findings(self) -> None:
         """Turn to the list, with the keyboard on it."""
         self.pages.setCurrentIndex(FINDINGS)

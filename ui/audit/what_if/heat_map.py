@@ -302,12 +302,8 @@ class HeatMap(QWidget):
 
 
 def _fitted(text: str, width: float, height: float) -> QFont | None:
-    """The small font, made smaller where a cell is narrow; None where nobody could read it."""
+    """The small font; None where a cell is too narrow for it."""
     font = small_font()
     metrics = QFontMetricsF(font)
-    taken = metrics.horizontalAdvance(text)
-    part = min(1.0, width / max(1.0, taken), height / max(1.0, metrics.height()))
-    if part < 0.72:
-        return None
-    font.setPointSizeF(font.pointSizeF() * part)
-    return font
+    fits = metrics.horizontalAdvance(text) <= width and metrics.height() <= height
+    return font if fits else None

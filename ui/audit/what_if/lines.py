@@ -13,7 +13,6 @@ from PySide6.QtGui import QColor, QPen
 
 from explorer.audit.simulation import RequestMark, Simulation
 from explorer.compaction.reasons import share_text
-from explorer.session.kinds import TURN_START_KINDS, selector
 from explorer.session.tree import SessionTree
 from ui.theme import scaled, theme
 from ui.widgets.figures import count, full, short
@@ -65,7 +64,6 @@ def stroke_of(key: str, number: int) -> Stroke:
     return _STROKES.get(key) or _OTHERS[number % len(_OTHERS)]
 
 
-_TURNS = selector(TURN_START_KINDS)
 SignKind = Literal["compacted", "split", "pruned", "stuck"]
 
 
@@ -130,8 +128,7 @@ class Drawing(Struct, frozen=True):
 def drawing_of(tree: SessionTree, leaf: int, walks: Sequence[tuple[str, Simulation]]) -> Drawing:
     """The walks, each with its key, as lines. For a worker thread."""
     path = tree.path(leaf)
-    kinds = path.gather(tree.columns.kind).translate(_TURNS)
-    turns = tuple(at for at, starts in enumerate(kinds) if starts)
+    turns = tuple(at for at, starts in enumerate(path.turn_starts(tree.columns)) if starts)
     entries = tuple(path.indices())
     place = {entry: at for at, entry in enumerate(entries)}
     lines, others = [], 0

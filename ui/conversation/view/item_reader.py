@@ -304,7 +304,10 @@ def _reply(item: ItemRead, entry: Entry, body: AssistantMessage, is_open: Opened
 def _reply_end(flags: int, error: str, figures: Footer, with_figures: bool) -> list[ItemPart]:
     """Why a reply broke off, and what it took."""
     found: list[ItemPart] = []
-    if flags & Flag.ERROR:
+    if flags & Flag.PLACEHOLDER:
+        words = "The agent's program wrote this; no model was asked."
+        found.append(Note(key="why", text=words, tint="dim", icon="note"))
+    elif flags & Flag.ERROR:
         words = f"Failed: {error or 'the model did not say why.'}"
         found.append(Note(key="why", text=words, tint="lost", icon="error"))
     elif flags & Flag.ABORTED:
