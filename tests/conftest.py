@@ -10,6 +10,7 @@ import gc
 import os
 import shutil
 import socket
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -39,6 +40,11 @@ def _write_to_memory() -> None:
 
 
 _write_to_memory()
+
+# Compiled modules are kept, whatever the machine says of it: the hundreds of processes that tests
+# start would compile the program anew each, which takes longer than what they do.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # A home of this run's own: discovery of sessions, settings and caches all start there.
 _RUN_HOME = Path(
