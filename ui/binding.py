@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 from PySide6 import QtCore
 
@@ -16,7 +17,7 @@ def leave_sources_unread() -> None:
     functions, and Python keeps what was read: 60 MB and a fifth of the time of importing litellm.
     Whoever chooses that way tells the binding so by the import of its own.
     """
-    feature = sys.modules.get("shibokensupport.feature")
+    feature: Any = sys.modules.get("shibokensupport.feature")
     if hasattr(feature, "_mod_uses_pyside"):
         feature._mod_uses_pyside = _never
 

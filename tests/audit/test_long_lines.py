@@ -18,11 +18,11 @@ from explorer.session.text import LINE_LIMIT, PROSE_LIMIT, as_prose
 from tests.audit.readers import READERS
 from tests.audit.texts import user
 
-_SIZE = 8_000
-_BAR = 1.0
+_SIZE = 12_000
+_BAR = 2.0
 """Seconds for a text of ``_SIZE`` characters, most of which take some hundredths of one."""
-_LARGE = 300_000
-_LARGE_BAR = 4.0
+_LARGE = 1_000_000
+_LARGE_BAR = 10.0
 """Seconds for a text of ``_LARGE`` characters."""
 _MORE = (
     "a ", "1 ", "a, ", "i ", "no ", "x/y ", "a_b ", "1.1 ", "--a ", "e.g ", "a\n", "-\n", "1.\n",
@@ -63,7 +63,7 @@ def test_a_long_line_of_any_two_signs_stops_no_audit() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("reader", READERS)
-def test_a_large_text_of_what_is_worst_is_read_in_seconds(reader: str) -> None:
+def test_a_megabyte_of_what_is_worst_is_read_in_seconds(reader: str) -> None:
     assert _slow(reader, [".", "1 "], _LARGE, _LARGE_BAR) == []
 
 
