@@ -359,4 +359,4 @@ def _not_continued(database: Path, scene: Scene, folder: Path) -> Iterator[str]:
             yield f"session {key} cannot be continued: {_errors(output)}"
 
 
-KILLS = Attack("kills", _round, 6)
+KILLS = Attack("kills", _round, 4)

@@ -55,4 +55,4 @@ def _run(random: Random, folder: Path) -> Iterator[str]:
             yield f"{name} takes {seconds:.1f} s for {len(text):,} characters: {text[:80]!r}"
 
 
-LONG_LINES = Attack("long-lines", _run, test_rounds=4)
+LONG_LINES = Attack("long-lines", _run, test_rounds=2)

@@ -511,4 +511,4 @@ def attack(random: Random, folder: Path) -> Iterator[str]:
     yield from session.findings
 
 
-SESSION_FILES = Attack("session-files", attack, 6)
+SESSION_FILES = Attack("session-files", attack, 4)

@@ -22,6 +22,7 @@ from explorer.services.lessons.situation import NoAnswer, Place, Situation, situ
 from explorer.settings.paths import resource_path
 from explorer.workbench import Workbench
 from tests.generated import write_session
+from tests.services.test_unreadable_compaction import rollout
 
 PROFILE = PROFILES["explorer"]
 SETTINGS = Settings.of(PROFILE)
@@ -156,8 +157,13 @@ def test_every_place_is_found_in_the_bundled_session(document: Document) -> None
     assert (document.leaf, len(document.tree), document.choices()) == before
 
 
-def test_every_step_has_an_answer_on_the_bundled_session(document: Document) -> None:
+def check_steps(document: Document, places_may_be_missing: bool) -> None:
+    """Every step of every lesson has an answer of its kind, where its place is there."""
     for lesson in read_shelf().lessons:
+        names = {one.place or lesson.place for one in lesson.steps}
+        places = {name: find_place(document, name, PROFILE, SETTINGS) for name in names}
+        if places_may_be_missing and None in places.values():
+            continue
         for one in lesson.steps:
             now = situation(document, one.place or lesson.place)
             answer = ANSWERS[one.answer].find(now)
@@ -171,6 +177,24 @@ def test_every_step_has_an_answer_on_the_bundled_session(document: Document) -> 
                 assert answer.cuts
             else:
                 assert answer.entries
+
+
+def test_every_step_has_an_answer_on_the_bundled_session(document: Document) -> None:
+    check_steps(document, places_may_be_missing=False)
+
+
+def test_every_step_has_an_answer_on_a_short_session_or_no_place(
+    bench: Workbench, tmp_path: Path
+) -> None:
+    file = write_session(tmp_path / "short.jsonl", 60, seed=5, branches=False, compactions=False)
+    check_steps(bench.open_blocking(bench.import_blocking(file).key), places_may_be_missing=True)
+
+
+def test_every_step_has_an_answer_on_another_agents_session_or_no_place(
+    bench: Workbench, tmp_path: Path
+) -> None:
+    key = bench.import_blocking(rollout(tmp_path)).key
+    check_steps(bench.open_blocking(key), places_may_be_missing=True)
 
 
 def test_answers_are_the_engines_figures(document: Document) -> None:

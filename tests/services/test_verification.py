@@ -146,6 +146,7 @@ BAD: dict[str, tuple[Plan, str]] = {
 }
 
 
+@pytest.mark.usefixtures("quick_retries")
 @pytest.mark.parametrize("plan, told", BAD.values(), ids=BAD)
 def test_an_answer_that_cannot_be_used_changes_nothing_and_is_recorded(
     desk: Desk, plan: Plan, told: str

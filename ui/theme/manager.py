@@ -87,6 +87,9 @@ def _apply(app: QApplication) -> None:
     _State.theme = now = THEMES[choice]
     sheet = build_style_sheet(now)
     if app.styleSheet() != sheet:  # the same sheet again would polish every widget again
+        # Where one sheet follows another, Qt polishes every widget there is; where one follows
+        # none, those that were ever shown: a tenth, and the others when they are.
+        app.setStyleSheet("")
         app.setFont(ui_font())
         app.setPalette(build_palette(now))
         app.setStyleSheet(sheet)
