@@ -104,8 +104,13 @@ class MapBar(QWidget):
         self._segments[0].setChecked(True)
         row.addWidget(self.filter_list)
         self.filter_list.hide()
-        self.filters.idClicked.connect(self._choose)
+        self.filters.idToggled.connect(self._toggle)
         self.filter_list.activated.connect(self._choose)
+
+    def _toggle(self, choice: int, is_on: bool) -> None:
+        """Screen readers toggle a button where a mouse clicks it."""
+        if is_on:
+            self._choose(choice)
 
     def _choose(self, choice: int) -> None:
         self.filter_chosen.emit(RowFilter(choice))
@@ -119,7 +124,11 @@ class MapBar(QWidget):
         ):
             self.shown.addButton(self._button(row, name, tip, checks=True), what)
         self.shown.button(Shown.MAP).setChecked(True)
-        self.shown.idClicked.connect(lambda what: self.shown_chosen.emit(Shown(what)))
+        self.shown.idToggled.connect(self._toggle_shown)
+
+    def _toggle_shown(self, what: int, is_on: bool) -> None:
+        if is_on:
+            self.shown_chosen.emit(Shown(what))
 
     def _add_zoom(self, row: QHBoxLayout) -> None:
         self.out_button = self._button(row, "zoom-out", "Zoom out (−)")

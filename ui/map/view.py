@@ -34,6 +34,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QToolTip, QWidget
 
 from explorer.session.kinds import Kind
+from ui.map.accessibility import install_accessibility
 from ui.map.canvas import Canvas, Level, MapInks
 from ui.map.folds import folded_by
 from ui.map.frame import paint_empty, paint_map
@@ -236,6 +237,7 @@ class MapView(ZoomedArea):
     """``pin`` or ``omit``, and the entry that is to be, or to be no longer."""
 
     def __init__(self, model: MapModel, parent: QWidget | None = None) -> None:
+        install_accessibility()
         super().__init__(model, parent)
         self._hovered = -1
         self._gesture: Gesture | None = None

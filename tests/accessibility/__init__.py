@@ -1,0 +1,1 @@
+"""The window as a screen reader meets it: through the accessibility bus."""

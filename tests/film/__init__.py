@@ -1,0 +1,1 @@
+"""A film of the bundled example, and the README's moving picture."""

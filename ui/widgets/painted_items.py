@@ -1,0 +1,196 @@
+"""Painted surfaces for screen readers: a list whose children are the items on screen.
+
+Qt tells screen readers of widgets and of item views by itself, but not of what a widget paints.
+Such items have a name, a place and a state; Qt's Python binding has no way to give them actions,
+so whatever an item can do must be reached by keys or a control as well.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, TypeVar
+
+from PySide6.QtCore import QObject, QPoint, QRect, QRectF
+from PySide6.QtGui import QAccessible, QAccessibleInterface
+from PySide6.QtWidgets import QAbstractScrollArea
+
+Area = TypeVar("Area", bound=QAbstractScrollArea)
+
+
+class PaintedItems(ABC):
+    """What a surface has to tell of its items; each has a key that outlives scrolling."""
+
+    @abstractmethod
+    def shown(self) -> Sequence[Hashable]:
+        """The items on screen, from the top."""
+
+    @abstractmethod
+    def name(self, key: Hashable) -> str | None:
+        """What an item says; None when there is no such item any more."""
+
+    @abstractmethod
+    def rect(self, key: Hashable) -> QRectF:
+        """Where an item is in the viewport; empty when it is not on screen."""
+
+    @abstractmethod
+    def current(self) -> Hashable | None:
+        """The item that the keys go to."""
+
+
+class _ItemAccess(QAccessibleInterface):
+    """One item."""
+
+    def __init__(self, owner: _ListAccess, key: Hashable) -> None:
+        super().__init__()
+        self._owner, self._key = owner, key
+
+    def isValid(self) -> bool:
+        return self._owner.items.name(self._key) is not None
+
+    def object(self) -> QObject | None:  # type: ignore[override]
+        return None
+
+    def childCount(self) -> int:
+        return 0
+
+    def child(self, index: int) -> QAccessibleInterface | None:  # type: ignore[override]
+        return None
+
+    def childAt(self, x: int, y: int) -> QAccessibleInterface | None:  # type: ignore[override]
+        return None
+
+    def indexOfChild(self, child: QAccessibleInterface) -> int:
+        return -1
+
+    def parent(self) -> QAccessibleInterface | None:  # type: ignore[override]
+        return self._owner
+
+    def role(self) -> QAccessible.Role:
+        return QAccessible.Role.ListItem
+
+    def text(self, kind: QAccessible.Text) -> str:
+        named = kind == QAccessible.Text.Name
+        return (self._owner.items.name(self._key) or "") if named else ""
+
+    def setText(self, kind: QAccessible.Text, text: str) -> None:
+        """Nothing here can be written to."""
+
+    def rect(self) -> QRect:
+        found = self._owner.items.rect(self._key).toAlignedRect()
+        if found.isEmpty():
+            return QRect()
+        port = self._owner.area.viewport()
+        return QRect(port.mapToGlobal(found.topLeft()), found.size())
+
+    def state(self) -> QAccessible.State:
+        state = QAccessible.State()
+        is_current = self._owner.items.current() == self._key
+        state.focusable = state.selectable = state.readOnly = True
+        state.selected = is_current
+        state.focused = is_current and self._owner.area.hasFocus()
+        return state
+
+
+class _ListAccess(QAccessibleInterface):
+    """The surface."""
+
+    def __init__(self, area: QAbstractScrollArea, items: PaintedItems) -> None:
+        super().__init__()
+        self.area, self.items = area, items
+        self._made: dict[Hashable, _ItemAccess] = {}
+
+    def _item(self, key: Hashable) -> QAccessibleInterface:
+        found = self._made.get(key)
+        if found is None:
+            found = self._made[key] = _ItemAccess(self, key)
+            QAccessible.registerAccessibleInterface(found)
+        return found
+
+    def isValid(self) -> bool:
+        return True
+
+    def object(self) -> QObject:
+        return self.area
+
+    def childCount(self) -> int:
+        return len(self.items.shown())
+
+    def child(self, index: int) -> QAccessibleInterface | None:  # type: ignore[override]
+        keys = self.items.shown()
+        return self._item(keys[index]) if 0 <= index < len(keys) else None
+
+    def childAt(self, x: int, y: int) -> QAccessibleInterface | None:  # type: ignore[override]
+        at = self.area.viewport().mapFromGlobal(QPoint(x, y)).toPointF()
+        for key in self.items.shown():
+            if self.items.rect(key).contains(at):
+                return self._item(key)
+        return None
+
+    def focusChild(self) -> QAccessibleInterface | None:  # type: ignore[override]
+        current = self.items.current()
+        return self._item(current) if current is not None else None
+
+    def indexOfChild(self, child: QAccessibleInterface) -> int:
+        keys = self.items.shown()
+        return next((i for i, key in enumerate(keys) if self._made.get(key) is child), -1)
+
+    def parent(self) -> QAccessibleInterface | None:  # type: ignore[override]
+        above = self.area.parentWidget()
+        return QAccessible.queryAccessibleInterface(above) if above is not None else None
+
+    def role(self) -> QAccessible.Role:
+        return QAccessible.Role.List
+
+    def text(self, kind: QAccessible.Text) -> str:
+        if kind == QAccessible.Text.Name:
+            return self.area.accessibleName()
+        if kind == QAccessible.Text.Description:
+            return self.area.accessibleDescription()
+        return ""
+
+    def setText(self, kind: QAccessible.Text, text: str) -> None:
+        """Nothing here can be written to."""
+
+    def rect(self) -> QRect:
+        return QRect(self.area.mapToGlobal(QPoint(0, 0)), self.area.size())
+
+    def state(self) -> QAccessible.State:
+        state = QAccessible.State()
+        state.focusable = state.readOnly = True
+        state.focused = self.area.hasFocus()
+        state.invisible = not self.area.isVisible()
+        return state
+
+    def drop(self) -> None:
+        """The surface goes: so do its items, which Qt must not find any more."""
+        for item in self._made.values():
+            QAccessible.deleteAccessibleInterface(QAccessible.uniqueId(item))
+        self._made.clear()
+
+
+_tellers: dict[type[QAbstractScrollArea], Callable[[Any], PaintedItems]] = {}
+_alive: list[_ListAccess] = []
+"""Qt asks for an interface once and keeps it; nobody else holds it."""
+
+
+def _make(_name: str, found: Any) -> QAccessibleInterface | None:
+    teller = next((tell for kind, tell in _tellers.items() if isinstance(found, kind)), None)
+    if teller is None:
+        return None
+    access = _ListAccess(found, teller(found))
+    _alive.append(access)
+
+    def gone() -> None:
+        access.drop()
+        _alive.remove(access)
+
+    found.destroyed.connect(gone)
+    return access
+
+
+def tell_items(kind: type[Area], teller: Callable[[Area], PaintedItems]) -> None:
+    """Let screen readers see the items of a kind of surface; called before the first is made."""
+    if not _tellers:
+        QAccessible.installFactory(_make)
+    _tellers[kind] = teller
