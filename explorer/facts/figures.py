@@ -202,7 +202,7 @@ def _with_word(text: str, start: int, end: int, before: str, by_user: bool) -> i
         return part.end()
     if _MONTH.match(text, end) or _NOT_BEFORE.search(before):
         return -1
-    if _LIST.search(text[max(0, start - 12) : end]) and text[end : end + 1] in (".", ")"):
+    if text[end : end + 1] in (".", ")") and _LIST.search(text[max(0, start - 12) : end]):
         return -1
     if unit is not None:
         word = unit["first"]
