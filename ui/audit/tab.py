@@ -64,7 +64,8 @@ class PageBar(QWidget):
         self._flow = FlowLayout(self, across=S4, down=S4)
         self._group = QButtonGroup(self)
         self._group.setExclusive(True)
-        self._group.idClicked.connect(self.chosen)
+        # Screen readers toggle a button rather than click it.
+        self._group.idToggled.connect(lambda at, on: self.chosen.emit(at) if on else None)
         policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
@@ -311,7 +312,10 @@ class AuditTab(QWidget):
         return tuple(self._titles)
 
     def _turn(self, at: int) -> None:
-        self.bar.button(at).setChecked(True)
+        button = self.bar.button(at)
+        if not button.isChecked():
+            button.setChecked(True)  # which turns to the page
+            return
         self.pages.show_page(at)
         self.page_changed.emit()
 
