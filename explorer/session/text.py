@@ -120,10 +120,16 @@ _TITLE_UNITS = 80
 _SENTENCE = re.compile(r"(?<=[^\W\d][.!?])\s+(?=\S)|(?<=[)\]\"'`][.!?])\s+(?=\S)")
 
 
+_OPENING_TAG = re.compile(r"<[A-Za-z][\w-]*(?: [^<>]*)?>")
+
+
 def prompt_line(text: str) -> str:
     """The first line of what a person typed, with the line that it leads to: ``Implement the
-    following plan: Install Chakra UI``."""
+    following plan: Install Chakra UI``. A tag around all of it is no line."""
     line = first_line(text)
+    if line.startswith("<") and _OPENING_TAG.fullmatch(line):
+        text = text.lstrip().partition("\n")[2]
+        line = first_line(text) or line
     if not line.endswith(":") or len(line) > _LEAD_UNITS:
         return line
     rest = text.lstrip().partition("\n")[2]

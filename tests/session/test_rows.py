@@ -116,6 +116,10 @@ def test_calls_keep_their_asterisks() -> None:
 def test_a_line_that_leads_to_the_next_is_shown_with_it() -> None:
     plan = "Implement the following plan:\n\n# Install Chakra UI v3\n\n## Context"
     assert prompt_line(plan) == "Implement the following plan: Install Chakra UI v3"
+    assert (
+        prompt_line('<note from="lead">\nYou write the router.\n</note>') == "You write the router."
+    )
+    assert prompt_line("<App />") == "<App />"
     assert prompt_line("brainstorm:\n- one\n- two") == "brainstorm: one"
     assert prompt_line("Why:") == "Why:" and prompt_line("Do it.\nNow") == "Do it."
 
