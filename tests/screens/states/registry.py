@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-
-from msgspec.structs import replace
+from dataclasses import replace
 
 from tests.screens.stage import MODEL, Job, Story
 
