@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QApplication
 from explorer.settings import paths
 from explorer.settings.preferences import LoadedPreferences, load_preferences
 from ui import theme
+from ui.binding import leave_sources_unread
 from ui.main_window import MainWindow
 
 NO_SCREEN = (
@@ -70,6 +71,7 @@ def main(arguments: argparse.Namespace) -> int:
 
 def prepare(app: QApplication) -> LoadedPreferences:
     """Give the application its name and its looks, as the preferences have them."""
+    leave_sources_unread()
     app.setApplicationName("Session Explorer")
     app.setDesktopFileName("session-explorer")
     # Closing the window starts the end; what still runs is stopped and stored before the loop is.

@@ -1,8 +1,8 @@
 """Painted surfaces for screen readers: a list whose children are the items on screen.
 
 Qt tells screen readers of widgets and of item views by itself, but not of what a widget paints.
-Such items have a name, a place and a state; Qt's Python binding has no way to give them actions,
-so whatever an item can do must be reached by keys or a control as well.
+Such items have a name, a place and a state, and no actions: whatever an item can do must be reached
+by keys or a control as well.
 """
 
 from __future__ import annotations
