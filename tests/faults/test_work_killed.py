@@ -20,7 +20,7 @@ from tests.store.conftest import eventually
 SAMPLE = paths.resource_path("samples", "retry-that-flakes.jsonl")
 SETUP = """
     import asyncio, sys
-    from dataclasses import replace
+    from msgspec.structs import replace
     from pathlib import Path
     from explorer.agent.workspace import Workspace
     from explorer.compaction.profile import PROFILES, Settings
