@@ -23,6 +23,7 @@ MEANING = (
     "changed, where the model saw nothing of it any more. Both entries are there to be compared."
 )
 TOO_SHORT = "The path is too short to compare with stretches without a compaction."
+TOO_LATE = "None of it came soon enough after it to be compared with the rest of the path."
 LEAST_EXPECTED = 0.05
 """Less is shown as 0.0, and where nothing came soon after a compaction it compares nothing."""
 _LONGEST = 160
@@ -87,6 +88,8 @@ def expected_words(expected: Expected | None) -> str:
     """How much of it would be expected without a compaction, in a sentence."""
     if expected is None:
         return TOO_SHORT
+    if not expected.found and expected.number < LEAST_EXPECTED:
+        return TOO_LATE
     return (
         f"{expected.found:,} of these came in the first {count_text(expected.after, 'entry')} "
         f"after it and had been done in the {expected.before:,} before it; without a compaction "

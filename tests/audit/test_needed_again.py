@@ -7,8 +7,9 @@ from collections.abc import Callable
 
 import pytest
 
-from explorer.audit.needed_again import NeedKind
+from explorer.audit.needed_again import Expected, NeedKind
 from explorer.audit.needed_words import (
+    TOO_LATE,
     TOO_SHORT,
     expected_words,
     need_text,
@@ -491,6 +492,7 @@ def test_a_short_path_is_not_compared() -> None:
     found = made.found()
     assert found.after[0].expected is None and found.expected is None
     assert expected_words(None) == TOO_SHORT and TOO_SHORT in path_words(found)
+    assert expected_words(Expected(0.04, 0, 22, 21, 20)) == TOO_LATE
 
 
 def test_a_comparison_of_nothing_with_nothing_is_no_headline() -> None:
