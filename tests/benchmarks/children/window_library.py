@@ -117,12 +117,10 @@ async def _browse(running: WindowSession) -> dict[str, Any]:
     page = controller.page
     assert page is not None
     found["first_ms"] = (painted.times[0] - start) * 1000
-    painted = Paints(page.table.viewport())
     known = page.table.rows.rowCount()
     await until(lambda: page.table.rows.rowCount() > known)
-    arrived = time.perf_counter()
-    await until(lambda: bool(painted.times) and painted.times[-1] > arrived)
-    found["whole_ms"] = (painted.times[-1] - start) * 1000
+    # Rows below those in sight are not painted.
+    found["whole_ms"] = (time.perf_counter() - start) * 1000
     found["cpu_ms"] = (time.process_time() - begun) * 1000
     found["rows"] = page.table.rows.rowCount()
     await asyncio.sleep(0.5)
