@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ui.binding import leave_sources_unread
+from ui.app import leave_sources_unread
 
 
 def test_the_source_of_what_is_imported_is_not_read(
