@@ -117,9 +117,10 @@ class Workbench:
     def take_import(self, report: ImportReport) -> None:
         """Bring an opened session up to date with what was imported of it. Raises StoreError."""
         if document := self._open.get(report.key):
+            leaf = self.store.session(report.key).leaf  # first: what is pulled then reaches to it
             document.take_changed(report.replaced)
             document.writer.pull()
-            document.writer.follow_leaf(self.store.session(report.key).leaf)
+            document.writer.follow_leaf(leaf)
 
     def import_blocking(
         self,
