@@ -236,7 +236,7 @@ def test_an_entry_is_compared(document: Document) -> None:
     assert judge(step("entry"), answer, Prediction(entry=5), now).is_right
     wrong = judge(step("entry"), answer, Prediction(entry=9), now)
     assert not wrong.is_right
-    assert wrong.difference == "You pointed at #9; right is #5. Yours is 4 further down."
+    assert wrong.difference == "You pointed at #9; the right one is #5. Yours is 4 further down."
 
 
 @pytest.mark.parametrize(
@@ -262,7 +262,7 @@ def test_options_are_compared_as_a_whole(document: Document) -> None:
     answer = Answer("Because.", chosen=frozenset({"a", "b"}))
     assert judge(asked, answer, Prediction(chosen=frozenset({"a", "b"})), now).is_right
     half = judge(asked, answer, Prediction(chosen=frozenset({"a"})), now)
-    assert half.difference == "You chose “An apple”; right is “An apple” and “A pear”."
+    assert half.difference == "You chose “An apple”; the right choice is “An apple” and “A pear”."
 
 
 # bundles ------------------------------------------------------------------------------------------

@@ -54,7 +54,7 @@ def _entry(answer: Answer, entry: int) -> Judged:
         why = f"{why} ".lstrip()
         return Judged(False, f"You pointed at #{entry}. {why}One that is right is {right}.")
     where = "further down" if entry > answer.entries[0] else "further up"
-    difference = f"You pointed at #{entry}; right is {right}. Yours is {away:,} {where}."
+    difference = f"You pointed at #{entry}; the right one is {right}. Yours is {away:,} {where}."
     return Judged(False, f"{difference} {why}".strip())
 
 
@@ -89,7 +89,7 @@ def _chosen(step: Step, answer: Answer, chosen: frozenset[str]) -> Judged:
     if chosen == answer.chosen:
         return Judged(True, f"You chose {right}, which is right.")
     yours = _listed(step, answer, chosen)
-    return Judged(False, f"You chose {yours}; right is {right}.")
+    return Judged(False, f"You chose {yours}; the right choice is {right}.")
 
 
 def _listed(step: Step, answer: Answer, ids: frozenset[str]) -> str:
