@@ -74,7 +74,7 @@ def test_a43_an_interrupted_summary_changes_nothing(session: str) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 def test_an_interrupted_import_keeps_what_was_imported_before_it(tmp_path: Path) -> None:
-    large = write_session(tmp_path / "large.jsonl", 40_000)
+    large = write_session(tmp_path / "large.jsonl", 160_000)
     process = start("import", str(SAMPLE), str(large))
     database = paths.database_path()
     while not database.exists() or not _begun(database):
