@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from explorer.formats.pi.entries import read_entry
@@ -292,7 +292,7 @@ def test_a_phrase_of_common_words_is_asked_for_by_its_pairs() -> None:
 
 
 WORDS = st.sampled_from(["the", "THE", "of", "état", "e\u0301tat", "zebra", "値", "x1"])
-SPACES = st.sampled_from([" ", "  ", "-", "_", ".\n", "\u200b", "\0", "\uf8ff"])
+SPACES = st.sampled_from([" ", "  ", "-", "_", ".\n", "\u200b", "\0"])
 
 
 @settings(
@@ -300,16 +300,19 @@ SPACES = st.sampled_from([" ", "  ", "-", "_", ".\n", "\u200b", "\0", "\uf8ff"])
 )
 @given(
     texts=st.lists(st.lists(st.tuples(WORDS, SPACES), max_size=12), min_size=1, max_size=6),
-    phrase=st.lists(WORDS, min_size=1, max_size=5),
-    learned=st.booleans(),
+    first=st.integers(0, 4),
+    count=st.integers(1, 6),
+    common=st.sampled_from(["the of", "the of etat zebra 値 x1"]),
 )
 def test_pairs_of_common_words_change_nothing_in_what_is_found(
-    tmp_path: Path, texts: list[list[tuple[str, str]]], phrase: list[str], learned: bool
+    tmp_path: Path, texts: list[list[tuple[str, str]]], first: int, count: int, common: str
 ) -> None:
     lines = [indexed("".join(word + space for word, space in text)) for text in texts]
-    terms = parse_query(f'"{" ".join(phrase)}"')
+    phrase = "".join(word + space for word, space in texts[0][first : first + count])
+    terms = parse_query(f'"{phrase}"')
+    assume(terms and terms[0].words)
     hits = []
-    for name, sample in (("words", []), ("pairs", lines if learned else ["the of", "of the"])):
+    for name, sample in (("words", []), ("pairs", [common, common])):
         for place in tmp_path.glob(f"{name}*"):
             place.unlink()
         with closing(SearchIndex(tmp_path / name, name)) as index:
