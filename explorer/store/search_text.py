@@ -29,7 +29,7 @@ where the match itself is longer."""
 _BLANKS = r"[^\S\n]+"
 _FOLDED_AT_ONCE = 1024
 
-_MOST_COMMON, _COMMON_SHARE, _COMMON_LENGTH, _SAMPLED = 400, 33, 40, 20_000
+_MOST_COMMON, _COMMON_SHARE, _COMMON_LENGTH, _SAMPLED = 200, 5, 40, 20_000
 """So many words are common ones at most; they are in one of so many texts at least, and have so
 many characters at most; of a text so many characters are looked at."""
 _JOINT = "\uf8ff"

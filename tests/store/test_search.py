@@ -29,7 +29,7 @@ from explorer.store.search_text import (
     snippet,
 )
 from tests.store.conftest import eventually
-from tests.store.sources import FileSource, message, write_file
+from tests.store.sources import FileSource, message, tool_entries, write_file
 
 TEXTS = [
     "The quick brown fox jumps over explorer/store/schema.py today",
@@ -132,6 +132,26 @@ def test_the_line_shown_is_the_one_in_which_the_words_are(
     shown, marks = snippet(LINES, parse_query(query))
     assert shown == line
     assert [shown[start:end] for start, end in marks] == marked
+
+
+def test_a_hit_in_a_call_or_result_shows_the_matched_line_and_not_its_beginning(
+    store: Store, tmp_path: Path, indexed: Callable[[], None]
+) -> None:
+    call, result = tool_entries(
+        "cd harbour\nmake bathe\n  ./deploy --to café-quay\nexit",
+        "Reading bathe.log\n" + "started worker\n" * 300 + "  the quay   at CAFE\u0301 sank\nend",
+    )
+    path = write_file(tmp_path / "a.jsonl", [call, result])
+    store.import_session(FileSource(path))
+    indexed()
+    for query, lines in (
+        ("cafe", {0: "./deploy --to café-quay", 1: "the quay at CAFE\u0301 sank"}),
+        ("the", {1: "the quay at CAFE\u0301 sank"}),
+        ("café-quay", {0: "./deploy --to café-quay"}),
+        ("make", {0: "make bathe"}),
+    ):
+        assert {hit.index: hit.snippet for hit in store.search(query)} == lines
+        assert all(hit.marks for hit in store.search(query))
 
 
 def test_a_long_line_with_accents_is_cut_around_its_match() -> None:

@@ -27,7 +27,7 @@ QUERIES = {
     "two words of many entries": "error timeout",
     "a path": "src/store/queue.py",
     "a phrase of common words, in many": '"the error"',
-    "a phrase of common words, in one of the oldest": '"the result of the timeout"',
+    "a phrase of five common words, in one of the oldest": '"the result of the timeout"',
     "a phrase of common words, nowhere": '"the of to error timeout retry"',
     "no entry": "no such words here",
     "signs that are no words, nowhere": "=>>",
