@@ -262,6 +262,8 @@ class LibraryPageController(QObject):
         # The words are looked for in the entries, the other filters hold for their sessions.
         rule = replace(page.filters.filters, words="").rule(time.time() * 1000)
         rows = await asyncio.to_thread(library.filtered, rule)
+        if number != self._search:
+            return
         titles = {row.session.key: row.session.title or "Untitled session" for row in rows}
         found: list[FoundEntry] = []
         steps = bench.search(words, titles.keys(), MOST_HITS, lambda: number == self._search)
