@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import sqlite3
 import sys
@@ -9,25 +10,27 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import groupby
 from pathlib import Path
 from typing import TypeVar
 
 from sqlalchemy import Connection
 
+from explorer.session.kinds import Flag
 from explorer.store.database import CHECKPOINT_PAGES, IMPORT_PAGES, Readers, driver, work_log_in
 from explorer.store.drafts import break_off_draft, unfinished_drafts
+from explorer.store.entry_rows import index_of
 from explorer.store.other_programs import is_abandoned
 from explorer.store.payloads import stored_payloads
 from explorer.store.rows import StoreError
-from explorer.store.schema import id_range, row_id
+from explorer.store.schema import INDEX_BITS, id_range, row_id
 from explorer.store.search import (
     SearchIndex,
     SearchState,
     complete_sessions,
-    entry_text,
-    indexed,
     is_damage,
 )
+from explorer.store.search_text import entry_text, indexed
 from explorer.store.sessions import disclaim
 from explorer.store.totals import next_behind, sum_up
 from explorer.store.writer import Writer
@@ -37,6 +40,8 @@ _log = logging.getLogger(__name__)
 
 _STEP = 200
 """Entries per transaction: a few milliseconds for each."""
+_SAMPLED_SESSIONS, _SAMPLED_ENTRIES = 40, 8
+"""About so many sessions, and entries of each, are looked at to learn which words are common."""
 _REST = 0.5
 """Share of the time that a step took which is left to others after it."""
 _RETRY_S = 30.0
@@ -254,8 +259,27 @@ class MaintenanceThread:
         with index.step(key) as done:
             last = min(done + _STEP, entries) - 1
             if done <= last:
-                index.add(key, self._texts(key, done, last), last + 1)
+                index.add(key, self._texts(key, done, last), last + 1, self._sample)
 
     def _texts(self, key: int, first: int, last: int) -> list[tuple[int, str]]:
         payloads = stored_payloads(self._readers, key).found(range(first, last + 1))
         return [(at, indexed(entry_text(entry))) for at, entry in payloads]
+
+    def _sample(self) -> Iterator[str]:
+        """Texts of some entries from all over the library."""
+        with self._readers.read() as db:
+            counts = complete_sessions(db)
+            keys = sorted(counts)
+            chosen = [
+                row_id(key, at)
+                for key in keys[:: max(1, len(keys) // _SAMPLED_SESSIONS)]
+                for at in range(0, counts[key], max(1, counts[key] // _SAMPLED_ENTRIES))
+            ]
+            rows = db.execute(
+                "SELECT id FROM entries WHERE id IN (SELECT value FROM json_each(?))"
+                " AND NOT flags & ? ORDER BY id",
+                (json.dumps(chosen), int(Flag.LARGE)),
+            ).fetchall()
+        for key, ids in groupby((one for (one,) in rows), lambda one: one >> INDEX_BITS):
+            found = stored_payloads(self._readers, key).found([index_of(one) for one in ids])
+            yield from (indexed(entry_text(entry)) for _, entry in found)

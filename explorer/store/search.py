@@ -3,146 +3,46 @@ database, finds words; the payloads confirm and show them."""
 
 from __future__ import annotations
 
-import re
 import sqlite3
 import time
-import unicodedata
 from collections import Counter, deque
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
 
 from msgspec import Struct
 
 from explorer import private_files
 from explorer.session.describe import describe
-from explorer.session.entries import Entry, all_texts
+from explorer.session.entries import Entry
 from explorer.session.kinds import Flag, Kind
 from explorer.store.database import BUSY_MS, Readers
 from explorer.store.entry_rows import index_of
 from explorer.store.payloads import stored_payloads
 from explorer.store.rows import IsCancelled
 from explorer.store.schema import INDEX_BITS, id_range, row_id
+from explorer.store.search_text import (
+    Term,
+    common_words,
+    entry_text,
+    holds,
+    match_expression,
+    pairs_of,
+    parse_query,
+    snippet,
+)
 
-TEXT_VERSION = 4
+TEXT_VERSION = 5
 """Raised when ``entry_text``, ``indexed`` or the tables change: the index is then made anew."""
 _PART_BITS = 7
 """128 sessions have a table of words. A beginning of a word is looked up by merging the entries of
 all words that begin so: in one table that would take seconds in a library of many gigabytes, while
 here the newest sessions answer first, and mostly are enough."""
-TEXT_LIMIT = 1_000_000
-"""Characters of one entry that are searched; what a tool printed beyond that is not."""
-
-_TOKEN = re.compile(r"[^\W_]+")
-_QUERY_PART = re.compile(r'"([^"]*)"?|(\S+)')
-# Scripts without spaces between words: every character is a separate word.
-_UNSPACED = re.compile(
-    "([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff])"
-)
-_PHRASE_WORDS = 64
-"""Words of a term that are asked of the index; the text itself is compared with all of it."""
-_BEFORE, _AFTER = 50, 110
-"""Characters of a snippet before the match, and from its start on."""
-
-
-class Term(NamedTuple):
-    """One part of a query: all its words must be in the entry."""
-
-    text: str
-    words: tuple[str, ...]
-    quoted: bool
-
-    @property
-    def literal(self) -> bool:
-        """Whether the text itself must stand in the entry, not only its words: for what is
-        quoted and for what looks like code (paths, dots, dashes, underscores)."""
-        return self.quoted or len(self.words) != 1 or len(self.words[0]) != len(self.text)
-
-
-def entry_text(entry: Entry) -> str:
-    """The texts of an entry that a person may look for, one per line."""
-    parts: list[str] = []
-    left = TEXT_LIMIT
-    for text in all_texts(entry):
-        if not text:
-            continue
-        parts.append(text[:left])
-        left -= len(text)
-        if left <= 0:
-            break
-    return "\n".join(parts)
-
-
-def indexed(text: str) -> str:
-    """The text as it goes into the index."""
-    if text.isascii():
-        return text
-    plain = text.encode("utf-8", "replace").decode()
-    return _UNSPACED.sub(r" \1 ", plain)
-
-
-def parse_query(query: str) -> list[Term]:
-    """The terms of what a person typed. Quotes hold words together; nothing is an error."""
-    terms: list[Term] = []
-    for part in _QUERY_PART.finditer(query):
-        quoted = part[1] is not None
-        text = (part[1] if quoted else part[2]).strip()
-        if text:
-            words = tuple(_TOKEN.findall(indexed(text).replace("\0", " ")))
-            terms.append(Term(text, words, quoted))
-    return terms
-
-
-def match_expression(terms: list[Term]) -> str:
-    """The index's expression for all terms, of each its words one after the other; the last word of
-    a term that is not quoted may go on. Empty when there is no word."""
-    parts: list[str] = []
-    for term in terms:
-        words = term.words[:_PHRASE_WORDS]
-        if words:
-            is_open = not term.quoted and words == term.words and term.text.endswith(words[-1])
-            parts.append(f'"{" ".join(words)}"{" *" if is_open else ""}')
-    return " AND ".join(dict.fromkeys(parts))
-
-
-def folded(text: str) -> str:
-    """The text without case and accents, to compare literally."""
-    if text.isascii():
-        return text.lower()
-    bare = unicodedata.normalize("NFD", text)
-    return "".join(one for one in bare if not unicodedata.combining(one)).casefold()
-
-
-def holds(text: str, terms: list[Term]) -> bool:
-    """Whether a text found by its words holds the literal terms as they were typed."""
-    wanted = [folded(term.text) for term in terms if term.literal]
-    if not wanted:
-        return True
-    plain = folded(text)
-    return all(one in plain for one in wanted)
-
-
-def snippet(text: str, terms: list[Term]) -> tuple[str, tuple[tuple[int, int], ...]]:
-    """A stretch of one line around the first match, and where in it the terms are."""
-    patterns = [re.escape(form) for form in _shown_forms(terms)]
-    pattern = re.compile("|".join(patterns), re.IGNORECASE) if patterns else None
-    first = pattern.search(text) if pattern else None
-    at = first.start() if first else 0
-    start, end = max(0, at - _BEFORE), min(len(text), at + _AFTER)
-    cut = " ".join(text[start:end].split())
-    out = ("…" if start else "") + cut + ("…" if end < len(text) else "")
-    marks = tuple(found.span() for found in pattern.finditer(out)) if pattern else ()
-    return out, marks
-
-
-def _shown_forms(terms: list[Term]) -> list[str]:
-    forms = [" ".join(term.text.split()) for term in terms]
-    return sorted(forms, key=len, reverse=True)
-
 
 Texts = Sequence[tuple[int, str]]
 """Entry index and text, ascending."""
+Sample = Callable[[], Iterable[str]]
+"""Reads texts from all over the library, of which the common words are learned."""
 
 _DAMAGE = (
     sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT,
@@ -163,6 +63,8 @@ class SearchIndex:
         self._path = index_path(database)
         self._mark = f"{TEXT_VERSION}:{library}"
         """An index that was made for another database or by other rules is made anew."""
+        self._known: dict[int, frozenset[str]] = {}
+        """By part that was asked: the words whose pairs it has, which never change."""
         self._db = self._open()
 
     def close(self) -> None:
@@ -179,6 +81,7 @@ class SearchIndex:
 
     def discard(self) -> None:
         """Remove the files of the index; it is made again when it is next opened."""
+        self._known.clear()
         for end in ("", "-wal", "-shm"):
             Path(f"{self._path}{end}").unlink(missing_ok=True)
 
@@ -205,6 +108,9 @@ class SearchIndex:
                     db.execute(
                         "CREATE TABLE done (session INTEGER PRIMARY KEY, entries INTEGER NOT NULL)"
                     )
+                    db.execute(
+                        "CREATE TABLE common (part INTEGER PRIMARY KEY, words TEXT NOT NULL)"
+                    )
         except sqlite3.Error:
             db.close()
             raise
@@ -215,15 +121,27 @@ class SearchIndex:
         self.discard()
         return self._prepared()
 
-    def _words(self, session: int) -> str:
-        """The table of a session's words, made where there is none. It knows the places of words:
-        without them a phrase of common words would be looked for in nearly every text."""
-        table = f"words_{part_of(session)}"
+    def _part(self, part: int, sample: Sample) -> Collection[str]:
+        """Make the table of a part where there is none; gives the words whose pairs it has.
+
+        It knows the places of words, and the pairs of those that were common when it was made:
+        without them a phrase of common words would be looked for in nearly every text.
+        """
+        known = self._common(part)
+        if known is not None:
+            return known
+        common = common_words(sample())
+        self._db.execute("INSERT INTO common VALUES (?, ?)", (part, " ".join(common)))
         self._db.execute(
-            f"CREATE VIRTUAL TABLE IF NOT EXISTS {table} USING fts5(text, content = '',"
+            f"CREATE VIRTUAL TABLE words_{part} USING fts5(text, pairs, content = '',"
             ' columnsize = 0, tokenize = "unicode61 remove_diacritics 2")'
         )
-        return table
+        return frozenset(common)
+
+    def _common(self, part: int) -> frozenset[str] | None:
+        """The words whose pairs a part has; None where there is no such part."""
+        row = self._db.execute("SELECT words FROM common WHERE part = ?", (part,)).fetchone()
+        return frozenset(row[0].split()) if row is not None else None
 
     def parts(self) -> list[int]:
         """The parts that there are, that of the newest sessions first; see ``part_of``."""
@@ -251,20 +169,24 @@ class SearchIndex:
             ).fetchone()
             yield row[0] if row else 0
 
-    def add(self, session: int, texts: Texts, entries: int) -> None:
+    def add(self, session: int, texts: Texts, entries: int, sample: Sample) -> None:
         """Index texts; ``entries`` is how many of the session are done then."""
+        part = part_of(session)
+        common = self._part(part, sample)
         self._db.executemany(
-            f"INSERT INTO {self._words(session)} (rowid, text) VALUES (?, ?)",
-            [(row_id(session, index), text) for index, text in texts],
+            f"INSERT INTO words_{part} (rowid, text, pairs) VALUES (?, ?, ?)",
+            [(row_id(session, index), text, pairs_of(text, common)) for index, text in texts],
         )
         self._db.execute("INSERT OR REPLACE INTO done VALUES (?, ?)", (session, entries))
 
     def remove(self, session: int, texts: Texts, entries: int) -> None:
         """Take texts out, which must be what was put in; 0 ``entries`` forgets the session."""
-        table = self._words(session)
+        part = part_of(session)
+        common = self._common(part) or ()
         self._db.executemany(
-            f"INSERT INTO {table} ({table}, rowid, text) VALUES ('delete', ?, ?)",
-            [(row_id(session, index), text) for index, text in texts],
+            f"INSERT INTO words_{part} (words_{part}, rowid, text, pairs)"
+            " VALUES ('delete', ?, ?, ?)",
+            [(row_id(session, index), text, pairs_of(text, common)) for index, text in texts],
         )
         if entries:
             self._db.execute("INSERT OR REPLACE INTO done VALUES (?, ?)", (session, entries))
@@ -273,12 +195,16 @@ class SearchIndex:
 
     # asking ------------------------------------------------------------------------------------
 
-    def matches(self, part: int, expression: str, low: int, high: int, limit: int) -> list[int]:
+    def matches(
+        self, part: int, terms: Sequence[Term], low: int, high: int, limit: int
+    ) -> list[int]:
         """Row ids of a part between two bounds that match, the newest first."""
+        if part not in self._known:
+            self._known[part] = self._common(part) or frozenset()
         rows = self._db.execute(
             f"SELECT rowid FROM words_{part} WHERE words_{part} MATCH ?"
             " AND rowid BETWEEN ? AND ? ORDER BY rowid DESC LIMIT ?",
-            (expression, low, high, limit),
+            (match_expression(terms, self._known[part]), low, high, limit),
         )
         return [identifier for (identifier,) in rows]
 
@@ -375,7 +301,7 @@ class Search:
         """See ``Store.search_steps``. Raises StoreError."""
         self._readers = readers
         self._terms = parse_query(query)
-        self._expression = match_expression(self._terms)
+        self._has_words = any(term.words for term in self._terms)
         self._only_errors = only_errors
         self._left = limit if self._terms else 0
         with readers.read() as db:
@@ -438,7 +364,7 @@ class Search:
 
     def _candidates(self, index: SearchIndex) -> Iterator[tuple[Sequence[int], bool]]:
         """Row ids of entries that may hold what is looked for, and whether they were matched."""
-        done = index.done() if self._expression else {}
+        done = index.done() if self._has_words else {}
         late = {
             key: done.get(key, 0)
             for key, entries in sorted(self._counts.items(), reverse=True)
@@ -447,7 +373,7 @@ class Search:
         are_few = sum(self._counts[key] - first for key, first in late.items()) <= _FEW
         if are_few:
             yield from self._not_indexed(late)
-        if self._expression:
+        if self._has_words:
             yield from self._matched(index, [] if are_few else late)
         if not are_few:
             yield from self._not_indexed(late)
@@ -464,7 +390,7 @@ class Search:
         for part in index.parts():
             below = last
             while part in by_part:
-                found = index.matches(part, self._expression, first, below, _FETCHED)
+                found = index.matches(part, self._terms, first, below, _FETCHED)
                 yield [one for one in found if one >> INDEX_BITS in self._counts], True
                 if len(found) < _FETCHED:
                     break

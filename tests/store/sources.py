@@ -45,6 +45,16 @@ def chain(count: int, first: int = 0) -> list[dict[str, Any]]:
     ]
 
 
+def tool_entries(command: str, printed: str) -> list[dict[str, Any]]:
+    """A reply that calls a tool with a command, and what that printed."""
+    call, result = message(0, None, "", "assistant"), message(1, "e0", printed, "toolResult")
+    call["message"]["content"] = [
+        {"type": "toolCall", "id": "call-1", "name": "bash", "arguments": {"command": command}}
+    ]
+    result["message"] |= {"toolCallId": "call-1", "toolName": "bash", "isError": False}
+    return [call, result]
+
+
 def write_file(path: Path, entries: list[Any], header: dict[str, Any] | None = None) -> Path:
     """A session file; an entry that is a text is written as it is."""
     lines = [header or HEADER, *entries]

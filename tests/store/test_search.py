@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from explorer.formats.pi.entries import read_entry
@@ -17,13 +17,19 @@ from explorer.store import SearchHit, Store
 from explorer.store.search import (
     Search,
     SearchIndex,
-    entry_text,
     index_path,
+)
+from explorer.store.search_text import (
+    common_words,
+    entry_text,
+    holds,
+    indexed,
     match_expression,
     parse_query,
+    snippet,
 )
 from tests.store.conftest import eventually
-from tests.store.sources import FileSource, message, write_file
+from tests.store.sources import FileSource, message, tool_entries, write_file
 
 TEXTS = [
     "The quick brown fox jumps over explorer/store/schema.py today",
@@ -91,15 +97,68 @@ def test_queries_find_what_they_say(
         assert found(store.search(query)) == wanted, query
 
 
-def test_a_snippet_shows_the_match_and_where_it_is(
+def test_a_snippet_shows_the_matched_line_alone_and_where_the_match_is(
     store: Store, tmp_path: Path, indexed: Callable[[], None]
 ) -> None:
-    filled(store, tmp_path, ["word " * 400 + "the NEEDLE here\nand on" + " word" * 400])
+    around = "word " * 400
+    filled(store, tmp_path, [f"The beginning\n{around}the NEEDLE here {around}\nand on"])
     indexed()
     (hit,) = store.search("needle")
-    assert len(hit.snippet) < 200 and "NEEDLE here and on" in hit.snippet
+    assert len(hit.snippet) < 200 and "the NEEDLE here" in hit.snippet
     assert [hit.snippet[start:end] for start, end in hit.marks] == ["NEEDLE"]
     assert hit.snippet.startswith("…") and hit.snippet.endswith("…")
+    assert "and on" not in hit.snippet and "beginning" not in hit.snippet
+
+
+LINES = "3 items here\n  the   CAFÉ\u0301 rests: error\nbathe in retry.py; the rest\n値段は高い"
+SHOWN = [
+    ("the", "the CAFÉ\u0301 rests: error", ["the"]),
+    ("here", "3 items here", ["here"]),
+    ("cafe", "the CAFÉ\u0301 rests: error", ["CAFÉ\u0301"]),
+    ('"the rest"', "bathe in retry.py; the rest", ["the rest"]),
+    ('"rest"', "bathe in retry.py; the rest", ["rest"]),
+    ("y.py", "bathe in retry.py; the rest", ["y.py"]),
+    ("retry.py", "bathe in retry.py; the rest", ["retry.py"]),
+    ("items the error", "the CAFÉ\u0301 rests: error", ["the", "error"]),
+    ("高い", "値段は高い", ["高い"]),
+    ("ITEMS", "3 items here", ["items"]),
+]
+
+
+@pytest.mark.parametrize(("query", "line", "marked"), SHOWN)
+def test_the_line_shown_is_the_one_in_which_the_words_are(
+    query: str, line: str, marked: list[str]
+) -> None:
+    shown, marks = snippet(LINES, parse_query(query))
+    assert shown == line
+    assert [shown[start:end] for start, end in marks] == marked
+
+
+def test_a_hit_in_a_call_or_result_shows_the_matched_line_and_not_its_beginning(
+    store: Store, tmp_path: Path, indexed: Callable[[], None]
+) -> None:
+    call, result = tool_entries(
+        "cd harbour\nmake bathe\n  ./deploy --to café-quay\nexit",
+        "Reading bathe.log\n" + "started worker\n" * 300 + "  the quay   at CAFE\u0301 sank\nend",
+    )
+    path = write_file(tmp_path / "a.jsonl", [call, result])
+    store.import_session(FileSource(path))
+    indexed()
+    for query, lines in (
+        ("cafe", {0: "./deploy --to café-quay", 1: "the quay at CAFE\u0301 sank"}),
+        ("the", {1: "the quay at CAFE\u0301 sank"}),
+        ("café-quay", {0: "./deploy --to café-quay"}),
+        ("make", {0: "make bathe"}),
+    ):
+        assert {hit.index: hit.snippet for hit in store.search(query)} == lines
+        assert all(hit.marks for hit in store.search(query))
+
+
+def test_a_long_line_with_accents_is_cut_around_its_match() -> None:
+    far = "é\u0301ß " * 30_000
+    shown, marks = snippet(f"first\n{far}the quay {far}\nlast", parse_query("quay"))
+    assert [shown[start:end] for start, end in marks] == ["quay"]
+    assert shown.startswith("…") and shown.endswith("…") and len(shown) < 400
 
 
 def test_the_newest_come_first_and_the_limit_holds(
@@ -184,7 +243,9 @@ def test_a_deleted_session_is_neither_shown_nor_found_and_its_rows_go(
     eventually(lambda: rows() == 0, "all rows are gone")
     words = store._background.with_index(
         lambda index: [
-            one for part in index.parts() for one in index.matches(part, "secret", 0, 1 << 62, 9)
+            one
+            for part in index.parts()
+            for one in index.matches(part, parse_query("secret"), 0, 1 << 62, 9)
         ]
     )
     assert words == [], "nor does the index remember the words"
@@ -230,12 +291,59 @@ def test_a_phrase_of_common_words_is_found_by_the_index_alone(
 ) -> None:
     keys = many(store, tmp_path, 9)
     indexed()
-    phrase = match_expression(parse_query('"the state of the art"'))
+    phrase = parse_query('"the state of the art"')
     with closing(opened_index(store)) as index:
         found = [
             one for part in index.parts() for one in index.matches(part, phrase, 0, 1 << 62, 99)
         ]
     assert [one >> 32 for one in found] == keys[::3][::-1]
+
+
+def test_a_phrase_of_common_words_is_asked_for_by_its_pairs() -> None:
+    common = common_words(["the state of the art", "of the Café state", "the odd one"])
+    assert set(common) == {"the", "of", "state"}
+    whole, open_end, rare = '"the state of"', "the/state/of", '"the state of art"'
+    assert '"the' not in match_expression(parse_query(whole), common)
+    for query in (open_end, rare):
+        asked = match_expression(parse_query(query), common)
+        assert asked.startswith("pairs : ") and " AND " in asked and '"the state of' in asked
+    assert "pairs" not in match_expression(parse_query("the state of"), common)
+    assert "pairs" not in match_expression(parse_query('"the odd state"'), common)
+
+
+WORDS = st.sampled_from(["the", "THE", "of", "état", "e\u0301tat", "zebra", "値", "x1"])
+SPACES = st.sampled_from([" ", "  ", "-", "_", ".\n", "\u200b", "\0"])
+
+
+@settings(
+    max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    texts=st.lists(st.lists(st.tuples(WORDS, SPACES), max_size=12), min_size=1, max_size=6),
+    first=st.integers(0, 4),
+    count=st.integers(1, 6),
+    common=st.sampled_from(["the of", "the of etat zebra 値 x1"]),
+)
+def test_pairs_of_common_words_change_nothing_in_what_is_found(
+    tmp_path: Path, texts: list[list[tuple[str, str]]], first: int, count: int, common: str
+) -> None:
+    lines = [indexed("".join(word + space for word, space in text)) for text in texts]
+    phrase = "".join(word + space for word, space in texts[0][first : first + count])
+    terms = parse_query(f'"{phrase}"')
+    assume(terms and terms[0].words)
+    hits = []
+    for name, sample in (("words", []), ("pairs", [common, common])):
+        for place in tmp_path.glob(f"{name}*"):
+            place.unlink()
+        with closing(SearchIndex(tmp_path / name, name)) as index:
+            with index.step(1):
+                index.add(1, list(enumerate(lines)), len(lines), lambda sample=sample: sample)
+            matched = [one & 0xFFFFFFFF for one in index.matches(0, terms, 0, 1 << 62, 99)]
+            hits.append([at for at in matched if holds(lines[at], terms)])
+            with index.step(1):
+                index.remove(1, list(enumerate(lines)), 0)
+            assert index.matches(0, terms, 0, 1 << 62, 99) == []
+    assert hits[0] == hits[1]
 
 
 def test_a_search_stays_in_its_sessions_and_ends_when_it_is_not_wanted(

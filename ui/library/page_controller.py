@@ -13,6 +13,7 @@ from pathlib import Path
 from msgspec.structs import replace
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QWidget
 
 from explorer.services.changes import SessionsChanged
 from explorer.services.library import Library, LibraryRow, read_library
@@ -73,8 +74,11 @@ class LibraryPageController(QObject):
         self._rows: Sequence[LibraryRow] = ()
         self._search = 0
         self._searched = ""
+        """The words that are looked for in the entries, while their hits are shown."""
+        self._asked_from: QWidget | None = None
+        """What had the keyboard when they were asked for; the hits take it from there alone."""
         self._found_in: frozenset[int] | None = None
-        """The sessions in which the words were found, while the hits are shown."""
+        """The sessions in which they were found; None before the first is known."""
         self._is_stale = True
         self._steps = StepRunner(self)
         self._reader, self._filter, self._sums = Loader(self), Loader(self), Loader(self)
@@ -187,7 +191,7 @@ class LibraryPageController(QObject):
         if page is None or library is None:
             return
         filters, keys = page.filters.filters, self._found_in
-        if keys is not None:
+        if self._searched:
             filters = replace(filters, words="")
         rule = filters.rule(time.time() * 1000)
 
@@ -207,16 +211,20 @@ class LibraryPageController(QObject):
         page = self.page
         if page is None:
             return
-        if self._found_in is None:
+        if not self._searched:
             self._apply()
         elif page.filters.filters.words == self._searched:
+            # Until the first is found, all that the other filters let through are listed.
+            self._found_in = None
+            self._apply()
             self._search_entries(self._searched)
+            self._asked_from = None
         else:
             page.hide_hits()
 
     def _end_search(self) -> None:
         self._search += 1
-        self._found_in = None
+        self._searched, self._found_in = "", None
         self._apply()
 
     def _show_rows(self, found: tuple[list[LibraryRow], Library]) -> None:
@@ -238,12 +246,13 @@ class LibraryPageController(QObject):
             self.page.show_sums(sums)  # type: ignore[arg-type]
 
     def _search_entries(self, words: str) -> None:
-        if self.page is None:
+        if self.page is None or self.library is None:
             return
         self._search += 1
         if not words:
             self.page.hide_hits()
             return
+        self._searched, self._asked_from = words, self.page.focusWidget()
         self._state.tasks.start("Searching", self._find(words, self._search))
 
     async def _find(self, words: str, number: int) -> None:
@@ -253,9 +262,10 @@ class LibraryPageController(QObject):
         # The words are looked for in the entries, the other filters hold for their sessions.
         rule = replace(page.filters.filters, words="").rule(time.time() * 1000)
         rows = await asyncio.to_thread(library.filtered, rule)
+        if number != self._search:
+            return
         titles = {row.session.key: row.session.title or "Untitled session" for row in rows}
         found: list[FoundEntry] = []
-        self._searched, self._found_in = words, frozenset()
         steps = bench.search(words, titles.keys(), MOST_HITS, lambda: number == self._search)
         try:
             async with aclosing(steps):
@@ -265,6 +275,8 @@ class LibraryPageController(QObject):
                     found += [FoundEntry(hit, titles[hit.key]) for hit in step.hits]
                     self._show_found(words, found, progress_words(step))
         except StoreError as error:
+            if number == self._search:
+                page.hide_hits()
             page.notice.show_notice(Notice("error", str(error), "Nothing was changed."))
             return
         if number == self._search:
@@ -275,10 +287,13 @@ class LibraryPageController(QObject):
         if page is None:
             return
         page.hits.show_hits(words, found, len(found) >= MOST_HITS, progress)
-        self._found_in = frozenset(one.hit.key for one in found)
-        if self._found_in != before or not progress:
+        keys = frozenset(one.hit.key for one in found)
+        if not progress or (keys and keys != before):
+            self._found_in = keys
             self._apply()
-        if found and not before:
+        # Who has gone elsewhere meanwhile stays there: a button that is down would not be clicked.
+        asked_from = self._asked_from
+        if found and not before and asked_from and page.focusWidget() is asked_from:
             page.hits.table.setFocus()
 
     # saved filters -------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Iterator, Sequence
-from itertools import accumulate
+from itertools import accumulate, islice
 from random import Random
 from typing import Any
 
@@ -27,7 +27,7 @@ QUERIES = {
     "two words of many entries": "error timeout",
     "a path": "src/store/queue.py",
     "a phrase of common words, in many": '"the error"',
-    "a phrase of common words, in one of the oldest": '"the result of the timeout"',
+    "a phrase of five common words, in one of the oldest": '"the result of the timeout"',
     "a phrase of common words, nowhere": '"the of to error timeout retry"',
     "no entry": "no such words here",
     "signs that are no words, nowhere": "=>>",
@@ -60,8 +60,10 @@ def fill(home: str, gigabytes: float) -> dict[str, float]:
         library = db.execute("SELECT value FROM library WHERE name = 'id'").fetchone()[0]
         index = SearchIndex(path, library)
         size = int(gigabytes * 1e9 / SESSIONS / 2)
+        sample = [text for at in range(40) for text in islice(_texts(at, size, random, lines), 8)]
         while number < SESSIONS and time.perf_counter() - started < MOST_S:
-            written += _add_session(db, index, number, _texts(number, size, random, lines), beside)
+            parts = _texts(number, size, random, lines)
+            written += _add_session(db, index, number, parts, beside, sample)
             number += 1
         index.close()
     db.close()
@@ -84,6 +86,7 @@ def _add_session(
     number: int,
     parts: Iterator[str],
     beside: str,
+    sample: Sequence[str],
 ) -> int:
     """Returns the bytes of its payloads."""
     last_ms = 1.7e12 + number * _DAY_MS / 20
@@ -111,7 +114,7 @@ def _add_session(
     )
     db.execute("COMMIT")
     with index.step(key):
-        index.add(key, texts, len(rows))
+        index.add(key, texts, len(rows), lambda: sample)
     return size
 
 

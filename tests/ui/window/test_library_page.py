@@ -2,86 +2,29 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncGenerator, Callable, Collection
 from pathlib import Path
-from typing import TypeVar
 
-from PySide6.QtCore import QObject, QPoint, Qt, QUrl, Slot
+from PySide6.QtCore import QObject, QPoint, QUrl, Slot
 from PySide6.QtGui import QDesktopServices, QGuiApplication
-from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QInputDialog, QMenu, QMessageBox, QWidget
+from PySide6.QtWidgets import QApplication, QInputDialog, QMenu, QMessageBox
 
-from explorer.store import SearchHit, SearchStep
 from tests.formats.claude_lines import SESSION as CLAUDE
 from tests.formats.claude_lines import Lines
 from tests.generated import write_session
 from tests.ui.window.house import House
+from tests.ui.window.library_steps import (
+    SAMPLE,
+    at_title,
+    choose,
+    opened,
+    popup,
+    shows,
+    started,
+    titles,
+)
 from tests.ui.window.running import RunningWindow, sample_path
 from ui.library.filter_bar import ValueList
 from ui.library.page import LibraryPage
-
-Kind = TypeVar("Kind", bound=QWidget)
-SAMPLE = "Fix the flaky retry test"
-
-
-async def started(house: House, folder: Path) -> tuple[RunningWindow, LibraryPage]:
-    """A window with three sessions, and all of them in their own window, added up."""
-    live = await house.start()
-    live.drop(
-        write_session(folder / "other.jsonl", 80, branches=False),
-        write_session(folder / "queue.jsonl", 60, seed=4, branches=False),
-        sample_path(),
-    )
-    await live.until(lambda: live.has_document, "the sessions")
-    await live.idle()
-    bench = live.session.state.bench
-    assert bench is not None
-    await live.until(lambda: bench.store.sessions()[0].branches, "what is added up")
-    return live, await opened(live)
-
-
-async def opened(live: RunningWindow) -> LibraryPage:
-    live.keys("Ctrl+Shift+O")
-    page = await live.dialog(LibraryPage)
-    await live.until(lambda: page.totals.bars.bars or page.nothing.isVisible(), "the sums")
-    return page
-
-
-def titles(page: LibraryPage) -> list[str]:
-    return [cells[2] for cells in page.table.cells()]
-
-
-async def shows(live: RunningWindow, page: LibraryPage, count: int) -> None:
-    await live.until(lambda: page.table.rows.rowCount() == count, f"{count} rows")
-    wanted = f"{count} session" + ("s" if count != 1 else "")
-    await live.until(lambda: page.totals.sessions.text() == wanted, "their sums")
-
-
-async def at_title(live: RunningWindow, page: LibraryPage, title: str) -> None:
-    """Move to a row by its keys."""
-    page.table.setFocus()
-    live.keys("Home", to=page.table)
-    for _ in titles(page):
-        if page.table.current.session.title == title:
-            return
-        live.keys("Down", to=page.table)
-    raise AssertionError(f"no row {title!r}")
-
-
-async def popup(live: RunningWindow, kind: type[Kind]) -> Kind:
-    """The list or menu that a key or a press opens."""
-    await live.until(lambda: isinstance(QApplication.activePopupWidget(), kind), "what it opens")
-    found = QApplication.activePopupWidget()
-    assert isinstance(found, kind)
-    return found
-
-
-async def choose(live: RunningWindow, words: str) -> None:
-    """Choose from the menu that is opened."""
-    here = await popup(live, QMenu)
-    wanted = next(one for one in here.actions() if one.text().replace("&", "").startswith(words))
-    QTest.mouseClick(here, Qt.MouseButton.LeftButton, pos=here.actionGeometry(wanted).center())
 
 
 async def test_words_and_chips_filter_by_keys_and_the_sums_follow(
@@ -302,118 +245,6 @@ async def test_what_empties_a_filtered_list_is_taken_back_by_the_next_key(
     live.keys("Ctrl+Z")
     await shows(live, page, 1)
     assert page.filters.filters.words == "flaky"
-
-
-async def test_return_searches_the_entries_and_a_hit_opens_its_session_there(
-    house: House, tmp_path: Path
-) -> None:
-    live, page = await started(house, tmp_path)
-    live.type("backoff waits")
-    live.keys("Return")
-    await live.until(page.hits.isVisible, "the hits")
-    assert page.hits.table.hasFocus()
-    hit = page.hits.table.current.hit
-    assert hit.marks and "backoff" in hit.snippet
-    marked = [hit.snippet[start:end].casefold() for start, end in hit.marks]
-    assert "backoff" in marked
-    found = {row[0] for row in page.hits.table.cells()}
-    await live.until(lambda: set(titles(page)) == found, "the sessions in which it was found")
-    page.filters.focus_line()
-    live.keys("Ctrl+A")
-    live.keys("Delete")
-    await live.until(lambda: len(titles(page)) > len(found), "all sessions")
-    assert page.hits.isHidden()
-    live.type("backoff waits")
-    live.keys("Return")
-    await live.until(page.hits.isVisible, "the hits")
-    live.keys("Return", to=page.hits.table)
-    await live.until(lambda: live.window.map.selected == hit.index, "the entry")
-    assert live.document.key == hit.key and not page.isVisible()
-    await live.idle()
-
-
-class Searches:
-    """Searches that give what the test lets them give, a step at a time."""
-
-    def __init__(self) -> None:
-        self.begun: list[str] = []
-        self.ended = 0
-        self.wanted: list[Callable[[], bool]] = []
-        self.steps: asyncio.Queue[SearchStep | None] = asyncio.Queue()
-
-    async def search(
-        self,
-        query: str,
-        _keys: Collection[int] | None,
-        _limit: int,
-        is_wanted: Callable[[], bool],
-        _only_errors: bool = False,
-    ) -> AsyncGenerator[SearchStep, None]:
-        self.begun.append(query)
-        self.wanted.append(is_wanted)
-        try:
-            while (step := await self.steps.get()) is not None:
-                yield step
-        finally:
-            self.ended += 1
-
-
-async def test_hits_are_shown_while_the_search_goes_on_and_newer_words_end_it(
-    house: House, tmp_path: Path
-) -> None:
-    live, page = await started(house, tmp_path)
-    scripted = Searches()
-    live.session.state.bench.search = scripted.search
-    key = live.document.key
-    title = page.hits.title.text
-    live.type("retry")
-    live.keys("Return")
-    await live.until(lambda: scripted.begun == ["retry"], "the search")
-    scripted.steps.put_nowait(SearchStep([], 1, 9))
-    await live.until(lambda: "No entry yet" in title(), "how far it is")
-    assert "Searched 1 of 9 sessions" in title()
-    hits = [SearchHit(key, at, f"retry {at}", ((0, 5),)) for at in (9, 7, 3)]
-    scripted.steps.put_nowait(SearchStep(hits[:2], 4, 9))
-    await live.until(lambda: page.hits.table.rows.rowCount() == 2, "the first hits")
-    assert "Searched 4 of 9 sessions" in title() and page.hits.table.hasFocus()
-    live.keys("Down", to=page.hits.table)
-    scripted.steps.put_nowait(SearchStep(hits[2:], 9, 9))
-    await live.until(lambda: page.hits.table.rows.rowCount() == 3, "the third hit")
-    assert page.hits.table.current.hit.index == 7, "the marked hit stays marked"
-    assert scripted.wanted[0]()
-    page.filters.focus_line()
-    live.keys("Ctrl+A")
-    live.type("queue")
-    live.keys("Return")
-    await live.until(lambda: scripted.begun[-1] == "queue", "the newer search")
-    assert not scripted.wanted[0]() and scripted.wanted[-1]()
-    scripted.steps.put_nowait(None)
-    scripted.steps.put_nowait(None)
-    await live.until(lambda: "No entry of these sessions" in title(), "the end")
-    assert "Searched" not in title()
-    await live.idle()
-
-
-async def test_who_closes_the_list_of_hits_in_all_sessions_ends_the_search(house: House) -> None:
-    live = await house.start(sample_path())
-    scripted, bar = Searches(), live.window.header.search
-    live.session.state.bench.search = scripted.search
-    live.keys("/")
-    live.click(bar.everywhere)
-    live.type("retry")
-    await live.until(lambda: scripted.begun == ["retry"], "the search")
-    hits = [SearchHit(live.document.key, at, f"retry {at}", ((0, 5),)) for at in (9, 7)]
-    scripted.steps.put_nowait(SearchStep(hits[:1], 4, 9))
-    await live.until(bar.results.isVisible, "the first hit")
-    assert bar.results.caption.text() == "Searched 4 of 9 sessions …"
-    scripted.steps.put_nowait(SearchStep(hits[1:], 6, 9))
-    await live.until(lambda: bar.results.table.rows.rowCount() == 2, "the second hit")
-    live.keys("Escape")
-    await live.until(bar.results.isHidden, "the end of the list")
-    scripted.steps.put_nowait(SearchStep([], 7, 9))
-    await live.until(lambda: scripted.ended == 1, "the end of the search")
-    await live.idle()
-    assert bar.results.isHidden()
 
 
 async def test_return_opens_a_session_and_the_window_is_found_as_it_was_left(
