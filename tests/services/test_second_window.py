@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+import pytest
+
 from explorer.services.changes import Change, EntriesAppended, LabelsChanged, LeafMoved
 from tests.pi_json import entry_body
 from tests.services.conftest import SAMPLE, close_bench, open_bench
@@ -46,5 +48,26 @@ def test_a_second_window_is_told_of_what_the_first_appends(database: Path) -> No
     # Where the second one is, is its own affair.
     assert theirs.leaf == leaf
     assert not [change for change in seen if isinstance(change, LeafMoved)]
+    for bench in (first, second):
+        close_bench(bench)
+
+
+def test_a_leaf_that_moves_while_an_import_is_taken_in_stays_within_the_tree(
+    database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = open_bench(database), open_bench(database)
+    report = first.import_blocking(SAMPLE)
+    mine, theirs = first.open_blocking(report.key), second.open_blocking(report.key)
+    pull = theirs.writer.pull
+
+    def pull_and_be_outrun() -> bool:
+        pulled = pull()
+        message = {"role": "user", "content": "from the first window"}
+        asyncio.run(mine.writer.append(entry_body("message", message=message), mine.leaf))
+        return pulled
+
+    monkeypatch.setattr(theirs.writer, "pull", pull_and_be_outrun)
+    second.take_import(report)
+    assert theirs.leaf < len(theirs.tree) < len(mine.tree)
     for bench in (first, second):
         close_bench(bench)
