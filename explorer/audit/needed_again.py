@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -24,7 +25,7 @@ from explorer.session.entries import UserMessage
 from explorer.session.kinds import Flag, Kind, selector
 from explorer.session.tree import Path, SessionTree
 
-__all__ = ["Need", "NeedKind", "NeededAfter", "NeededAgain", "needed_again"]
+__all__ = ["Need", "NeedKind", "NeededAfter", "NeededAgain", "Tail", "needed_again"]
 
 _READ_AT_ONCE = 256
 _ACTING = selector({
@@ -42,6 +43,15 @@ LEAST_BEHIND = 0.5
 """The share of what was summarized that a stretch must look back over."""
 
 
+class Tail(NamedTuple):
+    """The end of a context, which a compaction may keep word for word. Sizes are tokens."""
+
+    needed: int
+    """From the first entry that was needed again to the compaction."""
+    kept: int
+    """What the compaction kept."""
+
+
 class Need(NamedTuple):
     """Something that was needed again."""
 
@@ -49,6 +59,8 @@ class Need(NamedTuple):
     """Of a read: the lines alone that were not in the context any more."""
     taken_by: int
     """The compaction that took it out of the context, after which others may have followed."""
+    tail: Tail | None = None
+    """What would have kept it. None: no single tail, since others followed."""
 
     @property
     def kind(self) -> NeedKind:
@@ -140,7 +152,9 @@ def needed_again(
     for context in contexts:
         if not context.is_compaction:
             continue
-        these = tuple(need for need in needs if need.taken_by == context.mark)
+        these = _with_tails(
+            tree, path, context, [need for need in needs if need.taken_by == context.mark], tokens
+        )
         found.append(
             NeededAfter(context.mark, these, _expected(context, contexts, these, stretches, path))
         )
@@ -235,6 +249,38 @@ def _taken_by(before: int, after: int, contexts: Sequence[_Context]) -> int:
     if not all(one.is_compaction for one in between):
         return -1
     return next(one.mark for one in between if before not in one.shown)
+
+
+def _with_tails(
+    tree: SessionTree,
+    path: Path,
+    taking: _Context,
+    needs: Sequence[Need],
+    tokens: Sequence[int],
+) -> tuple[Need, ...]:
+    """Say of what one compaction took how long a tail would have held it, where no other compaction
+    or new start lies between."""
+    if not needs or taking.position == 0:
+        return tuple(needs)
+    places = sorted(
+        (position, tokens[entry])
+        for entry in context_at(tree, path[taking.position - 1]).messages
+        if (position := path.position(entry)) >= 0
+    )
+    positions = [position for position, _ in places]
+    ends = list(accumulate(reversed([size for _, size in places]), initial=0))
+
+    def size_from(position: int) -> int:
+        return ends[len(places) - bisect_left(positions, position)]
+
+    kept = size_from(taking.kept_from)
+    found = []
+    for need in needs:
+        first = path.position(min([need.repeat.before, *(one.entry for one in need.repeat.shown)]))
+        is_last = path.position(need.repeat.after) < taking.stop
+        tail = Tail(size_from(first), kept)
+        found.append(need._replace(tail=tail if is_last and tail.needed > kept else None))
+    return tuple(found)
 
 
 # what would be expected ---------------------------------------------------------------------------

@@ -84,6 +84,17 @@ def _count(kind: NeedKind, needs: Sequence[Need]) -> str:
     return f"{len(needs):,} {name if len(needs) == 1 else plural} {verb}"
 
 
+def tail_words(need: Need) -> str:
+    """What would have kept it, in a sentence; nothing where that is not known."""
+    if need.tail is None:
+        return ""
+    kept = f"the last {tokens_text(need.tail.kept)}" if need.tail.kept else "nothing"
+    return (
+        f"Keeping the last {tokens_text(need.tail.needed)} tokens word for word would have held "
+        f"it; the compaction kept {kept}."
+    )
+
+
 def expected_words(expected: Expected | None) -> str:
     """How much of it would be expected without a compaction, in a sentence."""
     if expected is None:

@@ -15,6 +15,7 @@ from explorer.audit.needed_words import (
     need_text,
     needs_words,
     path_words,
+    tail_words,
 )
 from explorer.session.tool_actions import ActionKind, tool_actions
 from tests.audit.agent_work import FILE, AgentWork
@@ -37,6 +38,53 @@ def test_a_file_read_again_shows_both_entries_and_what_it_took() -> None:
     assert (need.kind, need.repeat.before, need.repeat.after) == (READ, before, after)
     assert (need.taken_by, need.repeat.text) == (first, "/w/a.py")
     assert need.repeat.tokens == pytest.approx(made.tree.columns.estimate[after], rel=0.02)
+
+
+def test_a_tail_from_the_first_entry_to_the_compaction_would_have_held_it() -> None:
+    made = AgentWork()
+    made.reply("before all")
+    before = made.read()
+    made.user("And now the other one.")
+    kept = made.reply("As you like. " * 20)
+    compaction = made.compact(kept)
+    made.read()
+    sizes = made.tree.columns.estimate
+    need = made.need()
+    assert need.tail == (sum(sizes[before:compaction]), sizes[kept])
+    assert tail_words(need) == (
+        f"Keeping the last {need.tail.needed} tokens word for word would have held it; the "
+        f"compaction kept the last {need.tail.kept}."
+    )
+    # With that tail it is never needed again.
+    held = AgentWork()
+    held.reply("before all")
+    before = held.read()
+    held.user("And now the other one.")
+    held.reply("As you like. " * 20)
+    held.compact(before)
+    held.read()
+    assert not held.needs()
+
+
+def test_no_single_tail_is_named_where_a_later_compaction_followed() -> None:
+    made = AgentWork()
+    made.read()
+    made.compact()
+    made.reply()
+    made.compact()
+    made.read()
+    assert made.need().tail is None and tail_words(made.need()) == ""
+
+
+def test_of_lines_from_two_entries_the_tail_begins_at_the_first() -> None:
+    made = AgentWork()
+    first = made.read(first=1, count=100, of=LONG)
+    made.read(first=101, count=100, of=LONG)
+    compaction = made.compact()
+    made.read(of=LONG)
+    tail = made.need().tail
+    assert tail == (sum(made.tree.columns.estimate[first:compaction]), 0)
+    assert "the compaction kept nothing" in tail_words(made.need())
 
 
 def test_of_two_ranges_only_what_both_show_counts() -> None:

@@ -113,12 +113,13 @@ def _expected(expected: Expected | None) -> Json | None:
 
 
 def _need(part: NeedPart) -> Json:
-    repeat = part.need.repeat
+    repeat, tail = part.need.repeat, part.need.tail
     return {
         "kind": repeat.kind.value, "text": repeat.text,
         "lines": [repeat.first, repeat.last] if repeat.first else None,
         "tokens": repeat.tokens, "before": _entry(part.before), "after": _entry(part.after),
         "taken_by": part.need.taken_by,
+        "tail": None if tail is None else {"needed": tail.needed, "kept": tail.kept},
     }  # fmt: skip
 
 

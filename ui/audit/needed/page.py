@@ -16,6 +16,7 @@ from explorer.audit.needed_words import (
     needs_words,
     path_words,
     short_text,
+    tail_words,
 )
 from explorer.session.tree import SessionTree
 from ui.audit.ledger_view import LEAST_ROWS, ONE_FIGURE
@@ -156,7 +157,7 @@ class NeedWidget(QWidget):
             tokens = (
                 f"It took {full(repeat.tokens)} tokens the second time." if repeat.tokens else ""
             )
-            note = tokens
+            note = " ".join(part for part in (tokens, tail_words(row)) if part)
         self.where.set_words(entry_links(where), where)
         self.note.setText(note)
         self.note.setVisible(bool(note))
