@@ -204,6 +204,8 @@ _CUT_OFF = frozenset(
     {"ClientPayloadError", "TransferEncodingError", "ContentLengthError", "RemoteProtocolError"}
 )
 """Class names of HTTP libraries for a reply whose end is missing; their texts are about bytes."""
+_CUT_OFF_TEXT = "Stream ended before a finish_reason"
+"""What litellm says of it since 1.110, under a class that says nothing."""
 _TEXT_BY_KIND: Mapping[ErrorKind, str] = {
     "overflow": "The provider refused the request as too large",
     "rate_limit": "The provider takes no more requests for the moment",
@@ -218,7 +220,9 @@ _TEXT_BY_KIND: Mapping[ErrorKind, str] = {
 
 
 def _message(error: BaseException, kind: ErrorKind, refusal: ProviderRefusal) -> str:
-    if any(type(part).__name__ in _CUT_OFF for part in _causes(error)):
+    if any(
+        type(part).__name__ in _CUT_OFF or _CUT_OFF_TEXT in str(part) for part in _causes(error)
+    ):
         return "The connection ended before the answer was complete."
     if not refusal.answered and _has_cause(error, _PARSING_FAILURES):
         return "The provider sent a reply that is not understood."
@@ -266,6 +270,7 @@ def refusal_of(error: BaseException) -> ProviderRefusal:
         _message_in(body)
         if body
         else _without_wrapping(str(getattr(_innermost(error), "message", error)))
+        or _plain_body(error)
     )
     window = inner.get("n_ctx")
     if text and isinstance(window, int):
@@ -360,6 +365,13 @@ def _body(error: BaseException) -> Mapping[str, Any]:
         if found := _as_object(_without_wrapping(str(getattr(part, "message", "") or part))):
             return found
     return {}
+
+
+def _plain_body(error: BaseException) -> str:
+    """The refusal where it is no object but a sentence, which openai 3 leaves out of its message:
+    ``{"error": "..."}``."""
+    bodies = (getattr(part, "body", None) for part in _causes(error))
+    return next((body.strip() for body in bodies if isinstance(body, str) and body.strip()), "")
 
 
 def _message_in(body: Mapping[str, Any]) -> str:

@@ -118,11 +118,13 @@ async def test_entries_of_another_program_take_no_descriptors_and_little_memory(
         before = in_use()
         await other.append(20, 0.03)
         assert_no_more(before)
-        await other.append(APPENDED, 0.0)  # what is kept of a few hundred entries is full then
-        blocks = sys.getallocatedblocks()
-        await other.append(APPENDED, 0.0)
-    # Little more than its columns stays of an entry.
-    assert (sys.getallocatedblocks() - blocks) / APPENDED < BLOCKS_PER_ENTRY
+        grown = []
+        for _ in range(3):
+            blocks = sys.getallocatedblocks()
+            await other.append(APPENDED, 0.0)
+            grown.append((sys.getallocatedblocks() - blocks) / APPENDED)
+    # Little more than its columns stays of an entry; what else is kept has a limit and fills once.
+    assert min(grown) < BLOCKS_PER_ENTRY, grown
 
 
 async def test_sessions_opened_in_turn_leave_nothing_behind(house: House, tmp_path: Path) -> None:
