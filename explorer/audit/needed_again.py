@@ -50,6 +50,8 @@ class Tail(NamedTuple):
     """From the first entry that was needed again to the compaction."""
     kept: int
     """What the compaction kept."""
+    of: int
+    """The entries of the context before the compaction."""
 
 
 class Need(NamedTuple):
@@ -278,7 +280,7 @@ def _with_tails(
     for need in needs:
         first = path.position(min([need.repeat.before, *(one.entry for one in need.repeat.shown)]))
         is_last = path.position(need.repeat.after) < taking.stop
-        tail = Tail(size_from(first), kept)
+        tail = Tail(size_from(first), kept, ends[-1])
         found.append(need._replace(tail=tail if is_last and tail.needed > kept else None))
     return tuple(found)
 

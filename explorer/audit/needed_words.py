@@ -22,6 +22,10 @@ MEANING = (
     "What was done again after a compaction although it had been done before and nothing had "
     "changed, where the model saw nothing of it any more. Both entries are there to be compared."
 )
+TAIL_MEANING = (
+    "A tail is the end of the context that a compaction keeps word for word. The last column says "
+    "how many tokens of it would have held the row; it is empty where other compactions followed."
+)
 TOO_SHORT = "The path is too short to compare with stretches without a compaction."
 TOO_LATE = "None of it came soon enough after it to be compared with the rest of the path."
 LEAST_EXPECTED = 0.05
@@ -90,8 +94,8 @@ def tail_words(need: Need) -> str:
         return ""
     kept = f"the last {tokens_text(need.tail.kept)}" if need.tail.kept else "nothing"
     return (
-        f"Keeping the last {tokens_text(need.tail.needed)} tokens word for word would have held "
-        f"it; the compaction kept {kept}."
+        f"Keeping the last {tokens_text(need.tail.needed)} of {tokens_text(need.tail.of)} tokens "
+        f"word for word would have held it; the compaction kept {kept}."
     )
 
 

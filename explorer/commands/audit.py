@@ -206,13 +206,15 @@ def _print_needed(report: Report) -> None:
         [
             f"#{one.need.taken_by}", NEED_TITLES[one.need.kind], f"#{one.before.index}",
             f"#{one.after.index}", one.need.repeat.tokens or "",
+            one.need.tail.needed if one.need.tail else "",
             visible_line(need_text(one.need.repeat, _LONGEST_NEED)),
         ]
         for part in report.needed
         for one in part.needs
     ]  # fmt: skip
     if rows:
-        print_table(["after", "needed again", "before", "again", "tokens", "what"], rows, (4,))
+        heads = ["after", "needed again", "before", "again", "tokens", "held by a tail of", "what"]
+        print_table(heads, rows, (4, 5))
     for part in report.needed:
         if part.needs and not report.is_one:
             print(f"After #{part.found.compaction}: {expected_words(part.found.expected)}")

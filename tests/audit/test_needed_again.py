@@ -50,10 +50,10 @@ def test_a_tail_from_the_first_entry_to_the_compaction_would_have_held_it() -> N
     made.read()
     sizes = made.tree.columns.estimate
     need = made.need()
-    assert need.tail == (sum(sizes[before:compaction]), sizes[kept])
+    assert need.tail == (sum(sizes[before:compaction]), sizes[kept], sum(sizes[:compaction]))
     assert tail_words(need) == (
-        f"Keeping the last {need.tail.needed} tokens word for word would have held it; the "
-        f"compaction kept the last {need.tail.kept}."
+        f"Keeping the last {need.tail.needed} of {need.tail.of} tokens word for word would have "
+        f"held it; the compaction kept the last {need.tail.kept}."
     )
     # With that tail it is never needed again.
     held = AgentWork()
@@ -83,7 +83,8 @@ def test_of_lines_from_two_entries_the_tail_begins_at_the_first() -> None:
     compaction = made.compact()
     made.read(of=LONG)
     tail = made.need().tail
-    assert tail == (sum(made.tree.columns.estimate[first:compaction]), 0)
+    whole = sum(made.tree.columns.estimate[:compaction])
+    assert tail == (sum(made.tree.columns.estimate[first:compaction]), 0, whole)
     assert "the compaction kept nothing" in tail_words(made.need())
 
 

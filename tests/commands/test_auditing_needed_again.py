@@ -53,3 +53,23 @@ def test_json_names_both_entries_of_each() -> None:
     _, out, _ = called("audit", str(SAMPLE), "--json", "--compaction", "#197")
     told = json.loads(out)
     assert told["needed_again"]["number"] == 0, "an earlier one had taken both out of the context"
+
+
+def test_it_says_how_long_a_tail_would_have_held_each(tmp_path: Path) -> None:
+    """Where one compaction alone took it out of the context: the sample without its last one."""
+    lines = [json.loads(line) for line in SAMPLE.read_text("utf-8").splitlines()]
+    last = next(one for one in reversed(lines) if one["type"] == "compaction")
+    kept = [json.dumps(one) for one in lines if one is not last]
+    text = "\n".join(kept).replace(json.dumps(last["id"]), json.dumps(last["parentId"]))
+    file = tmp_path / "one-compaction.jsonl"
+    file.write_text(text, "utf-8")
+    _, out, _ = called("audit", str(file), "--json")
+    needs = json.loads(out)["needed_again"]["after"][0]["needs"]
+    tails = [one["tail"] for one in needs]
+    assert tails[0]["kept"] == tails[1]["kept"] < tails[0]["needed"] < tails[1]["needed"]
+    assert tails[1]["needed"] <= tails[1]["of"]
+    for form in ((), ("--format", "md"), ("--format", "html")):
+        _, out, _ = called("audit", str(file), *form)
+        assert "eld by a tail of" in out
+        shown = out.replace(",", "")
+        assert all(str(one["needed"]) in shown for one in tails), form

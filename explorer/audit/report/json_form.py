@@ -119,7 +119,7 @@ def _need(part: NeedPart) -> Json:
         "lines": [repeat.first, repeat.last] if repeat.first else None,
         "tokens": repeat.tokens, "before": _entry(part.before), "after": _entry(part.after),
         "taken_by": part.need.taken_by,
-        "tail": None if tail is None else {"needed": tail.needed, "kept": tail.kept},
+        "tail": None if tail is None else tail._asdict(),
     }  # fmt: skip
 
 

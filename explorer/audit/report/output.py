@@ -115,6 +115,7 @@ def _environment(
         "PROVENANCE_MEANINGS": words.PROVENANCE_MEANINGS,
         "NEED_TITLES": needed_words.NEED_TITLES,
         "NEEDED_MEANING": needed_words.MEANING,
+        "TAIL_MEANING": needed_words.TAIL_MEANING,
         "RULE_OF_THUMB": words.RULE_OF_THUMB,
         "KIND_TITLES": words.KIND_TITLES,
         "MOST_LISTED": MOST_LISTED,
