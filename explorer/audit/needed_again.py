@@ -19,6 +19,7 @@ from msgspec import Struct
 from explorer.audit.generations import ReadEntries
 from explorer.audit.repeated_requests import RepeatedRequests
 from explorer.audit.repeats import NeedKind, Repeat, Repeats, ShownLines
+from explorer.compaction.context_size import message_tokens
 from explorer.facts.fact_table import ScanCancelled
 from explorer.session.context import context_at
 from explorer.session.entries import UserMessage
@@ -155,7 +156,7 @@ def needed_again(
         if not context.is_compaction:
             continue
         these = _with_tails(
-            tree, path, context, [need for need in needs if need.taken_by == context.mark], tokens
+            tree, path, context, [need for need in needs if need.taken_by == context.mark], weights
         )
         found.append(
             NeededAfter(context.mark, these, _expected(context, contexts, these, stretches, path))
@@ -258,16 +259,16 @@ def _with_tails(
     path: Path,
     taking: _Context,
     needs: Sequence[Need],
-    tokens: Sequence[int],
+    weights: Sequence[int] | None,
 ) -> tuple[Need, ...]:
     """Say of what one compaction took how long a tail would have held it, where no other compaction
     or new start lies between."""
     if not needs or taking.position == 0:
         return tuple(needs)
+    before = context_at(tree, path[taking.position - 1])
+    sizes = message_tokens(tree, before, weights)
     places = sorted(
-        (position, tokens[entry])
-        for entry in context_at(tree, path[taking.position - 1]).messages
-        if (position := path.position(entry)) >= 0
+        (path.position(entry), size) for entry, size in zip(before.messages, sizes, strict=True)
     )
     positions = [position for position, _ in places]
     ends = list(accumulate(reversed([size for _, size in places]), initial=0))

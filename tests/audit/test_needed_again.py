@@ -17,6 +17,7 @@ from explorer.audit.needed_words import (
     path_words,
     tail_words,
 )
+from explorer.compaction.context_size import sizes_around
 from explorer.session.tool_actions import ActionKind, tool_actions
 from tests.audit.agent_work import FILE, AgentWork
 
@@ -55,6 +56,7 @@ def test_a_tail_from_the_first_entry_to_the_compaction_would_have_held_it() -> N
         f"Keeping the last {need.tail.needed} of {need.tail.of} tokens word for word would have "
         f"held it; the compaction kept the last {need.tail.kept}."
     )
+    assert (need.tail.of, need.tail.kept + sizes[compaction]) == sizes_around(made.tree, compaction)
     # With that tail it is never needed again.
     held = AgentWork()
     held.reply("before all")

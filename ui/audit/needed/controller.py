@@ -63,7 +63,7 @@ class NeededAgainController(QObject):
         document = self._state.document
         if document is None or overview.ledger.tree is not document.tree:
             return
-        weights = document.weights_for(overview.profile)
+        weights = document.weights_for(document.counting)
         uncounted = -1 if weights is None else sum(weight < 0 for weight in weights)
         of = _Of(document, overview.leaf, len(document.tree), uncounted)
         if of == self._of:
