@@ -121,7 +121,8 @@ def test_what_cleans_up_when_asked_to_end_may_do_so(run: Run) -> None:
         CommandLimits(seconds=0.5, grace_s=5),
     )
     assert result.end == "timed_out"
-    assert run.output == b"ready\ntidied\n"
+    # A shell just forked for the sleep still has the trap and may say it too.
+    assert run.output.splitlines()[:2] == [b"ready", b"tidied"]
 
 
 def test_a_background_process_does_not_hang_and_is_ended(run: Run) -> None:
