@@ -6,10 +6,13 @@ standard error.
 
 from __future__ import annotations
 
+import _thread
 import argparse
 import gc
 import os
+import signal
 import sys
+import threading
 import traceback
 from collections.abc import Sequence
 from importlib import import_module
@@ -30,6 +33,10 @@ from explorer.settings import paths
 DEBUG_VARIABLE = "SESSION_EXPLORER_DEBUG"
 """Environment variable: when set, an unexpected error ends a command with its traceback."""
 FAULT_NAME = "last-fault.txt"
+
+
+_AGAIN_S = 0.05
+"""Seconds after which an interrupt that was swallowed is made again."""
 
 
 class _Group(Struct, frozen=True):
@@ -182,8 +189,26 @@ def main(argv: Sequence[str] | None = None) -> int:
         # What a terminal or a pipe cannot show must not end a command.
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")
+    sys.unraisablehook = _repeat_interrupt
     with visible_streams():
         return _run(argv)
+
+
+def _repeat_interrupt(lost: sys.UnraisableHookArgs) -> None:
+    """Interrupt again when Ctrl+C came within a destructor or the callback of a weak reference,
+    where Python prints the KeyboardInterrupt and goes on."""
+    if not issubclass(lost.exc_type, KeyboardInterrupt):
+        sys.__unraisablehook__(lost)
+        return
+    threading.Timer(_AGAIN_S, _interrupt).start()
+
+
+def _interrupt() -> None:
+    """Interrupt the main thread, also where it waits."""
+    if hasattr(signal, "pthread_kill"):
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+    else:
+        _thread.interrupt_main()
 
 
 def _run(argv: Sequence[str] | None) -> int:

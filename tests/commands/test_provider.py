@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import sqlite3
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import pytest
 
 from explorer.settings import paths
 from explorer.store import Store
-from tests.commands.processes import KEY, document, ran, start
+from tests.commands.processes import KEY, ROOT, document, ran, start
 from tests.generated import write_session
 from tests.models.server import Answer, ChatServer, Stall
 
@@ -86,6 +87,31 @@ def test_an_interrupted_import_keeps_what_was_imported_before_it(tmp_path: Path)
     assert [row["entries"] for row in document("list")] == [
         len(SAMPLE.read_bytes().splitlines()) - 1
     ]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_an_interrupt_that_a_destructor_swallowed_comes_again() -> None:
+    program = """
+import signal, sys, time
+from explorer import cli
+from explorer.commands import session_list
+
+class Ending:
+    def __del__(self):
+        signal.raise_signal(signal.SIGINT)
+
+def run(arguments):
+    ending = Ending()
+    del ending
+    time.sleep(30)
+
+session_list.run = run
+sys.exit(cli.main(["list"]))
+"""
+    words = [sys.executable, "-c", program]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=25)
+    assert done.returncode == 1
+    assert done.stderr == "session-explorer: interrupted; what was not finished is not kept\n"
 
 
 def _begun(database: Path) -> bool:
