@@ -18,6 +18,7 @@ from explorer.models.client import ModelInfo
 from explorer.services.document import Document
 from explorer.services.effective_rules import summarizer_of
 from explorer.settings.choices import (
+    WINDOW_KEY,
     Chosen,
     Ground,
     Rules,
@@ -26,6 +27,7 @@ from explorer.settings.choices import (
     with_profile,
     with_rules,
     with_sizes,
+    with_window,
     without_key,
 )
 from explorer.settings.effective import summary_models
@@ -124,6 +126,7 @@ class AppState(QObject):
         """The folder that the session shown worked in, or the one above it that has settings."""
         self.chosen = Chosen()
         """What the session shown chose for itself."""
+        self._recorded_window: int | None = None
         self._before_trial: Chosen | None = None
         self._models: dict[str, str] = {}
         self.profile: Profile = PROFILES["explorer"]
@@ -159,7 +162,27 @@ class AppState(QObject):
     @property
     def ground(self) -> Ground:
         """The settings below the choices of a session, as they are now."""
-        return Ground(self.values, self.preferences.profile, self.profiles)
+        values = with_window(self.values, self._recorded_window)
+        return Ground(values, self.preferences.profile, self.profiles)
+
+    @property
+    def is_led_here(self) -> bool:
+        """Whether our own agent answered last, or one whose sizes are followed here."""
+        return self._recorded_window is None
+
+    @property
+    def is_window_known(self) -> bool:
+        """Whether the window that is shown was recorded, set by a person, or is that of an agent
+        whose sizes are followed here."""
+        is_set = WINDOW_KEY in self.values or "context_window" in self.chosen.sizes
+        return is_set or self._recorded_window != 0
+
+    def read_window(self) -> None:
+        """Follow the window that the session shown records at its leaf. Raises StoreError."""
+        recorded = self.document.recorded_window if self.document is not None else None
+        if recorded != self._recorded_window:
+            self._recorded_window = recorded
+            self._rule()
 
     def read_profiles(self) -> None:
         """Take up the user's profiles, as their files are now."""
@@ -313,6 +336,7 @@ class AppState(QObject):
         """The rules stored with a session; one without follows the settings."""
         self.project = project_of(document.header.cwd)
         self.chosen = Chosen()
+        self._recorded_window = document.recorded_window
         choices = document.choices()
         names = (SUMMARY_MODEL, AGENT_MODEL)
         self._models = {n: str(choices[n]) for n in names if isinstance(choices.get(n), str)}

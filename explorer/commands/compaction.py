@@ -130,11 +130,10 @@ def check_sizes(arguments: argparse.Namespace) -> None:
 
 
 def chosen_settings(arguments: argparse.Namespace, chosen: Target) -> tuple[Profile, Settings]:
-    """The profile and its numbers, as the settings have them, with those given on the command line.
-
-    Models and endpoint of the settings go to the arguments where these name none.
-    """
-    profile, values = session_rules(arguments.profile, chosen.document.header.cwd)
+    """The profile and its numbers: the settings' and, before these, those of the command line.
+    Models and endpoint of the settings go to the arguments where these name none."""
+    session = chosen.document
+    profile, values = session_rules(arguments.profile, session.header.cwd, session.recorded_window)
     arguments.model = arguments.model or ",".join(values.get("compaction.model", ()))
     arguments.endpoint = arguments.endpoint or profile.remote_endpoint
     given = {

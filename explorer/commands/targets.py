@@ -26,6 +26,7 @@ from explorer.services.privacy import Privacy, Sending
 from explorer.services.session_export import changed_form
 from explorer.session.visible_text import visible_line
 from explorer.settings import paths
+from explorer.settings.choices import with_window
 from explorer.settings.effective import Values, effective, profile_named
 from explorer.settings.live import LiveSettings, project_of
 from explorer.settings.profile_files import ProfileError, ProfileFiles
@@ -198,9 +199,10 @@ class SessionRules(NamedTuple):
     values: Values
 
 
-def session_rules(profile: str | None, folder: str) -> SessionRules:
+def session_rules(profile: str | None, folder: str, window: int | None = None) -> SessionRules:
     """The rules for a session that worked in a folder. ``profile``: the name on the command line;
-    without it, the one that the settings name. Mistakes in a file are reported on standard error.
+    without it, the one that the settings name. ``window``: the tokens that the session itself
+    records, see ``with_window``. Mistakes in a file are reported on standard error.
 
     Raises UsageError for a profile that there is not.
     """
@@ -208,7 +210,7 @@ def session_rules(profile: str | None, folder: str) -> SessionRules:
     for problem in live.problems(project):
         if not problem.unknown:
             print(f"session-explorer: {visible_line(str(problem))}", file=sys.stderr)
-    values = live.values(project)
+    values = with_window(live.values(project), window)
     if profile is not None:
         return SessionRules(effective(named_profile(profile), values), values)
     named = profile_named(values, profiles=ProfileFiles().shelf().profiles())

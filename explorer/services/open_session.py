@@ -13,6 +13,7 @@ from explorer.compaction.context_size import (
     ContextSize,
     context_size,
     counted_size,
+    last_report,
     sizes_around,
 )
 from explorer.compaction.entry_sizes import EntrySizes
@@ -29,7 +30,7 @@ from explorer.services.privacy import AskedModels, MaskedPayloads, Privacy
 from explorer.services.session_usage import SessionUsage
 from explorer.services.session_writer import SessionWriter
 from explorer.session.context import PathContext, context_at
-from explorer.session.entries import Entry
+from explorer.session.entries import AssistantMessage, Entry
 from explorer.session.kinds import Kind
 from explorer.session.payloads import Payloads
 from explorer.session.secrets import mask
@@ -185,6 +186,20 @@ class OpenedSession:
     def context_size(self, profile: Profile, at: int | None = None) -> ContextSize:
         """Tokens of the context at an entry: the number that is shown, triggers and is tested."""
         return context_size(self.tree, self.context(at), profile, self.weights_for(profile))
+
+    @property
+    def recorded_window(self) -> int | None:
+        """Tokens of the window that the last reply on the path to the leaf recorded; 0 where it
+        recorded none and only its own agent knows; None where the agent is ours, or one whose
+        rules and sizes are followed here. Raises StoreError."""
+        if adapter_of(self.header.format).writes:
+            return None
+        reply = last_report(self.tree, self.tree.path(self.leaf), 1)
+        if reply >= 0 and self.made_here(reply):
+            return None
+        body = self.stored.entry(reply).body if reply >= 0 else None
+        usage = body.usage if isinstance(body, AssistantMessage) else None
+        return usage.window if usage is not None else 0
 
     def counted_size(self, profile: Profile, at: int | None = None) -> int:
         """Tokens of the context's entries, whatever a provider reported; see ``Partition``."""

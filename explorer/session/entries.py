@@ -88,6 +88,8 @@ class TokenUsage(Struct, frozen=True):
     costs: tuple[float, float, float, float] | None = None
     """The cost of the first four, where it is recorded apart; all 0 where the call is recorded as
     one that costs nothing."""
+    window: int = 0
+    """The model's window that was recorded with them; 0 for none."""
 
     @property
     def prompt(self) -> int:

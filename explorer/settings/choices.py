@@ -53,6 +53,15 @@ class Rules(NamedTuple):
     mistakes: tuple[str, ...] = ()
 
 
+WINDOW_KEY = "compaction.contextWindow"
+
+
+def with_window(values: Values, recorded: int | None) -> Values:
+    """The settings, with the window that a session recorded (in tokens; 0 and None: none) where a
+    person has set no other."""
+    return {WINDOW_KEY: recorded, **values} if recorded else values
+
+
 class Ground(Struct, frozen=True):
     """What a session's choices stand on."""
 

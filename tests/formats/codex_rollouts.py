@@ -75,9 +75,11 @@ class Rollout:
         self.totals = {name: self.totals[name] + more[name] for name in more}
         return self.recount(**{"last": more, **last})
 
-    def recount(self, last: Json | None = None) -> Rollout:
-        """The same totals again."""
-        info = {"total_token_usage": self.totals, "last_token_usage": last}
+    def recount(self, last: Json | None = None, window: int = 0) -> Rollout:
+        """The same totals again; ``window``: that of the model, in tokens."""
+        info: Json = {"total_token_usage": self.totals, "last_token_usage": last}
+        if window:
+            info["model_context_window"] = window
         return self.event("token_count", info=info)
 
     def exchange(self, asked: str, answered: str) -> Rollout:

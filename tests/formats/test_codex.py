@@ -136,6 +136,13 @@ def test_cached_tokens_are_no_fresh_input(tmp_path: Path) -> None:
     assert (usage.input, usage.cache_read, usage.cache_write, usage.output) == (30, 60, 10, 5)
 
 
+def test_a_count_names_the_window_of_its_model(tmp_path: Path) -> None:
+    made = Rollout(1).prompt("One?").answer("One.").count(40, 2, window=258_400)
+    made.prompt("Two?").answer("Two.").count(60, 2)
+    windows = [one.usage.window for one in read(made, tmp_path).replies if one.usage]
+    assert windows == [258_400, 0]
+
+
 # prompts ------------------------------------------------------------------------------------------
 
 

@@ -3,12 +3,14 @@ with the one that started them."""
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 from explorer.session.kinds import Kind
 from explorer.workbench import Workbench
 from tests.formats.codex_rollouts import Rollout, name_of
 from tests.formats.test_codex_threads import after, line_of, thread
+from tests.pi_json import entry_body
 
 
 def test_a_revert_after_the_import_comes_as_a_branch(bench: Workbench, tmp_path: Path) -> None:
@@ -33,3 +35,18 @@ def test_an_agent_comes_with_its_parent(bench: Workbench, tmp_path: Path) -> Non
     bench.import_blocking(parent.write(tmp_path))
     found = {one.session_id: one for one in bench.store.sessions()}
     assert set(found) == {name_of(1), name_of(5)}
+
+
+def test_the_window_is_the_one_that_the_last_reply_recorded(
+    bench: Workbench, tmp_path: Path
+) -> None:
+    made = Rollout(1).prompt("One?").answer("One.").count(40, 2, window=258_400)
+    document = bench.open_blocking(bench.import_blocking(made.write(tmp_path)).key)
+    assert document.recorded_window == 258_400
+    silent = Rollout(2).exchange("One?", "One.")
+    other = bench.open_blocking(bench.import_blocking(silent.write(tmp_path)).key)
+    assert other.recorded_window == 0, "Codex knows it, the file does not say it"
+    asyncio.run(document.writer.append(entry_body("message", message={
+        "role": "assistant", "content": "Ours.", "usage": {"totalTokens": 50},
+    }), document.leaf))  # fmt: skip
+    assert document.recorded_window is None, "our own agent answered last"

@@ -131,10 +131,12 @@ class Header(QWidget):
         """Whether the context is compacted automatically at its mark."""
         self.gauge.set_automatic(on)
 
-    def show_context(self, tokens: int, window: int, mark: NextCompaction, source: str) -> None:
+    def show_context(
+        self, tokens: int, window: int, mark: NextCompaction, source: str, is_window_known: bool
+    ) -> None:
         """The context's size and its window, in tokens; ``source`` of the size, and the size at
         which something is done about it."""
-        self.gauge.set_context(tokens, window, mark.tokens, source, mark.about)
+        self.gauge.set_context(tokens, window, mark.tokens, source, mark.about, is_window_known)
 
     def show_session(self, title: str, facts: str) -> None:
         """Name and facts of the open session; empty texts when there is none."""

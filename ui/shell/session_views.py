@@ -109,6 +109,7 @@ class SessionViewsController(QObject):
 
     def _leaf_moved(self, change: LeafMoved) -> None:
         window = self._state.window
+        self._state.read_window()
         follows = window.map.selected == change.old
         window.map.set_leaf(change.new)
         if follows and change.new >= 0:
@@ -271,10 +272,12 @@ class SessionViewsController(QObject):
         window.setWindowTitle(f"{title} — Session Explorer")
         # What is shown is what triggers: the agent's model may have a smaller window.
         model = document.client.info(self._state.agent_model())
-        limits = limits_of(self._state.profile, settings, model.window)
+        # As long as another agent leads the session, it is that one's window.
+        taken = model.window if self._state.is_led_here else None
+        limits = limits_of(self._state.profile, settings, taken)
         reserve = limits.window - limits.threshold
         window.context.set_limits(limits.window, reserve, self._state.profile)
-        mark = next_mark(self._state.profile, settings, model.window)
+        mark = next_mark(self._state.profile, settings, taken)
         tokens, source = size.shown, size.source
         if size.beyond:
             source += f" and {short(size.beyond)} beyond the entries, as last reported"
@@ -284,7 +287,8 @@ class SessionViewsController(QObject):
             source = (
                 "estimate" if document.weights_for(self._state.profile) is None else "tokenizer"
             )
-        window.header.show_context(tokens, limits.window, mark, source)
+        known = self._state.is_window_known
+        window.header.show_context(tokens, limits.window, mark, source, known)
         window.compaction.set_model_window(model.window or 0)
         window.saved.setText("● saved")
         window.leaf.setText(f"leaf #{document.leaf}" if document.leaf >= 0 else "no leaf")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from msgspec import Struct
+from msgspec.structs import replace
 from PySide6.QtCore import QPointF, QRectF, QSize, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
@@ -29,6 +30,13 @@ class _Shown(Struct, frozen=True):
     about: bool = False
     source: str = ""
     is_automatic: bool = True
+    is_window_known: bool = True
+
+    @property
+    def is_beyond(self) -> bool:
+        """A provider took more than a window that is only assumed: there is a larger one."""
+        exact = context_known(self.source).provenance is Provenance.EXACT
+        return not self.is_window_known and self.tokens > self.window and exact
 
     @property
     def left(self) -> int:
@@ -36,11 +44,11 @@ class _Shown(Struct, frozen=True):
 
     @property
     def is_due(self) -> bool:
-        return self.tokens > self.mark
+        return self.tokens > self.mark and not self.is_beyond
 
     @property
     def is_near(self) -> bool:
-        return not self.is_due and self.tokens >= self.mark * NEAR
+        return not self.is_due and not self.is_beyond and self.tokens >= self.mark * NEAR
 
 
 class ContextGauge(QWidget):
@@ -62,24 +70,29 @@ class ContextGauge(QWidget):
         on_theme_changed(self.update)
 
     def set_context(
-        self, tokens: int, window: int, threshold: int, source: str, about: bool = False
+        self,
+        tokens: int,
+        window: int,
+        threshold: int,
+        source: str,
+        about: bool = False,
+        is_window_known: bool = True,
     ) -> None:
         """Tokens in the context, the window, where compaction is due, and who counted.
 
         ``about``: the place is not the same each time, as with summaries that are made ahead.
+        ``is_window_known``: else another agent has it, which did not record it.
         """
         window = max(1, window)
         mark = max(0, min(threshold, window))
         self._show(
-            _Shown(max(0, tokens), window, mark, about, source, self._shown.is_automatic)
+            _Shown(max(0, tokens), window, mark, about, source, self._shown.is_automatic,
+                   is_window_known)
         )  # fmt: skip
 
     def set_automatic(self, is_automatic: bool) -> None:
         """Whether the session is compacted by itself."""
-        now = self._shown
-        self._show(
-            _Shown(now.tokens, now.window, now.mark, now.about, now.source, is_automatic)
-        )  # fmt: skip
+        self._show(replace(self._shown, is_automatic=is_automatic))
 
     def _show(self, shown: _Shown) -> None:
         if shown == self._shown:
@@ -107,7 +120,14 @@ class ContextGauge(QWidget):
         taken = f"{full(now.tokens)} of {full(now.window)} tokens ({now.source})"
         spoken = f"{taken}; {state}. {how}"
         known = context_known(now.source)
-        if now.tokens > now.window and known.provenance is Provenance.EXACT:
+        if now.is_beyond:
+            return (
+                f"{full(now.tokens)} tokens ({now.source}). Its agent did not record the window, "
+                f"which is larger than the {full(now.window)} that are set here."
+            )
+        if not now.is_window_known:
+            spoken += " Its agent did not record the window: this one is set here."
+        elif now.tokens > now.window and known.provenance is Provenance.EXACT:
             spoken += " A provider took them all: its model has a larger window than is set."
         return spoken if known.provenance is Provenance.EXACT else f"{spoken}\n{known.basis}"
 
@@ -115,6 +135,8 @@ class ContextGauge(QWidget):
         """The figure beside the bar."""
         now = self._shown
         taken = marked(short(now.tokens), context_known(now.source)) if now.tokens else "0"
+        if now.is_beyond:
+            return f"{taken} / window unknown"
         figures = f"{taken} / {short(now.window)}"
         if now.is_due:
             return f"{figures} · due !"

@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from msgspec.structs import replace
+
 from explorer.formats.codex.lines import SEARCH_EVENTS, call_id_of, payload_of, squeezed
 from explorer.formats.json_fields import first_text, object_field, text_field, texts_in
 from explorer.session.entries import (
@@ -271,7 +273,11 @@ def usage_of(value: Mapping[str, Any]) -> TokenUsage | None:
 
     Codex counts what was read from a cache and written to one as input too.
     """
-    return _usage(last_counts(value))
+    usage = _usage(last_counts(value))
+    if usage is None:
+        return None
+    window = token_count(object_field(payload_of(value), "info").get("model_context_window"))
+    return replace(usage, window=window)
 
 
 def last_counts(value: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -122,6 +122,12 @@ def test_gauge_says_what_it_shows(app: QApplication) -> None:
     assert "larger window" not in gauge.toolTip()
     gauge.set_context(230_000, 200_000, 183_616, "provider")
     assert "its model has a larger window than is set" in gauge.toolTip()
+    assert gauge.text().endswith("due !")
+    gauge.set_context(230_000, 200_000, 183_616, "provider", is_window_known=False)
+    assert gauge.text() == "230k / window unknown"
+    assert "did not record the window" in gauge.toolTip() and "due" not in gauge.toolTip()
+    gauge.set_context(190_000, 200_000, 183_616, "provider", is_window_known=False)
+    assert gauge.text().endswith("due !") and "this one is set here" in gauge.toolTip()
 
 
 def test_gauge_bar_grows_and_warns(app: QApplication) -> None:

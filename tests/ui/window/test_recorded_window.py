@@ -1,0 +1,42 @@
+"""The window of a session is the one that its agent recorded, wherever sizes are shown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.formats.codex_rollouts import Rollout
+from tests.ui.window.house import House
+
+
+async def test_the_window_that_codex_recorded_is_shown(house: House, tmp_path: Path) -> None:
+    made = Rollout(1).prompt("One?").answer("One.").count(214_000, 10, window=258_400)
+    live = await house.start(made.write(tmp_path))
+    await live.until(
+        lambda: live.window.header.gauge.text() == "214k / 258.4k · 28k left", "the window"
+    )
+    live.keys("Ctrl+3")
+    await live.idle()
+    assert live.window.compaction.setup.window_size.value() == 258_400
+    assert "of 258,400 tokens" in live.window.header.gauge.toolTip()
+
+
+async def test_a_window_that_nobody_recorded_is_never_said_to_be_passed(
+    house: House, tmp_path: Path
+) -> None:
+    made = Rollout(1).prompt("One?").answer("One.").count(350_000, 10)
+    live = await house.start(made.write(tmp_path))
+    gauge = live.window.header.gauge
+    await live.until(lambda: gauge.text() == "350k / window unknown", "the gauge")
+
+
+async def test_a_window_that_a_person_chose_counts(house: House, tmp_path: Path) -> None:
+    made = Rollout(1).prompt("One?").answer("One.").count(100_000, 10, window=258_400)
+    live = await house.start(made.write(tmp_path))
+    live.keys("Ctrl+3")
+    await live.idle()
+    box = live.window.compaction.setup.window_size.box
+    box.setFocus()
+    box.selectAll()
+    live.type("150000\n", box)
+    gauge = live.window.header.gauge
+    await live.until(lambda: gauge.text() == "100k / 150k", "the chosen window")
