@@ -56,8 +56,8 @@ def short_text(repeat: Repeat) -> str:
 
 
 def needs_words(needs: Sequence[Need]) -> str:
-    """``7 files read again, 1 command run again, 12.4k tokens``; what a person said with its
-    place. ``Nothing was needed again`` for none."""
+    """``7 files read again, 1 command run again (3 times); 12.4k tokens``; what a person said with
+    its place. ``Nothing was needed again`` for none."""
     if not needs:
         return "Nothing was needed again"
     parts = [_count(kind, [one for one in needs if one.kind is kind]) for kind in NeedKind]
@@ -69,23 +69,24 @@ def needs_words(needs: Sequence[Need]) -> str:
 def _count(kind: NeedKind, needs: Sequence[Need]) -> str:
     if not needs:
         return ""
-    if kind is NeedKind.READ:
-        files = {need.repeat.text for need in needs}
-        return f"{count_text(len(files), 'file')} read again"
+    # An edit of a file is another edit each time; all else may be the same thing once more.
+    things = len(needs) if kind is NeedKind.UNDONE_EDIT else len({n.repeat.text for n in needs})
+    times = f" ({len(needs):,} times)" if len(needs) > things else ""
     if kind is NeedKind.REQUEST:
         places = ", ".join(f"#{need.repeat.after}" for need in needs)
         return f"asked for again by the user at {places}"
     name = {
-        NeedKind.COMMAND: "command", NeedKind.SEARCH: "search", NeedKind.FAILURE: "failure",
-        NeedKind.MISSING_PATH: "missing path", NeedKind.UNDONE_EDIT: "edit",
+        NeedKind.READ: "file", NeedKind.COMMAND: "command", NeedKind.SEARCH: "search",
+        NeedKind.FAILURE: "failure", NeedKind.MISSING_PATH: "missing path",
+        NeedKind.UNDONE_EDIT: "edit",
     }[kind]  # fmt: skip
     verb = {
-        NeedKind.COMMAND: "run again", NeedKind.SEARCH: "made again",
-        NeedKind.FAILURE: "met again", NeedKind.MISSING_PATH: "tried again",
-        NeedKind.UNDONE_EDIT: "taken back",
+        NeedKind.READ: "read again", NeedKind.COMMAND: "run again",
+        NeedKind.SEARCH: "made again", NeedKind.FAILURE: "met again",
+        NeedKind.MISSING_PATH: "tried again", NeedKind.UNDONE_EDIT: "taken back",
     }[kind]  # fmt: skip
     plural = "searches" if kind is NeedKind.SEARCH else f"{name}s"
-    return f"{len(needs):,} {name if len(needs) == 1 else plural} {verb}"
+    return f"{things:,} {name if things == 1 else plural} {verb}{times}"
 
 
 def tail_words(need: Need) -> str:

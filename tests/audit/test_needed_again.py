@@ -311,6 +311,19 @@ def test_a_command_with_the_same_output_and_no_change_between() -> None:
     assert made.needs() == [(COMMAND, before, after)]
 
 
+def test_what_is_needed_after_each_compaction_is_one_thing_several_times() -> None:
+    made = AgentWork()
+    made.run("go test ./...", TESTED)
+    for _ in range(2):
+        made.compact()
+        made.run("go test ./...", TESTED)
+    made.edit("a", "b", "/w/b.py")
+    made.run("make lint", TESTED)
+    made.compact()
+    made.run("make lint", TESTED)
+    assert needs_words(made.found().needs).startswith("2 commands run again (3 times)")
+
+
 def test_a_test_after_an_edit_is_not_again() -> None:
     made = AgentWork()
     made.run("pytest -q", TESTED)
