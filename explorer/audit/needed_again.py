@@ -26,7 +26,10 @@ from explorer.session.entries import UserMessage
 from explorer.session.kinds import Flag, Kind, selector
 from explorer.session.tree import Path, SessionTree
 
-__all__ = ["Need", "NeedKind", "NeededAfter", "NeededAgain", "Tail", "needed_again"]
+__all__ = [
+    "Need", "NeedGroup", "NeedKind", "NeededAfter", "NeededAgain", "Tail", "grouped",
+    "needed_again",
+]  # fmt: skip
 
 _READ_AT_ONCE = 256
 _ACTING = selector({
@@ -98,6 +101,37 @@ class NeededAfter(Struct, frozen=True):
     def tokens(self) -> int:
         """What it took the second time."""
         return sum(need.repeat.tokens for need in self.needs)
+
+
+class NeedGroup(Struct, frozen=True):
+    """One thing that was needed again several times after one compaction: several parts of a file,
+    say."""
+
+    needs: tuple[Need, ...]
+    """In the order in which they were needed; two at least."""
+
+    @property
+    def kind(self) -> NeedKind:
+        return self.needs[0].kind
+
+    @property
+    def text(self) -> str:
+        """The path, the command, what was searched for, or the words."""
+        return self.needs[0].repeat.text
+
+    @property
+    def tokens(self) -> int:
+        """What it took all the times together."""
+        return sum(need.repeat.tokens for need in self.needs)
+
+
+def grouped(needs: Sequence[Need]) -> list[Need | NeedGroup]:
+    """Each thing once, in the order of the first time. Edits are other edits each time."""
+    things: dict[tuple[NeedKind, str, int], list[Need]] = {}
+    for at, need in enumerate(needs):
+        which = at if need.kind is NeedKind.UNDONE_EDIT else -1
+        things.setdefault((need.kind, need.repeat.text, which), []).append(need)
+    return [all_[0] if len(all_) == 1 else NeedGroup(tuple(all_)) for all_ in things.values()]
 
 
 class NeededAgain(Struct, frozen=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from explorer.audit.needed_again import Expected, Need, NeededAgain, NeedKind
+from explorer.audit.needed_again import Expected, Need, NeededAgain, NeedKind, grouped
 from explorer.audit.repeats import Repeat
 from explorer.compaction.reasons import count_text, tokens_text
 
@@ -69,8 +69,7 @@ def needs_words(needs: Sequence[Need]) -> str:
 def _count(kind: NeedKind, needs: Sequence[Need]) -> str:
     if not needs:
         return ""
-    # An edit of a file is another edit each time; all else may be the same thing once more.
-    things = len(needs) if kind is NeedKind.UNDONE_EDIT else len({n.repeat.text for n in needs})
+    things = len(grouped(needs))
     times = f" ({len(needs):,} times)" if len(needs) > things else ""
     if kind is NeedKind.REQUEST:
         places = ", ".join(f"#{need.repeat.after}" for need in needs)

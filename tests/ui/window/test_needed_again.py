@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from explorer.audit.needed_again import Need, NeedKind
+from explorer.audit.needed_again import Need, NeedGroup, NeedKind
 from tests.audit.agent_work import FILE
 from tests.ui.window.house import House
 from tests.ui.window.test_audit import audited, compaction, reply, user, write
@@ -13,12 +13,16 @@ from ui.audit.tab import LEDGER, NEEDED
 RULE = "Always use Postgres for the jobs table, never the local sqlite file."
 
 
-def _read(number: int) -> list[dict[str, object]]:
-    asked = {"type": "toolCall", "id": f"c{number}", "name": "read", "arguments": {"path": "a.py"}}
+LINES = [f"value_{at} = compute_the_value_of({at}, with_care=True)\n" for at in range(60)]
+
+
+def _read(number: int, text: str = FILE, **part: int) -> list[dict[str, object]]:
+    given = {"path": "a.py", **part}
+    asked = {"type": "toolCall", "id": f"c{number}", "name": "read", "arguments": given}
     said = {"role": "assistant", "content": [asked], "stopReason": "toolUse"}
     told = {
         "role": "toolResult", "toolCallId": f"c{number}", "toolName": "read", "isError": False,
-        "content": [{"type": "text", "text": FILE}],
+        "content": [{"type": "text", "text": text}],
     }  # fmt: skip
     return [{"type": "message", "message": said}, {"type": "message", "message": told}]
 
@@ -71,3 +75,39 @@ async def test_a_compaction_is_judged_by_what_was_needed_again(
     assert shown.view.viewport().grab().toImage() != with_thread
     shown.select(5)
     await live.until(lambda: threads() == [(2, 7), (0, 8)], "those of a compaction")
+
+
+async def test_a_file_that_was_needed_in_parts_is_one_row(house: House, tmp_path: Path) -> None:
+    first, second = "".join(LINES[:30]), "".join(LINES[30:])
+    path = write(
+        tmp_path / "parts.jsonl",
+        [
+            user("Read it."),  # 0
+            *_read(1, first, offset=1, limit=30),  # 2
+            *_read(2, second, offset=31, limit=30),  # 4
+            reply("It is read."),
+            compaction(5, "## Goal\nA queue."),  # 6
+            *_read(3, first, offset=1, limit=30),  # 8
+            *_read(4, second, offset=31, limit=30),  # 10
+            reply("Done."),
+        ],
+    )
+    live = await house.start(path)
+    await audited(live)
+    page, shown = live.window.audit.needed, live.window.map
+    await live.until(lambda: page.model.rows, "what was needed again")
+    assert page.summary.text().startswith("1 file read again (2 times); ")
+    _, group = page.model.rows
+    assert isinstance(group, NeedGroup) and len(group.needs) == 2
+    live.keys("Ctrl+4")
+    page.table.setFocus()
+    live.keys("Down", to=page.table)
+    assert page.part.title.text() == "a.py, 2 times"
+    assert page.part.where.accessibleName() == (
+        "Read again: at #8 (lines 1 to 30, before at #2), at #10 (lines 31 to 60, before at #4). "
+        "Compaction #6 took it out of the context."
+    )
+    assert "tokens these times. Keeping the last" in page.part.note.text()
+    assert list(shown.model.threads) == [(2, 8), (4, 10)]
+    live.keys("Return", to=page.table)
+    await live.until(lambda: shown.selected == 8, "the first time that it was needed again")

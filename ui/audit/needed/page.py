@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QWidget
 
-from explorer.audit.needed_again import Need, NeededAfter, NeededAgain
+from explorer.audit.needed_again import Need, NeededAfter, NeededAgain, NeedGroup, grouped
 from explorer.audit.needed_words import (
     MEANING,
     NEED_TITLES,
@@ -18,6 +18,7 @@ from explorer.audit.needed_words import (
     short_text,
     tail_words,
 )
+from explorer.audit.repeats import Repeat
 from explorer.session.tree import SessionTree
 from ui.audit.ledger_view import LEAST_ROWS, ONE_FIGURE
 from ui.audit.words import sentence_case
@@ -31,9 +32,11 @@ from ui.widgets.panels import EmptyState, OnePage, column_in
 from ui.widgets.table import RIGHT, Column
 from ui.widgets.terms import explain
 
-NeedRow = NeededAfter | Need
+NeedRow = NeededAfter | NeedGroup | Need
 Threads = tuple[tuple[int, int], ...]
 """Pairs of entries: the one before and the one after."""
+
+_MOST_PLACES = 6
 
 NOTHING_COMPACTED = (
     "Nothing was compacted here",
@@ -50,30 +53,58 @@ def threads_of(row: NeedRow | None) -> Threads:
     """The entries that a row leads to, as pairs."""
     if row is None:
         return ()
-    needs = row.needs if isinstance(row, NeededAfter) else (row,)
+    needs = (row,) if isinstance(row, Need) else row.needs
     return tuple((need.repeat.before, need.repeat.after) for need in needs)
 
 
+def _entry(row: NeedRow) -> int:
+    if isinstance(row, NeededAfter):
+        return row.compaction
+    return (row if isinstance(row, Need) else row.needs[0]).repeat.after
+
+
 def _tokens(row: NeedRow) -> int:
-    return row.tokens if isinstance(row, NeededAfter) else row.repeat.tokens
+    return row.repeat.tokens if isinstance(row, Need) else row.tokens
 
 
-def _line(row: NeedRow) -> str:
-    return needs_words(row.needs) if isinstance(row, NeededAfter) else need_text(row.repeat)
+def _line(row: NeedRow, of_need: Callable[[Repeat], str] = need_text) -> str:
+    if isinstance(row, NeededAfter):
+        return needs_words(row.needs)
+    if isinstance(row, Need):
+        return of_need(row.repeat)
+    text = of_need(row.needs[0].repeat._replace(first=0))
+    return f"{text}, {len(row.needs):,} times"
 
 
 def _short_line(row: NeedRow) -> str:
-    return needs_words(row.needs) if isinstance(row, NeededAfter) else short_text(row.repeat)
+    return _line(row, short_text)
+
+
+def _title(row: Need | NeedGroup) -> str:
+    return NEED_TITLES[row.kind]
 
 
 def _sentence(row: NeedRow) -> str:
     if isinstance(row, NeededAfter):
         return f"After compaction #{row.compaction}: {_line(row)}. {expected_words(row.expected)}"
-    repeat = row.repeat
-    return (
-        f"{sentence_case(NEED_TITLES[repeat.kind])}: {_line(row)}. "
-        f"Before at #{repeat.before}, again at #{repeat.after}."
-    )
+    return f"{_line(row)}. {_where(row)}"
+
+
+def _where(row: Need | NeedGroup) -> str:
+    """What was done again, and at which entries."""
+    title = sentence_case(_title(row))
+    if isinstance(row, Need):
+        return f"{title}: before at #{row.repeat.before}, again at #{row.repeat.after}."
+    places = [
+        f"at #{one.repeat.after} ({_lines(one.repeat)}before at #{one.repeat.before})"
+        for one in row.needs[:_MOST_PLACES]
+    ]
+    left = len(row.needs) - len(places)
+    return f"{title}: {', '.join(places)}{f' and {left:,} times more' if left else ''}."
+
+
+def _lines(repeat: Repeat) -> str:
+    return f"lines {repeat.first:,} to {repeat.last:,}, " if repeat.first else ""
 
 
 class NeedModel(EntryModel[NeedRow]):
@@ -89,12 +120,10 @@ class NeedModel(EntryModel[NeedRow]):
                 ),
             ),
             EntryCells(
-                lambda row: (
-                    row.compaction if isinstance(row, NeededAfter) else row.repeat.after
-                ),
+                _entry,
                 lambda row, _line: _sentence(row),
                 lead=lambda row: (
-                    "" if isinstance(row, NeededAfter) else f"{NEED_TITLES[row.repeat.kind]}  "
+                    "" if isinstance(row, NeededAfter) else f"{_title(row)}  "
                 ),
                 strong=lambda row: isinstance(row, NeededAfter),
                 line=_short_line,
@@ -143,21 +172,18 @@ class NeedWidget(QWidget):
         self._row = row
         is_need = isinstance(row, Need)
         # A path keeps its letters as they are.
-        self.title.setText(_line(row) if is_need else sentence_case(_line(row)))
+        line = _line(row)
+        self.title.setText(sentence_case(line) if isinstance(row, NeededAfter) else line)
         self.before.setVisible(is_need)
         self.after.setVisible(is_need)
         if isinstance(row, NeededAfter):
             where, note = f"After compaction #{row.compaction}.", expected_words(row.expected)
         else:
-            repeat = row.repeat
-            where = (
-                f"{sentence_case(NEED_TITLES[repeat.kind])}: before at #{repeat.before}, again at "
-                f"#{repeat.after}. Compaction #{row.taken_by} took it out of the context."
-            )
-            tokens = (
-                f"It took {full(repeat.tokens)} tokens the second time." if repeat.tokens else ""
-            )
-            note = " ".join(part for part in (tokens, tail_words(row)) if part)
+            needs = row.needs if isinstance(row, NeedGroup) else (row,)
+            where = f"{_where(row)} Compaction #{needs[0].taken_by} took it out of the context."
+            times = "the second time" if is_need else "these times"
+            tokens = f"It took {full(_tokens(row))} tokens {times}." if _tokens(row) else ""
+            note = " ".join(part for part in (tokens, tail_words(_longest(needs))) if part)
         self.where.set_words(entry_links(where), where)
         self.note.setText(note)
         self.note.setVisible(bool(note))
@@ -232,4 +258,9 @@ def _rows(found: NeededAgain) -> Iterator[NeedRow]:
     for one in found.after:
         if one.needs:
             yield one
-            yield from one.needs
+            yield from grouped(one.needs)
+
+
+def _longest(needs: Sequence[Need]) -> Need:
+    """The one that only the longest tail would have held; the first where one has no tail."""
+    return max(needs, key=lambda need: float("inf") if need.tail is None else need.tail.needed)
