@@ -61,7 +61,7 @@ class PageBar(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._flow = FlowLayout(self, across=S4, down=S4)
+        self._flow = FlowLayout(self, across=0, down=S4)
         self._group = QButtonGroup(self)
         self._group.setExclusive(True)
         # Screen readers toggle a button rather than click it.
@@ -76,6 +76,7 @@ class PageBar(QWidget):
         button = QToolButton(self)
         button.setText(title)
         button.setCheckable(True)
+        button.setProperty("page", True)
         button.setAccessibleName(f"Page {title}")
         bind_font(button, small_font)
         self._group.addButton(button, len(self._group.buttons()))
@@ -114,7 +115,7 @@ class AuditHead(QWidget):
         self.figure = Caption(parent=self, wraps=True)
         self.badge = ProvenanceBadge(self, "Tokens before")
         self.headline = Caption(parent=self, wraps=True)
-        self.fold = FoldButton("Rules", "Whose rules it is judged by, and the size before", self)
+        self.fold = FoldButton("More", "Whose rules it is judged by, its size, and a report", self)
         self.fold.toggled.connect(lambda _on: self._show())
         self.bar = PageBar(self)
         self._lay_out()
@@ -153,7 +154,8 @@ class AuditHead(QWidget):
 
     def _make_room(self) -> None:
         """The moment must be read: in a narrow tab the buttons stand below it."""
-        is_narrow = self.width() < scaled(NARROW)
+        has_both = self._is_low and self.fold.isChecked()
+        is_narrow = self.width() < scaled(NARROW + (self.fold.width() if has_both else 0))
         if is_narrow != self._is_narrow:
             self._is_narrow = is_narrow
             if is_narrow:
@@ -178,7 +180,10 @@ class AuditHead(QWidget):
     def _show(self) -> None:
         self._lines.setContentsMargins(S16, S4 if self._is_low else S12, S16, S8)
         self.fold.setVisible(self._is_low)
-        self._details.setVisible(not self._is_low or self.fold.isChecked())
+        is_whole = not self._is_low or self.fold.isChecked()
+        self._details.setVisible(is_whole)
+        self.report.setVisible(is_whole)
+        self._make_room()
         self.headline.setText(self._headlines[self._is_low])
         self.headline.setVisible(bool(self._headlines[self._is_low]))
 

@@ -115,6 +115,7 @@ QToolButton[floating="true"] {
 QToolButton[floating="true"]:hover { background: $panel; border-color: $faint; }
 QToolButton[fold="true"] { padding: 2px 5px 2px 0; color: $dim; }
 QToolButton[fold="true"][heading="true"] { color: $ink; padding: 4px 5px 4px 0; }
+QToolButton[page="true"] { padding: 3px 0; }
 QToolButton[popupMode="2"] { padding-right: 14px; }
 QToolButton::menu-indicator { image: url("$icons/chevron-down.svg"); width: 10px; height: 10px;
   subcontrol-position: right center; right: 3px; }

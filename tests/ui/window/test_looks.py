@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QWidget
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, on_screen, sample_path, visible
 from tests.ui.window.steps import ask_to_leave, draft
+from tests.ui.window.test_audit import audited
 from ui import theme
 
 
@@ -206,3 +207,28 @@ async def test_a_wide_window_gives_the_inspector_its_share(house: House) -> None
     live = await house.start(sample_path(), size=(1920, 1080))
     await live.settle(8)
     assert 560 <= live.window.inspector.width() <= 720
+
+
+async def test_the_moment_of_the_audit_can_be_read_in_a_small_window(house: House) -> None:
+    live = await house.start(sample_path(), size=(1024, 700))
+    await audited(live)
+    await live.settle(8)
+    head = live.window.audit.head
+    moment, needed = head.moment, head.moment.fontMetrics().horizontalAdvance("After compaction")
+    assert not head.report.isVisible() and head.fold.isVisible()
+    assert moment.width() > needed
+    live.click(head.fold)
+    await live.settle(4)
+    assert on_screen(head.report) and on_screen(head.rules)
+    assert moment.width() > needed, "both buttons stand below it"
+    live.click(head.fold)
+    await live.settle(4)
+    assert not head.report.isVisible() and moment.width() > needed
+
+
+async def test_the_pages_of_the_audit_stand_in_one_line(house: House) -> None:
+    live = await house.start(sample_path(), size=(1440, 900))
+    await audited(live)
+    await live.settle(8)
+    buttons = visible(live.window.audit.head.bar, QAbstractButton)
+    assert len(buttons) == 6 and len({button.y() for button in buttons}) == 1
