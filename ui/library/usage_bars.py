@@ -65,7 +65,7 @@ def _cost(spent: UsageSum) -> str:
 
 
 CHARTS = tuple(
-    Chart(f"{name} by {by}", by, words, value)
+    Chart(f"{name} over time" if by == "day" else f"{name} by {by}", by, words, value)
     for name, words, value in (
         ("Tokens", _tokens, lambda spent: float(spent.tokens)),
         ("Cost", _cost, lambda spent: spent.whole_cost),

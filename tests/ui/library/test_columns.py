@@ -101,5 +101,5 @@ def test_the_smallest_names_are_summed_up_as_others() -> None:
 
 def test_a_chart_is_told_in_words() -> None:
     bars = [Bar("4 Oct", 5, "≈5"), Bar("5 Oct", 0, "0"), Bar("6 Oct", 7, "7")]
-    assert text_of("Tokens by day", bars) == "Tokens by day: 4 Oct about 5; 6 Oct 7"
-    assert text_of("Tokens by day", []) == "Tokens by day: nothing recorded"
+    assert text_of("Tokens over time", bars) == "Tokens over time: 4 Oct about 5; 6 Oct 7"
+    assert text_of("Tokens over time", []) == "Tokens over time: nothing recorded"

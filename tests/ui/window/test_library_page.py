@@ -38,7 +38,7 @@ async def test_words_and_chips_filter_by_keys_and_the_sums_follow(
     await shows(live, page, 1)
     assert titles(page) == [SAMPLE]
     assert page.totals.spent.text() != whole and "282 entries" in page.totals.entries.text()
-    assert "Tokens by day" in page.totals.bars.accessibleDescription()
+    assert "Tokens over time" in page.totals.bars.accessibleDescription()
     live.keys("Alt+R")
     await shows(live, page, 3)
     assert page.totals.spent.text() == whole and page.filters.line.text() == ""
