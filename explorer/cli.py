@@ -18,15 +18,12 @@ from collections.abc import Sequence
 from importlib import import_module
 from io import TextIOWrapper
 from os.path import isfile
-from typing import Any
-
-from msgspec import Struct
+from typing import Any, NamedTuple
 
 from explorer import private_files
 from explorer.commands.errors import CommandFailed, UsageError
 from explorer.commands.output import visible_streams
 from explorer.installed import version, window_target
-from explorer.models.keys import redact
 from explorer.session.visible_text import visible_line
 from explorer.settings import paths
 
@@ -39,7 +36,7 @@ _AGAIN_S = 0.05
 """Seconds after which an interrupt that was swallowed is made again."""
 
 
-class _Group(Struct, frozen=True):
+class _Group(NamedTuple):
     """Where a command is, and its line in the help."""
 
     module: str
@@ -93,7 +90,7 @@ class _CommandParser(argparse.ArgumentParser):
         """See ``ArgumentParser``."""
         command, self.command = self.command, ""
         if command:
-            _module(command).add_arguments(self, command)
+            _imported(_module_of(command)).add_arguments(self, command)
         return super().parse_known_args(args, namespace)
 
 
@@ -107,11 +104,15 @@ class _PrintVersion(argparse.Action):
         parser.exit()
 
 
-def _module(command: str) -> Any:
+def _module_of(command: str) -> str:
+    return f"explorer.commands.{COMMANDS[command].module}"
+
+
+def _imported(module: str) -> Any:
     # What is imported stays: to look through it for garbage again and again costs a fifth.
     gc.disable()
     try:
-        return import_module(f"explorer.commands.{COMMANDS[command].module}")
+        return import_module(module)
     finally:
         gc.enable()
 
@@ -146,7 +147,7 @@ def _open_window(arguments: argparse.Namespace) -> int:
         )
     module, _, function = target.partition(":")
     try:
-        window = getattr(import_module(module), function)
+        window = getattr(_imported(module), function)
     except ImportError as error:
         raise CommandFailed(
             f"The window cannot be loaded ({error}). Qt or a system library that it needs is "
@@ -174,6 +175,8 @@ def _fault_text(error: Exception) -> str:
     where = f"Set {DEBUG_VARIABLE}=1 to see the details."
     try:
         place = paths.ensure(paths.data_dir()) / FAULT_NAME
+        # What knows of keys brings in asyncio, which the window's first paint does not wait for.
+        redact = import_module("explorer.models.keys").redact
         text = redact("".join(traceback.format_exception(error)))
         private_files.write(place, text.encode("utf-8", "backslashreplace"))
         where = f"The details are in {place}; they may hold text of the session."
@@ -221,7 +224,7 @@ def _run(argv: Sequence[str] | None) -> int:
     try:
         if arguments.command in (None, "open"):
             return _open_window(arguments)
-        _module(arguments.command).run(arguments)
+        _imported(_module_of(arguments.command)).run(arguments)
     except UsageError as error:
         _print_error(error)
         return 2

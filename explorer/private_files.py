@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import secrets
 import stat
 import sys
 from collections.abc import Iterator
@@ -51,7 +50,7 @@ def replacement(path: Path, *, keeps_mode: bool = False, mode: int = PRIVATE) ->
 
     ``keeps_mode``: a file that is there keeps its permissions. Raises OSError.
     """
-    temporary = path.with_name(f".{secrets.token_hex(8)}.part")
+    temporary = path.with_name(f".{os.urandom(8).hex()}.part")
     try:
         with create(temporary, mode) as file:
             yield file

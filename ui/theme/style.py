@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from string import Template
 
-from PySide6.QtCore import Qt
+from PySide6 import QtCore
 from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QWidget
 
@@ -319,6 +319,6 @@ def set_tone(widget: QWidget, tone: str) -> None:
         return
     widget.setProperty("tone", tone)
     # What was not shown yet gets its style when it is.
-    if widget.testAttribute(Qt.WidgetAttribute.WA_WState_Polished):
+    if widget.testAttribute(QtCore.Qt.WidgetAttribute.WA_WState_Polished):
         widget.style().unpolish(widget)
         widget.style().polish(widget)

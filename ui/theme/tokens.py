@@ -3,7 +3,8 @@ system's own font, and its fixed one for content."""
 
 from __future__ import annotations
 
-from msgspec import Struct
+from typing import NamedTuple
+
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication
 
 SMALLEST_BODY = 9.75
@@ -58,7 +59,7 @@ S4, S8, S12, S16, S24 = 4, 8, 12, 16, 24
 RADIUS = 6
 
 
-class Theme(Struct, frozen=True, eq=False):
+class Theme(NamedTuple):
     """Colours by what they mean. Text tokens reach a contrast of 4.5:1 on every surface.
 
     Surfaces: ``paper`` (the window), ``panel`` (bars and side panes), ``card`` (fields and
@@ -170,7 +171,7 @@ DARK = _theme(
 
 THEMES = {"light": LIGHT, "dark": DARK}
 
-COLOUR_TOKENS = tuple(name for name in Theme.__struct_fields__ if name not in ("name", "is_dark"))
+COLOUR_TOKENS = tuple(name for name in Theme._fields if name not in ("name", "is_dark"))
 
 
 def _luminance(colour: QColor) -> float:
