@@ -29,9 +29,15 @@ class RecordedCompaction(Struct, frozen=True):
 
 def compactions_on_path(tree: SessionTree, leaf: int) -> tuple[int, ...]:
     """The compactions on the path to a leaf, the first one first."""
-    # Numbers are compared: the window waits for this, and a path may have 100,000 entries.
+    # Bytes are searched: the window waits for this, and a path may have 100,000 entries.
     kinds, wanted = tree.columns.kind, int(Kind.COMPACTION)
-    return tuple(index for index in tree.path(leaf) if kinds[index] == wanted)
+    found: list[int] = []
+    for part in tree.path(leaf).ranges:
+        at = kinds.find(wanted, part.start, part.stop)
+        while at >= 0:
+            found.append(at)
+            at = kinds.find(wanted, at + 1, part.stop)
+    return tuple(found)
 
 
 def recorded_compaction(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import compress, pairwise
 from operator import ne
 from typing import overload
@@ -124,6 +124,8 @@ class SessionTree:
         self._below: dict[int, list[int]] = {}
         """The runs that start below an entry, or below none (-1)."""
         self._pruned: dict[int, dict[int, PrunedResult]] = {}
+        self._labels: tuple[int, Mapping[int, str]] = (0, {})
+        """The labelled entries, as of so many labels."""
         self.shapes_known: dict[int, Shape] = {}
         """What holds at some leaves, as far as it was asked for; see ``shape_on``."""
         self._find_runs()
@@ -148,6 +150,7 @@ class SessionTree:
         """Say an entry anew, in its place; see ``ColumnBuilder.replace``."""
         self._builder.replace(index, facts, estimate)
         self._pruned.clear()
+        self._labels = (0, {})
         self.shapes_known.clear()
 
     # names ---------------------------------------------------------------------------------
@@ -289,14 +292,17 @@ class SessionTree:
 
     # rare facts ------------------------------------------------------------------------------
 
-    def labels(self) -> dict[int, str]:
+    def labels(self) -> Mapping[int, str]:
         """Labelled entries; the last label of an entry wins, an empty one clears it."""
-        found: dict[int, str] = {}
-        for at, (target_id, label) in self.columns.labels.items():
-            target = self.index_above(target_id, at)
-            if target >= 0:
-                found[target] = label
-        return {target: label for target, label in found.items() if label}
+        given = self.columns.labels
+        if self._labels[0] != len(given):
+            found: dict[int, str] = {}
+            for at, (target_id, label) in given.items():
+                target = self.index_above(target_id, at)
+                if target >= 0:
+                    found[target] = label
+            self._labels = len(given), {at: label for at, label in found.items() if label}
+        return self._labels[1]
 
     def prune_results(self, prune: int) -> dict[int, PrunedResult]:
         """What a prune entry prunes: tool results above it, by index. Do not change it."""

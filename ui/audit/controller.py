@@ -23,7 +23,7 @@ from ui.audit.fidelity.control import FidelityController
 from ui.audit.tab import BRANCHES, NOW, AuditTab
 from ui.compaction.entry_edits import EntryEditsController
 from ui.map.navigation import NavigationController
-from ui.widgets.loader import Loader
+from ui.widgets.loader import Loader, Read
 from ui.widgets.notice import Notice
 
 REST_MS = 150
@@ -201,21 +201,21 @@ class AuditController(QObject):
         self._leaf, self._moment = leaf, moment
         weights = document.weights_for(document.counting)
 
-        def work() -> tuple[Document, Overview, float]:
+        def work(read: Read) -> tuple[Document, Overview, float]:
             started = perf_counter()
             found = overview(
                 tree,
                 leaf,
                 profile,
                 moment=None if moment == NOW else moment,
-                read=document.payloads.entries,
+                read=read,
                 recorded=recorded_inputs(tree, document.store.drafts(document.key)),
                 weights=weights,
             )
             return document, found, (perf_counter() - started) * 1000
 
         self._working = True
-        self._loader.load(work)
+        self._loader.load_from(document.payloads.entries, work)
 
     def _loaded(self, result: tuple[Document, Overview, float]) -> None:
         self._working = False

@@ -56,6 +56,8 @@ class SessionViewsController(QObject):
         self._counts = state.profile.weights
         self._mapped: Document | None = None
         """The session on the map."""
+        self._is_filled = True
+        """Whether the inspector may show the session: not before the map has painted it."""
         self._origin = ""
         """What the session was forked from, in words; empty for one that is no fork."""
         window = state.window
@@ -67,6 +69,7 @@ class SessionViewsController(QObject):
             pane.entry_requested.connect(self._state.select)
         window.entry.entry_requested.connect(self._follow_link)
         state.document_changed.connect(self._document_changed)
+        state.fillers.append(self._fill_inspector)
         state.settings_changed.connect(self._settings_changed)
         state.models_changed.connect(self._status)
         window.header.profile_chosen.connect(state.set_profile)
@@ -169,10 +172,11 @@ class SessionViewsController(QObject):
             # Not at once: another session may be shown in the same breath.
             QTimer.singleShot(0, self, self._show_welcome)
         window.inspector.setEnabled(document is not None)
+        window.entry.clear()
+        window.context.clear()
+        self._is_filled = False
         if document is None:
             window.map.clear()
-            window.entry.clear()
-            window.context.clear()
         else:
             tree = document.tree
             window.map.show_session(
@@ -181,8 +185,11 @@ class SessionViewsController(QObject):
             self._take_map(document)
             window.map.select(document.leaf)
             window.map.setFocus()
-        self._inspect()
         self._status()
+
+    def _fill_inspector(self) -> None:
+        self._is_filled = True
+        self._inspect()
 
     def _show_welcome(self) -> None:
         self._state.window.show_panes(self._state.document is not None)
@@ -235,7 +242,7 @@ class SessionViewsController(QObject):
     def _inspect(self) -> None:
         """Fill the tab that is shown; the others wait until they are."""
         document, window = self._state.document, self._state.window
-        if document is None:
+        if document is None or not self._is_filled:
             return
         at = window.map.selected
         tab = window.tab

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 from PySide6.QtCore import QObject, QRunnable, QThreadPool, QTimer, Signal
 
+from explorer.session.entries import Entry
 from explorer.store.rows import StoreError
 
 START_AFTER_MS = 15
 READ_ERRORS = (OSError, ValueError, LookupError, RuntimeError, TypeError, StoreError)
 """What reading a payload may raise where a file or the database is damaged or gone."""
 _log = logging.getLogger(__name__)
+Read = Callable[[Sequence[int]], list[Entry]]
+"""Reads the entries with these indices."""
+
+
+class _Replaced(Exception):
+    """Nobody waits for the work any more."""
 
 
 class _Signals(QObject):
@@ -34,6 +41,8 @@ class _Task(QRunnable):
         assert work is not None
         try:
             result = work()
+        except _Replaced:
+            return
         except Exception as error:  # noqa: BLE001 - the listener must not wait for ever
             if not isinstance(error, READ_ERRORS):
                 _log.exception("work in a thread failed")
@@ -90,6 +99,19 @@ class Loader(QObject):
         self.forget()
         number = self._background.number
         QTimer.singleShot(START_AFTER_MS, self, lambda: self._start(number, work))
+
+    def load_from(self, read: Read, work: Callable[[Read], Any]) -> None:
+        """The same for long work that reads entries: it ends at its next look at the session once a
+        newer one replaces it, so that a session that was left does not hold up the next one."""
+        self.forget()
+        background, number = self._background, self._background.number
+
+        def read_on(indices: Sequence[int]) -> list[Entry]:
+            if number != background.number:
+                raise _Replaced
+            return read(indices)
+
+        QTimer.singleShot(START_AFTER_MS, self, lambda: self._start(number, lambda: work(read_on)))
 
     def _start(self, number: int, work: Callable[[], Any]) -> None:
         if number == self._background.number:

@@ -126,6 +126,7 @@ class FidelityController(QObject):
         page.compare_asked.connect(lambda: self.compare_asked.emit(self._wanted))
         page.recall_asked.connect(lambda: self.recall_asked.emit(self._wanted))
         state.document_changed.connect(self._other_document)
+        state.fillers.append(self.follow)
         state.bus.on_shown(LeafMoved, lambda _change: self.follow())
         state.window.compaction.drafts_changed.connect(self.follow)
 
@@ -259,7 +260,7 @@ class FidelityController(QObject):
         self._work.stop()
         self._places.forget()
         self.auditor()
-        self.follow()
+        self.page.offer([], "")
 
     # from a finding ------------------------------------------------------------------------------
 

@@ -69,8 +69,11 @@ class NeededAgainController(QObject):
         if of == self._of:
             return
         self._of = of
-        tree, leaf, read = document.tree, overview.leaf, document.payloads.entries
-        self._loader.load(lambda: (of, needed_again(tree, leaf, read, weights)))
+        tree, leaf = document.tree, overview.leaf
+        self._loader.load_from(
+            document.payloads.entries,
+            lambda read: (of, needed_again(tree, leaf, read, weights)),
+        )
 
     def _loaded(self, result: tuple[_Of, NeededAgain]) -> None:
         if result[0] == self._of:
