@@ -14,10 +14,11 @@ from PySide6.QtWidgets import (
 
 from explorer.audit.losses import Loss, Repair, Severity
 from explorer.audit.provenance import Known
+from explorer.audit.words import SEVERITY_TITLES
 from explorer.session.tree import SessionTree
 from ui.audit.known import ProvenanceBadge
 from ui.audit.ledger_view import LEAST_ROWS, ONE_FIGURE, TWO_FIGURES
-from ui.audit.words import GRAVITIES, REPAIRS, SEVERITY_TEXTURES, sentence_case
+from ui.audit.words import COUNTED, REPAIRS, SEVERITY_TEXTURES, sentence_case
 from ui.compaction.words import entry_links
 from ui.theme import S8, S12, S16, bind_font, ui_font
 from ui.widgets.entry_table import EntryCells, EntryModel, EntryTableView
@@ -51,10 +52,10 @@ class LossModel(EntryModel[Loss]):
             EntryCells(
                 lambda loss: loss.at,
                 lambda loss, _line: (
-                    f"{sentence_case(GRAVITIES[loss.severity])}: {loss.title}. {loss.cause}"
+                    f"{sentence_case(SEVERITY_TITLES[loss.severity])}: {loss.title}. {loss.cause}"
                 ),
                 verdict=lambda loss: int(SEVERITY_TEXTURES[loss.severity]),
-                lead=lambda loss: f"{GRAVITIES[loss.severity]}  ",
+                lead=lambda loss: f"{SEVERITY_TITLES[loss.severity]}  ",
                 strong=lambda loss: loss.severity is Severity.LOST,
                 line=lambda loss: loss.title,
             ),
@@ -107,7 +108,7 @@ class LossWidget(QWidget):
     def show_loss(self, loss: Loss, offered: Collection[Repair]) -> None:
         """Tell of one loss; of its repairs those that can be done here are offered."""
         self._loss = loss
-        self.title.setText(f"{sentence_case(GRAVITIES[loss.severity])}: {loss.title}")
+        self.title.setText(f"{sentence_case(SEVERITY_TITLES[loss.severity])}: {loss.title}")
         self.cause.set_words(entry_links(loss.cause), loss.cause)
         self.prevention.setText(f"What would have prevented it: {loss.prevention}")
         self.badge.set_known(Known(loss.provenance, loss.basis))
@@ -170,11 +171,9 @@ class LossesView(QWidget):
         self.model.use_session(tree)
         self.model.show(losses)
         self._pages.show_page(1 if losses else 0)
-        counts = [(g, sum(one.severity is g for one in losses)) for g in reversed(Severity)]
-        self.summary.setText(
-            "Found on this path: "
-            + ", ".join(f"{count(n, 'time', 'times')} {GRAVITIES[g]}" for g, n in counts if n)
-        )
+        counts = [(s, sum(one.severity is s for one in losses)) for s in reversed(Severity)]
+        found = ", ".join(count(n, *COUNTED[severity]) for severity, n in counts if n)
+        self.summary.setText(f"On this path: {found}.")
         if losses:
             same = (
                 one for one in losses

@@ -1,10 +1,10 @@
-"""The audit's words: verdicts, gravities and moments, as they are shown."""
+"""The audit's words: verdicts, severities and moments, as they are shown."""
 
 from __future__ import annotations
 
 from explorer.audit.ledger import TEXTURES, LedgerVerdict
 from explorer.audit.losses import Repair, Severity
-from explorer.audit.words import LEDGER_MEANINGS, LEDGER_TITLES, SEVERITY_TITLES
+from explorer.audit.words import LEDGER_MEANINGS, LEDGER_TITLES
 from explorer.compaction.partition import Verdict
 
 VERDICTS = LEDGER_TITLES | {LedgerVerdict.LOST: "LOST"}
@@ -19,7 +19,12 @@ LEADS = {
 }
 """Before the words of a row, where it is not as it was."""
 MEANINGS = LEDGER_MEANINGS
-GRAVITIES = SEVERITY_TITLES
+COUNTED = {
+    Severity.LOST: ("loss", "losses"),
+    Severity.RISK: ("risk", "risks"),
+    Severity.WASTE: ("case of waste", "cases of waste"),
+}
+"""One and several of each severity."""
 SEVERITY_TEXTURES = {
     Severity.LOST: Verdict.LOST,
     Severity.RISK: Verdict.TURN_PREFIX,
