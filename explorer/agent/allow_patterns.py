@@ -18,8 +18,9 @@ from msgspec import Struct
 
 from explorer.agent.tools.globs import glob_of
 from explorer.agent.tools.port import ToolError
+from explorer.session.late_pattern import late_pattern
 
-_FORM = re.compile(r"(bash|edit|write)\((.*)\)", re.DOTALL)
+_FORM = late_pattern(r"(bash|edit|write)\((.*)\)", re.DOTALL)
 _PROTECTED = frozenset({
     # Hooks that git runs, and settings that name programs for it to run.
     ".git", ".gitconfig", ".husky", ".githooks",
@@ -234,9 +235,9 @@ _WORD = rf"(?:{_BARE}|{_SINGLE}|{_DOUBLE})+"
 _REDIRECTION = r"(?:[12]?> ?/dev/null|2>&1|1>&2)"
 _COMMAND = rf"{_WORD}(?:[ \t]+(?:{_REDIRECTION}|{_WORD}))*"
 _SEPARATOR = r"(?:&&|\|\|?|;|\n)"
-_LINE = re.compile(rf"{_COMMAND}(?:[ \t]*{_SEPARATOR}[ \t\n]*{_COMMAND})*(?:[ \t]*;)?")
-_TOKEN = re.compile(rf"({_SEPARATOR})|{_REDIRECTION}|({_WORD})")
-_PIECE = re.compile(rf"{_BARE}+|{_SINGLE}|{_DOUBLE}")
+_LINE = late_pattern(rf"{_COMMAND}(?:[ \t]*{_SEPARATOR}[ \t\n]*{_COMMAND})*(?:[ \t]*;)?")
+_TOKEN = late_pattern(rf"({_SEPARATOR})|{_REDIRECTION}|({_WORD})")
+_PIECE = late_pattern(rf"{_BARE}+|{_SINGLE}|{_DOUBLE}")
 _RESERVED = frozenset({
     "if", "then", "elif", "else", "fi", "for", "in", "select", "while", "until", "do", "done",
     "case", "esac", "function", "time", "coproc",

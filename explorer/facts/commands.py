@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from explorer.facts.text import TextRanges, word_set
+from explorer.session.late_pattern import late_pattern
 
 HEADS = word_set(
     """
@@ -42,14 +43,14 @@ _SUBCOMMANDS = word_set(
     seed dev start tidy publish
     """
 )
-_BACKTICKS = re.compile(r"(?<!`)`([^`\n]{2,300})`(?!`)")
-_FENCE = re.compile(r"^[ \t]*(```|~~~)([\w+-]*)[^\n]*\n(.*?)(?:^[ \t]*\1[ \t]*$|\Z)", re.M | re.S)
+_BACKTICKS = late_pattern(r"(?<!`)`([^`\n]{2,300})`(?!`)")
+_FENCE = late_pattern(r"^[ \t]*(```|~~~)([\w+-]*)[^\n]*\n(.*?)(?:^[ \t]*\1[ \t]*$|\Z)", re.M | re.S)
 _SHELLS = frozenset(("sh", "bash", "shell", "console", "zsh", "powershell", "ps1", "cmd", "fish"))
-_PROMPT = re.compile(r"^[ \t]*(?:\$|>|PS [^>\n]*>|[A-Z]:\\[^>\n]*>)[ \t]+(?=\S)", re.M)
-_WORD = re.compile(r"\S+")
-_ARGUMENT = re.compile(r"^(?:-{1,2}\S+|[\w./@:=~*\[\]{}$+%\"'|&>\\,^<;-]+)$")
-_ENDING = re.compile(r"[.,;:!?)\]]+$")
-_TELLING = re.compile(
+_PROMPT = late_pattern(r"^[ \t]*(?:\$|>|PS [^>\n]*>|[A-Z]:\\[^>\n]*>)[ \t]+(?=\S)", re.M)
+_WORD = late_pattern(r"\S+")
+_ARGUMENT = late_pattern(r"^(?:-{1,2}\S+|[\w./@:=~*\[\]{}$+%\"'|&>\\,^<;-]+)$")
+_ENDING = late_pattern(r"[.,;:!?)\]]+$")
+_TELLING = late_pattern(
     r"^[\W\d_]*+[^\W\d_].*[-/._=:@*]|^[^-/._=:@*$]*+[-/._=:@*$].*[^\W\d_]|^\.$|^-"
 )
 _MOST = 60

@@ -20,6 +20,7 @@ from explorer.facts.fact import FactKind, Mention
 from explorer.facts.figures import Figure, figures_in
 from explorer.facts.statements import denies_or_forbids
 from explorer.facts.text import stem, terms, word_set
+from explorer.session.late_pattern import late_pattern
 
 ABOUT = 0.6
 """The share of a statement's telling words that a line about the same has."""
@@ -29,7 +30,7 @@ _MOST_OTHER = 0.5
 """A line has fewer telling words of its own than this multiple of the shared ones."""
 _LONGEST = 1000
 """Characters of a text that can be one statement."""
-_WORD = re.compile(r"[^\W\d_][\w'’]*")
+_WORD = late_pattern(r"[^\W\d_][\w'’]*")
 _EMPHASIS = frozenset(
     map(stem, word_set("actually also really still now sure make rule important officially lets"))
 )
@@ -107,20 +108,20 @@ _FAR_APART = 50.0
 _LONGEST_POINTER = 3
 """Telling words of a statement that names no subject ("make that 8 then")."""
 
-_CHANGES = re.compile(
+_CHANGES = late_pattern(
     r"\b(?:now|instead|actually|after all|any ?more|correction|final|from (?:now|here) on|"
     r"scratch that|let['’]?s say|moved|back to|no longer|rather|kinder|turns? out|forget|"
     r"(?:is|are) (?:fine|ok(?:ay)?|enough|plenty)|new (?:limit|cap|budget|deadline|value))\b|"
     r"\b(?:raise|lower|bump|increase|decrease|reduce|change|relax|tighten|extend|shorten)[sd]?\b",
     re.IGNORECASE,
 )
-_POINTS_BACK = re.compile(
+_POINTS_BACK = late_pattern(
     r"\b(?:make|set|raise|lower|bump|cut|change|relax|use|keep) (?:that|it|this|them|the (?:limit|"
     r"cap|budget|timeout|deadline|number))\b|\b(?:that|it)['’]?s? (?:is )?now\b|"
     r"\blet['’]?s say\b",
     re.IGNORECASE,
 )
-_LIFTS = re.compile(
+_LIFTS = late_pattern(
     r"\bno longer (?:need|have|required?|necessary|applies|matters?)\b|"
     r"\b(?:forget|ignore) (?:about )?(?:what|the|my|that|it)\b|"
     r"\b(?:drop|lift|scrap|scratch|forget) the (?:[\w.%-]+ ){0,3}(?:rule|limit|requirement|cap)\b|"
@@ -128,21 +129,21 @@ _LIFTS = re.compile(
     r"\b(?:don['’]?t|doesn['’]?t|do not) (?:need|have) to .*\bany ?more\b",
     re.IGNORECASE,
 )
-_PERMITS = re.compile(
+_PERMITS = late_pattern(
     r"\b(?:you|we|they) (?:may|can|are (?:allowed|free) to)\b|\bfeel free\b|"
     r"\b(?:is|are) (?:allowed|permitted|fine|ok(?:ay)?)\b",
     re.IGNORECASE,
 )
-_LETS = re.compile(
+_LETS = late_pattern(
     r"\b(?:may|can|allowed|permitted|free to|fine|ok(?:ay)?|acceptable|welcome|as (?:long|"
     r"much|many|often) as (?:it|they|you|we) (?:likes?|wants?|needs?))\b",
     re.IGNORECASE,
 )
-_DAY = re.compile(r"\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|tomorrow)\b", re.IGNORECASE)
-_OLD_VALUE = re.compile(
+_DAY = late_pattern(r"\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|tomorrow)\b", re.IGNORECASE)
+_OLD_VALUE = late_pattern(
     r"\b(?:not|from|was|were|instead of|rather than|than|over|previously)\s+\W*$", re.IGNORECASE
 )
-_NAMED_OLD = re.compile(
+_NAMED_OLD = late_pattern(
     r"\b(?:not|from|instead of|rather than|previously) ([~$€£]?\d\S*(?: [A-Za-z%/]+)?)",
     re.IGNORECASE,
 )

@@ -14,13 +14,14 @@ from functools import lru_cache
 from itertools import accumulate, pairwise
 
 from explorer.facts.text import statement_key
+from explorer.session.late_pattern import late_pattern
 
 LONGEST = 600
 """Characters of a line that are kept; a longer one is data."""
 MOST = 40
 """Failures of one output that are kept, half of them from its end."""
 
-_PLACE_ALONE = re.compile(r"\bpanicked at \S+:\d+:\d+:\s*$")
+_PLACE_ALONE = late_pattern(r"\bpanicked at \S+:\d+:\d+:\s*$")
 """The first line of a failure whose message is the next."""
 
 
@@ -104,9 +105,9 @@ NEAR = 2
 """Entries between a cut line and its whole one: a call stands between two results."""
 _SHORTEST = 5
 """Characters that a cut line must have left to be matched."""
-_LEAD = re.compile(r"^\s*(?:E\s+|>\s+)?")
-_LISTED = re.compile(r"^(?:FAILED|ERROR)\s+(?P<test>\S.*?)\s+-\s+(?P<what>.*)$", re.DOTALL)
-_CUT = re.compile(r"\s*(?:\.\.\.|…)\s*$")
+_LEAD = late_pattern(r"^\s*(?:E\s+|>\s+)?")
+_LISTED = late_pattern(r"^(?:FAILED|ERROR)\s+(?P<test>\S.*?)\s+-\s+(?P<what>.*)$", re.DOTALL)
+_CUT = late_pattern(r"\s*(?:\.\.\.|…)\s*$")
 
 
 def is_cut(text: str) -> bool:
@@ -171,11 +172,11 @@ _WORDS = (
     "_test.go:", "not known", "sigabrt", "killed", "curl: (",
 )  # fmt: skip
 """A line with none of these in lower case, and without one of ``_SIGNS``, reports no failure."""
-_SIGNS = re.compile(
+_SIGNS = late_pattern(
     r"\s*(?:[EX!]\s|[●✗✘×❌✕✖])|\W*e:\s|[a-z][\w-]*\[[a-z]|\s*[\w./\\-]+\.\w{1,6}:\d+:\d"
 )
 """Marks of a failure at the beginning of a line, and the place that a linter names."""
-_MARKS = re.compile(
+_MARKS = late_pattern(
     r"""
     ^\W*(?:\[?(?:[Ee]rror|[Ff]atal|[Pp]anic|err!|[Ff]ail(?:ed|ure)?)\b[]:!([\s-])
     | \b[A-Z]\w*(?:Error|Exception|Failure|Fault)\b(?!\s*\()
@@ -202,7 +203,7 @@ _MARKS = re.compile(
     re.VERBOSE,
 )
 """What tools print before or around a failure; case counts."""
-_PHRASES = re.compile(
+_PHRASES = late_pattern(
     r"""
     \b(?:permission|access)\s+denied | \bno\s+such\s+\w+ | \bunable\s+to\s+\w+
     | \bcould(?:\s+not|n['’]t)\s+\w+ | \bcannot\s+(?:open|find|read|write|connect|resolve|allocate|
@@ -251,19 +252,19 @@ _PHRASES = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 """What messages of failures say, in any case."""
-_NO_FAILURES = re.compile(
+_NO_FAILURES = late_pattern(
     r"\b(?:0|no|zero|without)\s+(?:\w+\s+)?(?:errors?|failures?|failed|warnings?|problems?|"
     r"conflicts?)\b"
     r"|\bfail(?:ed|ures?)?\s*[:=]\s*0\b|\berrors?\s*[:=]\s*0\b",
     re.IGNORECASE,
 )
-_SOME_FAILURES = re.compile(
+_SOME_FAILURES = late_pattern(
     r"\b[1-9]\d*\s+(?:fail|error|problem|violation)|(?-i:\bERROR\b)(?!\s*[=:]\s*0)|"
     r"\b(?:failed|failures?|unreachable|errors?)\s*[:=]\s*[1-9]",
     re.IGNORECASE,
 )
 """Counts of failures that are not nought."""
-_SOURCE = re.compile(
+_SOURCE = late_pattern(
     r"""
     \s*(?:\d+\s*[:|→\t-]\s*)?(?:
       (?:import|from|use|using|include|require|def|class|fn|func|function|const|let|var|return|
@@ -278,34 +279,34 @@ _SOURCE = re.compile(
     re.VERBOSE,
 )
 """A line of a program, of a listing of files or of a difference."""
-_COMMIT = re.compile(
+_COMMIT = late_pattern(
     r"^[\s*|]*(?:[0-9a-f]{7,40}\s+(?:\([^)]*\)\s+)?(?:fix|add|handle|test|merge|revert)\w*\b|"
     r"(?:fix|feat|chore|docs|refactor|test)(?:\([\w-]+\))?:\s)|^\s*[✓✔√]\s|"
     r"^\s*(?:If|When|Returns?|Raises?|Whether|Handles?)\s",
     re.IGNORECASE,
 )
 """A line of a history, a test that passed, a sentence of a manual."""
-_DIAGNOSTIC = re.compile(
+_DIAGNOSTIC = late_pattern(
     r"^\s*(?:\./)?[\w./\\-]+\.\w{1,6}:\d+:\d+:?\s+(?:[A-Z]{1,4}\d{2,4}\b.*|[CWEF]:\s.*|"
     r"\"?[a-z][\w.\"]*"
     r"(?:\s\S+){2,})(?<![;{(,])$"
 )
 """What a linter says of a place, with its column: a search tells of lines alone."""
-_REPORT = re.compile(r"\b[A-Z]\w*(?:Error|Exception): |^\W*error\b|\b(?:ERROR|FATAL)\b|^E ")
-_NPM_ASIDE = re.compile(
+_REPORT = late_pattern(r"\b[A-Z]\w*(?:Error|Exception): |^\W*error\b|\b(?:ERROR|FATAL)\b|^E ")
+_NPM_ASIDE = late_pattern(
     r"\bnpm\s+(?:ERR!|error)\s+(?:path|command|workspace|location|A\s+complete)\b"
 )
-_BESIDE = re.compile(
+_BESIDE = late_pattern(
     r"^\W*(?:at\s+[\w.$]+\(|[\d:., TZ-]{8,}\s+at\s)|^\s*(?:\d+\s)?\|(?!\s*ERROR)|^[^:]{0,24}:\s*$|"
     r"^\W*[\d:., TZ-]*\s*\[?(?:INFO|DEBUG|TRACE)\b(?!.*\bFAIL)|^=== (?:RUN|PAUSE|CONT|NAME)\b|"
     r"^[\w.-]*:?\s*\*\*\* Waiting for "
 )
 """Frames of a stack, margins of a compiler's picture, headings, lines of a lower level."""
-_HEADING = re.compile(r"Error\b.*:\s*$|Exception:\s*$|^\W*(?:Caused by|Error in)\b")
+_HEADING = late_pattern(r"Error\b.*:\s*$|Exception:\s*$|^\W*(?:Caused by|Error in)\b")
 """Headings that are the failure themselves."""
-_NUMBERED = re.compile(r"^\s*[\w./\\-]+\.\w+[:-]\d+[:-](?:\d+:)?\s*")
+_NUMBERED = late_pattern(r"^\s*[\w./\\-]+\.\w+[:-]\d+[:-](?:\d+:)?\s*")
 """The place before a line that a search found."""
-_CODE_END = re.compile(r"[{;(\[]\s*$|^\s*[\w.()]+\(.*\)[,;]?\s*$")
+_CODE_END = late_pattern(r"[{;(\[]\s*$|^\s*[\w.()]+\(.*\)[,;]?\s*$")
 
 
 def is_failure(line: str) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
@@ -33,6 +32,7 @@ from explorer.session.entries import (
     ToolCallBlock,
     ToolResultMessage,
 )
+from explorer.session.late_pattern import late_pattern
 from explorer.session.text import PROSE_LIMIT, as_prose
 
 ReadEntries = Callable[[Sequence[int]], Sequence[Entry]]
@@ -52,7 +52,7 @@ _IN_PROSE = frozenset(
 _IN_OUTPUT = frozenset({FactKind.VERSION, FactKind.URL, FactKind.HASH})
 _ASKING = (FactKind.REQUEST, FactKind.QUESTION)
 
-_QUOTED_FAILURE = re.compile(
+_QUOTED_FAILURE = late_pattern(
     r"(?<![\w.])(?:(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception)|Error|fatal|panic): [^\n]{4,160}?"
     r"(?=\n|$|[.!?]\s|[\"”`]|\s(?:from|in|on|when|while|at)\sthe\s)"
 )
@@ -62,7 +62,7 @@ _LOG_MARKS = (
     "rror", "xception", "FAIL", "fatal", "panic", "Traceback", "] ", "ailed", "E/", "W/"
 )  # fmt: skip
 """A text without any of these has no failures outside code blocks."""
-_LOG_LINE = re.compile(
+_LOG_LINE = late_pattern(
     r"(?P<sure>^\W*(?:\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|"
     r"Nov|Dec) +\d+ \d\d:|\[\s*\d+[.:]\d+|[A-Z]/\w+\(|at\s+[\w.$]+\(|\w+Error:|Error in \S+\(|"
     r"\S+\(\d+,\d+\):\s(?:error|warning)\b)|^\s*File \")|"
@@ -70,7 +70,7 @@ _LOG_LINE = re.compile(
     r"E)\b[\[: ]|[A-Z]\w+ [Ee]rror: |\w+(?:Error|Exception)\b|Traceback|Caused by)|"
     r"^[a-z]\w+ \w+: .*|^\S+:\d+:"
 )
-_COPIED = re.compile(r"\w+(?:Error|Exception)\b|:\d+|\]\s|0x|\bE\d{3,}|\b[A-Z]{4,}\b")
+_COPIED = late_pattern(r"\w+(?:Error|Exception)\b|:\d+|\]\s|0x|\bE\d{3,}|\b[A-Z]{4,}\b")
 
 
 class ScanCancelled(Exception):

@@ -9,8 +9,9 @@ from math import isinf
 from typing import NamedTuple
 
 from explorer.facts.text import TextRanges, any_of, stem, word_set
+from explorer.session.late_pattern import late_pattern
 
-_NUMBER = re.compile(
+_NUMBER = late_pattern(
     r"(?P<sign>[-−]?)[$€£]?(?P<digits>\d{1,3}(?:[,_' \u00a0\u202f]\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)"
     r"(?:e(?P<power>[-+]?\d{1,3}))?\s*(?P<unit>%|°[CF]?|[A-Za-zµμ]+(?:/[A-Za-z]+)?)?",
     re.IGNORECASE,
@@ -75,7 +76,7 @@ def _with_unit(value: float, unit: str, rest: str) -> Figure:
     return Figure(value, stem(low) if low else "")
 
 
-_BARE = re.compile(r"\d{1,3}(?:[,_' \u00a0\u202f]\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?")
+_BARE = late_pattern(r"\d{1,3}(?:[,_' \u00a0\u202f]\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?")
 
 
 @lru_cache(maxsize=32768)
@@ -86,14 +87,14 @@ def value_key(text: str) -> str:
     return f"#{found.value:.12g}" if found else ""
 
 
-_FIGURE = re.compile(
+_FIGURE = late_pattern(
     r"(?<![\w.,/\\:;#@-])(?:[~≈<>≤≥±+-]|[$€£])?"
     r"(?:\d{1,3}(?:[,'_]\d{3})+(?!\d)|\d{1,3}(?: \d{3})+(?![\d.])|\d+)(?:\.\d+)?(?:e[-+]?\d+)?"
     r"(?::1(?!\d))?(?P<unit>%|[€$£]|°[CF]?|[A-Za-zµμ]{1,6}(?:/[A-Za-z]+)?)?(?![\w/\\@]|[.:,-]\w)"
 )
-_DIGITS = re.compile(r"\d+")
+_DIGITS = late_pattern(r"\d+")
 _SIGNS = "~≈<>≤≥±+-$€£"
-_UNIT = re.compile(
+_UNIT = late_pattern(
     r"[ \u00a0\u202f]*(?P<first>%|[€$£]|°[CF]?|[A-Za-zµμ][A-Za-zµμ-]*(?:/[A-Za-z]+)?)(?![\w(=/])"
 )
 _UNITS = word_set(
@@ -128,7 +129,7 @@ _OF_ANYTHING = any_of(
     flags=re.IGNORECASE,
 )
 """Words before a bare figure that a person who lays down a value says."""
-_NOT_BEFORE = re.compile(
+_NOT_BEFORE = late_pattern(
     r"\b(?:step|line|lines|page|chapter|section|figure|fig|table|item|option|number|no|day|"
     r"week|january|february|"
     r"march|april|may|june|july|august|september|october|november|december|phase|part|round|"
@@ -137,15 +138,15 @@ _NOT_BEFORE = re.compile(
     r"error)\.?\s*[`*\"'#]?$",
     re.IGNORECASE,
 )
-_MONTH = re.compile(
+_MONTH = late_pattern(
     r"^\s*(?:st|nd|rd|th)?\.?\s*(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)", re.I
 )
-_OF = re.compile(
+_OF = late_pattern(
     r"\s+of\s+(?:the\s+)?\d+\b(?!\s*(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec))", re.I
 )
 """3 of 112."""
-_LIST = re.compile(r"(?:^|\n)[ \t]*(?:[-*]\s+)?\d{1,3}$")
-_MORE = re.compile(r"\s(\d+)\s?(ms|s|sec|seconds|min|minutes|h)\b")
+_LIST = late_pattern(r"(?:^|\n)[ \t]*(?:[-*]\s+)?\d{1,3}$")
+_MORE = late_pattern(r"\s(\d+)\s?(ms|s|sec|seconds|min|minutes|h)\b")
 
 
 def figures(text: str, skip: TextRanges, *, by_user: bool = False) -> Iterator[tuple[int, int]]:
@@ -250,16 +251,18 @@ _PRODUCTS = word_set(
 )
 _COUNTS = word_set("http tls make go boot spark edge arch kernel express api unity argo ant")
 """Names that a bare whole number after them does not make a version."""
-_BEFORE = re.compile(r"([A-Za-z.][\w.+#-]*)\s+v?$")
-_VERSION_NUMBER = re.compile(r"\d(?:(?<=\s\d)|(?<=\sv\d))\d*(?:\.\d+)*(?:\.x\b)?(?![\w.]*[\w%])")
-_CONTEXT = re.compile(
+_BEFORE = late_pattern(r"([A-Za-z.][\w.+#-]*)\s+v?$")
+_VERSION_NUMBER = late_pattern(r"\d(?:(?<=\s\d)|(?<=\sv\d))\d*(?:\.\d+)*(?:\.x\b)?(?![\w.]*[\w%])")
+_CONTEXT = late_pattern(
     r"\b(?:version|releas\w+|upgrad\w+|updat\w+|downgrad\w+|msrv|bump\w*|tagg?\w*|deprecat\w+|"
     r"require\w*|compat\w*|support\w*|below|floor)\b",
     re.IGNORECASE,
 )
-_OLD_AND_NEW = re.compile(r"\b(?:from|to|and|or|with|on|than|above|below|is)\s+v?$", re.IGNORECASE)
-_SINCE = re.compile(r"\b(?:in|for|until|since|till|calling\s+it|call\s+it)\s+v?$", re.IGNORECASE)
-_MEASURE = re.compile(
+_OLD_AND_NEW = late_pattern(
+    r"\b(?:from|to|and|or|with|on|than|above|below|is)\s+v?$", re.IGNORECASE
+)
+_SINCE = late_pattern(r"\b(?:in|for|until|since|till|calling\s+it|call\s+it)\s+v?$", re.IGNORECASE)
+_MEASURE = late_pattern(
     r"\s*(?:%|[€$£°]|[A-Za-zµ]{1,3}\b(?<!\bis)(?<!\bto)(?<!\bor)(?<!\band)(?<!\bon)"
     r"(?<!\bin)(?<!\bby)(?<!\bfor)(?<!\bnow)(?<!\bhas)(?<!\bbut)(?<!\bas)(?<!\bwe)(?<!\bit)(?<!\bi))|"
     r"\s+(?!is\b|was\b|has\b|does\b|as\b|supports\b|works\b|needs\b|runs\b|this\b|plus\b)[a-z]+s\b"
@@ -302,6 +305,6 @@ def figures_in(text: str) -> tuple[Figure, ...]:
     return tuple(value for part in _ANY_FIGURE.findall(text) if (value := figure(part)))
 
 
-_ANY_FIGURE = re.compile(
+_ANY_FIGURE = late_pattern(
     r"(?<![\w./\\:-])[~$€£]?\d[\d,_']*(?:\.\d+)?\s*(?:%|°[CF]?|[A-Za-zµμ]+(?:/[A-Za-z]+)?)?"
 )

@@ -14,6 +14,7 @@ from explorer.facts.fact import FactKind
 from explorer.facts.figures import figure, value_key
 from explorer.facts.paths import EXTENSIONS, FILE_NAMES, LINE_SUFFIX, is_file, is_path, path_key
 from explorer.facts.text import word_set
+from explorer.session.late_pattern import late_pattern
 
 
 class WordPiece(NamedTuple):
@@ -25,50 +26,50 @@ class WordPiece(NamedTuple):
     at: int
 
 
-_URL = re.compile(r"(?:[a-z][a-z0-9+.-]{1,12}://|www\.)[^\s<>\"'`«»|\\]+", re.IGNORECASE)
-_OWN_ROOT = re.compile(r"(?:res|user|classpath|asset|assets)://", re.IGNORECASE)
+_URL = late_pattern(r"(?:[a-z][a-z0-9+.-]{1,12}://|www\.)[^\s<>\"'`«»|\\]+", re.IGNORECASE)
+_OWN_ROOT = late_pattern(r"(?:res|user|classpath|asset|assets)://", re.IGNORECASE)
 """Schemes that programs use for paths of their own files."""
-_HOST = re.compile(
+_HOST = late_pattern(
     r"^(?:localhost|\d{1,3}(?:\.\d{1,3}){3}|[a-z][\w-]*(?:\.[a-z][\w-]*)*):\d{2,5}(?:/\S*)?$|"
     r"^\d{1,3}(?:\.\d{1,3}){3}$",
     re.IGNORECASE,
 )
-_UUID = re.compile(r"^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$", re.IGNORECASE)
-_HEX = re.compile(r"^(?:(?:sha\d+|md5)[:-])?[0-9a-f]{7,128}$", re.IGNORECASE)
+_UUID = late_pattern(r"^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$", re.IGNORECASE)
+_HEX = late_pattern(r"^(?:(?:sha\d+|md5)[:-])?[0-9a-f]{7,128}$", re.IGNORECASE)
 _UUID_LENGTH, _HEX_LENGTH = 36, 7
 """Characters: of a UUID exactly, of other digests at least."""
-_ASCII_DIGIT = re.compile(r"[0-9]")
-_PIN = re.compile(r"[=<>@^]")
-_TICKET = re.compile(r"^(?:[A-Z][A-Z0-9]{1,9}-\d{1,6}|#\d{2,5}|GH-\d+)$")
-_NOT_TICKETS = re.compile(
+_ASCII_DIGIT = late_pattern(r"[0-9]")
+_PIN = late_pattern(r"[=<>@^]")
+_TICKET = late_pattern(r"^(?:[A-Z][A-Z0-9]{1,9}-\d{1,6}|#\d{2,5}|GH-\d+)$")
+_NOT_TICKETS = late_pattern(
     r"^(?:UTF|ISO|SHA|AES|GPT|RFC|RSA|HTTP|MD|X|COVID|ES|IEEE|SC|TS|P|Q|CP|CVE-\d{4})-\d+$"
 )
-_VERSION = re.compile(
+_VERSION = late_pattern(
     r"^v?\d+\.\d+\.\d+(?:\.\d+)*(?:[-+~.]?[a-z][\w.+-]*|[-+]\d[\w.+-]*)?$|"
     r"^v\d+(?:\.\d+)*(?:-[\w.]+|(?:\.[a-z]+)+)?$|^\d+(?:\.\d+)*\.x$",
     re.IGNORECASE,
 )
-_PINNED = re.compile(
+_PINNED = late_pattern(
     r"^(?P<name>@?[a-z][\w./-]*)(?:==|~=|>=|<=|@\^?|\^|>|<)v?\d+(?:\.[\d*x]+)*[\w.+-]*"
     r"(?:,[<>=!~]+[\d.]+)*$|^(?:\^|~=?|[<>]=?|==)v?\d+(?:\.[\d*x]+)+$|^(?:\^|>=)\d+$",
     re.IGNORECASE,
 )
-_DATE = re.compile(
+_DATE = late_pattern(
     r"^\d{4}-\d{2}(?:-\d{2})?(?:T[\d:.,+-]+Z?)?,?$|^\d{1,2}:\d{2}(?::\d{2})?(?:[.,]\d+)?(?:am|"
     r"pm|z)?$|"
     r"^\d{1,2}[./]\d{1,2}[./]\d{2,4}$",
     re.IGNORECASE,
 )
-_FIGURE = re.compile(
+_FIGURE = late_pattern(
     r"^[~≈<>≤≥±+$€£(-]*\d[\d,_']*(?:\.\d+)?(?:e[-+]?\d+)?(?:%|°[CF]?|"
     r"[A-Za-zµμ]{1,12}(?:/[A-Za-z]+)?)?$",
     re.IGNORECASE,
 )
-_ENV = re.compile(r"^\$?\{?[A-Z][A-Z0-9]*_[A-Z0-9_]+\}?$")
-_FLAG = re.compile(r"^--[A-Za-z][\w-]*$")
-_CALL = re.compile(r"^[A-Za-z_$][\w$]*(?:(?:\.|::|->)[~\w$]+)*\(\)$")
-_SYMBOL = re.compile(r"^[A-Za-z_$][\w$]*(?:(?:\.|::|->|#)~?[A-Za-z_$][\w$]*)*$")
-_HUMPS = re.compile(r"[a-z0-9][A-Z][a-z]|[A-Z][a-z]+[A-Z]")
+_ENV = late_pattern(r"^\$?\{?[A-Z][A-Z0-9]*_[A-Z0-9_]+\}?$")
+_FLAG = late_pattern(r"^--[A-Za-z][\w-]*$")
+_CALL = late_pattern(r"^[A-Za-z_$][\w$]*(?:(?:\.|::|->)[~\w$]+)*\(\)$")
+_SYMBOL = late_pattern(r"^[A-Za-z_$][\w$]*(?:(?:\.|::|->|#)~?[A-Za-z_$][\w$]*)*$")
+_HUMPS = late_pattern(r"[a-z0-9][A-Z][a-z]|[A-Z][a-z]+[A-Z]")
 _NOT_SYMBOLS = word_set(
     """
     github gitlab javascript typescript postgresql mysql sqlite mongodb graphql youtube
@@ -81,7 +82,7 @@ _TRAIL = ".,;:!?)]}>\"'”’*…»`"
 _MARKS = _LEAD + _TRAIL
 _LONGEST = 2000
 """Characters of a word; a longer one is data."""
-_SPLIT = re.compile(r"[^\s\"'`<>()\[\]{},;|=&]+")
+_SPLIT = late_pattern(r"[^\s\"'`<>()\[\]{},;|=&]+")
 
 
 def exact_things(words: Collection[str]) -> dict[str, tuple[WordPiece, ...]]:
@@ -98,7 +99,7 @@ def mention_keys(things: Mapping[str, tuple[WordPiece, ...]]) -> set[str]:
     }
 
 
-_TELLING = re.compile(r"[\d/\\_.:$@#-]|[a-z][A-Z]|\w\(")
+_TELLING = late_pattern(r"[\d/\\_.:$@#-]|[a-z][A-Z]|\w\(")
 
 
 @lru_cache(maxsize=65536)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from explorer.session.late_pattern import late_pattern
 from explorer.session.text import LINE_LIMIT
 
 
@@ -31,7 +32,7 @@ STOP = word_set(
     only always
     """
 )
-_WORD = re.compile(r"[^\W\d_][\w'’]*|\d+(?:[.,]\d+)*", re.UNICODE)
+_WORD = late_pattern(r"[^\W\d_][\w'’]*|\d+(?:[.,]\d+)*", re.UNICODE)
 _ENDINGS = ("ations", "ation", "ings", "ing", "ied", "ies", "ed", "es", "s")
 
 
@@ -67,7 +68,7 @@ def terms_of_message(text: str) -> frozenset[str]:
     )
 
 
-_MARKS = re.compile(r"[`*_\"“”'‘’]+|(?<=\s)[-•]\s")
+_MARKS = late_pattern(r"[`*_\"“”'‘’]+|(?<=\s)[-•]\s")
 
 
 @lru_cache(maxsize=4096)
@@ -76,7 +77,7 @@ def statement_key(text: str) -> str:
     return " ".join(_MARKS.sub("", text).lower().split()).rstrip(".!?;:, ")
 
 
-_WIDE = re.compile(r"[\U00010000-\U0010ffff]")
+_WIDE = late_pattern(r"[\U00010000-\U0010ffff]")
 
 
 class TextRanges:
@@ -125,22 +126,22 @@ def units(at: int, wide: Sequence[int]) -> int:
     return at + bisect_left(wide, at)
 
 
-_ITEM = re.compile(
+_ITEM = late_pattern(
     r"[ \t]*(?:>[ \t]*)*(?:[-*+•–]|\d{1,3}[.)])[ \t]+(?:\[(?P<box>[ xX~-])\][ \t]+)?"
 )
-_HEADING = re.compile(r"[ \t]*#{1,6}[ \t]+")
+_HEADING = late_pattern(r"[ \t]*#{1,6}[ \t]+")
 # Begins with one set of marks, so that the search leaps from mark to mark.
-_END = re.compile(
+_END = late_pattern(
     r"[.!?…;\-–—](?:(?<=[.!?…])[.!?…]*[\"'”’)\]*`]*(?P<gap>\s+)(?=[\"'“‘(\[`*_\w/~.$])"
     r"|(?<=;)(?P<after>\s+)|(?<=[\-–—])(?<=\s.)-?(?P<dash>\s+))"
 )
-_ABBREVIATION = re.compile(
+_ABBREVIATION = late_pattern(
     r"(?:\b(?:e\.g|i\.e|etc|vs|approx|cf|dr|mr|mrs|prof|fig|eq|resp|incl|esp|nr|bzw|"
     r"(?<!\d )(?<!\d\s)[A-Za-z])\.|\.\.)$",
     re.IGNORECASE,
 )
 # Begins with one set of marks, as above.
-_JOINT = re.compile(
+_JOINT = late_pattern(
     r"(?<=\S)[,\s](?:(?:(?<=,)\s+|(?<=\s)\s*)(?:but|however|"
     r"and\s+(?=(?:please|never|always|don['’]?t|do\s+not|only|also)\b)|"
     r"(?:oh\s+)?and\s+also|btw|(?<=,)\s*also|also(?=\s+(?:i|we|please|can|could|don['’]?t|it|no|the)\b))[,]?\s+(?=\S)|"

@@ -11,6 +11,8 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
+from explorer.session.late_pattern import late_pattern
+
 DOT = "•"
 _WORD = "[masked]"
 _SHORTEST_WORDED = 12
@@ -47,18 +49,18 @@ class _Rule(NamedTuple):
 
 # what is no secret --------------------------------------------------------------------------------
 
-_PLACEHOLDER = re.compile(
+_PLACEHOLDER = late_pattern(
     r"x{4}|your|example|placeholder|change.?me|redacted|masked|dummy|12345678|abcdefgh|(.)\1{5}"
     r"|^\W*(?:password|passwd|pass|pwd|secret|token|none|null|true|false)\W*$",
     re.IGNORECASE,
 )
-_NAMES_ITSELF = re.compile(r"passw(?:or)?d|secret|token|credential|api_?key", re.IGNORECASE)
-_UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE)
-_PATH = re.compile(r"(?:~|\.{1,2})?/|[a-z]:|\w+://", re.IGNORECASE)
-_VARIABLE = re.compile(r"[$%@#]|[A-Za-z_$][\w$]*(?:\??\.[A-Za-z_$][\w$]*)+$")
-_PART = re.compile(r"[-_./:@+]+")
-_PLAIN_PART = re.compile(r"[a-z]*|[A-Z][a-z]*|[A-Z]+|v?\d{1,4}")
-_NOT_ITS_VALUE = re.compile(
+_NAMES_ITSELF = late_pattern(r"passw(?:or)?d|secret|token|credential|api_?key", re.IGNORECASE)
+_UUID = late_pattern(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE)
+_PATH = late_pattern(r"(?:~|\.{1,2})?/|[a-z]:|\w+://", re.IGNORECASE)
+_VARIABLE = late_pattern(r"[$%@#]|[A-Za-z_$][\w$]*(?:\??\.[A-Za-z_$][\w$]*)+$")
+_PART = late_pattern(r"[-_./:@+]+")
+_PLAIN_PART = late_pattern(r"[a-z]*|[A-Z][a-z]*|[A-Z]+|v?\d{1,4}")
+_NOT_ITS_VALUE = late_pattern(
     r"s$|i[sz]|.*(?:count|limit|type|name|_?ids?$|Id$|ur[il]|path|file|field|expir|hash|digest|len"
     r"|index|budget|usage|policy|hint|class|label|used|max|min|num|size|window|total)",
     re.IGNORECASE,
@@ -275,7 +277,7 @@ def _matches(rule: _Rule, mark: str, text: str) -> Iterator[SecretSpan]:
         at = text.find(mark, end)
 
 
-_MASKED_PIECE = re.compile(r"\\+(?:u[0-9A-Fa-f]{4}|.)|\s+|([^\\\s]+)")
+_MASKED_PIECE = late_pattern(r"\\+(?:u[0-9A-Fa-f]{4}|.)|\s+|([^\\\s]+)")
 
 
 def _masked(secret: str) -> str:

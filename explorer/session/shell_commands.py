@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from enum import IntEnum
 from typing import NamedTuple
 
+from explorer.session.late_pattern import late_pattern
+
 
 class ShellWork(IntEnum):
     """What a command is for; the larger, the more it may do."""
@@ -49,15 +51,15 @@ class ShellCommand(NamedTuple):
 
 _LONGEST = 4_000
 """Characters of a command line that is looked into."""
-_QUOTED = re.compile(r"""'[^']*'|"(?:[^"\\]|\\.)*"|\\.""", re.DOTALL)
-_TOKEN = re.compile(
+_QUOTED = late_pattern(r"""'[^']*'|"(?:[^"\\]|\\.)*"|\\.""", re.DOTALL)
+_TOKEN = late_pattern(
     rf"""((?:[^\s'"\\;|&<>()]|{_QUOTED.pattern})+)|([;|&\n]+|[<>()]+)|[ \t\r]+""", re.DOTALL
 )
-_RANGE = re.compile(r"(\d{1,9})(?:,(\d{1,9}|\$))?p", re.ASCII)
-_COUNT = re.compile(r"-n?(\d{1,9})$", re.ASCII)
-_NUMBER = re.compile(r"\d{1,9}", re.ASCII)
-_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
-_ERRORS_ASIDE = re.compile(r"\s*\d?>&\d|\s*\d?>\s*(?:/dev/null|\$null)")
+_RANGE = late_pattern(r"(\d{1,9})(?:,(\d{1,9}|\$))?p", re.ASCII)
+_COUNT = late_pattern(r"-n?(\d{1,9})$", re.ASCII)
+_NUMBER = late_pattern(r"\d{1,9}", re.ASCII)
+_ASSIGNMENT = late_pattern(r"[A-Za-z_]\w*=")
+_ERRORS_ASIDE = late_pattern(r"\s*\d?>&\d|\s*\d?>\s*(?:/dev/null|\$null)")
 
 
 def _words(text: str) -> frozenset[str]:
@@ -92,7 +94,7 @@ _FILE_CHANGES = _words(
     "rm mv cp touch chmod ln tee mkdir rmdir install truncate remove-item move-item copy-item "
     "set-content add-content out-file new-item"
 )
-_FORMATS = re.compile(
+_FORMATS = late_pattern(
     r"(?:^|[\s:_-])(?:fmt|format|fix|--fix|-w|--write|-i|--in-place|generate|codegen|gofmt|goimports"
     r"|prettier|black|isort|unzip|tar|patch)(?:$|[\s=:_-])"
 )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 
+from explorer.session.late_pattern import late_pattern
+
 PREVIEW_UNITS = 200
 """Characters of the first line kept for the map and the lists."""
 
@@ -16,17 +18,17 @@ _TITLE_KEYS = (
 _SEARCHES = ("grep", "find", "glob")
 """Tools of which what they look for says more than where."""
 # Control characters, and those that turn the direction of what follows.
-_UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufffe\uffff]")
-_HALVES = re.compile("[\ud800-\udfff]")
+_UNSEEN = late_pattern(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufffe\uffff]")
+_HALVES = late_pattern("[\ud800-\udfff]")
 
 PROSE_LIMIT = 100_000
 """Characters of one text that are read as prose, half of them from its end."""
 LINE_LIMIT = 2_000
 """Characters of a line, and of a word, up to which text is read as text."""
-_LONG_LINE = re.compile(rf"^.{{{LINE_LIMIT + 1},}}", re.MULTILINE)
-_LONG_WORD = re.compile(rf"(?<!\S)\S{{{LINE_LIMIT + 1},}}")
+_LONG_LINE = late_pattern(rf"^.{{{LINE_LIMIT + 1},}}", re.MULTILINE)
+_LONG_WORD = late_pattern(rf"(?<!\S)\S{{{LINE_LIMIT + 1},}}")
 # Up to the last end of a sentence in the second half of what is read at once, or the last blank.
-_PIECE = re.compile(
+_PIECE = late_pattern(
     rf"(?:.{{{LINE_LIMIT // 2},{LINE_LIMIT - 1}}}[.!?;:]|.{{1,{LINE_LIMIT}}})(?=\s)", re.DOTALL
 )
 
@@ -75,8 +77,8 @@ def legible(text: str) -> str:
     return _UNSEEN.sub("\ufffd", well_formed(text))
 
 
-_CHECKBOX = re.compile(r"^\[[ xX~-]?\]\s*")
-_NOTHING = re.compile(r"[-*(\[\s]*(none|n/?a|nothing|no blockers?)[\s)\].]*", re.IGNORECASE)
+_CHECKBOX = late_pattern(r"^\[[ xX~-]?\]\s*")
+_NOTHING = late_pattern(r"[-*(\[\s]*(none|n/?a|nothing|no blockers?)[\s)\].]*", re.IGNORECASE)
 
 
 def first_line(text: str) -> str:
@@ -85,11 +87,11 @@ def first_line(text: str) -> str:
     return " ".join(line[:PREVIEW_UNITS].split())
 
 
-_LINK = re.compile(r"!?\[([^\[\]]{1,200})\]\([^()\s]{0,400}\)")
-_STRONG = re.compile(r"(\*\*|__)(?=\S)(.{1,200}?)(?<=\S)\1")
-_EMPHASIS = re.compile(r"(?<![\w*])\*(?=[^\s*])([^*]{1,200}?)(?<=[^\s*])\*(?![\w*])")
-_CODE = re.compile(r"(`{1,3})([^`]{1,200})\1")
-_LEADING = re.compile(r"^(?:#{1,6}\s+|>\s+|[-*+]\s+(?:\[[ xX]\]\s+)?)+")
+_LINK = late_pattern(r"!?\[([^\[\]]{1,200})\]\([^()\s]{0,400}\)")
+_STRONG = late_pattern(r"(\*\*|__)(?=\S)(.{1,200}?)(?<=\S)\1")
+_EMPHASIS = late_pattern(r"(?<![\w*])\*(?=[^\s*])([^*]{1,200}?)(?<=[^\s*])\*(?![\w*])")
+_CODE = late_pattern(r"(`{1,3})([^`]{1,200})\1")
+_LEADING = late_pattern(r"^(?:#{1,6}\s+|>\s+|[-*+]\s+(?:\[[ xX]\]\s+)?)+")
 
 
 def plain_line(line: str) -> str:
@@ -113,14 +115,14 @@ def _without_emphasis(text: str) -> str:
     return _EMPHASIS.sub(r"\1", _STRONG.sub(r"\2", text))
 
 
-_FOLDER = re.compile(r"^(?:cd|pushd) [^\n;&|]+(?:&&|;)\s*(?=\S)")
+_FOLDER = late_pattern(r"^(?:cd|pushd) [^\n;&|]+(?:&&|;)\s*(?=\S)")
 _LEAD_UNITS = 60
 """Characters up to which a line that ends with a colon only leads to what follows."""
 _TITLE_UNITS = 80
-_SENTENCE = re.compile(r"(?<=[^\W\d][.!?])\s+(?=\S)|(?<=[)\]\"'`][.!?])\s+(?=\S)")
+_SENTENCE = late_pattern(r"(?<=[^\W\d][.!?])\s+(?=\S)|(?<=[)\]\"'`][.!?])\s+(?=\S)")
 
 
-_OPENING_TAG = re.compile(r"<[A-Za-z][\w-]*(?: [^<>]*)?>")
+_OPENING_TAG = late_pattern(r"<[A-Za-z][\w-]*(?: [^<>]*)?>")
 
 
 def prompt_line(text: str) -> str:

@@ -11,14 +11,15 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from explorer.session.entries import Entry, all_texts
+from explorer.session.late_pattern import late_pattern
 
 TEXT_LIMIT = 1_000_000
 """Characters of one entry that are searched; what a tool printed beyond that is not."""
 
-_TOKEN = re.compile(r"[^\W_]+")
-_QUERY_PART = re.compile(r'"([^"]*)"?|(\S+)')
+_TOKEN = late_pattern(r"[^\W_]+")
+_QUERY_PART = late_pattern(r'"([^"]*)"?|(\S+)')
 # Scripts without spaces between words: every character is a separate word.
-_UNSPACED = re.compile(
+_UNSPACED = late_pattern(
     "([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff])"
 )
 _PHRASE_WORDS = 64
