@@ -68,7 +68,7 @@ class SwitchField(Field):
     def __init__(self, key: SettingKey, parent: QWidget) -> None:
         super().__init__(key, parent)
         self.box = QCheckBox("On", self)
-        self.box.toggled.connect(self.chosen)
+        self.box.toggled.connect(lambda on: self.chosen.emit(on))
         self._place(self.box)
 
     def show_status(self, now: KeyStatus) -> None:
