@@ -1,8 +1,7 @@
 """Reads a window through the accessibility bus and works it by the bus alone.
 
 Run by the system's Python, which has the bindings of at-spi2, beside the program: the program is
-``Session Explorer`` on the bus. Prints what it saw as JSON. With
-``--compact`` it makes a compaction as well.
+``Session Explorer`` on the bus. Prints what it saw as JSON.
 """
 
 from __future__ import annotations
@@ -166,6 +165,11 @@ def look_around(seen: dict[str, Any]) -> dict[str, Any]:
         seen[name] = everything()
         if end is not None:
             press("push button", end)
+    press("check box", "Archive")
+    wait("the archive", lambda: find("label", "1 session") is None)
+    seen["archive"] = everything()
+    press("check box", "Library")
+    wait("the library", partial(find, "label", "1 session"))
     return seen
 
 
@@ -188,9 +192,4 @@ def compact(seen: dict[str, Any]) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    found = read()
-    if "--all" in sys.argv[1:]:
-        look_around(found)
-    if "--compact" in sys.argv[1:]:
-        compact(found)
-    json.dump(found, sys.stdout)
+    json.dump(compact(look_around(read())), sys.stdout)
