@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 from PySide6.QtCore import QObject, QPoint, QRect, QRectF, Qt
 from PySide6.QtGui import QAccessible, QAccessibleInterface
 from PySide6.QtWidgets import QAbstractScrollArea, QScrollArea, QWidget
+from shiboken6 import isValid
 
 Area = TypeVar("Area", bound=QAbstractScrollArea)
 
@@ -116,7 +117,8 @@ class _AreaAccess(QAccessibleInterface):
         return [self.area.viewport(), *(box for box in boxes if box is not None)]
 
     def isValid(self) -> bool:
-        return True
+        # Qt reports the end of a widget when the binding's half of it has gone already.
+        return isValid(self.area)
 
     def object(self) -> QObject:
         return self.area
