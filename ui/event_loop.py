@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QTimer
+from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QApplication
 from qasync import QEventLoop
 
@@ -154,6 +155,12 @@ async def _live(
 
 async def _imported(name: str, collector: Collector) -> Any:
     """Import a module in a thread, with the collector off, which would otherwise stall the
-    window (measured): both panes and controllers take longer than a first paint may."""
+    window (measured): both panes and controllers take longer than a first paint may.
+
+    While a screen reader asks, Qt looks up types without Python's lock, in a table of its binding
+    that has none either before Python 3.12: types that a thread adds meanwhile end the program.
+    """
     with collector.paused():
+        if QAccessible.isActive() and sys.version_info < (3, 12):
+            return import_module(name)
         return await asyncio.to_thread(import_module, name)

@@ -1,8 +1,7 @@
 """Reads a window through the accessibility bus and works it by the bus alone.
 
 Run by the system's Python, which has the bindings of at-spi2, beside the program: the program is
-``Session Explorer`` on the bus. Prints what it saw as JSON. With
-``--compact`` it makes a compaction as well.
+``Session Explorer`` on the bus. Prints what it saw as JSON.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, TypeVar
 
 import gi
@@ -123,15 +123,53 @@ def items(role: str, name: str) -> list[dict[str, Any]]:
     return wait(name, look)
 
 
+def choose(menu: str, name: str) -> None:
+    """Choose an item of the menu bar, whether its menu is open or not."""
+
+    def chosen() -> bool:
+        top = find("menu item", menu)
+        for node in children(top) if top is not None else ():
+            for item in (node, *children(node)):
+                if item.get_name().startswith(name):
+                    return bool(item.do_action(0))
+        return False
+
+    wait(f"{menu} > {name}", chosen)
+
+
 def read() -> dict[str, Any]:
     """The first page and the example, which is opened; what was seen."""
     wait("the first page", lambda: find("push button", "Look at an example"))
     seen: dict[str, Any] = {"welcome": everything()}
     press("push button", "Look at an example")
     press("push button", "Skip")
-    seen["session"] = everything()
+    for tab in ("Entry", "Context", "Audit", "Prompt"):
+        press("page tab", tab)
+        seen[f"tab {tab}"] = everything()
     seen["map"] = items("list", "Session map")
     seen["conversation"] = items("list", "Conversation at the leaf")
+    return seen
+
+
+def look_around(seen: dict[str, Any]) -> dict[str, Any]:
+    """Open the other windows and panels one after the other; adds what each shows."""
+    learn = "Close the panel Learn"
+    for name, menu, item, there, end in (
+        ("settings", "Tools", "Settings", ("dialog", "Settings"), "Close"),
+        ("models", "Tools", "Models", ("dialog", "Models"), "Close"),
+        ("lessons", "Help", "Learn", ("push button", learn), learn),
+        ("library", "Session", "All sessions", ("dialog", "All sessions"), None),
+    ):
+        choose(menu, item)
+        wait(name, partial(find, *there))
+        seen[name] = everything()
+        if end is not None:
+            press("push button", end)
+    press("check box", "Archive")
+    wait("the archive", lambda: find("label", "1 session") is None)
+    seen["archive"] = everything()
+    press("check box", "Library")
+    wait("the library", partial(find, "label", "1 session"))
     return seen
 
 
@@ -154,7 +192,4 @@ def compact(seen: dict[str, Any]) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    found = read()
-    if "--compact" in sys.argv[1:]:
-        compact(found)
-    json.dump(found, sys.stdout)
+    json.dump(compact(look_around(read())), sys.stdout)

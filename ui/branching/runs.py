@@ -51,7 +51,7 @@ from ui.widgets.dialogs import fit
 from ui.widgets.figures import count
 from ui.widgets.labels import Caption, ElidedLabel, Hairline, LinkButton
 from ui.widgets.model_box import ModelBox
-from ui.widgets.panels import push_button, row
+from ui.widgets.panels import enable_unless, push_button, row
 from ui.widgets.plain_text import StreamView
 
 Levels = Callable[[str], Sequence[ThinkingLevel]]
@@ -185,7 +185,7 @@ class RunsDialog(QDialog):
             remove.setEnabled(len(self.rows) > FEWEST)
         self.add.setEnabled(len(self.rows) < MOST)
         has_words = bool(self.words.toPlainText().strip()) or self._has_pictures
-        self.run.setEnabled(has_words and len(self.rows) >= FEWEST)
+        enable_unless(self.run, "" if has_words else "Write the message to the models first.")
 
     def orders(self) -> list[RunOrder]:
         """Whom to ask."""

@@ -41,7 +41,7 @@ from ui.widgets.flow import wrapping_row
 from ui.widgets.labels import Caption, ClickLabel, LinkButton, RichLabel
 from ui.widgets.model_box import ModelBox
 from ui.widgets.number_slider import NumberSlider
-from ui.widgets.panels import column_in, row
+from ui.widgets.panels import column_in, enable_unless, row
 from ui.widgets.swatch import BudgetBar, Legend, Share, beyond_share
 from ui.widgets.terms import explain
 
@@ -381,7 +381,9 @@ class OutcomePart(QWidget):
     def show_partition(self, shown: Partition) -> None:
         """What would be freed."""
         self._shown = shown
-        self.summarize.setEnabled(is_possible(shown) and bool(self.chosen_model()))
+        missing = "" if self.chosen_model() else "Choose a model that writes the summary first."
+        possible = is_possible(shown)
+        enable_unless(self.summarize, missing if possible else "There is nothing to compact.")
         before, after = shown.whole_before, shown.whole_after
         self.figures.setToolTip(beyond_words(shown))
         if not is_possible(shown):

@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
 from explorer.agent.approval import ApprovalMode
 from explorer.models.request import THINKING_LEVELS, ThinkingLevel
 from ui import theme
-from ui.widgets.choice import ChoiceBox
+from ui.widgets.choice import ChoiceBox, show_checked
 from ui.widgets.flow import FlowLayout
 from ui.widgets.model_box import ModelBox
 from ui.widgets.panels import row_in
@@ -178,13 +178,13 @@ class AgentBar(QWidget):
 
     def _make_switches(self) -> None:
         self.automatic_switch = QCheckBox("Auto-compact", self)
-        self.automatic_switch.clicked.connect(self.automatic_chosen)
+        self.automatic_switch.toggled.connect(self.automatic_chosen)
         self.automatic_switch.setAccessibleName("Automatic compaction")
         self.automatic_switch.setToolTip(
             "Compact this session by itself when its context is too full (by hand works always)"
         )
         self.ask_switch = QCheckBox("Ask before compacting", self)
-        self.ask_switch.clicked.connect(self.ask_chosen)
+        self.ask_switch.toggled.connect(self.ask_chosen)
         self.ask_switch.setAccessibleName("Ask before each automatic compaction")
         self.ask_switch.setToolTip(
             "Wait for your word before each compaction that would happen by itself"
@@ -309,9 +309,9 @@ class AgentBar(QWidget):
     def show_switches(self, has_document: bool, automatic: bool, asks: bool) -> None:
         """Show whether the session is compacted automatically, and whether that asks first."""
         self.automatic_switch.setEnabled(has_document)
-        self.automatic_switch.setChecked(automatic)
+        show_checked(self.automatic_switch, automatic)
         self.ask_switch.setEnabled(automatic)
-        self.ask_switch.setChecked(asks)
+        show_checked(self.ask_switch, asks)
 
     def set_mode(self, mode: ApprovalMode) -> None:
         self.mode.setCurrentIndex(self.mode.findData(mode))

@@ -14,7 +14,7 @@ from ui.lessons.step_view import StepView
 from ui.theme import S4, S8, S12, S16
 from ui.widgets.labels import Caption, LinkButton
 from ui.widgets.name_list import NameList, NameRow
-from ui.widgets.panels import column_in, push_button, row, row_in, scroll_area
+from ui.widgets.panels import column_in, enable_unless, push_button, row, row_in, scroll_area
 
 
 class LessonsPane(QWidget):
@@ -121,7 +121,7 @@ class LessonsPane(QWidget):
 
     def _chosen(self, name: str) -> None:
         lesson = self._lessons.get(name)
-        self.begin.setEnabled(lesson is not None)
+        enable_unless(self.begin, "" if lesson is not None else "Choose a lesson first.")
         self.export.setEnabled(lesson is not None)
         if lesson is not None:
             steps = len(lesson.steps)

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QButtonGroup, QFrame, QLineEdit, QMenu, QPushButto
 
 from ui.library.filters import PLACES, SPANS, Filters, Place
 from ui.theme import S4, S8, S12, bind_font, bind_icon, scaled, small_font
+from ui.widgets.choice import show_checked
 from ui.widgets.figures import full
 from ui.widgets.flow import wrapping_row
 from ui.widgets.labels import LinkButton
@@ -51,7 +52,7 @@ class Chip(QPushButton):
         words = value if len(value) <= 24 else f"{value[:23]}…"
         self.setText(f"{self.name}: {words.replace('&', '&&')}" if value else self.name)
         self.setAccessibleName(f"{plain}: {value or 'all'}")
-        self.setChecked(bool(value))
+        show_checked(self, bool(value))
 
 
 class ClearLink(LinkButton):
@@ -187,8 +188,13 @@ class FilterBar(QWidget):
             button.setCheckable(True)
             button.setAutoDefault(False)
             group.addButton(button, at)
-        group.idClicked.connect(lambda at: self._take(place=PLACES[at]))
+        group.idToggled.connect(self._take_place)
         return group
+
+    def _take_place(self, at: int, on: bool) -> None:
+        # The group reports as well what is only shown.
+        if on and PLACES[at] != self.filters.place:
+            self._take(place=PLACES[at])
 
     def _chips(self) -> list[QWidget]:
         self.agent = self._value_chip("&Agent", "agents", "Only sessions of these agents")
@@ -198,15 +204,15 @@ class FilterBar(QWidget):
         )
         self.label = self._value_chip("Label", "labels", "Only sessions with one of these labels")
         self.since = Chip("&Since", "Only sessions that were used lately", self)
-        self.since.clicked.connect(self._open_spans)
+        self.since.toggled.connect(self._open_spans)
         self.compacted = Chip("&Compacted", "Only sessions with a compaction", self, opens=False)
-        self.compacted.clicked.connect(lambda on: self._take(compacted=on))
+        self.compacted.toggled.connect(lambda on: self._take(compacted=on))
         self.started = Chip(
             "S&ub-agents", "With the sub-agents that other sessions started", self, opens=False
         )
-        self.started.clicked.connect(lambda on: self._take(started=on))
+        self.started.toggled.connect(lambda on: self._take(started=on))
         self.saved = Chip("Sa&ved", "Filters that were saved", self)
-        self.saved.clicked.connect(self._open_saved)
+        self.saved.toggled.connect(self._open_saved)
         self.clear = ClearLink("Clea&r filters", self)
         self.clear.clicked.connect(self.clear_filters)
         bind_font(self.clear, small_font)
@@ -217,7 +223,7 @@ class FilterBar(QWidget):
 
     def _value_chip(self, name: str, field: str, tip: str) -> Chip:
         chip = Chip(name, tip, self)
-        chip.clicked.connect(lambda: self._open(chip, field))
+        chip.toggled.connect(lambda: self._open(chip, field))
         return chip
 
     # what is shown -------------------------------------------------------------------------------
@@ -248,7 +254,7 @@ class FilterBar(QWidget):
             self.line.blockSignals(True)
             self.line.setText(filters.words)
             self.line.blockSignals(False)
-        self.places.button(PLACES.index(filters.place)).setChecked(True)
+        show_checked(self.places.button(PLACES.index(filters.place)), True)
         for chip, chosen in (
             (self.agent, filters.agents), (self.project, filters.projects),
             (self.model, filters.models), (self.label, filters.labels),
@@ -257,9 +263,9 @@ class FilterBar(QWidget):
             chip.show_value(", ".join(names[:2]) if len(names) < 3 else f"{len(names)} chosen")
         self._show_label_chip()
         self.since.show_value(SPANS[filters.days] if filters.days else "")
-        self.compacted.setChecked(filters.compacted)
-        self.started.setChecked(filters.started)
-        self.saved.setChecked(False)
+        show_checked(self.compacted, filters.compacted)
+        show_checked(self.started, filters.started)
+        show_checked(self.saved, False)
         self.clear.setVisible(filters.is_narrowed)
 
     def focus_line(self) -> None:

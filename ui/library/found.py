@@ -21,7 +21,7 @@ from ui import theme
 from ui.audit.known import NOT_RECORDED
 from ui.widgets.dialogs import fit
 from ui.widgets.figures import count, moment, size
-from ui.widgets.panels import column_in, stacked
+from ui.widgets.panels import column_in, enable_unless, stacked
 from ui.widgets.table import LEFT, RIGHT, Column, Table, TableModel
 
 
@@ -93,7 +93,7 @@ class FoundDialog(QDialog):
     def _count(self) -> None:
         ticked, waiting = len(self._ticked()), len(self._waiting())
         self.take.setText(f"Import {ticked:,}" if ticked else "Import ticked")
-        self.take.setEnabled(ticked > 0)
+        enable_unless(self.take, "" if ticked else "Tick the sessions to import first.")
         shown = " shown" if self.filter.text().strip() else ""
         self.take_all.setText(f"Import all {waiting:,}{shown}" if waiting else "All are imported")
         self.take_all.setEnabled(waiting > 0)

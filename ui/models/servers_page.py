@@ -34,7 +34,7 @@ from ui.theme import S8, S12, S16, set_tone
 from ui.widgets.figures import count
 from ui.widgets.flow import wrapping_row
 from ui.widgets.labels import Caption, MessageLine
-from ui.widgets.panels import EmptyState, beside, column_in, push_button
+from ui.widgets.panels import EmptyState, beside, column_in, enable_unless, push_button
 from ui.widgets.panels import row as line_of
 from ui.widgets.table import Column, Table, TableModel
 
@@ -289,7 +289,8 @@ class ServersPage(QWidget):
         free = not self.busy.running
         self.look.setVisible(free)
         self.panel.set_free(free)
-        self.add.setEnabled(free and bool(self.address.text().strip()))
+        missing = "" if self.address.text().strip() else "Write the server's address first."
+        enable_unless(self.add, missing if free else "Wait until the server has answered.")
 
     # looking -------------------------------------------------------------------------------------
 

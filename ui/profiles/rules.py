@@ -27,7 +27,7 @@ from ui.profiles.rule_words import (
     words_of,
 )
 from ui.theme import S4, S8, bind_font, on_theme_changed, scaled, set_tone, ui_font
-from ui.widgets.choice import ChoiceBox
+from ui.widgets.choice import ChoiceBox, show_checked
 from ui.widgets.labels import Caption, Hairline
 from ui.widgets.panels import CollapsibleSection, column_in, row
 
@@ -205,7 +205,7 @@ class RuleGroup(QWidget):
             self._make()
         is_on = not self.group.policy or getattr(profile, self.group.policy) is not None
         if self.switch is not None:
-            self.switch.setChecked(is_on)
+            show_checked(self.switch, is_on)
             self.switch.setEnabled(not read_only)
         differ = differing_in(self.group, profile, base) if base is not None else []
         for key, rule in self.rows.items():
@@ -225,7 +225,7 @@ class RuleGroup(QWidget):
             self.switch = QCheckBox("On", self)
             self.switch.setAccessibleName(policy.title)
             self.switch.setAccessibleDescription(policy.explanation)
-            self.switch.clicked.connect(self._switched)
+            self.switch.toggled.connect(self._switched)
             self._column.addWidget(words)
             self._column.addWidget(self.switch)
             self._column.addSpacing(S4)

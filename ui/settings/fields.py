@@ -26,7 +26,7 @@ from explorer.settings.kinds import ChoiceKind, Names, OnOff, Percent, RatioOrTo
 from explorer.settings.live import PROFILE_KEY
 from ui.settings.key_status import KeyStatus, SettingsSurroundings
 from ui.theme import S4, S8, bind_font, mono_font, scaled
-from ui.widgets.choice import ChoiceBox
+from ui.widgets.choice import ChoiceBox, show_checked
 from ui.widgets.labels import Caption, ElidedLabel, LinkButton
 from ui.widgets.panels import row_in
 
@@ -68,12 +68,12 @@ class SwitchField(Field):
     def __init__(self, key: SettingKey, parent: QWidget) -> None:
         super().__init__(key, parent)
         self.box = QCheckBox("On", self)
-        self.box.clicked.connect(lambda: self.chosen.emit(self.box.isChecked()))
+        self.box.toggled.connect(lambda on: self.chosen.emit(on))
         self._place(self.box)
 
     def show_status(self, now: KeyStatus) -> None:
         value = now.here_value if now.here else now.value
-        self.box.setChecked(bool(value))
+        show_checked(self.box, bool(value))
         self.box.setText("On" if value else "Off")
         super().show_status(now)
 

@@ -29,6 +29,7 @@ CONSENT = (
     "Looks for the session files of coding agents in their usual places, now and at each start. "
     "Nothing leaves the computer, and the files are never changed."
 )
+OPENING = "Your library is being opened."
 WIDTH = 600
 """Of the page's column, in pixels at a text scale of 100 %."""
 NARROW = 460
@@ -168,6 +169,9 @@ class WelcomePage(QWidget):
         """Whether the library is open."""
         for control in (*self._sentences, self.recent, self.all_sessions, self.import_file):
             control.setEnabled(on)
+            control.setToolTip("" if on else OPENING)
+        for button, label in self._sentences.items():
+            button.setAccessibleDescription(label.text() if on else OPENING)
 
     def focus_first(self) -> None:
         """Put the keyboard on the first action."""

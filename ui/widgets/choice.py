@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QEvent, QSignalBlocker, QSize, Qt
 from PySide6.QtGui import QPaintEvent, QWheelEvent
 from PySide6.QtWidgets import (
+    QAbstractButton,
     QComboBox,
     QSizePolicy,
     QSpinBox,
@@ -20,7 +21,24 @@ class ChoiceBox(QComboBox):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._described = ""
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+
+    def setAccessibleName(self, name: str, /) -> None:
+        super().setAccessibleName(name)
+        self._say_purpose()
+
+    def event(self, event: QEvent, /) -> bool:
+        if event.type() == QEvent.Type.ToolTipChange:
+            self._say_purpose()
+        return super().event(event)
+
+    def _say_purpose(self) -> None:
+        """Say what the box is for: on Linux screen readers get the choice as its name."""
+        if self.accessibleDescription() == self._described:
+            name, tip = self.accessibleName(), self.toolTip()
+            self._described = tip if tip.startswith(name) else f"{name}. {tip}".strip(". ")
+            self.setAccessibleDescription(self._described)
 
     def sizeHint(self) -> QSize:
         """At large text the style's own hint is a pixel or two short of the words."""
@@ -60,6 +78,13 @@ class ChoiceBox(QComboBox):
             super().wheelEvent(event)
         else:
             event.ignore()
+
+
+def show_checked(button: QAbstractButton, on: bool) -> None:
+    """Show what holds, without ``toggled``. That signal then reports what a person does by click,
+    key or screen reader; the last of them toggles without a click, so ``clicked`` does not."""
+    with QSignalBlocker(button):
+        button.setChecked(on)
 
 
 class NumberBox(QSpinBox):

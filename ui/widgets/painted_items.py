@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Sequence
+from functools import cache
 from typing import Any, TypeVar
 
-from PySide6.QtCore import QObject, QPoint, QRect, QRectF
+from PySide6.QtCore import QObject, QPoint, QRect, QRectF, Qt
 from PySide6.QtGui import QAccessible, QAccessibleInterface
-from PySide6.QtWidgets import QAbstractScrollArea
+from PySide6.QtWidgets import QAbstractScrollArea, QScrollArea, QWidget
+from shiboken6 import isValid
 
 Area = TypeVar("Area", bound=QAbstractScrollArea)
 
@@ -92,12 +94,94 @@ class _ItemAccess(QAccessibleInterface):
         return state
 
 
-class _ListAccess(QAccessibleInterface):
-    """The surface."""
+class _AreaAccess(QAccessibleInterface):
+    """A scrolled area with its viewport and the scroll bars in sight.
+
+    In the place of Qt's own, which reads behind the end of its list when a reader asks for a child
+    that has gone since it counted them, such as a scroll bar that was hidden: the program died.
+    """
+
+    def __init__(self, area: QAbstractScrollArea) -> None:
+        super().__init__()
+        self.area = area
+        area.destroyed.connect(self._drop)
+
+    def _drop(self) -> None:
+        """The area goes; Qt's binding holds this object to the end, and so nothing else may be."""
+        vars(self).clear()
+
+    def _widgets(self) -> list[QWidget]:
+        bars = (self.area.horizontalScrollBar(), self.area.verticalScrollBar())
+        # A bar stands in a box of its own, which is the area's child.
+        boxes = [bar.parentWidget() for bar in bars if bar.isVisible()]
+        return [self.area.viewport(), *(box for box in boxes if box is not None)]
+
+    def isValid(self) -> bool:
+        # Qt reports the end of a widget when the binding's half of it has gone already.
+        return isValid(self.area)
+
+    def object(self) -> QObject:
+        return self.area
+
+    def childCount(self) -> int:
+        return len(self._widgets())
+
+    def child(self, index: int) -> QAccessibleInterface | None:  # type: ignore[override]
+        found = self._widgets()
+        if not 0 <= index < len(found):
+            return None
+        return QAccessible.queryAccessibleInterface(found[index])
+
+    def childAt(self, x: int, y: int) -> QAccessibleInterface | None:  # type: ignore[override]
+        for widget in self._widgets():
+            if widget.rect().contains(widget.mapFromGlobal(QPoint(x, y))):
+                return QAccessible.queryAccessibleInterface(widget)
+        return None
+
+    def focusChild(self) -> QAccessibleInterface | None:  # type: ignore[override]
+        focus = self.area.focusWidget()
+        return QAccessible.queryAccessibleInterface(focus) if focus is not None else None
+
+    def indexOfChild(self, child: QAccessibleInterface) -> int:
+        found = self._widgets()
+        widget = child.object()
+        return found.index(widget) if widget in found else -1
+
+    def parent(self) -> QAccessibleInterface | None:  # type: ignore[override]
+        above = self.area.parentWidget()
+        return QAccessible.queryAccessibleInterface(above) if above is not None else None
+
+    def role(self) -> QAccessible.Role:
+        return QAccessible.Role.Client
+
+    def text(self, kind: QAccessible.Text) -> str:
+        if kind == QAccessible.Text.Name:
+            return self.area.accessibleName()
+        if kind == QAccessible.Text.Description:
+            return self.area.accessibleDescription()
+        return ""
+
+    def setText(self, kind: QAccessible.Text, text: str) -> None:
+        """Nothing here can be written to."""
+
+    def rect(self) -> QRect:
+        return QRect(self.area.mapToGlobal(QPoint(0, 0)), self.area.size())
+
+    def state(self) -> QAccessible.State:
+        state = QAccessible.State()
+        state.focusable = self.area.focusPolicy() != Qt.FocusPolicy.NoFocus
+        state.focused = self.area.hasFocus()
+        state.disabled = not self.area.isEnabled()
+        state.invisible = not self.area.isVisible()
+        return state
+
+
+class _ListAccess(_AreaAccess):
+    """A painted surface with its items."""
 
     def __init__(self, area: QAbstractScrollArea, items: PaintedItems) -> None:
-        super().__init__()
-        self.area, self.items = area, items
+        super().__init__(area)
+        self.items = items
         self._made: dict[Hashable, _ItemAccess] = {}
 
     def _item(self, key: Hashable) -> QAccessibleInterface:
@@ -106,12 +190,6 @@ class _ListAccess(QAccessibleInterface):
             found = self._made[key] = _ItemAccess(self, key)
             QAccessible.registerAccessibleInterface(found)
         return found
-
-    def isValid(self) -> bool:
-        return True
-
-    def object(self) -> QObject:
-        return self.area
 
     def childCount(self) -> int:
         return len(self.items.shown())
@@ -135,62 +213,34 @@ class _ListAccess(QAccessibleInterface):
         keys = self.items.shown()
         return next((i for i, key in enumerate(keys) if self._made.get(key) is child), -1)
 
-    def parent(self) -> QAccessibleInterface | None:  # type: ignore[override]
-        above = self.area.parentWidget()
-        return QAccessible.queryAccessibleInterface(above) if above is not None else None
-
     def role(self) -> QAccessible.Role:
         return QAccessible.Role.List
 
-    def text(self, kind: QAccessible.Text) -> str:
-        if kind == QAccessible.Text.Name:
-            return self.area.accessibleName()
-        if kind == QAccessible.Text.Description:
-            return self.area.accessibleDescription()
-        return ""
-
-    def setText(self, kind: QAccessible.Text, text: str) -> None:
-        """Nothing here can be written to."""
-
-    def rect(self) -> QRect:
-        return QRect(self.area.mapToGlobal(QPoint(0, 0)), self.area.size())
-
-    def state(self) -> QAccessible.State:
-        state = QAccessible.State()
-        state.focusable = state.readOnly = True
-        state.focused = self.area.hasFocus()
-        state.invisible = not self.area.isVisible()
-        return state
-
-    def drop(self) -> None:
+    def _drop(self) -> None:
         """The surface goes: so do its items, which Qt must not find any more."""
         for item in self._made.values():
             QAccessible.deleteAccessibleInterface(QAccessible.uniqueId(item))
-        self._made.clear()
+        super()._drop()
 
 
 _tellers: dict[type[QAbstractScrollArea], Callable[[Any], PaintedItems]] = {}
-_alive: list[_ListAccess] = []
-"""Qt asks for an interface once and keeps it; nobody else holds it."""
 
 
 def _make(_name: str, found: Any) -> QAccessibleInterface | None:
+    """The interface of an object; Qt asks once, and its binding holds what is returned."""
     teller = next((tell for kind, tell in _tellers.items() if isinstance(found, kind)), None)
-    if teller is None:
-        return None
-    access = _ListAccess(found, teller(found))
-    _alive.append(access)
+    if teller is not None:
+        return _ListAccess(found, teller(found))
+    return _AreaAccess(found) if isinstance(found, QScrollArea) else None
 
-    def gone() -> None:
-        access.drop()
-        _alive.remove(access)
 
-    found.destroyed.connect(gone)
-    return access
+@cache
+def install_accessibility() -> None:
+    """Let screen readers see scrolled areas; called before the first one is made."""
+    QAccessible.installFactory(_make)
 
 
 def tell_items(kind: type[Area], teller: Callable[[Area], PaintedItems]) -> None:
     """Let screen readers see the items of a kind of surface; called before the first is made."""
-    if not _tellers:
-        QAccessible.installFactory(_make)
+    install_accessibility()
     _tellers[kind] = teller

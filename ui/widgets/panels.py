@@ -241,6 +241,14 @@ def push_button(text: str, parent: QWidget, tip: str = "", primary: bool = False
     return button
 
 
+def enable_unless(button: QPushButton, why_not: str) -> None:
+    """Let a button be pressed; where ``why_not`` is not empty it cannot, and its tip says why."""
+    if button.property("usualTip") is None:
+        button.setProperty("usualTip", button.toolTip())
+    button.setEnabled(not why_not)
+    button.setToolTip(why_not or button.property("usualTip"))
+
+
 def section(parent: QWidget | None = None) -> tuple[QWidget, QVBoxLayout]:
     """A part of a pane with the pane's margins: its widget and its column."""
     widget = QWidget(parent)

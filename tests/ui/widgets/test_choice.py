@@ -76,3 +76,16 @@ def test_the_wheel_turns_a_box_only_while_it_has_the_focus(app: QApplication, ki
     wait_for(box.hasFocus)
     turn_wheel(box, step)
     assert value() == before + 1
+
+
+def test_a_box_says_what_it_is_for_beside_its_choice(app: QApplication) -> None:
+    box = ChoiceBox()
+    box.setAccessibleName("Speed")
+    assert box.accessibleDescription() == "Speed"
+    box.setToolTip("How fast it goes")
+    assert box.accessibleDescription() == "Speed. How fast it goes"
+    box.setToolTip("Speed: how fast it goes")
+    assert box.accessibleDescription() == "Speed: how fast it goes"
+    box.setAccessibleDescription("said by its owner")
+    box.setToolTip("another")
+    assert box.accessibleDescription() == "said by its owner"
