@@ -228,3 +228,18 @@ def test_a_session_is_gone_on_with_by_its_id(tmp_path: Path) -> None:
     header = Lines().user("u1", "hi").read(tmp_path).header
     assert list(CLAUDE_CODE.resume(header)) == ["claude", "--resume", SESSION]
     assert (header.cwd, header.format, header.version) == ("/tide", "claude-code", 1)
+
+
+def test_an_agent_of_an_older_version_is_linked_by_the_progress_of_its_call(
+    tmp_path: Path,
+) -> None:
+    main = Lines().user("u1", "go").reply("a1", "msg_1", ("c1", "Task"), ("c2", "Task"))
+    for call, agent in (("c1", "a1"), ("c2", "b2")):
+        data = {"type": "agent_progress", "agentId": agent, "prompt": "Look at the quay."}
+        main.node("progress", f"p-{agent}", "a1", data=data, parentToolUseID=call)
+    main.write(tmp_path / f"{SESSION}.jsonl")
+    path = agent_lines("b2").write(tmp_path / "agent-b2.jsonl")
+    header = Reading(path).header
+    assert (header.relation, header.parent_session, header.parent_call) == (
+        "subagent", SESSION, "c2",
+    )  # fmt: skip

@@ -26,6 +26,7 @@ from explorer.session.entries import (
     UnknownBlock,
     UserMessage,
 )
+from explorer.session.kinds import Flag
 from tests.formats.agents.reading import Reading
 
 CHAT = ADAPTERS["copilot-chat"]
@@ -325,6 +326,14 @@ def test_a_file_that_was_replaced_is_read_anew(tmp_path: Path) -> None:
     assert again.prompts == ["First.", "Second."], "nothing is added to what was read before"
     twice = log(tmp_path, start(request("q1", "First.")), start(request("q2", "Second.")))
     assert sent(twice) == ["Second."] and twice.prompts == ["First.", "Second."]
+
+
+def test_a_call_that_was_cut_off_is_no_error(tmp_path: Path) -> None:
+    cut = answered(round_("r1", "I look.", "c1", "c2"))
+    del cut["metadata"]["toolCallResults"]["c2"]
+    reading = document(tmp_path, request("q1", "Look.", result=cut))
+    assert reading.call_ids == {"c1", "c2"} and [one.call_id for one in reading.results] == ["c1"]
+    assert not any(one.facts.flags & Flag.ERROR for one in reading.records)
 
 
 def test_files_that_are_none_and_records_that_are_none(tmp_path: Path) -> None:
