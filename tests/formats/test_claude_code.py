@@ -19,11 +19,13 @@ from explorer.session.entries import (
     NoteMessage,
     ShellMessage,
     ThinkingBlock,
+    TokenUsage,
     ToolResultMessage,
     Unknown,
     UserMessage,
 )
 from explorer.session.kinds import Flag
+from explorer.session.usage_sums import UsageSum, usage_sum
 from tests.formats.agents.reading import Reading
 from tests.formats.claude_lines import USAGE, Lines, leaf_id, problems, shape
 
@@ -93,6 +95,19 @@ def test_usage_that_was_recorded_while_the_reply_came_in_is_left_out(tmp_path: P
     assert "1 reply was recorded with the first count" in problems(reading)
     usage = CLAUDE_CODE.usage(reading.records[2].raw, 0)
     assert usage is not None and usage.output == 5
+
+
+def test_the_first_count_of_a_reply_is_a_lower_bound(tmp_path: Path) -> None:
+    lines = Lines().user("u1", "hi")
+    for number in range(2):
+        lines.reply(f"a{number}", "msg_1", f"part {number}", stop_reason=None)
+    lines.reply("b1", "x1", "No response.", model="<synthetic>", stop_reason=None)
+    lines.reply("c1", "msg_2", "Copied.", usage=dict.fromkeys(USAGE, 0))
+    reading = lines.read(tmp_path)
+    usages = [CLAUDE_CODE.usage(one.raw, -1) for one in reading.records[1:]]
+    assert usages == [TokenUsage(10, 5, 100, 20, 0), None, None]
+    assert usage_sum(usages[0], 0.5) == UsageSum(10, 5, 100, 20, uncounted=1), "and no cost"
+    assert [one.facts.usage for one in reading.records[1:]] == [-1, -1, -1]
 
 
 def test_a_compaction_keeps_a_range_and_what_hangs_on_its_tail_comes_after(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from explorer.formats.registry import open_source
-from explorer.session.usage_sums import UsageSum
+from explorer.session.usage_sums import UsageSum, total_of
 from explorer.store import Store
 from explorer.store.totals import STEP
 from tests.formats.claude_lines import SESSION, Lines
@@ -86,6 +86,20 @@ def test_a_removed_session_counts_no_more(store: Store, tmp_path: Path) -> None:
     eventually(lambda: calls(store) == 1, "the call")
     store.delete(key).result()
     assert store.totals() == []
+
+
+def test_first_counts_are_summed_up_beside_the_calls_that_reported_all(
+    store: Store, tmp_path: Path
+) -> None:
+    lines = Lines().user("u1", "hi").reply("a1", "msg_1", "Hello.", stop_reason=None)
+    path = lines.reply("a2", "msg_2", "Again.").write(tmp_path / f"{SESSION}.jsonl")
+    store.import_session(open_source(path))
+
+    def spent() -> UsageSum:
+        return total_of(one.spent for one in store.totals())
+
+    eventually(lambda: spent().calls + spent().uncounted == 2, "both replies are summed up")
+    assert spent() == UsageSum(20, 10, 200, 40, calls=1, unpriced=1, uncounted=1)
 
 
 def two_of_claude(folder: Path) -> list[Path]:

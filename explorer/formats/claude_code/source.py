@@ -431,7 +431,7 @@ class _Reading(Struct):
             noun = "reply was" if incomplete == 1 else "replies were"
             reason = (
                 f"{incomplete:,} {noun} recorded with the first count of their tokens, which is"
-                " incomplete: it is left out"
+                " incomplete: sums have it as a lower bound"
             )
             yield remark(survey.first_lines[min(found)], reason)
         for unit in sorted(units & survey.cleared_notes.keys()):
