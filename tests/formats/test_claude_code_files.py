@@ -188,6 +188,22 @@ def test_a_fork_may_begin_at_the_last_compaction_of_its_origin(tmp_path: Path) -
     assert reading.replies[0].usage is None and not problems(reading)
 
 
+def test_an_origin_with_more_than_plain_records_is_no_fork_of_its_fork(tmp_path: Path) -> None:
+    """Messages that only the queue has, and records of agents in the progress of a call."""
+    origin, fork = spoken(SESSION, 2), spoken(OTHER, 2)
+    for lines in (origin, fork):
+        data = {"type": "agent_progress", "message": {"uuid": "of the agent"}}
+        lines.node("progress", "p" * 36, data=data)
+        lines.note(type="queue-operation", operation="enqueue", content="at noon")
+        lines.note(type="queue-operation", operation="remove")
+        lines.reply(ID.format(60), "msg_9", "At noon.")
+    fork.user(ID.format(90), "in the fork").records[-1]["timestamp"] = "2026-05-02T10:00:00.000Z"
+    paths = dump(origin, tmp_path), dump(fork, tmp_path)
+    assert [Reading(path).header.relation for path in paths] == ["", "fork"]
+    flags = [bool(one.facts.flags & Flag.INHERITED) for one in Reading(paths[1]).records]
+    assert flags == [True] * 4 + [False] + [True] + [False], "the queue's records have no ids"
+
+
 def test_sessions_that_share_ids_by_chance_are_no_forks(tmp_path: Path) -> None:
     dump(spoken(SESSION, 1), tmp_path)
     other = spoken(OTHER, 2)

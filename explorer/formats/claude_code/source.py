@@ -196,7 +196,7 @@ class _Reading(Struct):
         first = neighbours.FirstNode(
             next(iter(survey.unit_of)), survey.first_stamp, survey.kinds[unit] == COMPACTION
         )
-        origin = neighbours.fork_origin(self.path, first, frozenset(survey.unit_of))
+        origin = neighbours.fork_origin(self.path, first)
         if origin is not None:
             self.copied = origin.uuids
         name = origin.session_id if origin is not None else survey.forked_from

@@ -323,9 +323,7 @@ def _check_relations(folder: Path, files: dict[str, _File]) -> None:
         if header.relation == "fork":
             origin = by_session[header.parent_session]
             theirs = {value.get("uuid") for value in origin.values}
-            ours = [
-                {value.get("uuid") for value in values} for one, values in file.entries if values
-            ]
+            ours = [_uuids(entry) for entry in file.main.entries]
             assert copies == [bool(one & theirs) for one in ours]
         else:
             assert not any(copies)
@@ -340,3 +338,9 @@ def _check_relations(folder: Path, files: dict[str, _File]) -> None:
                 assert header.parent_call in {
                     call for one in parent.readings for call in one.call_ids
                 }
+
+
+def _uuids(entry: Entry) -> set[Any]:
+    """The ids of an entry's records."""
+    lines = entry.recorded.get("lines")
+    return {one.get("uuid") for one in (lines if isinstance(lines, list) else [entry.recorded])}
