@@ -378,6 +378,11 @@ def test_a_slice_says_that_its_beginning_is_missing(events: Events, tmp_path: Pa
     del events.lines[0]
     reading = events.read()
     assert ["start is not in the file" in one.reason for one in reading.report.problems] == [True]
+    cut = b'{"type":"system.message","data":{"content":"\\"requests\\": \\"responderUsername\\"'
+    path = tmp_path / "cut.jsonl"
+    asked = b'{"type":"user.message","id":"e9","data":{"requests":[],"responderUsername":"x"}}'
+    path.write_bytes(b"\n".join([cut, *events.lines, asked]))
+    assert Reading(path).adapter.name == "copilot-cli"
     long = {"type": "system.message", "data": {"content": "Be kind. " * 9_000}, "id": "e0"}
     path = tmp_path / "events.jsonl"
     path.write_bytes(b"\n".join([json.dumps(long).encode(), *events.lines]))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from explorer.session.entries import CompactionSummary, ShellMessage, UserMessage
-from tests.formats.agents.reading import Reading
+from tests.formats.agents.reading import Reading, record_lines
 
 _ADDED = {"part", "sessionExplorer"}
 
@@ -35,7 +35,7 @@ def _check_file(path: Path, known: dict[str, Any]) -> None:
     assert sum(ids.values()) - len(ids) == known["duplicate_ids"]
     _check_messages(every, known)
     _check_calls(every, known)
-    _check_compactions(every, known)
+    _check_compactions(every, known, record_lines(path))
     named = {one["agentId"] for one in lines if one.get("agentId")}
     assert len(named) == known["subagents"]
     assert named <= {one.header.session_id for one in agents}, "a session of its own each"
@@ -82,14 +82,14 @@ def _check_calls(every: list[Reading], known: dict[str, Any]) -> None:
     started = {
         one["data"].get("toolCallId")
         for one in map(json.loads, _lines(every[0]))
-        if one["type"] == "tool.execution_start"
+        if one.get("type") == "tool.execution_start"
     }
     assert len(started) == known["tool_calls"]
     assert len(ids - started) == known["orphan_results"]
     assert len(started - ids) == known["calls_without_result"]
 
 
-def _check_compactions(every: list[Reading], known: dict[str, Any]) -> None:
+def _check_compactions(every: list[Reading], known: dict[str, Any], lines: list[int]) -> None:
     found = [
         (reading, at, entry)
         for reading in every
@@ -103,7 +103,7 @@ def _check_compactions(every: list[Reading], known: dict[str, Any]) -> None:
     for (reading, at, entry), fact in zip(found, wanted, strict=True):
         body, data = entry.body, entry.recorded["data"]
         assert isinstance(body, CompactionSummary)
-        assert reading.records[at].line == fact["line"] + 1
+        assert reading.records[at].line == lines[fact["line"]]
         assert len(body.summary) == fact["summary_length"]
         assert body.tokens_before == fact["tokens_before"]
         assert body.tokens_after == fact["tokens_after"]
