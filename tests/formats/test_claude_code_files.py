@@ -36,6 +36,12 @@ def test_it_is_recognised_by_its_first_line_under_any_name(first: object, tmp_pa
     assert adapter_for(path) is CLAUDE_CODE
 
 
+def test_it_is_recognised_below_damage(tmp_path: Path) -> None:
+    path = Lines().user("u1", "hi").write(tmp_path / "a.jsonl")
+    path.write_bytes(b'{"parentUuid":null,"is\n7\nnull\n' + path.read_bytes())
+    assert Reading(path).prompts == ["hi"] and Reading(path).adapter.name == "claude-code"
+
+
 def test_it_is_recognised_by_a_first_line_that_is_cut() -> None:
     long = Lines().user("u1", "tide " * 9000).records[0]
     assert CLAUDE_CODE.recognises(Path("a"), head(long)[:16_384])
