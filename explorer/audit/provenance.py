@@ -129,9 +129,16 @@ def usage_known(usage: int) -> Known:
     return Known(Provenance.UNREADABLE, "The provider's count is not in the file.")
 
 
-def tokens_known(calls: int, uncounted: int) -> Known:
-    """A sum of tokens over calls: ``uncounted`` of them tell none."""
-    return _sum_known(calls, uncounted, "tokens")
+def tokens_known(spent: UsageSum) -> Known:
+    """A sum of tokens over calls."""
+    calls, silent = spent.calls + spent.uncounted, spent.uncounted
+    if not silent or not spent.tokens:
+        return _sum_known(calls, silent, "tokens")
+    basis = (
+        f"At least so many: {silent:,} of {calls:,} calls tell no tokens, or only those that were"
+        " counted before the answer was written."
+    )
+    return Known(Provenance.INFERRED, basis)
 
 
 def cost_known(calls: int, unpriced: int, by_price_list: int = 0) -> Known:

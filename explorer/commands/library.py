@@ -144,8 +144,14 @@ def _print_hits(
     arguments: argparse.Namespace, bench: Workbench, key: int | None, *, stored: bool
 ) -> None:
     """Find and print; the number of a session that is not stored says nothing and is left out."""
-    found, shown = [], bench.privacy.shown
-    for hit in bench.store.search(arguments.query, key, arguments.limit):
+    found, shown, note = [], bench.privacy.shown, ""
+    keys, hits = (None if key is None else (key,)), []
+    for step in bench.store.search_steps(arguments.query, keys, arguments.limit):
+        hits += step.hits
+        if step.note and not note:
+            note = step.note
+            print(visible_line(note), file=sys.stderr)
+    for hit in hits:
         document = bench.open_blocking(hit.key)
         kind = Kind(document.tree.columns.kind[hit.index]).name.lower()
         session = hit.key if stored else None

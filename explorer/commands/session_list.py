@@ -142,8 +142,8 @@ def _values(row: LibraryRow) -> dict[str, Any]:
 
 
 def _tokens(spent: UsageSum) -> int | None:
-    """Tokens of all calls; None where no call's are recorded."""
-    return spent.tokens if spent.calls else None
+    """Tokens of all calls, as far as they are recorded; None where no call's are."""
+    return spent.tokens if spent.calls or spent.tokens else None
 
 
 def _cost(spent: UsageSum) -> float | None:

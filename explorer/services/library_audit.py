@@ -43,6 +43,12 @@ class AgentNeeds(Struct):
     expected: float = 0.0
     """... in which so many would be expected."""
 
+    @property
+    def rates(self) -> tuple[float, float]:
+        """How many were said again for each compaction, and how many of all kinds were needed."""
+        every = self.said_again + self.read_again + self.others
+        return self.said_again / self.compactions, every / self.compactions
+
     def add(self, row: AuditRow) -> None:
         """Add a session."""
         self.sessions += 1
@@ -56,12 +62,14 @@ class AgentNeeds(Struct):
 
 
 def needs_by_agent(rows: Iterable[AuditRow]) -> list[AgentNeeds]:
-    """The sums over audited sessions, in the order of the agents' names."""
+    """The sums over audited sessions: first the agents after whose compactions people said things
+    again most often, then those after whose the most was needed again."""
     found: dict[str, AgentNeeds] = {}
     for row in rows:
         if row.compactions:
             found.setdefault(row.agent, AgentNeeds(row.agent)).add(row)
-    return [found[name] for name in sorted(found, key=str.casefold)]
+    by_name = sorted(found.values(), key=lambda one: one.agent.casefold())
+    return sorted(by_name, key=lambda one: one.rates, reverse=True)
 
 
 def kept_audits(store: Store, sessions: Sequence[SessionRow]) -> KeptAudits:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from time import perf_counter
 from typing import Any
 
+from explorer.formats.registry import FIRST_COUNTS
 from explorer.models.catalogue import cost_of
 from explorer.models.client import ModelInfo, Usage
 from explorer.models.price_list import ListedCost, no_listed_cost
@@ -69,7 +70,7 @@ class SessionUsage:
     def _take(self, tree: SessionTree, upto: int) -> None:
         # Who cancelled does not wait for the thread: the next one does.
         with self._taking:
-            wanted = self._ledger.wanted(tree, upto)
+            wanted = self._ledger.wanted(tree, upto, self._payloads.format in FIRST_COUNTS)
             totals = [tree.columns.usage[at] for at in wanted]
             self._ledger.take(tree, self._read(tree, wanted, totals) if wanted else {}, upto)
 

@@ -2,8 +2,8 @@
 
 Only what a provider counted is summed up, and what it cost is taken as it was recorded, in
 imported sessions too; what is worked out for calls without a recorded cost is summed apart. Calls
-without a provider's report are counted apart, and so is what
-compactions and branch summaries took.
+without a provider's whole report are counted apart, and so is what compactions and branch summaries
+took.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ class UsageSum(Struct, frozen=True):
     """Of those: calls that have no cost, because the model's prices were unknown, or it has
     none."""
     uncounted: int = 0
-    """Calls without a provider's report; none of the figures includes them."""
+    """Calls without a provider's report, or with one that was made before the answer was written:
+    those tokens are in the sums, which are lower bounds then; no cost includes them."""
     listed: int = 0
     """Of the unpriced ones: calls whose cost is worked out by listed prices."""
     listed_cost: float = 0.0
@@ -91,9 +92,11 @@ class PartUsage(Struct, frozen=True):
 def usage_sum(usage: TokenUsage | None, listed_cost: float = 0.0) -> UsageSum:
     """What one call took; ``UNCOUNTED`` where nothing was reported. ``listed_cost``: by listed
     prices, where no cost is recorded; 0 where that is not known either."""
-    if usage is None or usage.context <= 0:
+    if usage is None:
         return UNCOUNTED
     parts = (usage.input, usage.output, usage.cache_read, usage.cache_write)
+    if usage.context <= 0:
+        return UsageSum(*parts, uncounted=1)
     if not any(parts):
         # Only a sum was reported: it is all that is known, and most of every prompt is input.
         parts = (usage.context, 0, 0, 0)
@@ -136,13 +139,16 @@ class UsageLedger:
         """The entries that are taken in already."""
         return self._seen
 
-    def wanted(self, tree: SessionTree, upto: int | None = None) -> list[int]:
-        """The entries not taken in yet whose lines tell something."""
+    def wanted(
+        self, tree: SessionTree, upto: int | None = None, in_part: bool = False
+    ) -> list[int]:
+        """The entries not taken in yet whose lines tell something. ``in_part``: replies that report
+        no tokens of context may tell something too."""
         columns, stop = tree.columns, len(tree) if upto is None else upto
         return [
             at
             for at in range(self._seen, stop)
-            if (columns.kind[at] == Kind.ASSISTANT and columns.usage[at] > 0)
+            if (columns.kind[at] == Kind.ASSISTANT and (in_part or columns.usage[at] > 0))
             or columns.kind[at] in _SUMMARY_KINDS
         ]
 

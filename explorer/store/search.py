@@ -271,6 +271,19 @@ class SearchStep(Struct, frozen=True):
     """Sessions that were looked through so far."""
     sessions: int
     """Sessions that are to be looked through."""
+    left_out: int = 0
+    """Older sessions that are not, since nothing but signs is looked for."""
+
+    @property
+    def note(self) -> str:
+        """What a person should know of the sessions that are not searched; empty for none."""
+        if not self.left_out:
+            return ""
+        newest = "session" if self.sessions == 1 else f"{self.sessions:,} sessions"
+        return (
+            f"Signs without a word are looked for in the newest {newest} of"
+            f" {self.sessions + self.left_out:,} only: add a word to search all."
+        )
 
 
 FIRST_STEP_S, STEP_S = 0.1, 0.3
@@ -282,6 +295,9 @@ _FETCHED = 1_000
 _FEW = 1_000
 """Entries without an index that are looked at before all others; more come last, since reading them
 takes longer than the whole index."""
+_SIGNS_IN = 20_000
+"""Entries that are read for signs without a word, which the index does not have: about as many as
+are read in 3 s."""
 
 
 class Search:
@@ -307,6 +323,10 @@ class Search:
         with readers.read() as db:
             counts = complete_sessions(db)
         self._counts = {key: counts[key] for key in counts if keys is None or key in keys}
+        self._left_out = 0
+        if not self._has_words:
+            newest = _newest(self._counts, _SIGNS_IN)
+            self._left_out, self._counts = len(self._counts) - len(newest), newest
         self._given: set[int] = set()
         self._begin()
 
@@ -337,7 +357,7 @@ class Search:
             self._given.difference_update(row_id(hit.key, hit.index) for hit in hits)
             self._left += len(hits)
             raise
-        return SearchStep(hits, self._searched, len(self._counts))
+        return SearchStep(hits, self._searched, len(self._counts), self._left_out)
 
     def _some(self, index: SearchIndex) -> list[SearchHit]:
         """What is found among the next few candidates."""
@@ -409,6 +429,18 @@ class Search:
 def complete_sessions(db: sqlite3.Connection) -> dict[int, int]:
     """By the key of every session that is there as a whole, how many entries it has."""
     return dict(db.execute("SELECT key, entries FROM sessions WHERE complete = 1").fetchall())
+
+
+def _newest(counts: Mapping[int, int], most: int) -> dict[int, int]:
+    """Of some sessions with their numbers of entries the newest, up to so many entries, and one at
+    least."""
+    found: dict[int, int] = {}
+    for key, entries in sorted(counts.items(), reverse=True):
+        most -= entries
+        if most < 0 and found:
+            break
+        found[key] = entries
+    return found
 
 
 def _confirm(

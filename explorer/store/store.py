@@ -443,7 +443,8 @@ class Store:
         ``keys``: the sessions to be searched, None for all; ``only_errors``: entries that failed.
         The last word of each part may be a beginning. What is quoted, and what has dots, dashes,
         slashes or the like in it, must stand there as it was typed, case and accents aside. Any
-        text is a valid query. Entries that are not indexed yet are looked through one by one, after
+        text is a valid query; one without words is looked for in the newest sessions alone, see
+        ``SearchStep.note``. Entries that are not indexed yet are looked through one by one, after
         all others where they are many. Raises StoreError.
         """
         is_cancelled = cancelled or (lambda: False)

@@ -210,6 +210,28 @@ def test_search_finds_entries_and_names_them(
     assert "nothing found" in run(capsys, "search", "zzzqqq")
 
 
+def test_a_search_for_signs_says_which_sessions_it_left_out(
+    capsys: pytest.CaptureFixture[str],
+    stored: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    other = tmp_path / "other.jsonl"
+    other.write_text(SAMPLE.read_text("utf-8").replace('"id":"', '"id":"x'), "utf-8")
+    main(["import", str(other)])
+    capsys.readouterr()
+    every = {hit["session"] for hit in run_json(capsys, "search", "()", "--limit", "9999")}
+    monkeypatch.setattr("explorer.store.search._SIGNS_IN", 1)
+    assert main(["search", "()", "--json", "--limit", "9999"]) == 0
+    out, err = capsys.readouterr()
+    assert {hit["session"] for hit in json.loads(out)} < every
+    assert err == (
+        "Signs without a word are looked for in the newest session of 2 only: add a word to"
+        " search all.\n"
+    )
+    run(capsys, "search", "()", stored)
+
+
 @pytest.mark.parametrize(
     ("words", "status", "said"),
     [

@@ -43,3 +43,12 @@ def test_the_facts_about_a_set_are_met(facts: Path) -> None:
         f"tests.formats.agents.{AGENTS[agent]}"
     ).check
     check(SESSIONS / agent / facts.stem, json.loads(facts.read_text("utf-8")))
+
+
+@pytest.mark.skipif(not SETS, reason=f"no session files of other agents in {SESSIONS}")
+def test_no_set_of_facts_is_passed_over_without_a_word() -> None:
+    missing = [one for one in SETS if not (SESSIONS / one.parent.name / one.stem).is_dir()]
+    assert not missing, "facts about files that are not there"
+    every = {one.parent.name for one in (SESSIONS / "expected").glob("*/*.json")}
+    if others := sorted(every - set(AGENTS)):
+        pytest.skip(f"no importer is asked for the sets of {', '.join(others)}")

@@ -18,11 +18,14 @@ from explorer.session.entries import (
     ImageBlock,
     NoteMessage,
     ShellMessage,
+    ThinkingBlock,
+    TokenUsage,
     ToolResultMessage,
     Unknown,
     UserMessage,
 )
 from explorer.session.kinds import Flag
+from explorer.session.usage_sums import UsageSum, usage_sum
 from tests.formats.agents.reading import Reading
 from tests.formats.claude_lines import USAGE, Lines, leaf_id, problems, shape
 
@@ -92,6 +95,19 @@ def test_usage_that_was_recorded_while_the_reply_came_in_is_left_out(tmp_path: P
     assert "1 reply was recorded with the first count" in problems(reading)
     usage = CLAUDE_CODE.usage(reading.records[2].raw, 0)
     assert usage is not None and usage.output == 5
+
+
+def test_the_first_count_of_a_reply_is_a_lower_bound(tmp_path: Path) -> None:
+    lines = Lines().user("u1", "hi")
+    for number in range(2):
+        lines.reply(f"a{number}", "msg_1", f"part {number}", stop_reason=None)
+    lines.reply("b1", "x1", "No response.", model="<synthetic>", stop_reason=None)
+    lines.reply("c1", "msg_2", "Copied.", usage=dict.fromkeys(USAGE, 0))
+    reading = lines.read(tmp_path)
+    usages = [CLAUDE_CODE.usage(one.raw, -1) for one in reading.records[1:]]
+    assert usages == [TokenUsage(10, 5, 100, 20, 0), None, None]
+    assert usage_sum(usages[0], 0.5) == UsageSum(10, 5, 100, 20, uncounted=1), "and no cost"
+    assert [one.facts.usage for one in reading.records[1:]] == [-1, -1, -1]
 
 
 def test_a_compaction_keeps_a_range_and_what_hangs_on_its_tail_comes_after(tmp_path: Path) -> None:
@@ -408,3 +424,55 @@ def test_a_message_that_only_the_queue_recorded_is_put_before_the_reply_that_saw
     body = CLAUDE_CODE.read(typed.raw).body
     assert isinstance(body, UserMessage) and body.content[0].text == "in feet, please"
     assert "1 message was typed during a turn and recorded in the queue alone" in problems(reading)
+
+
+@pytest.mark.parametrize("with_entries", [False, True])
+def test_a_slice_that_begins_with_progress_says_that_something_is_missing(
+    tmp_path: Path, with_entries: bool
+) -> None:
+    lines = Lines().node("progress", "p1", "cut off", data={"type": "hook_progress"})
+    if with_entries:
+        lines.reply("a1", "msg_1", "the end of it").user("u1", "next")
+    reading = lines.read(tmp_path)
+    assert problems(reading).count("begins in the middle") == 1
+    whole = Lines().node("progress", "p1", None, data={"type": "hook_progress"}).user("u1", "go")
+    assert not problems(whole.read(tmp_path))
+
+
+def test_two_ways_on_from_a_record_that_was_cut_off_are_branches(tmp_path: Path) -> None:
+    lines = Lines().user("u0", "begin", on=None).user("u1", "wrong way", on="cut off")
+    lines.reply("a1", "msg_1", "wrong").user("u2", "right way", on="cut off")
+    lines.result("r1", "c1", on="cut off too").reply("a2", "msg_2", "on", on="cut off too")
+    reading = lines.read(tmp_path)
+    assert shape(reading) == {
+        "u0": "", "u1": "u0", "a1": "u1", "u2": "u0", "r1": "u2", "a2": "r1",
+    }  # fmt: skip
+    assert "4 records whose parent is not in the file" in problems(reading)
+
+
+def test_a_call_that_was_cut_off_is_no_error(tmp_path: Path) -> None:
+    lines = Lines().user("u1", "go").reply("a1", "msg_1", ("c1", "Bash"), ("c2", "Bash"))
+    reading = lines.result("r1", "c1", on="a1").read(tmp_path)
+    assert reading.call_ids == {"c1", "c2"} and [one.call_id for one in reading.results] == ["c1"]
+    assert not any(describe(one).flags & Flag.ERROR for one in reading.entries)
+    assert not problems(reading)
+
+
+def test_attachments_that_left_the_context_are_named(tmp_path: Path) -> None:
+    lines = Lines().user("u1", "read")
+    lines.node("attachment", "n1", attachment={"type": "file", "filename": "/a.txt"})
+    facts = {"trigger": "auto", "compactedToolIds": [], "clearedAttachmentUUIDs": ["n1", "gone"]}
+    lines.node("system", "m1", subtype="microcompact_boundary", microcompactMetadata=facts)
+    assert "1 attachment left the context with old results" in problems(lines.read(tmp_path))
+
+
+def test_thoughts_that_were_made_unreadable_are_kept_as_such(tmp_path: Path) -> None:
+    lines = Lines().user("u1", "think").reply("a1", "msg_1", "Thought.")
+    lines.records[-1]["message"]["content"][:0] = [
+        {"type": "redacted_thinking", "data": "sealed"},
+        {"type": "thinking", "thinking": "I see.", "signature": "s1"},
+    ]
+    content = lines.read(tmp_path).replies[0].content
+    assert content[:2] == (
+        ThinkingBlock("", "sealed", redacted=True), ThinkingBlock("I see.", "s1"),
+    )  # fmt: skip

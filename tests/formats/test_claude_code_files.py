@@ -36,6 +36,12 @@ def test_it_is_recognised_by_its_first_line_under_any_name(first: object, tmp_pa
     assert adapter_for(path) is CLAUDE_CODE
 
 
+def test_it_is_recognised_below_damage(tmp_path: Path) -> None:
+    path = Lines().user("u1", "hi").write(tmp_path / "a.jsonl")
+    path.write_bytes(b'{"parentUuid":null,"is\n7\nnull\n' + path.read_bytes())
+    assert Reading(path).prompts == ["hi"] and Reading(path).adapter.name == "claude-code"
+
+
 def test_it_is_recognised_by_a_first_line_that_is_cut() -> None:
     long = Lines().user("u1", "tide " * 9000).records[0]
     assert CLAUDE_CODE.recognises(Path("a"), head(long)[:16_384])
@@ -188,6 +194,22 @@ def test_a_fork_may_begin_at_the_last_compaction_of_its_origin(tmp_path: Path) -
     assert reading.replies[0].usage is None and not problems(reading)
 
 
+def test_an_origin_with_more_than_plain_records_is_no_fork_of_its_fork(tmp_path: Path) -> None:
+    """Messages that only the queue has, and records of agents in the progress of a call."""
+    origin, fork = spoken(SESSION, 2), spoken(OTHER, 2)
+    for lines in (origin, fork):
+        data = {"type": "agent_progress", "message": {"uuid": "of the agent"}}
+        lines.node("progress", "p" * 36, data=data)
+        lines.note(type="queue-operation", operation="enqueue", content="at noon")
+        lines.note(type="queue-operation", operation="remove")
+        lines.reply(ID.format(60), "msg_9", "At noon.")
+    fork.user(ID.format(90), "in the fork").records[-1]["timestamp"] = "2026-05-02T10:00:00.000Z"
+    paths = dump(origin, tmp_path), dump(fork, tmp_path)
+    assert [Reading(path).header.relation for path in paths] == ["", "fork"]
+    flags = [bool(one.facts.flags & Flag.INHERITED) for one in Reading(paths[1]).records]
+    assert flags == [True] * 4 + [False] + [True] + [False], "the queue's records have no ids"
+
+
 def test_sessions_that_share_ids_by_chance_are_no_forks(tmp_path: Path) -> None:
     dump(spoken(SESSION, 1), tmp_path)
     other = spoken(OTHER, 2)
@@ -228,3 +250,18 @@ def test_a_session_is_gone_on_with_by_its_id(tmp_path: Path) -> None:
     header = Lines().user("u1", "hi").read(tmp_path).header
     assert list(CLAUDE_CODE.resume(header)) == ["claude", "--resume", SESSION]
     assert (header.cwd, header.format, header.version) == ("/tide", "claude-code", 1)
+
+
+def test_an_agent_of_an_older_version_is_linked_by_the_progress_of_its_call(
+    tmp_path: Path,
+) -> None:
+    main = Lines().user("u1", "go").reply("a1", "msg_1", ("c1", "Task"), ("c2", "Task"))
+    for call, agent in (("c1", "a1"), ("c2", "b2")):
+        data = {"type": "agent_progress", "agentId": agent, "prompt": "Look at the quay."}
+        main.node("progress", f"p-{agent}", "a1", data=data, parentToolUseID=call)
+    main.write(tmp_path / f"{SESSION}.jsonl")
+    path = agent_lines("b2").write(tmp_path / "agent-b2.jsonl")
+    header = Reading(path).header
+    assert (header.relation, header.parent_session, header.parent_call) == (
+        "subagent", SESSION, "c2",
+    )  # fmt: skip

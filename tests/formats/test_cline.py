@@ -13,6 +13,7 @@ from explorer.formats import FormatError
 from explorer.formats.cline import CLINE
 from explorer.session.context import context_at
 from explorer.session.entries import NoteMessage, Unknown
+from explorer.session.kinds import Flag
 from tests.formats.agents.reading import Reading
 
 NAME = "1795_ab"
@@ -128,6 +129,12 @@ def test_results_of_several_queries_and_of_one(read: Any) -> None:
     ]
     assert [one.is_error for one in reading.results] == [False, False, True, False]
     assert reading.results[0].tool == "run"
+
+
+def test_a_call_that_was_cut_off_is_no_error(read: Any) -> None:
+    reading = read([user("u", INPUT.format("Go.")), call("a", "c", "run", query="x")])
+    assert reading.call_ids == {"c"} and not reading.results
+    assert not any(one.facts.flags & Flag.ERROR for one in reading.records)
 
 
 def test_usage_as_its_provider_counts(read: Any) -> None:

@@ -465,6 +465,10 @@ def test_it_is_only_read(tmp_path: Path) -> None:
 def test_a_long_header_is_recognised(tmp_path: Path) -> None:
     made = Rollout(1, base_instructions={"text": "be kind " * 9_000}).exchange("One?", "One.")
     assert read(made, tmp_path).adapter.name == "codex"
+    long = Rollout(1).message("developer", "be kind " * 9_000).exchange("One?", "One.")
+    del long.lines[0]
+    reading = read(long, tmp_path)
+    assert reading.prompts == ["One?"] and "session_meta" in reasons(reading)
 
 
 def test_no_entry_of_a_plain_session_is_inherited(tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ from explorer.session.entries import (
     UnknownBlock,
     UserMessage,
 )
+from explorer.session.kinds import Flag
 from tests.formats.agents.reading import Reading
 
 CHAT = ADAPTERS["copilot-chat"]
@@ -52,7 +53,7 @@ def answered(*rounds: dict[str, Any], **metadata: Any) -> dict[str, Any]:
     return {"metadata": {"toolCallRounds": rounds, "toolCallResults": results} | metadata}
 
 
-def document(folder: Path, *requests: dict[str, Any], **more: Any) -> Reading:
+def document(folder: Path, *requests: Any, **more: Any) -> Reading:
     path = folder / "chat.json"
     path.write_text(
         json.dumps({"responderUsername": "GitHub Copilot", "requests": requests} | more)
@@ -325,6 +326,32 @@ def test_a_file_that_was_replaced_is_read_anew(tmp_path: Path) -> None:
     assert again.prompts == ["First.", "Second."], "nothing is added to what was read before"
     twice = log(tmp_path, start(request("q1", "First.")), start(request("q2", "Second.")))
     assert sent(twice) == ["Second."] and twice.prompts == ["First.", "Second."]
+
+
+def test_what_a_document_has_in_another_shape_is_kept_aside(tmp_path: Path) -> None:
+    rounds = answered(round_("r1", "I look.", "c1"), renderedUserMessage={"of": "next month"})
+    reading = document(
+        tmp_path, request("q1", "Look.", result=rounds), request("q2", "On.", response={"v": "So."})
+    )
+    assert [json.loads(one.raw)["requestId"] for one in reading.report.asides] == ["q1", "q2"]
+    assert ["has a shape" in one.reason for one in reading.report.problems] == [True, True]
+    lines = [one.line for one in (*reading.report.asides, *reading.records)]
+    assert len(set(lines)) == len(lines)
+    other = document(tmp_path, request("q1", "Look."), "a request of next month")
+    assert [one.raw for one in other.report.asides] == [b'"a request of next month"']
+    path = tmp_path / "chat.json"
+    path.write_text(json.dumps({"responderUsername": "x", "requests": {"q1": "Look."}}))
+    assert [one.raw for one in Reading(path).report.asides] == [b'{"q1":"Look."}']
+    whole = document(tmp_path, request("q1", "Look.", result=answered(round_("r1", "So.", "c1"))))
+    assert not whole.report.asides and not whole.report.problems
+
+
+def test_a_call_that_was_cut_off_is_no_error(tmp_path: Path) -> None:
+    cut = answered(round_("r1", "I look.", "c1", "c2"))
+    del cut["metadata"]["toolCallResults"]["c2"]
+    reading = document(tmp_path, request("q1", "Look.", result=cut))
+    assert reading.call_ids == {"c1", "c2"} and [one.call_id for one in reading.results] == ["c1"]
+    assert not any(one.facts.flags & Flag.ERROR for one in reading.records)
 
 
 def test_files_that_are_none_and_records_that_are_none(tmp_path: Path) -> None:

@@ -370,3 +370,20 @@ def test_sessions_are_found_where_they_are_kept(tmp_path: Path) -> None:
     assert found[0].cwd == "/src/harbour"
     assert [one.path.name for one in CLI.find(home, {"COPILOT_HOME": str(moved)})] == ["flat.jsonl"]
     assert list(CLI.find(tmp_path, {})) == []
+
+
+def test_a_slice_says_that_its_beginning_is_missing(events: Events, tmp_path: Path) -> None:
+    events.user("First.")
+    assert not events.read().report.problems
+    del events.lines[0]
+    reading = events.read()
+    assert ["start is not in the file" in one.reason for one in reading.report.problems] == [True]
+    cut = b'{"type":"system.message","data":{"content":"\\"requests\\": \\"responderUsername\\"'
+    path = tmp_path / "cut.jsonl"
+    asked = b'{"type":"user.message","id":"e9","data":{"requests":[],"responderUsername":"x"}}'
+    path.write_bytes(b"\n".join([cut, *events.lines, asked]))
+    assert Reading(path).adapter.name == "copilot-cli"
+    long = {"type": "system.message", "data": {"content": "Be kind. " * 9_000}, "id": "e0"}
+    path = tmp_path / "events.jsonl"
+    path.write_bytes(b"\n".join([json.dumps(long).encode(), *events.lines]))
+    assert Reading(path).prompts == ["First."], "a first line that is longer than what is looked at"

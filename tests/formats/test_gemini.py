@@ -315,3 +315,10 @@ def test_a_record_of_any_kind_is_read(read: Any) -> None:
     kept = [CompactionSummary, ToolResultMessage]
     records = (checkpoint(user("n", "<state_snapshot>S")), call("c"))
     assert [type(GEMINI.read(json.dumps(one)).body) for one in records] == kept
+
+
+def test_a_slice_says_that_its_beginning_is_missing(read: Any) -> None:
+    reading = read(reply("g", "One."), user("u", "On."), header=user("u0", "Before."))
+    assert ["no header was found" in one.reason for one in reading.report.problems] == [True]
+    assert reading.prompts == ["Before.", "On."]
+    assert not read(user("u", "On.")).report.problems

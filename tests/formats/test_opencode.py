@@ -163,6 +163,14 @@ def test_results_that_were_pruned_or_stopped_say_what_the_model_gets(opened: Ope
     assert reading.replies[0].calls[3].malformed == '{"comm'
 
 
+def test_a_large_output_names_the_file_that_has_all_of_it(opened: Open) -> None:
+    path = "/home/dev/.local/share/opencode/tool-output/tool_1"
+    cut = tool("c1", metadata={"exit": 0, "truncated": True, "outputPath": path})
+    first, second = opened(reply("a1", 1, cut, tool("c2"))).results
+    assert first.details["persistedOutputPath"] == path and first.details["exit"] == 0
+    assert "persistedOutputPath" not in (second.details or {})
+
+
 def test_thinking_carries_its_signature(opened: Open) -> None:
     def thought(words: str, **metadata: Any) -> Json:
         return {"type": "reasoning", "text": words, "metadata": metadata}

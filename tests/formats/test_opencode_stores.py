@@ -312,6 +312,16 @@ def test_files_of_the_older_folder_may_be_damaged(tmp_path: Path) -> None:
         assert sum(isinstance(one.body, UserMessage | Unknown) for one in reading.entries)
 
 
+def test_a_message_whose_id_is_no_text_is_kept_under_the_name_of_its_file(tmp_path: Path) -> None:
+    (file,) = store.write_folder(tmp_path, two_turns())
+    first = sorted(tmp_path.glob("storage/message/*/*.json"))[0]
+    value = json.loads(first.read_bytes()) | {"id": {"of": "next month"}}
+    first.write_text(json.dumps(value))
+    reading = Reading(file)
+    assert first.stem in [one.entry_id for one in reading.records]
+    assert [json.loads(one.raw)["id"] for one in reading.report.asides] == [{"of": "next month"}]
+
+
 def test_sessions_are_found_where_opencode_keeps_them(tmp_path: Path) -> None:
     home, moved = tmp_path / "home", tmp_path / "moved"
     folder = home / ".local/share/opencode"

@@ -13,6 +13,7 @@ from explorer.formats import FormatError
 from explorer.formats.roo import ROO
 from explorer.session.context import context_at
 from explorer.session.entries import NoteMessage, ThinkingBlock, Unknown, UserMessage
+from explorer.session.kinds import Flag
 from tests.formats.agents.reading import Reading
 from tests.formats.test_mutated_files import mutated
 
@@ -99,6 +100,12 @@ def test_one_message_is_results_words_and_state(read: Any) -> None:
     assert [type(reading.entries[at].body) for at in (1, 6)] == [NoteMessage, NoteMessage]
     assert reading.entries[6].text == STATE
     assert reading.header.cwd == "/work/shop"
+
+
+def test_a_call_that_was_cut_off_is_no_error(read: Any) -> None:
+    reading = read([user(1, "<task>\nDo.\n</task>"), reply(2, "I do.", "c1")])
+    assert reading.call_ids == {"c1"} and not reading.results
+    assert not any(one.facts.flags & Flag.ERROR for one in reading.records)
 
 
 def test_what_the_program_sends_is_not_typed(read: Any) -> None:

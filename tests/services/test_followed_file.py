@@ -18,6 +18,8 @@ from explorer.store.rows import ImportReport
 from tests.formats.claude_lines import SESSION, Lines
 from tests.formats.codex_rollouts import Rollout
 from tests.formats.files import chain, header
+from tests.formats.test_copilot_chat import request as chat_request
+from tests.formats.test_copilot_chat import start as chat_start
 from tests.formats.test_copilot_cli import Events
 from tests.formats.test_gemini import HEADER, answer, call, checkpoint, plain, reply, user
 
@@ -210,3 +212,30 @@ def test_what_another_program_imported_meanwhile_is_read_anew(
         path.write_bytes(data + b"\n")
         report = file.read(store, path)
         assert report.created and stored(store, report)[0] == whole(path)[0]
+
+
+def test_a_log_that_its_agent_replaced_is_not_added_to_what_was_read(
+    tmp_path: Path, whole: Callable[[Path], Stored]
+) -> None:
+    def push(at: int) -> dict[str, Any]:
+        return {"kind": 2, "k": ["requests"], "v": [chat_request(f"q{at}", f"Question {at}")]}
+
+    path = tmp_path / "chat.jsonl"
+
+    def write(*changes: dict[str, Any]) -> None:
+        path.write_text("".join(json.dumps(one) + "\n" for one in changes))
+
+    asked = [chat_request(f"q{at}", f"Question {at}") for at in range(8)]
+    with Store.open(tmp_path / "grown.db") as store:
+        file = FollowedFile()
+        write(chat_start(), *map(push, range(8)))
+        file.read(store, path)
+        # After many changes the log becomes one state, and goes on from there.
+        for changes in ((chat_start(*asked),), (chat_start(*asked), push(8)),
+                        (chat_start(*asked), push(8), push(9))):  # fmt: skip
+            write(*changes)
+            report = file.read(store, path)
+            assert stored(store, report) == whole(path)
+            entries = store.records(report.key, 0, store.load(report.key).row.entries - 1)
+            names = [one.facts.preview for one in entries]
+            assert names == [f"Question {at}" for at in range(7 + len(changes))]

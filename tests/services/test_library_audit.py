@@ -50,3 +50,7 @@ def test_what_was_needed_again_is_summed_up_by_agent(document: Document) -> None
         AgentNeeds("Claude", 1, 2, 1, 4, 2, 900, 3, 0.5),
         AgentNeeds(row.agent, 2, 4, 2, 8, 4, 1_800, 6, 1.0),
     ]
+    silent = replace(row, agent="Aider", said_again=0)
+    more = replace(row, agent="Zed", needed_again=8)
+    found = needs_by_agent([silent, row, replace(row, agent="omp", said_again=2), more])
+    assert [one.agent for one in found] == ["omp", "Zed", row.agent, "Aider"]

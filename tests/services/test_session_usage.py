@@ -16,6 +16,7 @@ from explorer.services.document import Document
 from explorer.session.kinds import Kind
 from explorer.store import Store
 from explorer.workbench import Workbench
+from tests.formats.claude_lines import SESSION, Lines
 from tests.models.server import Answer, ChatServer
 from tests.services.conftest import SAMPLE, Clock
 from tests.services.test_over_http import GOOD, compaction, order
@@ -174,6 +175,17 @@ def test_a_change_holds_on_its_branch_alone(document: Document) -> None:
         assert len(await TurnPort(document, "openai/new").note_model()) == 1
 
     wait(go())
+
+
+def test_first_counts_of_an_imported_session_are_a_lower_bound(
+    bench: Workbench, tmp_path: Path
+) -> None:
+    lines = Lines().user("u1", "hi").reply("a1", "msg_1", "Hello.", stop_reason=None)
+    path = lines.reply("a2", "msg_2", "Again.").write(tmp_path / f"{SESSION}.jsonl")
+    document = bench.open_blocking(bench.import_blocking(path).key)
+    wait(document.spending.follow())
+    whole = document.spending.session().total
+    assert (whole.tokens, whole.output, whole.calls, whole.uncounted) == (270, 10, 1, 1)
 
 
 def test_who_stops_waiting_and_asks_again_counts_nothing_twice(document: Document) -> None:

@@ -286,6 +286,36 @@ def test_a_search_goes_on_in_steps_and_says_how_far_it_is(
     assert [key for key, _ in hits[::2]] == keys[::-1]
 
 
+def test_signs_without_a_word_are_looked_for_in_the_newest_sessions_and_that_is_said(
+    store: Store, tmp_path: Path, indexed: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keys = []
+    for at in range(5):
+        texts = [message(0, None, f"of {at} => {{}}"), message(1, "e0", "no signs")]
+        keys.append(store.import_session(FileSource(write_file(tmp_path / f"{at}.jsonl", texts))))
+    indexed()
+    numbers = [one.key for one in keys]
+
+    def looked(query: str, only: list[int] | None = None) -> tuple[list[int], str]:
+        steps = list(store.search_steps(query, only))
+        assert len({step.note for step in steps}) == 1, "from the first step on"
+        return [hit.key for step in steps for hit in step.hits], steps[0].note
+
+    assert looked("=> {}") == (numbers[::-1], "")
+    monkeypatch.setattr("explorer.store.search._SIGNS_IN", 5)
+    note = (
+        "Signs without a word are looked for in the newest 2 sessions of 5 only: add a word to"
+        " search all."
+    )
+    assert looked("=>") == (numbers[:2:-1], note)
+    assert looked("=> of") == (numbers[::-1], ""), "the index has the word"
+    assert looked("=>", numbers[:2]) == (numbers[1::-1], ""), "what is chosen is all searched"
+    monkeypatch.setattr("explorer.store.search._SIGNS_IN", 1)
+    found, note = looked("=>")
+    assert found == numbers[-1:] and "the newest session of 5" in note
+    assert looked("=>", numbers[:1]) == (numbers[:1], "")
+
+
 def test_a_phrase_of_common_words_is_found_by_the_index_alone(
     store: Store, tmp_path: Path, indexed: Callable[[], None]
 ) -> None:

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from explorer.session.usage_sums import UsageSum
+import pytest
+
+from explorer.formats.registry import open_source
+from explorer.session.usage_sums import UsageSum, total_of
 from explorer.store import Store
 from explorer.store.totals import STEP
+from tests.formats.claude_lines import SESSION, Lines
+from tests.formats.codex_rollouts import Rollout
 from tests.store.conftest import eventually
 from tests.store.sources import FileSource
 
@@ -80,3 +86,69 @@ def test_a_removed_session_counts_no_more(store: Store, tmp_path: Path) -> None:
     eventually(lambda: calls(store) == 1, "the call")
     store.delete(key).result()
     assert store.totals() == []
+
+
+def test_first_counts_are_summed_up_beside_the_calls_that_reported_all(
+    store: Store, tmp_path: Path
+) -> None:
+    lines = Lines().user("u1", "hi").reply("a1", "msg_1", "Hello.", stop_reason=None)
+    path = lines.reply("a2", "msg_2", "Again.").write(tmp_path / f"{SESSION}.jsonl")
+    store.import_session(open_source(path))
+
+    def spent() -> UsageSum:
+        return total_of(one.spent for one in store.totals())
+
+    eventually(lambda: spent().calls + spent().uncounted == 2, "both replies are summed up")
+    assert spent() == UsageSum(20, 10, 200, 40, calls=1, unpriced=1, uncounted=1)
+
+
+def two_of_claude(folder: Path) -> list[Path]:
+    """A session, and a fork that repeats its records and goes on."""
+    other = "0b0b0b0b-1111-2222-3333-444444444444"
+    paths = []
+    for session, turns in ((SESSION, 2), (other, 3)):
+        lines = Lines(session)
+        for turn in range(turns):
+            lines.user(f"{turn:035}u", "Go on.").reply(f"{turn:035}a", f"msg_{turn}", "On.")
+        paths.append(lines.write(folder / f"{session}.jsonl"))
+    return paths
+
+
+def two_of_codex(folder: Path) -> list[Path]:
+    """A session, and a fork with its lines, stamped anew."""
+    parent = Rollout(1).turn(2).exchange("One?", "One.").turn(3).exchange("Two?", "Two.")
+    fork = Rollout(5, forked_from_id=parent.thread)
+    fork.totals = parent.totals
+    fork.lines += [{**one, "timestamp": fork.lines[0]["timestamp"]} for one in parent.lines]
+    fork.turn(6).exchange("Three?", "Three.")
+    return [parent.write(folder), fork.write(folder, time="11-00-00")]
+
+
+@pytest.mark.parametrize("made", [two_of_claude, two_of_codex])
+def test_what_a_fork_repeats_counts_once(
+    store: Store, tmp_path: Path, made: Callable[[Path], list[Path]]
+) -> None:
+    origin, fork = (store.import_session(open_source(path)).key for path in made(tmp_path))
+
+    def counted() -> dict[int, int]:
+        found = dict.fromkeys((origin, fork), 0)
+        for one in store.totals():
+            found[one.key] += one.spent.calls
+        return found
+
+    eventually(lambda: counted() == {origin: 2, fork: 1}, "what each took itself", 20)
+
+
+def test_sessions_that_share_ids_are_sessions_of_their_own(store: Store, tmp_path: Path) -> None:
+    keys = []
+    for number, folder in enumerate(("one", "two")):
+        lines = Lines().user("u1", f"in {folder}").reply("a1", "msg_1", "yes")
+        for turn in range(number):
+            lines.user(f"v{turn}", "and on")
+        path = lines.write(tmp_path / folder / f"{SESSION}.jsonl")
+        keys.append(store.import_session(open_source(path)).key)
+    assert len(set(keys)) == 2
+    first, second = (store.records(key, 0, 0)[0] for key in keys)
+    assert (first.entry_id, second.entry_id) == ("u1", "u1")
+    assert "in one" in first.raw and "in two" in second.raw
+    assert [store.load(key).row.entries for key in keys] == [2, 3]

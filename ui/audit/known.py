@@ -14,6 +14,8 @@ from ui.widgets.terms import meaning
 
 MARK = "≈"
 """Before a figure that is worked out from what is recorded."""
+AT_LEAST = "≥"
+"""Before a sum that some of its parts are missing from."""
 NOT_RECORDED = "not recorded"
 """In place of a figure that is neither recorded nor to be worked out."""
 TITLES = {
@@ -38,7 +40,7 @@ def reason(of: str, known: Known) -> str:
 
 def spoken(words: str) -> str:
     """Words with marks as they are read aloud."""
-    return words.replace(MARK, "about ")
+    return words.replace(MARK, "about ").replace(AT_LEAST, "at least ")
 
 
 ICONS = {

@@ -12,7 +12,7 @@ from explorer.services.document import Document
 from explorer.session.usage_sums import PartUsage, UsageSum
 from explorer.store.rows import StoreError
 from ui.app_state import AppState
-from ui.audit.known import MARK, NOT_RECORDED, marked, reason
+from ui.audit.known import AT_LEAST, MARK, NOT_RECORDED, marked, reason
 from ui.conversation.view.item_reader import cost_words
 from ui.widgets.figures import count, full, short
 
@@ -85,11 +85,11 @@ def label_of(whole: UsageSum) -> tuple[str, str]:
     calls = whole.calls + whole.uncounted
     if not calls:
         return "0 tokens", "0"
-    counted = tokens_known(calls, whole.uncounted)
+    counted = tokens_known(whole)
     priced = spending_known(whole)
-    if not whole.calls:
+    if counted.provenance is Provenance.UNREADABLE:
         return f"tokens {NOT_RECORDED}", NOT_RECORDED
-    tokens = marked(short(whole.tokens), counted)
+    tokens = f"{AT_LEAST if whole.uncounted else ''}{short(whole.tokens)}"
     if not whole.whole_cost:
         return f"{tokens} tokens", tokens
     cost = marked(cost_words(whole.whole_cost), priced)
@@ -118,10 +118,10 @@ def tip_of(session: PartUsage, branch: PartUsage, turn: PartUsage, drafts: Usage
         unknown = count(whole.unpriced - whole.listed, "call")
         lines.append(f"{unknown} without a known price: not in the cost")
     if whole.uncounted:
-        lines.append(f"{count(whole.uncounted, 'call')} reported no tokens: in none of the figures")
-    calls = whole.calls + whole.uncounted
+        calls = count(whole.uncounted, "call")
+        lines.append(f"{calls} reported no tokens, or only the first count: there are more")
     known = {
-        "Tokens": tokens_known(calls, whole.uncounted),
+        "Tokens": tokens_known(whole),
         "Cost": spending_known(whole),
     }
     lines += [
@@ -131,10 +131,11 @@ def tip_of(session: PartUsage, branch: PartUsage, turn: PartUsage, drafts: Usage
 
 
 def _words(spent: UsageSum) -> str:
-    if not spent.calls:
+    if not spent.tokens and not spent.calls:
         return "nothing that was counted"
     cost = cost_words(spent.whole_cost)
     if spent.listed:
         cost = f"{MARK}{cost}"
-    tokens = f"{full(spent.tokens)} tokens in {count(spent.calls, 'call')}"
+    calls = count(spent.calls + spent.uncounted, "call")
+    tokens = f"{AT_LEAST if spent.uncounted else ''}{full(spent.tokens)} tokens in {calls}"
     return f"{tokens}, {cost}" if cost else tokens

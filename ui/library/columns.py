@@ -11,7 +11,7 @@ from PySide6.QtGui import QColor
 from explorer.audit.provenance import Known, Provenance, spending_known, tokens_known
 from explorer.services.library import LibraryRow
 from explorer.session.usage_sums import UsageSum
-from ui.audit.known import NOT_RECORDED, marked, reason, spoken
+from ui.audit.known import AT_LEAST, NOT_RECORDED, marked, reason, spoken
 from ui.conversation.view.item_reader import cost_words
 from ui.library.pane import when
 from ui.theme import mono_font, theme
@@ -30,7 +30,9 @@ def tokens_of(spent: UsageSum) -> tuple[str, Known]:
     calls = spent.calls + spent.uncounted
     if not calls:
         return "0", _NO_CALLS
-    known = tokens_known(calls, spent.uncounted)
+    known = tokens_known(spent)
+    if known.provenance is Provenance.INFERRED:
+        return f"{AT_LEAST}{short(spent.tokens)}", known
     return marked(short(spent.tokens), known), known
 
 
@@ -157,7 +159,7 @@ def columns() -> tuple[Column[LibraryRow], ...]:
 def _by_tokens(row: LibraryRow) -> float:
     """Sorts by tokens; what is not known comes after the smallest."""
     spent = row.spent
-    known = row.is_summed and (spent.calls or not spent.uncounted)
+    known = row.is_summed and (spent.tokens or not spent.uncounted)
     return float(spent.tokens) if known else -1.0
 
 

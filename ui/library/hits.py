@@ -42,7 +42,8 @@ class FoundEntry(NamedTuple):
 
 def progress_words(step: SearchStep) -> str:
     """How far a search is that goes on."""
-    return f"Searched {step.searched:,} of {count(step.sessions, 'session')} …"
+    words = f"Searched {step.searched:,} of {count(step.sessions, 'session')} …"
+    return f"{words} {step.note}" if step.note else words
 
 
 class LineDelegate(QStyledItemDelegate):
@@ -95,18 +96,24 @@ class HitsPanel(QWidget):
         self.hide()
 
     def show_hits(
-        self, words: str, hits: Sequence[FoundEntry], cut: bool, progress: str = ""
+        self,
+        words: str,
+        hits: Sequence[FoundEntry],
+        cut: bool,
+        progress: str = "",
+        note: str = "",
     ) -> None:
         """Show what was found; ``cut``: there may be more; ``progress``: how far a search is that
-        goes on, during which the marked hit stays."""
+        goes on, during which the marked hit stays; ``note``: what was not searched."""
         sessions = len({one.hit.key for one in hits})
-        more = "at least " if cut else ""
+        least = "at least " if cut else ""
         if hits:
-            found = f"{more}{count(len(hits), 'entry', 'entries')} in {count(sessions, 'session')}"
+            found = f"{least}{count(len(hits), 'entry', 'entries')} in {count(sessions, 'session')}"
         else:
             found = "No entry yet" if progress else "No entry of these sessions"
         title = f"{found[:1].upper()}{found[1:]} with “{words}”"
-        self.title.setText(f"{title}. {progress}" if progress else title)
+        more = progress or note
+        self.title.setText(f"{title}. {more}" if more else title)
         is_more = self.table.isVisible() and self._words == words
         if not is_more or len(hits) != self.table.rows.rowCount():
             self.table.show_rows(hits, self.table.current if is_more else None)

@@ -25,6 +25,33 @@ _MOST_ROWS = 8
 """Agents that are shown without scrolling."""
 
 
+def answer_of(needs: Sequence[AgentNeeds]) -> str:
+    """After which agent's compactions the most was said again, and read again, in sentences."""
+    words = [
+        _most(
+            needs, "Said again most often", "Nobody said anything again", lambda one: one.said_again
+        ),
+        _most(
+            needs,
+            "Files read again most often",
+            "No file was read again",
+            lambda one: one.read_again,
+        ),
+    ]
+    return " ".join(words) if needs else ""
+
+
+def _most(
+    needs: Sequence[AgentNeeds], most: str, none: str, of: Callable[[AgentNeeds], int]
+) -> str:
+    first = max(needs, key=lambda one: of(one) / one.compactions, default=None)
+    if first is None or not of(first):
+        return f"{none}."
+    times = "once" if of(first) == 1 else f"{of(first):,} times"
+    after = count(first.compactions, "compaction")
+    return f"{most}: {times} after {after} of {first.agent}."
+
+
 class NeededState(Struct, frozen=True):
     """How far it is, in sessions with a compaction."""
 
@@ -79,16 +106,21 @@ class NeededPanel(QWidget):
         self.table = Table(TableModel(_columns(), self), "What was needed again, by agent", self)
         self.table.setFrameShape(QFrame.Shape.NoFrame)
         self.table.restyle()
+        self.answer = QLabel("", self)
+        self.answer.setWordWrap(True)
         self.meaning = Caption(MEANING, self, wraps=True)
         head = row(
             self.title, self.words, 1, self.progress, self.stop_link, self.go_on_link,
             self.close_link, spacing=S12,
         )  # fmt: skip
         head.setContentsMargins(S16, S4, S16, 0)
+        answer = row(self.answer, wide=self.answer)
+        answer.setContentsMargins(S16, 0, S16, 0)
         foot = row(self.meaning, wide=self.meaning)
         foot.setContentsMargins(S16, 0, S16, 0)
         column = column_in(self, S8)
         column.addLayout(head)
+        column.addLayout(answer)
         column.addWidget(self.table)
         column.addLayout(foot)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
@@ -108,7 +140,10 @@ class NeededPanel(QWidget):
         self.go_on_link.setText("Work out the rest" if state.left else "Try again")
         self.meaning.setVisible(bool(state.wanted))
         self.table.setVisible(bool(needs))
-        self.table.show_rows(needs, self.table.current)
+        self.answer.setVisible(bool(needs))
+        self.answer.setText(f"So far: {answer_of(needs)}" if state.is_running else answer_of(needs))
+        # Who is not in the table has chosen no row.
+        self.table.show_rows(needs, self.table.current if self.table.hasFocus() else None)
         rows = min(_MOST_ROWS, max(1, len(needs)))
         header = self.table.horizontalHeader().sizeHint().height()
         self.table.setFixedHeight(header + rows * self.table.row_height() + S4)
@@ -133,14 +168,14 @@ def _columns() -> list[Column[AgentNeeds]]:
                 "What all of it took the second time", 84),
         _figure("Expected without a compaction", _expected, lambda one: one.expected,
                 "How many would be expected in stretches of the same length without a compaction, "
-                "and how many were found that can be compared with that", 210),
+                "and how many were found that can be compared with that", 220),
     ]  # fmt: skip
 
 
 def _expected(one: AgentNeeds) -> str:
     if not one.compared and not one.expected:
         return "not known"
-    return f"{one.expected:,.1f}, found {one.compared:,}"
+    return f"{one.expected:,.1f}, where {one.compared:,} were found"
 
 
 def _each(

@@ -266,6 +266,7 @@ class LibraryPageController(QObject):
             return
         titles = {row.session.key: row.session.title or "Untitled session" for row in rows}
         found: list[FoundEntry] = []
+        note = ""
         steps = bench.search(words, titles.keys(), MOST_HITS, lambda: number == self._search)
         try:
             async with aclosing(steps):
@@ -273,6 +274,7 @@ class LibraryPageController(QObject):
                     if number != self._search:
                         return
                     found += [FoundEntry(hit, titles[hit.key]) for hit in step.hits]
+                    note = step.note
                     self._show_found(words, found, progress_words(step))
         except StoreError as error:
             if number == self._search:
@@ -280,13 +282,15 @@ class LibraryPageController(QObject):
             page.notice.show_notice(Notice("error", str(error), "Nothing was changed."))
             return
         if number == self._search:
-            self._show_found(words, found, "")
+            self._show_found(words, found, "", note)
 
-    def _show_found(self, words: str, found: Sequence[FoundEntry], progress: str) -> None:
+    def _show_found(
+        self, words: str, found: Sequence[FoundEntry], progress: str, note: str = ""
+    ) -> None:
         page, before = self.page, self._found_in
         if page is None:
             return
-        page.hits.show_hits(words, found, len(found) >= MOST_HITS, progress)
+        page.hits.show_hits(words, found, len(found) >= MOST_HITS, progress, note)
         keys = frozenset(one.hit.key for one in found)
         if not progress or (keys and keys != before):
             self._found_in = keys

@@ -113,7 +113,7 @@ class SearchController(QObject):
         results: list[SearchResult] = []
         titles: dict[int, str] = {}
         steps = bench.search(query, None, MOST_SHOWN, lambda: number == self._number, errors)
-        is_listed = False
+        is_listed, note = False, ""
         async with aclosing(steps):
             async for step in steps:
                 new = {hit.key for hit in step.hits} - titles.keys()
@@ -123,10 +123,10 @@ class SearchController(QObject):
                     return
                 results += [_result(hit, titles[hit.key]) for hit in step.hits if hit.key in titles]
                 self._bar.show_results(results, caption=progress_words(step))
-                is_listed = True
+                is_listed, note = True, step.note
         if number == self._number and (self._bar.results.isVisible() or not is_listed):
             cut = len(results) >= MOST_SHOWN
-            caption = f"The newest {MOST_SHOWN} hits; there may be more." if cut else ""
+            caption = f"The newest {MOST_SHOWN} hits; there may be more." if cut else note
             self._bar.show_results(results, caption=caption)
 
     def _take(self, hits: list[int], jump: bool = True) -> None:

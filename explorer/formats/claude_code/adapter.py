@@ -10,7 +10,7 @@ from pathlib import Path
 from explorer.formats.adapter import FoundSession, IsCancelled, Progress, ReadOnlyAdapter, Related
 from explorer.formats.claude_code import neighbours
 from explorer.formats.claude_code.recognition import find_sessions, recognises
-from explorer.formats.claude_code.records import read_record
+from explorer.formats.claude_code.records import read_record, read_usage_of
 from explorer.formats.claude_code.source import (
     FORMAT,
     agent_threads,
@@ -19,7 +19,7 @@ from explorer.formats.claude_code.source import (
 )
 from explorer.formats.claude_code.survey import Surveyor
 from explorer.formats.typed_source import TypedSource
-from explorer.session.entries import Entry
+from explorer.session.entries import Entry, TokenUsage
 from explorer.session.records import FormatName, SessionHeader
 
 _SIDECHAIN = (b'"isSidechain":true', b'"isSidechain": true')
@@ -74,6 +74,10 @@ class ClaudeCodeAdapter(ReadOnlyAdapter):
     def read(self, record: str | bytes) -> Entry:
         """See ``Adapter``."""
         return read_record(record)
+
+    def usage(self, record: str, context: int) -> TokenUsage | None:
+        """See ``Adapter``."""
+        return read_usage_of(record)
 
     def find(self, home: Path, environment: Mapping[str, str]) -> Iterator[FoundSession]:
         """See ``Adapter``."""

@@ -156,7 +156,7 @@ def _lines_with(path: Path, wanted: bytes) -> Iterator[bytes]:
         return
 
 
-def fork_origin(path: Path, first: FirstNode, own_ids: frozenset[str]) -> Origin | None:
+def fork_origin(path: Path, first: FirstNode) -> Origin | None:
     """The session in the same folder that a file repeats the beginning of; None where there is
     none, or where it cannot be told which of the two is the copy.
 
@@ -164,6 +164,7 @@ def fork_origin(path: Path, first: FirstNode, own_ids: frozenset[str]) -> Origin
     files are searched.
     """
     searched = 0
+    own_ids: frozenset[str] = frozenset()
     for other, size in _siblings(path):
         if first.is_in(head_of(other)):
             pass
@@ -173,7 +174,7 @@ def fork_origin(path: Path, first: FirstNode, own_ids: frozenset[str]) -> Origin
                 continue
         else:
             continue
-        ids = _uuids(other)
+        ids, own_ids = _uuids(other), own_ids or frozenset(_uuids(path))
         if _is_origin(other, path, first.identity, ids, own_ids):
             return Origin(other.stem, frozenset(ids))
     return None

@@ -41,9 +41,8 @@ def recognises(head: bytes) -> bool:
             if number == len(lines) - 1 and _is_cut_line(line):
                 return True
             continue
-        if not isinstance(value, dict):
-            return False
-        if (verdict := _verdict(value)) is not None:
+        # What is no object is damage, as a line that is no JSON.
+        if isinstance(value, dict) and (verdict := _verdict(value)) is not None:
             return verdict
     return False
 

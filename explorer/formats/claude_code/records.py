@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from msgspec.structs import replace
+
 from explorer.formats.anthropic_content import read_block, read_content, read_usage
 from explorer.formats.claude_code.attachments import read_attachment
 from explorer.formats.claude_code.fields import (
@@ -72,6 +74,11 @@ def read_record(record: str | bytes) -> Entry:
         lines = text[: start - 1]
         number = text[start + len(PART) : -1]
         part = int(number) if number.isdecimal() and len(number) < 7 else 0
+    values = _values_in(lines)
+    return entry_of(values, part) if values else Entry.NONE
+
+
+def _values_in(lines: str) -> list[dict[str, Any]]:
     values = []
     for line in lines.split("\n"):
         try:
@@ -80,7 +87,20 @@ def read_record(record: str | bytes) -> Entry:
             continue
         if isinstance(value, dict):
             values.append(value)
-    return entry_of(values, part) if values else Entry.NONE
+    return values
+
+
+def read_usage_of(record: str) -> TokenUsage | None:
+    """What a record says that its reply used. Of one that was recorded only while it came in: its
+    first counts, of which those of the prompt are final, with 0 tokens of context."""
+    values = _values_in(record)
+    if not values or text_field(values[0], "type") != "assistant" or not is_model_reply(values[0]):
+        return None
+    usage = reply_usage(values)
+    if usage is not None:
+        return usage
+    first, is_complete = _largest_usage(values)
+    return replace(first, context=0) if first is not None and not is_complete else None
 
 
 def entry_of(values: Sequence[dict[str, Any]], part: int = 0) -> Entry:
@@ -158,6 +178,12 @@ def reply_usage(values: Sequence[Mapping[str, Any]]) -> TokenUsage | None:
     None where none of them has a stop reason, for then they were written while the reply came in
     and hold its first count; and where all counts are 0, as in copies of a fork.
     """
+    best, is_complete = _largest_usage(values)
+    return best if is_complete and best is not None and best.context else None
+
+
+def _largest_usage(values: Sequence[Mapping[str, Any]]) -> tuple[TokenUsage | None, bool]:
+    """The largest usage of some records, and whether one of them has a stop reason."""
     best, before, is_complete = None, None, False
     for value in values:
         message = message_of(value)
@@ -170,7 +196,7 @@ def reply_usage(values: Sequence[Mapping[str, Any]]) -> TokenUsage | None:
                 best is None or (usage.output, usage.context) > (best.output, best.context)
             ):
                 best = usage
-    return best if is_complete and best is not None and best.context else None
+    return best, is_complete
 
 
 def _user(

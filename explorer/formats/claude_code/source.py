@@ -26,12 +26,11 @@ from explorer.formats.claude_code.survey import (
     ROOT,
     Survey,
     Surveyor,
-    numbered_lines,
 )
 from explorer.formats.errors import FormatError, ReadCancelled
 from explorer.formats.growth import stamp_of
 from explorer.formats.json_fields import object_field, text_field
-from explorer.formats.jsonl import CHUNK_BYTES, BadLine, parse
+from explorer.formats.jsonl import BYTE_ORDER_MARK, CHUNK_BYTES, BadLine, line_groups, parse
 from explorer.formats.typed_source import DescribedEntry, Leaf, ReadEntry, TypedSource
 from explorer.session.edit_entries import PRUNE_TYPE
 from explorer.session.entries import (
@@ -131,7 +130,7 @@ def _prompting_call(path: Path, survey: Survey, thread: str) -> str:
         return ""
     start = survey.first_lines[survey.threads.index(thread)]
     calls: dict[str, str] = {}
-    for number, line, _ in numbered_lines(path, None):
+    for number, line in _numbered_lines(path):
         if number > start:
             break
         if number < start and b'"tool_use"' not in line:
@@ -148,6 +147,18 @@ def _prompting_call(path: Path, survey: Survey, thread: str) -> str:
             if isinstance(given, dict) and isinstance(given.get("prompt"), str):
                 calls[given["prompt"]] = text_field(block, "id")
     return ""
+
+
+def _numbered_lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """The lines of a file with their numbers from 1. Raises OSError, FormatError."""
+    number = 0
+    with path.open("rb") as file:
+        for lines, _ in line_groups(file):
+            for line in lines:
+                number += 1
+                if number == 1 and line.startswith(BYTE_ORDER_MARK):
+                    line = line[len(BYTE_ORDER_MARK) :]
+                yield number, line
 
 
 @lru_cache(maxsize=256)
@@ -185,7 +196,7 @@ class _Reading(Struct):
         first = neighbours.FirstNode(
             next(iter(survey.unit_of)), survey.first_stamp, survey.kinds[unit] == COMPACTION
         )
-        origin = neighbours.fork_origin(self.path, first, frozenset(survey.unit_of))
+        origin = neighbours.fork_origin(self.path, first)
         if origin is not None:
             self.copied = origin.uuids
         name = origin.session_id if origin is not None else survey.forked_from
@@ -390,9 +401,10 @@ class _Reading(Struct):
             yield from survey.problems
         units = set(self.order)
         first = survey.first_lines[self.order[0]] if self.order else 0
-        if self.order and survey.parents[self.order[0]] == ROOT and first in survey.inferred:
+        is_cut = first in survey.inferred and survey.parents[self.order[0]] == ROOT
+        if is_cut or (survey.cut_line and not self.thread):
             reason = "the file begins in the middle: what came before its first record is not in it"
-            yield remark(first, reason)
+            yield remark(first if is_cut else survey.cut_line, reason)
         lines = {survey.first_lines[unit] for unit in units}
         moved = [
             one for one in survey.inferred if one != first and (one in lines or not self.thread)
@@ -419,9 +431,18 @@ class _Reading(Struct):
             noun = "reply was" if incomplete == 1 else "replies were"
             reason = (
                 f"{incomplete:,} {noun} recorded with the first count of their tokens, which is"
-                " incomplete: it is left out"
+                " incomplete: sums have it as a lower bound"
             )
             yield remark(survey.first_lines[min(found)], reason)
+        for unit in sorted(units & survey.cleared_notes.keys()):
+            known = sum(one in survey.unit_of for one in survey.cleared_notes[unit])
+            if known:
+                noun = "attachment" if known == 1 else "attachments"
+                reason = (
+                    f"{known:,} {noun} left the context with old results; the context that is shown"
+                    " has them still"
+                )
+                yield remark(survey.first_lines[unit], reason)
         yield from self._compaction_problems(units)
 
     def _compaction_problems(self, units: set[int]) -> Iterator[Problem]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 from pathlib import Path
 from sys import intern
@@ -33,7 +33,7 @@ from explorer.formats.claude_code.records import body_of, is_known, placed_entry
 from explorer.formats.errors import ReadCancelled
 from explorer.formats.growth import groups_from
 from explorer.formats.json_fields import object_field, text_field, texts_in
-from explorer.formats.jsonl import BYTE_ORDER_MARK, BadLine, is_blank, line_groups, parse
+from explorer.formats.jsonl import BYTE_ORDER_MARK, BadLine, is_blank, parse
 from explorer.session.describe import Facts, describe
 from explorer.session.entries import CompactionSummary, CustomData
 from explorer.session.json_values import time_ms
@@ -96,6 +96,8 @@ class Survey(Struct):
     problems: list[Problem] = field(default_factory=list)
     inferred: list[int] = field(default_factory=list)
     """Lines whose parent is not in the file or not recorded."""
+    cut_line: int = 0
+    """The line of a progress record before all entries whose parent is not in the file."""
     queued: list[int] = field(default_factory=list)
     """Units of messages that only the records of the queue hold."""
     leaf_mark: tuple[int, str] = (0, "")
@@ -121,6 +123,8 @@ class Survey(Struct):
     """Bytes of every line, without its line feed."""
     prunes: set[int] = field(default_factory=set)
     """Units that say which results left the context."""
+    cleared_notes: dict[int, list[str]] = field(default_factory=dict)
+    """By such a unit: ids of the records of attachments that left it too."""
     has_main: bool = True
     """Whether any record is the session's own, and not that of an agent among them."""
     described: dict[int, tuple[Facts, int]] = field(default_factory=dict)
@@ -145,23 +149,6 @@ class Survey(Struct):
         if unit not in self.parts:
             return self.ids[unit]
         return f"{self.ids[unit]}#{self.parts[unit]}"
-
-
-def numbered_lines(path: Path, cancelled: IsCancelled | None) -> Iterator[tuple[int, bytes, int]]:
-    """The lines of a file with their numbers from 1 and the bytes read so far.
-
-    Raises OSError, FormatError, ReadCancelled.
-    """
-    number = 0
-    with path.open("rb") as file:
-        for lines, done in line_groups(file):
-            if cancelled is not None and cancelled():
-                raise ReadCancelled(f"{path}: reading stopped after {done:,} bytes")
-            for line in lines:
-                number += 1
-                if number == 1 and line.startswith(BYTE_ORDER_MARK):
-                    line = line[len(BYTE_ORDER_MARK) :]
-                yield number, line, done
 
 
 class Surveyor:
@@ -456,6 +443,9 @@ class Surveyor:
             self._boundary(unit, number, value)
         if value.get("subtype") == "microcompact_boundary":
             survey.prunes.add(unit)
+            facts = object_field(value, "microcompactMetadata")
+            if cleared := list(texts_in(facts.get("clearedAttachmentUUIDs"))):
+                survey.cleared_notes[unit] = cleared
         return unit
 
     def _kind(self, unit: int, value: Mapping[str, Any]) -> int:
@@ -506,6 +496,8 @@ class Surveyor:
         last = self._last.get(thread, ROOT)
         if last != ROOT and not is_boundary:
             survey.inferred.append(number)
+        if not survey.ids and not survey.cut_line and value.get("type") == "progress":
+            survey.cut_line = number
         return last
 
     def _boundary(self, unit: int, number: int, value: Mapping[str, Any]) -> None:
@@ -544,11 +536,13 @@ class Surveyor:
             self._describe(unit, values)
         if not self._main_nodes:
             survey.threads = [""] * len(survey.threads)
+        first_below: dict[tuple[str, str], int] = {}
         for unit, above, last in self._later:
             found = survey.unit_of.get(above, ROOT)
             if found in (ROOT, unit) or survey.threads[found] != survey.threads[unit]:
                 survey.inferred.append(survey.first_lines[unit])
-                found = last
+                other = first_below.setdefault((survey.threads[unit], above), unit)
+                found = survey.parents[other] if self._is_rewind(other, unit) else last
             survey.parents[unit] = found
         for unit, boundary in survey.boundaries.items():
             self._keep(unit, boundary)
@@ -560,6 +554,11 @@ class Surveyor:
                 survey.titles["summary"] = title
         self._name_problems()
         return survey
+
+    def _is_rewind(self, before: int, unit: int) -> bool:
+        """Whether two units below one record that is not in the file are two ways to go on."""
+        kinds = {self.survey.kinds[before], self.survey.kinds[unit]}
+        return before != unit and PROMPT in kinds and kinds <= {PROMPT, REPLY}
 
     def _keep(self, unit: int, boundary: Boundary) -> None:
         """Find the head of what a compaction kept."""

@@ -25,10 +25,12 @@ from explorer.formats.codex.lines import LINE_TYPES, payload_of
 from explorer.formats.json_fields import first_text, text_field
 from explorer.formats.jsonl import BYTE_ORDER_MARK
 
-_CUT_HEADER = re.compile(
-    rb'\s*\{\s*(?:"(?:timestamp|ordinal)"\s*:\s*[^,{}]*,\s*)*"type"\s*:\s*"session_meta"\s*,'
+_START = rb'\s*\{\s*(?:"(?:timestamp|ordinal)"\s*:\s*[^,{}]*,\s*)*"type"\s*:\s*'
+_CUT_HEADER = re.compile(_START + rb'"session_meta"\s*,')
+_CUT_LINE = re.compile(
+    _START + rb'"(?:%s)"\s*,\s*"payload"\s*:\s*\{' % "|".join(sorted(LINE_TYPES)).encode()
 )
-"""Begins a header that is longer than what is looked at."""
+"""Begin a header, and another first line, that is longer than what is looked at."""
 
 
 def is_rollout(path: Path, head: bytes) -> bool:
@@ -36,7 +38,8 @@ def is_rollout(path: Path, head: bytes) -> bool:
     if head.startswith(COMPRESSED):
         return path.name.endswith(".jsonl.zst")
     head = head.removeprefix(BYTE_ORDER_MARK)
-    if _CUT_HEADER.match(head):
+    first = head.partition(b"\n")[0]
+    if _CUT_HEADER.match(head) or (_CUT_LINE.match(head) and value_of(first) is None):
         return True
     for line in head.split(b"\n"):
         value = value_of(line) if line[:1] == b"{" else None

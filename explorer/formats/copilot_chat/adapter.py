@@ -54,9 +54,10 @@ class CopilotChatAdapter(ReadOnlyAdapter):
             return True
         if not head.lstrip().startswith(b"{"):
             return False
-        first = _value(lines[0])
-        if isinstance(first, dict) and "requests" not in first:
-            return False  # lines of another agent, which may speak of requests
+        # Lines of another agent may speak of requests, and the first of them may be cut.
+        objects = (_value(line) for line in lines[:_LOOKED_AT] if line.startswith(b"{"))
+        if any(isinstance(one, dict) and "requests" not in one for one in objects):
+            return False
         return (b'"requests"' in head and any(sign in head for sign in _SIGNS)) or (
             b'"responderUsername"' in head and b'"initialLocation"' in head
         )

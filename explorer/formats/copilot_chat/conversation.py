@@ -79,11 +79,15 @@ class Conversation:
         self._line = state.lines
         self._ids: set[str] = set()
         self._unknown: Counter[str] = Counter()
+        self._recorded: set[str] = set()
+        """Of a document: the texts that are in some entry."""
 
     def read(self) -> Iterator[ReadEntry | Aside | Problem | Leaf]:
         """Everything: the lines of a log, the conversation, and the branches that were left."""
         yield from self._state.asides
         yield from self._state.problems
+        for other in self._state.others:
+            yield self._aside(other, "no request")
         requests = self._state.requests
         left: dict[str, list[Request]] = {}
         for removed in self._state.removed:
@@ -106,7 +110,7 @@ class Conversation:
 
     def _branches(
         self, left: dict[str, list[Request]], after: str, before: _Placed | None
-    ) -> Iterator[ReadEntry | Problem]:
+    ) -> Iterator[ReadEntry | Aside | Problem]:
         """The requests that were removed behind one, and those behind these."""
         waiting = [(one, before) for one in reversed(left.pop(after, []))]
         while waiting:
@@ -120,7 +124,7 @@ class Conversation:
 
     def _request(
         self, request: Request, following: Request, before: _Placed | None
-    ) -> Generator[ReadEntry | Problem, None, _Placed]:
+    ) -> Generator[ReadEntry | Aside | Problem, None, _Placed]:
         """Yields its entries, and returns it as it was placed."""
         placed = _Placed(request, before)
         placed.environment = before.environment if before is not None else ""
@@ -139,7 +143,17 @@ class Conversation:
         for part in list_field(request, "response"):
             if not known_part(part):
                 self._unknown[part_kind(part)] += 1
+        if not self._state.lines and not self._recorded.issuperset(_texts(request)):
+            yield self._aside(request, "a request with a part of a shape that is not known")
+            yield remark(
+                self._line, "a part of a request has a shape that is not known; it is kept"
+            )
         return placed
+
+    def _aside(self, value: object, reason: str) -> Aside:
+        """What a document has and no entry: it has no line that could be kept."""
+        self._line += 1
+        return Aside(self._line, orjson.dumps(value), reason)
 
     def _message(self, placed: _Placed, metadata: Mapping[str, Any]) -> Iterator[ReadEntry]:
         request = placed.request
@@ -329,8 +343,22 @@ class Conversation:
             noted = ("first_kept_id",)
             entry = replace(entry, body=replace(entry.body, first_kept_id=first_kept_id))
         self._line += 1
+        if not self._state.lines:
+            self._recorded.update(_texts(record))
         placed.entries.append((entry_id, round_id, entry.kind in CONTEXT_KINDS))
         return ReadEntry(entry, orjson.dumps(record).decode(), self._line, self._size, noted)
+
+
+def _texts(value: object) -> Iterator[str]:
+    """All texts in a JSON value."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for one in value:
+            yield from _texts(one)
+    elif isinstance(value, dict):
+        for one in value.values():
+            yield from _texts(one)
 
 
 def _round_id(placed: _Placed, round_: Mapping[str, Any], at: int) -> str:

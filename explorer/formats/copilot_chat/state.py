@@ -51,6 +51,17 @@ class State(Struct):
         """The requests of the conversation, in order; what is no object is none."""
         return [one for one in list_field(self.document, "requests") if isinstance(one, dict)]
 
+    @property
+    def others(self) -> list[Any]:
+        """Of a document: what stands in the place of requests, and is none."""
+        requests = self.document.get("requests")
+        found = requests if isinstance(requests, list) else [requests]
+        if self.lines:
+            return []
+        return [
+            one for one in found if one and (found is not requests or not isinstance(one, dict))
+        ]
+
 
 def is_change(value: object) -> bool:
     """Whether a line's value is one of a log."""

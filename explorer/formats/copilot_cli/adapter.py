@@ -28,7 +28,8 @@ from explorer.session.json_values import time_ms
 from explorer.session.records import FormatName, SessionHeader
 
 HEAD_BYTES = 16 << 10
-_BEGIN = re.compile(rb'\s*\{\s*"type"\s*:\s*"session\.start"\s*,\s*"data"\s*:\s*\{')
+_BEGIN = re.compile(rb'\s*\{\s*"type"\s*:\s*"([\w.]+)"\s*,\s*"data"\s*:\s*\{')
+"""The first line, which may be longer than what is looked at."""
 _LOOKED_AT = 50
 """Lines of which one has to be an event."""
 
@@ -43,7 +44,8 @@ class CopilotCliAdapter(ReadOnlyAdapter):
 
     def recognises(self, path: Path, head: bytes) -> bool:
         """See ``Adapter``."""
-        if _BEGIN.match(head.removeprefix(BYTE_ORDER_MARK)):
+        begin = _BEGIN.match(head.removeprefix(BYTE_ORDER_MARK))
+        if begin is not None and _is_known(begin[1].decode()):
             return True
         lines = head.removeprefix(BYTE_ORDER_MARK).split(b"\n")[:_LOOKED_AT]
         return any(_is_event(event_of(line)) for line in lines)
@@ -152,7 +154,11 @@ class CopilotCliAdapter(ReadOnlyAdapter):
 def _is_event(event: Event | None) -> bool:
     if event is None or not isinstance(event.get("data"), dict):
         return False
-    return event["type"] in HOUSEKEEPING or event["type"] in ENTRY_TYPES
+    return _is_known(event["type"])
+
+
+def _is_known(kind: str) -> bool:
+    return kind in HOUSEKEEPING or kind in ENTRY_TYPES
 
 
 def _first_event(place: str) -> tuple[int, Event, bytes]:

@@ -199,6 +199,11 @@ class Thread:
         """Everything of the file that is this agent's. The session itself also puts aside what is
         nobody's, and the lines of its sub-agents. See ``GrowingReader``."""
         self.began = stamp_of(self.path)
+        if not (self._number or self._header_line or self._agent_id):
+            yield remark(
+                1, "the session's start is not in the file: what came before its first line is not"
+                " known"
+            )  # fmt: skip
         # A name of plain letters is written in one way: a line without it need not be parsed.
         name = self._agent_id.encode() if re.fullmatch(r"[\w-]+", self._agent_id, re.A) else b""
         for lines, done, is_whole in groups_from(self.path, self.offset):

@@ -23,7 +23,7 @@ from explorer.formats.jsonl import BYTE_ORDER_MARK, BadLine, is_blank, line_grou
 from explorer.formats.typed_source import Leaf, ReadEntry, TypedSource
 from explorer.session.entries import Entry
 from explorer.session.json_values import read_json, time_ms
-from explorer.session.records import Aside, Problem, SessionHeader
+from explorer.session.records import Aside, Problem, SessionHeader, remark
 
 _HEADER = (re.compile(rb'"sessionId"\s*:'), re.compile(rb'"projectHash"\s*:'))
 _RECORD = re.compile(rb'\{\s*"(?:\$set|\$rewindTo)"\s*:|"type"\s*:\s*"gemini"')
@@ -221,6 +221,8 @@ def _call_of(path: Path, parent: str, session_id: str) -> str:
 def _of_lines(path: Path, header_line: int) -> Iterator[ReadEntry | Aside | Problem | Leaf]:
     """Two passes: one for the tree, one for the entries, whose lines are read again then, so that
     the file need not fit in memory."""
+    if not header_line:
+        yield remark(1, "no header was found: what came before the first line is not known")
     with path.open("rb") as file, path.open("rb") as passing:
 
         def line_at(place: Place) -> bytes:

@@ -106,6 +106,9 @@ class StorageTree:
             if not is_sound:
                 described.problems.append(f"{path} is no JSON object; it was kept")
             if not text_field(info, "id"):
+                if info.get("id") is not None:
+                    text = path.read_text("utf-8", "replace")
+                    described.asides.append((text, "a message whose id is no text"))
                 info["id"] = path.stem
             message = Message(info, [])
             files += self._add_parts(message, described.problems)

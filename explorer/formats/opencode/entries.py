@@ -329,6 +329,9 @@ def _result(part: Json) -> ToolResultMessage:
     if is_error and isinstance(metadata, dict) and metadata.get("interrupted") is True:
         # A tool that was stopped counts as failed; the model is sent what it had put out.
         text = text_field(metadata, "output") or text
+    if path := text_field(object_field(state, "metadata"), "outputPath"):
+        # The text is cut; all of it is in a file of its own.
+        metadata = {"persistedOutputPath": path, **object_field(state, "metadata")}
     is_pruned = bool(object_field(state, "time").get("compacted"))
     content: Content = text_content(PRUNED) if is_pruned else (TextBlock(text), *_attached(state))
     return ToolResultMessage(

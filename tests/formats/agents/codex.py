@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from explorer.formats.codex.files import is_id
 from explorer.session.entries import (
     AssistantMessage,
     CompactionSummary,
@@ -32,6 +33,20 @@ from tests.formats.agents.reading import Reading
 SERVER_TOOLS = ("web_search", "image_generation")
 
 
+def _payload(line: str) -> dict[str, Any]:
+    try:
+        value = json.loads(line)
+    except ValueError:
+        return {}
+    return (value.get("payload") if isinstance(value, dict) else None) or {}
+
+
+def _last_count(line: str) -> dict[str, Any]:
+    payload = _payload(line)
+    found: dict[str, Any] = payload.get("usage") or payload["info"]["last_token_usage"]
+    return found
+
+
 class FilePart:
     """What a reading has of one file."""
 
@@ -41,6 +56,8 @@ class FilePart:
         self.lines = {one for one in path.read_text("utf-8").split("\n") if one.strip()}
         self.at = [at for at in range(len(self.reading.records)) if self._is_here(at)]
         self.entries = [self.reading.entries[at] for at in self.at]
+        infos = (_payload(one).get("info") for one in self.lines)
+        self.counted = [one["last_token_usage"] for one in infos if one]
 
     def _is_here(self, at: int) -> bool:
         first = self.reading.records[at].raw.split("\n")[0]
@@ -79,8 +96,11 @@ def check_header(part: FilePart, facts: dict[str, Any]) -> None:
     header = part.reading.header
     if facts["session_id"] is not None:
         assert header.session_id == facts["session_id"]
-        assert list(part.reading.adapter.resume(header)) == ["codex", "resume", header.session_id]
+        command = ["codex", "resume", header.session_id] if is_id(header.session_id) else []
+        assert list(part.reading.adapter.resume(header)) == command
     assert header.agent_version == (facts["cli_version"] or "")
+    metas = facts["session_metas"]
+    is_copy = len(metas) > 1 and metas[1][0] == 1 and not metas[1][2]
     source = facts["source"]
     is_agent = isinstance(source, dict) and "subagent" in source
     if is_agent or facts["parent_thread_id"]:
@@ -90,17 +110,16 @@ def check_header(part: FilePart, facts: dict[str, Any]) -> None:
         spawn = kind.get("thread_spawn") or {} if isinstance(kind, dict) else {}
         named = (facts["parent_thread_id"], spawn.get("parent_thread_id"), facts["forked_from_id"])
         assert header.parent_session == next(filter(None, named), "")
-    elif facts["forked_from_id"]:
-        assert (header.relation, header.parent_session) == ("fork", facts["forked_from_id"])
+    elif facts["forked_from_id"] or is_copy:
+        origin = facts["forked_from_id"] or metas[1][1]
+        assert (header.relation, header.parent_session) == ("fork", origin)
     else:
         assert (header.relation, header.parent_session) == ("", "")
-    metas = facts["session_metas"]
-    is_copy = len(metas) > 1 and metas[1][0] == 1 and not metas[1][2]
     inherited = [bool(one.facts.flags & Flag.INHERITED) for one in part.reading.records]
     of_file = [inherited[at] for at in part.at]
     if is_copy:
-        assert of_file[0] and not of_file[-1], "first the copy, then what is the session's own"
-        assert of_file == sorted(of_file, reverse=True)
+        assert of_file == sorted(of_file, reverse=True), "first the copy, then its own"
+        assert all(of_file[:1])
     else:
         assert not any(of_file)
 
@@ -187,17 +206,19 @@ def check_compactions(part: FilePart, facts: dict[str, Any]) -> None:
 def check_counts(part: FilePart, facts: dict[str, Any]) -> None:
     """Each request counts once: all that the totals grew is some reply's or compaction's, but what
     no record names, such as what a base had used."""
-    output = sum(one.usage.output for one in part.entries if one.usage is not None)
+    used = [one for one in part.entries if one.usage is not None and not is_uncounted(part, one)]
+    output = sum(one.usage.output for one in used if one.usage is not None)
     unnamed, is_growing = unnamed_output(part.path)
     of_totals = [
         one.usage.output
-        for one in part.entries
+        for one in used
         if one.usage is not None and '"token_' not in json.dumps(one.recorded)
     ]
     loose = [
-        json.loads(one.raw)["payload"]["info"]["last_token_usage"]["output_tokens"]
+        count["output_tokens"]
         for one in part.reading.report.asides
         if one.reason == "a count of tokens without a reply" and one.raw.decode() in part.lines
+        if (count := _last_count(one.raw.decode())) in part.counted
     ]
     if is_growing:
         assert output + unnamed - sum(of_totals) + sum(loose) == (facts["output_tokens"] or 0)
@@ -207,12 +228,19 @@ def check_counts(part: FilePart, facts: dict[str, Any]) -> None:
     assert models <= set(facts["models"]) <= chosen
 
 
+def is_uncounted(part: FilePart, entry: Entry) -> bool:
+    """Whether a record of its own says what an entry took, and the count behind it is missing."""
+    lines = entry.recorded.get("lines", [entry.recorded])
+    records = [one["payload"]["usage"] for one in lines if one["type"] == "token_usage_record"]
+    return bool(records) and records[-1] not in part.counted
+
+
 def unnamed_output(path: Path) -> tuple[int, bool]:
     """By how much the totals grew beyond the counts of the requests; and whether they only grew."""
     before: dict[str, int] = {}
     unnamed, is_growing = 0, True
     for line in path.read_text("utf-8").split("\n"):
-        payload = (json.loads(line) if line.strip() else {}).get("payload") or {}
+        payload = _payload(line)
         info = payload.get("info") if payload.get("type") == "token_count" else None
         if not info or info["total_token_usage"] == before:
             continue

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from explorer.session.entries import CompactionSummary, ShellMessage, UserMessage
-from tests.formats.agents.reading import Reading
+from tests.formats.agents.reading import Reading, record_lines
 
 _ADDED = {"part", "sessionExplorer"}
 
@@ -35,14 +35,17 @@ def _check_file(path: Path, known: dict[str, Any]) -> None:
     assert sum(ids.values()) - len(ids) == known["duplicate_ids"]
     _check_messages(every, known)
     _check_calls(every, known)
-    _check_compactions(every, known)
-    named = [one for one in agents if any("agentId" in event for event in _events(one))]
-    assert len(named) == known["subagents"], "a session of its own each"
+    _check_compactions(every, known, record_lines(path))
+    named = {one["agentId"] for one in lines if one.get("agentId")}
+    assert len(named) == known["subagents"]
+    assert named <= {one.header.session_id for one in agents}, "a session of its own each"
     for one in agents:
         assert one.header.relation == "subagent" and one.header.parent_call
         assert one.header.parent_session
     assert sorted({model for one in every for model in one.models}) == known["models"]
-    assert sum(one.output_tokens for one in every) == known["output_tokens"]
+    again = [event for each in every for event in _repeated(each, "assistant.message")]
+    output = sum(one["data"].get("outputTokens") or 0 for one in again)
+    assert sum(one.output_tokens for one in every) + output == known["output_tokens"]
 
 
 def _check_messages(every: list[Reading], known: dict[str, Any]) -> None:
@@ -50,11 +53,13 @@ def _check_messages(every: list[Reading], known: dict[str, Any]) -> None:
     that started it, and is in a session of its own all the same."""
     main = every[0]
     users = [one for each in every for one in each.entries if isinstance(one.body, UserMessage)]
-    assert len(users) == known["user_events"]
+    again = [event for each in every for event in _repeated(each, "user.message")]
+    assert len(users) + len(again) == known["user_events"]
     sourced = [one for one in users if one.recorded["data"].get("source")]
     assert all(isinstance(one.body, UserMessage) and one.body.synthetic for one in sourced)
     typed = [one for one in users if one not in sourced and "agentId" not in one.recorded]
-    assert len(typed) == known["user_messages"]
+    again = [one for one in again if not (one["data"].get("source") or one.get("agentId"))]
+    assert len(typed) + len(again) == known["user_messages"]
     replies = [event for reading in every for event in _of(reading, "assistant.message")]
     by_agents = [one for one in replies if one.get("agentId")]
     assert len(replies) - len(by_agents) == known["assistant_messages"]
@@ -71,18 +76,20 @@ def _check_calls(every: list[Reading], known: dict[str, Any]) -> None:
     failed = [one for reading in every for one in reading.results if one.is_error]
     by_person = [one for reading in every for _, one in reading.bodies(ShellMessage)]
     errors = len(failed) + sum(bool(one.exit_code) for one in by_person)
+    again = [event for each in every for event in _repeated(each, "tool.execution_complete")]
+    errors += sum(one["data"].get("success") is False for one in again)
     assert errors == known["failed_results"]
     started = {
         one["data"].get("toolCallId")
         for one in map(json.loads, _lines(every[0]))
-        if one["type"] == "tool.execution_start"
+        if one.get("type") == "tool.execution_start"
     }
     assert len(started) == known["tool_calls"]
     assert len(ids - started) == known["orphan_results"]
     assert len(started - ids) == known["calls_without_result"]
 
 
-def _check_compactions(every: list[Reading], known: dict[str, Any]) -> None:
+def _check_compactions(every: list[Reading], known: dict[str, Any], lines: list[int]) -> None:
     found = [
         (reading, at, entry)
         for reading in every
@@ -96,7 +103,7 @@ def _check_compactions(every: list[Reading], known: dict[str, Any]) -> None:
     for (reading, at, entry), fact in zip(found, wanted, strict=True):
         body, data = entry.body, entry.recorded["data"]
         assert isinstance(body, CompactionSummary)
-        assert reading.records[at].line == fact["line"] + 1
+        assert reading.records[at].line == lines[fact["line"]]
         assert len(body.summary) == fact["summary_length"]
         assert body.tokens_before == fact["tokens_before"]
         assert body.tokens_after == fact["tokens_after"]
@@ -133,4 +140,11 @@ def _events(reading: Reading) -> Iterator[dict[str, Any]]:
 
 
 def _of(reading: Reading, kind: str) -> list[dict[str, Any]]:
-    return [one for one in _events(reading) if one.get("type") == kind]
+    found = [one for one in _events(reading) if one.get("type") == kind]
+    return found + _repeated(reading, kind)
+
+
+def _repeated(reading: Reading, kind: str) -> list[dict[str, Any]]:
+    """Events of a type that the file has twice, and the tree once."""
+    asides = [one.raw for one in reading.report.asides if one.reason == "the same event once more"]
+    return [event for event in map(json.loads, asides) if event.get("type") == kind]

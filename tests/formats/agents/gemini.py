@@ -10,7 +10,7 @@ from typing import Any
 from explorer.session.context import context_at
 from explorer.session.entries import CompactionSummary, CustomData
 from explorer.session.kinds import Kind
-from tests.formats.agents.reading import Reading
+from tests.formats.agents.reading import Reading, record_lines
 
 
 def check(folder: Path, facts: dict[str, Any]) -> None:
@@ -36,13 +36,14 @@ def _check_file(reading: Reading, path: Path, facts: dict[str, Any]) -> None:
     assert sum(one.is_error for one in reading.results) == failed
     assert reading.models == facts["models"]
     assert reading.output_tokens == facts["output_tokens"]
-    _check_compactions(reading, facts["compressions"])
+    lines = record_lines(path)
+    _check_compactions(reading, facts["compressions"], lines)
     rewinds = [
-        (record.line - 1, entry.body.data["removed"])
+        (record.line, entry.body.data["removed"])
         for record, entry in zip(reading.records, reading.entries, strict=True)
         if isinstance(entry.body, CustomData) and entry.body.name == "rewind"
     ]
-    assert rewinds == [(one["line"], one["removed"]) for one in facts["rewinds"]]
+    assert rewinds == [(lines[one["line"]], one["removed"]) for one in facts["rewinds"]]
     copies = {
         one["id"]
         for value in _values(path)
@@ -69,7 +70,7 @@ def _check_path(reading: Reading, final: dict[str, str]) -> None:
         assert kind not in ("user", "gemini") or name in sent
 
 
-def _check_compactions(reading: Reading, facts: list[dict[str, Any]]) -> None:
+def _check_compactions(reading: Reading, facts: list[dict[str, Any]], lines: list[int]) -> None:
     found = [
         (at, entry.body)
         for at, entry in enumerate(reading.entries)
@@ -77,7 +78,7 @@ def _check_compactions(reading: Reading, facts: list[dict[str, Any]]) -> None:
     ]
     assert len(found) == len(facts)
     for (at, body), fact in zip(found, facts, strict=True):
-        assert reading.records[at].line - 1 == fact["line"]
+        assert reading.records[at].line == lines[fact["line"]]
         assert len(body.summary) == fact["summary_length"]
         assert (body.trigger or None, body.tokens_before or None) == (
             fact["trigger"], fact["tokens_before"],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator
 from functools import cached_property
@@ -101,3 +102,15 @@ class Reading:
             yield from one.raw.split("\n")
         for aside in self.report.asides:
             yield from aside.raw.decode("utf-8", "surrogateescape").split("\n")
+
+
+def record_lines(path: Path) -> list[int]:
+    """The numbers of a file's lines that are records, from 1: facts count records alone."""
+    found = []
+    for number, line in enumerate(path.read_bytes().split(b"\n"), 1):
+        try:
+            if isinstance(json.loads(line.removeprefix(b"\xef\xbb\xbf")), dict):
+                found.append(number)
+        except ValueError:
+            continue
+    return found

@@ -239,11 +239,19 @@ def test_a_sum_says_what_is_not_in_it() -> None:
     assert label_of(priced) == ("$1.50 · 1k tokens", "$1.50")
     some = priced + UsageSum(input=500, calls=1, unpriced=1)
     assert label_of(some) == ("≈$1.50 · 1.5k tokens", "≈$1.50")
-    assert label_of(some + UNCOUNTED) == ("≈$1.50 · ≈1.5k tokens", "≈$1.50")
+    assert label_of(some + UNCOUNTED) == ("≈$1.50 · ≥1.5k tokens", "≈$1.50")
+    assert label_of(UsageSum(input=2_000, uncounted=2)) == ("≥2k tokens", "≥2k")
+    assert spoken("≥1.5k") == "at least 1.5k"
     assert label_of(UNCOUNTED) == ("tokens not recorded", "not recorded")
     tip = tip_of(PartUsage(some), PartUsage(), PartUsage(), UsageSum())
     assert "Cost: inferred. As recorded, without 1 of 3 calls that tell no cost." in tip
     assert "Tokens: " not in tip
+    tip = tip_of(
+        PartUsage(UsageSum(input=2_000, uncounted=2)), PartUsage(), PartUsage(), UsageSum()
+    )
+    assert "This session, all branches: ≥2,000 tokens in 2 calls" in tip
+    assert "2 calls reported no tokens, or only the first count: there are more" in tip
+    assert "Tokens: inferred. At least so many: 2 of 2 calls tell no tokens" in tip
 
 
 @pytest.mark.parametrize(
@@ -264,9 +272,10 @@ def test_a_sum_says_what_is_not_in_it() -> None:
         (cost_known(2, 1), Provenance.INFERRED),
         (cost_known(2, 2), Provenance.UNREADABLE),
         (cost_known(2, 2, by_price_list=True), Provenance.INFERRED),
-        (tokens_known(3, 0), Provenance.EXACT),
-        (tokens_known(3, 1), Provenance.INFERRED),
-        (tokens_known(3, 3), Provenance.UNREADABLE),
+        (tokens_known(UsageSum(input=9, calls=3)), Provenance.EXACT),
+        (tokens_known(UsageSum(input=9, calls=2, uncounted=1)), Provenance.INFERRED),
+        (tokens_known(UsageSum(input=9, uncounted=3)), Provenance.INFERRED),
+        (tokens_known(UsageSum(uncounted=3)), Provenance.UNREADABLE),
         (sizes_known(9, made_here=False), Provenance.INFERRED),
         (sizes_known(0, made_here=True), Provenance.EXACT),
         (window_known(made_here=False), Provenance.INFERRED),

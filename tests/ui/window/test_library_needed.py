@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from explorer.services.library_audit import AgentNeeds
 from tests.generated import write_session
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path
+from ui.library.needed import answer_of
 from ui.library.page import LibraryPage
 
 LONG_S = 240
@@ -23,6 +25,18 @@ async def opened(house: House, *files: Path) -> tuple[RunningWindow, LibraryPage
     page = await live.dialog(LibraryPage)
     await live.until(lambda: page.totals.needed.isEnabled(), "the sums")
     return live, page
+
+
+def test_the_agent_after_whose_compactions_the_most_was_said_again_is_named() -> None:
+    few, many = AgentNeeds("Codex CLI", 1, 2, 1, 1), AgentNeeds("Claude Code", 9, 12, 3, 12)
+    assert answer_of([few, many]) == (
+        "Said again most often: once after 2 compactions of Codex CLI."
+        " Files read again most often: 12 times after 12 compactions of Claude Code."
+    )
+    assert answer_of([AgentNeeds("Cline", 1, 1)]) == (
+        "Nobody said anything again. No file was read again."
+    )
+    assert answer_of([]) == ""
 
 
 def words(page: LibraryPage) -> str:
@@ -56,6 +70,7 @@ async def test_what_was_needed_again_is_worked_out_by_agent_and_kept(
         str(said), f"{read:,}", f"{every - said - read:,}"
     ]  # fmt: skip
     assert page.needed.go_on_link.isHidden() and page.needed.stop_link.isHidden()
+    assert page.needed.answer.text().endswith(f"after {compactions} compactions of pi.")
 
     live.keys("Escape", to=page.needed.table)
     assert page.needed.isHidden() and page.totals.needed.hasFocus()

@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Collection
 from pathlib import Path
 
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
@@ -263,4 +264,35 @@ async def test_hits_in_calls_and_results_are_rows_with_the_matched_line(
     await live.until(lambda: bar.results.table.rows.rowCount() == 2, "the hits in the header")
     lines = [row[0] for row in bar.results.table.cells()]
     assert lines == ["the quay at KWÄI sank", "./deploy --to kwäi-quay"]
+    await live.idle()
+
+
+async def test_what_a_search_for_signs_leaves_out_is_said(
+    house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    live, page = await started(house, tmp_path)
+    monkeypatch.setattr("explorer.store.search._SIGNS_IN", 1)
+    live.type("()")
+    live.keys("Return")
+    await live.until(page.hits.isVisible, "the hits")
+    await live.until(lambda: "Searched" not in page.hits.title.text(), "the end of the search")
+    note = "Signs without a word are looked for in the newest session of 3 only: add a word to"
+    assert note in page.hits.title.text()
+    page.filters.focus_line()
+    live.keys("Ctrl+A")
+    live.type("retry")
+    live.keys("Return")
+    await live.until(lambda: "“retry”" in page.hits.title.text(), "the hits of a word")
+    await live.until(lambda: "Searched" not in page.hits.title.text(), "the end of the search")
+    assert "Signs" not in page.hits.title.text()
+    bar = live.window.header.search
+    live.keys("Escape", "Escape", to=page)
+    live.window.activateWindow()
+    await live.settle()
+    live.keys("/")
+    live.click(bar.everywhere)
+    live.type("§§")
+    await live.until(bar.results.isVisible, "that nothing was found")
+    await live.until(lambda: "Searched" not in bar.results.caption.text(), "the end of the search")
+    assert note in bar.results.caption.text()
     await live.idle()
