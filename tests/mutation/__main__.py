@@ -40,10 +40,12 @@ FOLDERS = (
     "session", "facts", "store", "compaction", "services", "conformance", "formats", "models",
     "agent", "audit", "extensions", "prompting", "commands", "tokens", "settings", "faults",
     "ui/audit", "ui/compaction", "ui/conversation", "ui/copilot", "ui/inspector", "ui/models",
-    "ui/workshop",
+    "ui/workshop", "project",
 )  # fmt: skip
 """The test folders from which tests are taken; the one of a package mirrors it. Stories in the
 whole window take too long for what they alone would notice."""
+VALUES = "tests/project/test_values.py"
+"""Looks at all classes: run for what is changed outside of functions."""
 _COPIED = ("explorer", "ui", "resources", "prompts", "tests", "pyproject.toml", "README.md")
 _OPTIONS = ("-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:anyio")
 TEST_LIMIT_S = 60
@@ -109,7 +111,8 @@ def runs(
     module = ".".join(file.with_suffix("").parts)
     # A table is often read by way of its package.
     places = (module,) if change.function else (module, module.rpartition(".")[0])
-    near = {
+    near = set() if change.function else {VALUES}
+    near |= {
         path.relative_to(ROOT).as_posix()
         for path in (ROOT / mirror).rglob("test_*.py")
         if any(f"from {place} import" in path.read_text(encoding="utf-8") for place in places)

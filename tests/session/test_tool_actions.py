@@ -175,7 +175,7 @@ def test_what_a_call_does(tool: str, arguments: Any, actions: list[ToolAction]) 
 
 def test_paths_of_all_systems_are_joined_and_compared() -> None:
     assert [joined(*pair) for pair in (
-        ("", ""), ("a", ""), ("a", "./b"), ("a", "../b"), ("a", "/b"), ("a", "C:\\b"), 
+        ("", ""), ("a", ""), ("a", "./b"), ("a", "../b"), ("a", "/b"), ("a", "C:\\b"),
         ("C:\\a", "b"), ("a", "~/b"),
     )] == ["", "a", "a/b", "b", "/b", "C:/b", "C:/a/b", "~/b"]  # fmt: skip
     assert [is_absolute(one) for one in ("/a", "~", "C:x", "a/b", "", "a")] == [
