@@ -1,4 +1,4 @@
-"""What is handed about does not change below those who hold it."""
+"""What is handed about does not change below those who hold it, and says nothing by itself."""
 
 from __future__ import annotations
 
@@ -21,6 +21,13 @@ COLLECTED = {
     "_Sent", "_Work",
 }  # fmt: skip
 """Values that are filled bit by bit, each by the one who made it."""
+
+SAID = {
+    "Application.compacted", "CompactionPlan.at_leaf", "Draft.at_leaf", "EffectiveRules.ahead",
+    "EffectiveRules.enabled", "NoteMessage.display", "RecallOrder.questions", "RecallOrder.seed",
+    "ShellCommand.first", "Step.tolerance", "ToolAction.first",
+}  # fmt: skip
+"""Fields that are something where nobody says what; profiles have tests of their own."""
 
 
 def modules(package: str) -> Iterator[ModuleType]:
@@ -50,3 +57,32 @@ def test_values_cannot_be_changed(package: str) -> None:
 def test_the_names_of_an_enumeration_mean_different_things(package: str) -> None:
     for one in classes(package, Enum):
         assert issubclass(one, Enum) and len(one.__members__) == len({*one.__members__.values()})
+
+
+def defaults(one: type) -> Iterator[tuple[str, object]]:
+    if issubclass(one, Struct):
+        fields = one.__struct_fields__
+        values = one.__struct_defaults__
+        yield from zip(fields[len(fields) - len(values) :], values, strict=True)
+    elif issubclass(one, tuple):
+        yield from getattr(one, "_field_defaults", {}).items()
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_numbers_and_marks_that_nobody_gives_are_unset(package: str) -> None:
+    said = {
+        f"{one.__name__}.{name}"
+        for one in classes(package, object)
+        if not one.__module__.startswith("explorer.compaction.profile.")
+        for name, value in defaults(one)
+        if type(value) in (bool, int, float) and (value is True or value not in (0, -1))
+    }
+    assert said <= SAID
+
+
+def test_the_exceptions_are_there() -> None:
+    assert {one.__name__ for each in PACKAGES for one in classes(each, Struct)} >= COLLECTED
+    found = {one.__name__: one for each in PACKAGES for one in classes(each, object)}
+    given = [dict(defaults(found[key.partition(".")[0]])) for key in sorted(SAID)]
+    values = [one[key.partition(".")[2]] for one, key in zip(given, sorted(SAID), strict=True)]
+    assert values == [True, True, True, True, True, True, 20, 1, 1, 10, 1]
