@@ -75,10 +75,12 @@ def request_parts(now: Situation) -> Answer:
 def newest_asked(now: Situation) -> Answer:
     """The newest entry that the summarizer reads."""
     requests = [one for one in _requests(now) if one.purpose != "short"]
-    read = [span.entry for one in requests for span in one.sources if span.entry >= 0]
+    made = now.made
+    read = {span.entry for one in requests for span in one.sources}
+    read -= {-1, made.previous_compaction}
     if not read:
         raise NoAnswer("The summarizer would read nothing here.")
-    newest, made = max(read), now.made
+    newest = max(read)
     return Answer(
         f"#{newest} is the last entry before the cut that says anything. From #{made.first_kept} "
         "on all is kept, and the summarizer is not shown it.",
