@@ -55,6 +55,8 @@ BUDGET_S = 30.0
 """Processor seconds of the tests of one change together, as recorded; slower ones are left."""
 _TOO_LATE = re.compile(r"[Tt]ime-?out|DeadlineExceeded|did not come within|never happened")
 """What a test says that may have failed because the machine is busy."""
+_STATUS = "exit status"
+_CRASHED = f"{_STATUS} -"
 _LOADED_BEFORE = ("hypothesis", "sqlmodel", "httpx", "tiktoken", "litellm", "networkx", "orjson")
 _MEMORY = 8 << 30
 """Bytes of address space: a change may make a list grow without end."""
@@ -154,6 +156,9 @@ def noticed_by(copy: Path, file: Path, change: Mutant, tests: Mapping[str, float
     _write(copy / file, change.applied(source))
     try:
         by, timed_out = _first_failure(copy, tests)
+        if by.startswith(_CRASHED):
+            # Qt may do that by itself, now and then.
+            by, timed_out = _first_failure(copy, tests)
     finally:
         _write(copy / file, source)
     if timed_out and _first_failure(copy, {by: tests.get(by, 0)})[0]:
@@ -182,7 +187,7 @@ def _first_failure(copy: Path, tests: Mapping[str, float]) -> tuple[str, bool]:
     if run.exitcode == 0:
         return "", False
     failed = re.search(r"^(?:FAILED|ERROR) (.+?)(?: - |$)", words, re.MULTILINE)
-    by = failed[1] if failed else f"exit status {run.exitcode}"
+    by = failed[1] if failed else f"{_STATUS} {run.exitcode}"
     return by, by in tests and _TOO_LATE.search(words) is not None
 
 
