@@ -19,7 +19,8 @@ WORDS: dict[str, tuple[FactKind, str] | None] = {
     "word": None, "Word": None, "WORD": None, "": None, "...": None, "</b>": None,
     "Makefile": (PATH, "makefile"), "`Dockerfile`": (PATH, "dockerfile"),
     "(src/a.py)": (PATH, "src/a.py"), "~/a.txt,": (PATH, "~/a.txt"), "~a.txt": (PATH, "a.txt"),
-    "a.py:12:5": (PATH, "a.py"), "src/a.py(12)": (PATH, "src/a.py"), "./a//b.py": (PATH, "a/b.py"),
+    "a.py:12:5": (PATH, "a.py"), "src/a.py(12)": (PATH, "src/a.py"), "./a//b.py": (PATH,
+    "a/b.py"),
     "[ab]/c.py": (PATH, "ab]/c.py"), "a[0]/b.py": (PATH, "a[0]/b.py"),
     "http://a.io/x).": (URL, "http://a.io/x"), "http://a.io/x_(y)": (URL, "http://a.io/x_(y)"),
     "http://a": None, "http://abc": (URL, "http://abc"), "www.Abc.de/": (URL, "www.abc.de"),
@@ -31,7 +32,8 @@ WORDS: dict[str, tuple[FactKind, str] | None] = {
     "AB-12": (HASH, "ab-12"), "UTF-8": None, "#42": (HASH, "#42"), "#4": None,
     "1.2.3": (VERSION, "1.2.3"), "v1.2": (VERSION, "1.2"), "1.2": (NUMBER, "1.2"),
     "v2": (VERSION, "2"), "3.x": (VERSION, "3.x"), "1.2.3-rc.1": (VERSION, "1.2.3-rc.1"),
-    "numpy>=1.2": (VERSION, "numpy>=1.2"), "@a/b@1.2": (VERSION, "@a/b@1.2"), "^1.2": (VERSION, "^1.2"),
+    "numpy>=1.2": (VERSION, "numpy>=1.2"), "@a/b@1.2": (VERSION, "@a/b@1.2"), "^1.2": (VERSION,
+    "^1.2"),
     "2024-01-02": None, "12:30": None, "1/2/2024": None, "1.2.2024": None,
     "250ms": (NUMBER, "0.25 time"), "$5": (NUMBER, "5"), "70%": (NUMBER, "70 %"),
     "A_B": (SYMBOL, "A_B"), "${A_B}": (SYMBOL, "A_B"), "--dry-run": (SYMBOL, "--dry-run"),
@@ -60,9 +62,11 @@ def test_a_word_of_several_things_is_taken_apart() -> None:
     assert [(one.text, one.at) for one in two] == [("http://abc.de", 0), ("http://abc.fr", 14)]
 
 
-PATHS = """a.py ab/c.py src/x /srv /app-data /a1b a/b/c-d ~/xy ./xy ../x C:/a C:\\ab .\\a src\\a ab\\c.py
+PATHS = """a.py ab/c.py src/x /srv /app-data /a1b a/b/c-d ~/xy ./xy ../x C:/a C:\\ab .\\a src\\a
+ab\\c.py
 abc\\def\\ghi \\\\host\\share\\a.txt lib/ ab/cd/ .env .gitignore a/b.py:3 x/Makefile"""
-NO_PATHS = """a word.xyz and/or I/O //x </x 1/2 /theme /ab a/b-c text/html --x/y.py C:/ 1:/a C:\\a ab\\cd
+NO_PATHS = """a word.xyz and/or I/O //x </x 1/2 /theme /ab a/b-c text/html --x/y.py C:/ 1:/a
+C:\\a ab\\cd
 \\\\host a/b /. next.js 1.2.py -.py a..py """
 
 
@@ -75,10 +79,14 @@ def test_paths_are_told_from_other_words() -> None:
 
 
 FIGURES = {
-    "1.5k rows": (1500, "row"), "2 million users": (2e6, "user"), "3bn": (3e9, ""), "5 M": (5e6, ""),
-    "5 m": (300, "time"), "250 ms": (0.25, "time"), "90 minutes": (5400, "time"), "2 weeks": (1209600, "time"),
-    "10 MiB": (10 * 2**20, "size"), "5 megabytes": (5e6, "size"), "7 pct": (7, "%"), "-4 °C": (-4, "°c"),
-    "1,234.5": (1234.5, ""), "1 234 567": (1234567, ""), "1e3": (1000, ""), "2e-2 s": (0.02, "time"),
+    "1.5k rows": (1500, "row"), "2 million users": (2e6, "user"), "3bn": (3e9, ""), "5 M": (5e6,
+    ""),
+    "5 m": (300, "time"), "250 ms": (0.25, "time"), "90 minutes": (5400, "time"),
+    "2 weeks": (1209600, "time"),
+    "10 MiB": (10 * 2**20, "size"), "5 megabytes": (5e6, "size"), "7 pct": (7, "%"),
+    "-4 °C": (-4, "°c"),
+    "1,234.5": (1234.5, ""), "1 234 567": (1234567, ""), "1e3": (1000, ""), "2e-2 s": (0.02,
+    "time"),
     "5 retries": (5, "retry"), "12 us": (12e-6, "time"), "3 s": (3, "time"), "4 ss": (4, "ss"),
 }  # fmt: skip
 
@@ -106,13 +114,17 @@ def amounts(
 
 
 AMOUNTS = {
-    "wait 5 s": ["5 s"], "wait 2 min 10 s": ["2 min 10 s"], "wait 2 min 10 min": ["2 min", "10 min"],
+    "wait 5 s": ["5 s"], "wait 2 min 10 s": ["2 min 10 s"], "wait 2 min 10 min": ["2 min",
+    "10 min"],
     "5 retries": ["5 retries"], "1 retry": ["1 retry"], "2 retry": [], "3 of 112": ["3 of 112"],
     "3 of the 12 files": ["3 of the 12"], "port 8443": ["8443"], "port: 8443": ["8443"],
     "step 3": [], "3 May": [], "3 open files": ["3 open files"], "5 OK": ["5 OK"],
-    "5 LARGE": [], "in 2024": [], "1.5": ["1.5"], "$5": ["$5"], "a5": [], "5a": [], "3d": [], "30d": [],
-    "300d": ["300d"], "[12.5]": [], "12.5]": ["12.5"], "x=5 s": ["5 s"], "below 5": ["5"], "1. below": [],
-    "- 12) a": [], "70%": ["70%"], "+7 %": ["+7 %"], "a +7 %": ["+7 %"], "5 is": [], "5 the cats": [],
+    "5 LARGE": [], "in 2024": [], "1.5": ["1.5"], "$5": ["$5"], "a5": [], "5a": [], "3d": [],
+    "30d": [],
+    "300d": ["300d"], "[12.5]": [], "12.5]": ["12.5"], "x=5 s": ["5 s"], "below 5": ["5"],
+    "1. below": [],
+    "- 12) a": [], "70%": ["70%"], "+7 %": ["+7 %"], "a +7 %": ["+7 %"], "5 is": [],
+    "5 the cats": [],
     "10 big cats": ["10 big cats"], "~5 ms": ["~5 ms"], "1,000 rows": ["1,000 rows"],
     "1:1": [], "v1.5": [], "5/6": [], "5 req/s": ["5 req/s"], "level\n5": ["5"], "5\nrows": [],
 }  # fmt: skip
@@ -147,7 +159,8 @@ def test_a_number_after_a_product_is_its_version() -> None:
 def test_words_lose_their_endings() -> None:
     words = "retries retried running stopped passes class as using makes timeouts cat's rolled"
     assert [stem(word) for word in words.split()] == [
-        "retry", "retry", "run", "stop", "pass", "class", "as", "using", "mak", "timeout", "cat", "roll",
+        "retry", "retry", "run", "stop", "pass", "class", "as", "using", "mak", "timeout",
+        "cat", "roll",
     ]  # fmt: skip
     assert terms("The cats, a x 5 and I") == {"cat", "5"}
     assert statement_key(" **Do**  `it`, now! ") == "do it, now"
