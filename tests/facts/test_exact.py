@@ -67,7 +67,7 @@ ab\\c.py
 abc\\def\\ghi \\\\host\\share\\a.txt lib/ ab/cd/ .env .gitignore a/b.py:3 x/Makefile"""
 NO_PATHS = """a word.xyz and/or I/O //x </x 1/2 /theme /ab a/b-c text/html --x/y.py C:/ 1:/a
 C:\\a ab\\cd
-\\\\host a/b /. next.js 1.2.py -.py a..py """
+\\\\host a/b /. 1/2/3-4 next.js 1.2.py -.py a..py """
 
 
 def test_paths_are_told_from_other_words() -> None:

@@ -14,6 +14,7 @@ from explorer.compaction.triggers import fitted, limit_of, should_compact
 from explorer.services.document import Document
 from explorer.services.lessons.answer import Answer
 from explorer.services.lessons.answers import ANSWERS
+from explorer.services.lessons.context_answers import size_at
 from explorer.services.lessons.lesson import Step
 from explorer.services.lessons.places import PLACES, find_place, instructions_in, situations
 from explorer.services.lessons.prediction import (
@@ -118,6 +119,11 @@ def test_when_a_compaction_is_due(places: list[Situation]) -> None:
         assert ("never compacts" in is_due.reason) is not profile.enabled
         assert ANSWERS["room_left"].find(now).number == max(0, limit - size)
         source = ANSWERS["token_source"].find(now)
+        counted = size_at(now)
+        expected = {"provider"} if counted.usage_tokens else set()
+        if counted.trailing_tokens or not expected:
+            expected.add("estimate" if now.document.weights_for(profile) is None else "tokenizer")
+        assert source.chosen == expected
         assert ("No provider has counted" in source.reason) is ("provider" not in source.chosen)
         due |= is_due.chosen
     assert due == {"yes", "no"}
