@@ -82,7 +82,7 @@ def expected_cut(
     return Cut(first, point, turn, turn >= 0, reached)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(SESSIONS, PROFILES, st.integers(0, 500), st.data())
 def test_a_path_is_cut_where_a_plain_walk_cuts_it(
     session: Session, profile: Profile, keep: int, data: st.DataObject
@@ -116,7 +116,7 @@ def test_a_path_is_cut_where_a_plain_walk_cuts_it(
     assert cuts.find(start, stop, keep) == expected_cut(view, profile, start, point, reached)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(SESSIONS, PROFILES, st.integers(0, 6))
 def test_the_newest_rounds_are_kept(session: Session, profile: Profile, rounds: int) -> None:
     view = view_of(session.tree, session.leaf, profile)
@@ -143,7 +143,7 @@ def test_the_newest_rounds_are_kept(session: Session, profile: Profile, rounds: 
     assert find_by_rounds(cuts, 0, len(view), rounds) == expected
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(SESSIONS, PROFILES, st.booleans())
 def test_weights_and_sizes_are_those_of_the_entries(
     session: Session, profile: Profile, with_tokenizer: bool

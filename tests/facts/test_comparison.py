@@ -141,6 +141,7 @@ def test_a_value_that_is_only_named_as_the_old_one_is_found() -> None:
     [
         ("new dependencies are fine", "never add new dependencies", True),
         ("dependencies are fine", "never add new dependencies", False),
+        ("dependencies are fine", "never use dependencies", False),
         ("new dependencies are not allowed", "never add new dependencies", False),
         ("new dependencies are fine", "add new dependencies", False),
         ("new dependencies", "never add new dependencies", False),
