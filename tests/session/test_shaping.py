@@ -126,6 +126,15 @@ def test_what_no_model_is_told_is_neither_pinned_nor_omitted(talk: Session) -> N
     assert not shape_at(talk.tree, talk.leaf)
 
 
+def test_what_is_on_another_branch_is_neither_pinned_nor_omitted(talk: Session) -> None:
+    talk.leaf = 5
+    here = talk.user()
+    shape(talk, "pin", 6, here)
+    shape(talk, "omit", 7)
+    found = shape_at(talk.tree, talk.leaf)
+    assert list(found.pinned) == [here] and not found.omitted
+
+
 def test_the_users_messages_are_kept_the_newest_first_up_to_the_budget(talk: Session) -> None:
     extra = len(heading_of(talk.tree, 4, "user-message")) // 4
     shape(talk, "keep-user-messages", tokens=8 + extra)
