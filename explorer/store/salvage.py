@@ -283,7 +283,7 @@ class _Damaged:
         with contextlib.suppress(sqlite3.DatabaseError):
             rows = self.db.execute("SELECT key FROM sessions WHERE complete = 1").fetchall()
             counted = self.db.execute("SELECT count(*) FROM sessions").fetchone()[0]
-            if rows or counted:
+            if counted:
                 return sorted(key for (key,) in rows)
         keys: set[int] = set()
         at: int | None = 0

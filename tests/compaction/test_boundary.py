@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from explorer.compaction.context_size import context_size
+from explorer.compaction.context_size import context_size, last_report
 from explorer.compaction.partition import Verdict
 from explorer.session.context import context_at
 from tests.compaction.sessions import EXPLORER, PI, Session, with_verdict
@@ -239,3 +239,13 @@ def test_e7_missing_usage_is_estimated_not_taken_for_nothing() -> None:
     measured = [7] * len(session.tree)
     size = context_size(session.tree, context_at(session.tree, session.leaf), EXPLORER, measured)
     assert (size.tokens, size.source) == (14, "tokenizer")
+
+
+def test_the_last_report_is_of_a_reply_that_did_not_fail_and_is_no_smaller_than_asked() -> None:
+    session = Session()
+    first = session.reply(usage=5)
+    session.reply(usage=4)
+    session.reply(usage=9, stop="error")
+    path = session.tree.path(session.leaf)
+    found = [last_report(session.tree, path, least) for least in (4, 5, 6)]
+    assert found == [first + 1, first, -1]

@@ -138,6 +138,67 @@ def test_a_value_that_makes_no_sense_is_refused_with_its_key(
     assert said in str(read.mistakes[0])
 
 
+def of(key: str, value: object) -> dict[str, object]:
+    """Plain values that say one thing; ``policy.name`` is one of a policy."""
+    policy, _, inner = key.partition(".")
+    return {policy: {inner: value}} if inner else {key: value}
+
+
+def accepts(key: str, value: object) -> bool:
+    read = read_profile(of(key, value), EXPLORER)
+    assert not read.unknown
+    return not [one for one in read.mistakes if one.key == key]
+
+
+@pytest.mark.parametrize("key", SIZES)
+def test_a_size_has_its_bounds_and_its_type(key: str) -> None:
+    size = SIZES[key]
+    assert not accepts(key, False) and not accepts(key, {})
+    if size.unit == "names":
+        assert accepts(key, ["a", "b"]) and accepts(key, [])
+        assert not accepts(key, ["a", 1]) and not accepts(key, "a")
+    elif size.unit == "address":
+        assert [accepts(key, one) for one in ("", "http://a", "https://a", "ftp://a", 3)] == [
+            True, True, True, False, False,
+        ]  # fmt: skip
+    else:
+        assert accepts(key, size.lowest) and not accepts(key, "5")
+        if key != "prompt_budget.threshold":
+            assert accepts(key, size.highest)
+        for beyond in (size.lowest - 1, size.highest + 1):
+            assert accepts(key, beyond) is (beyond == size.unset)
+        if size.unset is not None:
+            assert accepts(key, size.unset)
+        whole = size.unit in ("tokens", "rounds", "characters") or key == "reserve_floor_percent"
+        assert accepts(key, float(size.lowest)) is not whole
+        assert not accepts(key, float("inf"))
+
+
+@pytest.mark.parametrize("key", [*SWITCHES, *POLICY_SWITCHES])
+def test_a_switch_takes_its_values_alone(key: str) -> None:
+    values = (SWITCHES.get(key) or POLICY_SWITCHES[key]).values
+    assert all(accepts(key, value) for value in values)
+    assert not accepts(key, 1) and not accepts(key, "none of them") and not accepts(key, None)
+
+
+def test_a_threshold_of_prompts_is_a_share_or_many_tokens() -> None:
+    key = "prompt_budget.threshold"
+    fine = (None, 0, 0.5, 1, 100, 150_000)
+    assert [accepts(key, value) for value in fine] == [True] * 6
+    assert not any(accepts(key, value) for value in (-1, 1.5, 2, 99, True))
+    assert changed(EXPLORER, key, "0").prompt_budget == PromptBudget(threshold=None)
+
+
+def test_a_policy_is_on_off_or_has_values() -> None:
+    for key, policy in POLICIES.items():
+        base = PROFILES["pi"]
+        for value, expected in (
+            (None, None), (False, None), (True, getattr(base, key) or policy.default),
+        ):  # fmt: skip
+            assert getattr(read_profile({key: value}, base).profile, key) == expected
+        assert [one.key for one in read_profile({key: [1]}, base).mistakes] == [key]
+
+
 def test_bounds_of_the_background_may_be_equal() -> None:
     equal = dict.fromkeys(("warm_low", "warm_high", "cold"), 0.8)
     assert not read_profile({"background": equal}, EXPLORER).mistakes

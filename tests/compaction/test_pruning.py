@@ -117,6 +117,19 @@ def test_c5_a_file_that_was_changed_since_goes_first_and_the_newest_read_stays()
     assert len(_planned(session, replace(BEYOND, current_reads="pruned"))) == 3
 
 
+def test_c5_each_of_the_three_rules_on_reads_and_results_works_alone() -> None:
+    session = Session()
+    first = used(session, "read", arguments={"path": "a.py"})
+    again = used(session, "read", arguments={"path": "a.py"})
+    used(session, "bash", 200)
+    none = replace(BEYOND, superseded_first=False, useless=False, current_reads="pruned")
+    old = [(first, "old"), (again, "old")]
+    assert _planned(session, none) == old
+    assert _planned(session, replace(none, current_reads="kept")) == old[:1]
+    superseded = [(first, "superseded"), (again, "old")]
+    assert _planned(session, replace(none, superseded_first=True)) == superseded
+
+
 def test_c5_another_part_of_a_file_supersedes_nothing() -> None:
     session = Session()
     head = used(session, "read", arguments={"path": "a.py", "limit": 50})

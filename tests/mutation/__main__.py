@@ -2,12 +2,14 @@
 
 Each change is made in a copy of the code. What is run are the tests that call the changed function
 and those of the mirrored folder that import its module: the nearest first, and of those the quick
-ones. A test that fails or hangs has noticed the change, and is named.
+ones. A test that fails or hangs has noticed the change, and is named. The processor's seconds are
+counted, so that a busy machine gives the same result.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import importlib
 import json
 import multiprocessing
@@ -16,14 +18,16 @@ import random
 import re
 import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from itertools import accumulate, count
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -35,17 +39,24 @@ PACKAGES = ("session", "compaction", "facts", "services", "store")
 FOLDERS = (
     "session", "facts", "store", "compaction", "services", "conformance", "formats", "models",
     "agent", "audit", "extensions", "prompting", "commands", "tokens", "settings", "faults",
-    "ui/audit", "ui/compaction", "ui/conversation", "ui/copilot", "ui/inspector", "ui/models",
-    "ui/workshop",
+    "project", "ui/audit", "ui/compaction", "ui/conversation", "ui/copilot", "ui/extensions",
+    "ui/inspector", "ui/lessons", "ui/library", "ui/map", "ui/models", "ui/settings", "ui/shell",
+    "ui/window", "ui/workshop",
 )  # fmt: skip
-"""The test folders from which tests are taken; the one of a package mirrors it. Stories in the
-whole window take too long for what they alone would notice."""
+"""The test folders from which tests are taken; the one of a package mirrors it."""
+VALUES = "tests/project/test_values.py"
+"""Looks at all classes: run for what is changed outside of functions."""
 _COPIED = ("explorer", "ui", "resources", "prompts", "tests", "pyproject.toml", "README.md")
 _OPTIONS = ("-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:anyio")
-TEST_LIMIT_S = 40
-LIMIT_S = 300
+TEST_LIMIT_S = 60
+LIMIT_S = 600
+"""Real seconds of all tests of a change, for one that hangs outside of Python."""
 BUDGET_S = 30.0
-"""How long the tests of one change took together when they were recorded; slower ones are left."""
+"""Processor seconds of the tests of one change together, as recorded; slower ones are left."""
+_TOO_LATE = re.compile(r"[Tt]ime-?out|DeadlineExceeded|did not come within|never happened")
+"""What a test says that may have failed because the machine is busy."""
+_STATUS = "exit status"
+_CRASHED = f"{_STATUS} -"
 _LOADED_BEFORE = ("hypothesis", "sqlmodel", "httpx", "tiktoken", "litellm", "networkx", "orjson")
 _MEMORY = 8 << 30
 """Bytes of address space: a change may make a list grow without end."""
@@ -68,28 +79,44 @@ def _modules(package: str) -> list[Path]:
 
 
 def record(folder: str, copy: Path, place: Path) -> list[CallRecord]:
-    """What the tests of a folder call; read from ``place`` where it was recorded before."""
+    """What the tests of a folder call.
+
+    Kept in ``place``; what was recorded before is made anew only for test files that have changed.
+    """
     out = place / f"{folder.replace('/', '-')}.json"
-    if not out.exists():
-        options = [*_OPTIONS, "-p", "tests.mutation.calls", f"tests/{folder}"]
+    known = json.loads(out.read_text(encoding="utf-8")) if out.exists() else {}
+    files = {
+        path.relative_to(copy).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted((copy / "tests" / folder).rglob("test_*.py"))
+    }
+    kept = {name: known[name] for name in files if known.get(name, [""])[0] == files[name]}
+    if missing := [name for name in files if name not in kept]:
+        fresh = out.with_suffix(".new")
         subprocess.run(
-            [sys.executable, "-m", "pytest", *options], cwd=copy, check=False, capture_output=True,
-            env=os.environ | _variables(copy) | {"CALLS_OUT": str(out)},
+            [sys.executable, "-m", "pytest", *_OPTIONS, "-p", "tests.mutation.calls", *missing],
+            cwd=copy, check=False, capture_output=True,
+            env=os.environ | _variables(copy) | {"CALLS_OUT": str(fresh)},
         )  # fmt: skip
-    return [CallRecord(*one) for one in json.loads(out.read_text(encoding="utf-8"))]
+        called = json.loads(fresh.read_text(encoding="utf-8"))
+        fresh.unlink()
+        for name in missing:
+            kept[name] = [files[name], [one for one in called if one[0].startswith(f"{name}::")]]
+        out.write_text(json.dumps(kept), encoding="utf-8")
+    return [CallRecord(*one) for _, tests in kept.values() for one in tests]
 
 
 def runs(
     file: Path, change: Mutant, recorded: Sequence[CallRecord], budget_s: float = BUDGET_S
-) -> list[str]:
-    """Which tests are run for a change, in that order."""
+) -> dict[str, float]:
+    """Which tests are run for a change, in that order, with the processor seconds of each."""
     mirror = f"tests/{file.parts[1]}/"
     named = f"{mirror}test_{file.stem.strip('_')}"
     called = f"{file.as_posix()}::{change.function}"
     module = ".".join(file.with_suffix("").parts)
     # A table is often read by way of its package.
     places = (module,) if change.function else (module, module.rpartition(".")[0])
-    near = {
+    near = set() if change.function else {VALUES}
+    near |= {
         path.relative_to(ROOT).as_posix()
         for path in (ROOT / mirror).rglob("test_*.py")
         if any(f"from {place} import" in path.read_text(encoding="utf-8") for place in places)
@@ -104,47 +131,93 @@ def runs(
             starts = (named, f"{mirror}test_recorded", mirror, "")
             rank = next(at for at, start in enumerate(starts) if one.test.startswith(start))
             ranked.append((rank, one.seconds, one.test))
-        elif one.test.partition("::")[0] in near:
+        elif (name := one.test.partition("::")[0]) in near:
             # It may use what another test's call left in a cache.
-            ranked.append((4, one.seconds, one.test))
+            ranked.append((0 if name == VALUES else 4, one.seconds, one.test))
     ranked.sort()
     sums = accumulate(seconds for _, seconds, _ in ranked)
-    return [test for (*_, test), sum_s in zip(ranked, sums, strict=True) if sum_s <= budget_s]
+    return {
+        test: seconds
+        for (_, seconds, test), sum_s in zip(ranked, sums, strict=True)
+        if sum_s <= budget_s
+    }
 
 
-def noticed_by(copy: Path, file: Path, change: Mutant, tests: Sequence[str]) -> str:
+def noticed_by(copy: Path, file: Path, change: Mutant, tests: Mapping[str, float]) -> str:
     """Make a change in the copy, run the tests, and take it back.
 
-    Returns the first test that fails, empty for none.
+    ``tests`` names them with the processor seconds that each took. Returns the first that fails,
+    empty for none. One that runs into a limit of real time has noticed the change only when it
+    passes at once without the change, since a machine may be busy.
     """
+    if not tests:
+        return ""
     source = (copy / file).read_bytes()
     _write(copy / file, change.applied(source))
     try:
-        return _first_failure(copy, tests) if tests else ""
+        by, timed_out = _first_failure(copy, tests)
+        if by.startswith(_CRASHED):
+            # Qt may do that by itself, now and then.
+            by, timed_out = _first_failure(copy, tests)
     finally:
         _write(copy / file, source)
+    if timed_out and _first_failure(copy, {by: tests.get(by, 0)})[0]:
+        return ""
+    return by
 
 
-def _first_failure(copy: Path, tests: Sequence[str]) -> str:
+def _first_failure(copy: Path, tests: Mapping[str, float]) -> tuple[str, bool]:
+    """The first test that fails, empty for none, and whether it only took too long."""
     out = copy.parent / f"{copy.name}.out"
     run = multiprocessing.get_context("fork").Process(target=_run_tests, args=(copy, tests, out))
     run.start()
     run.join(LIMIT_S)
+    words = out.read_text(encoding="utf-8", errors="replace")
+    running = re.findall(r"^RUNNING (.+)$", words, re.MULTILINE)
+    last = running[-1] if running else ""
     if run.exitcode is None:
         run.kill()
         run.join()
-        return f"no end within {LIMIT_S} s"
-    words = out.read_text(encoding="utf-8", errors="replace")
+        return last, True
+    if run.exitcode == -signal.SIGPROF:
+        return f"{last} (far more of the processor than before)", False
+    whole = {test.partition("[")[0]: 0.0 for test in tests}
+    if "ERROR: not found:" in words and whole.keys() != tests.keys():
+        # The change is in a value of which tests are made: all that there are now are run.
+        for test, seconds in tests.items():
+            whole[test.partition("[")[0]] += seconds
+        return _first_failure(copy, whole)
     # A change that already stops an import ends pytest with a status of its own.
     if run.exitcode == 5 or "ERROR: not found:" in words:
         raise RuntimeError(f"the tests could not be run: {words}")
     if run.exitcode == 0:
-        return ""
+        return "", False
     failed = re.search(r"^(?:FAILED|ERROR) (.+?)(?: - |$)", words, re.MULTILINE)
-    return failed[1] if failed else f"exit status {run.exitcode}"
+    by = failed[1] if failed else f"{_STATUS} {run.exitcode}"
+    return by, by in tests and _TOO_LATE.search(words) is not None
 
 
-def _run_tests(copy: Path, tests: Sequence[str], out: Path) -> None:
+class _Limits:
+    """Ends the process at a test that uses far more of the processor than when it was recorded."""
+
+    def __init__(self, recorded: Mapping[str, float]) -> None:
+        self._recorded = recorded
+        self._out = os.dup(1)  # what pytest does not capture
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[Any]:
+        os.write(self._out, f"\nRUNNING {item.nodeid}\n".encode())
+        function = item.nodeid.partition("[")[0]
+        limit_s = 5 * self._recorded.get(item.nodeid, self._recorded.get(function, 0)) + 5
+        # Without a handler, so that no loop in C can go on.
+        signal.setitimer(signal.ITIMER_PROF, limit_s)
+        try:
+            return (yield)
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
+
+
+def _run_tests(copy: Path, tests: Mapping[str, float], out: Path) -> None:
     """Run the tests in this process, made for it, in which nothing of the program is loaded."""
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
     with out.open("wb") as stream:
@@ -156,14 +229,14 @@ def _run_tests(copy: Path, tests: Sequence[str], out: Path) -> None:
     sys.path[:] = [str(copy), *(one for one in sys.path if Path(one).resolve() != ROOT)]
     os.environ |= _variables(copy)
     options = [*_OPTIONS, "-x", f"--timeout={TEST_LIMIT_S}"]
-    status = pytest.main([*options, *tests])
+    status = pytest.main([*options, *tests], plugins=[_Limits(tests)])
     sys.stdout.flush()
     # Not waiting for threads that a change left behind.
     os._exit(status)
 
 
 def _variables(copy: Path) -> dict[str, str]:
-    return {"PYTHONPATH": str(copy), "QT_QPA_PLATFORM": "offscreen"}
+    return {"PYTHONPATH": str(copy), "QT_QPA_PLATFORM": "offscreen", "TEST_PATIENCE_S": "20"}
 
 
 _times = count(1_000_000_000, 10)
@@ -188,9 +261,11 @@ def _copy(place: Path) -> None:
             shutil.copy(ROOT / name, place / name)
 
 
-def _recorded(copy: Path, place: Path) -> list[CallRecord]:
+def _recorded(copy: Path, place: Path, jobs: int) -> list[CallRecord]:
     """What all the tests of the folders call."""
-    return [one for folder in FOLDERS for one in record(folder, copy, place)]
+    with ThreadPoolExecutor(jobs) as pool:
+        found = pool.map(lambda folder: record(folder, copy, place), FOLDERS)
+        return [one for records in found for one in records]
 
 
 def _shares(noticed: Counter[str], drawn: Counter[str]) -> Iterator[str]:
@@ -200,7 +275,7 @@ def _shares(noticed: Counter[str], drawn: Counter[str]) -> Iterator[str]:
     yield f"{noticed.total()} of {drawn.total()} changes were noticed ({share:.0%})"
 
 
-def _tried(task: tuple[Path, Mutant, list[str]]) -> str:
+def _tried(task: tuple[Path, Mutant, dict[str, float]]) -> str:
     """Try one change, in the copy of this worker."""
     return noticed_by(_place[0], *task)
 
@@ -226,7 +301,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=1, help="how many are tried side by side")
     parser.add_argument(
         "--budget", type=float, default=BUDGET_S, metavar="SECONDS",
-        help="how long the tests of one change may take, as recorded",
+        help="processor seconds of the tests of one change, as recorded",
     )  # fmt: skip
     parser.add_argument(
         "--calls", type=Path, metavar="DIR",
@@ -245,7 +320,7 @@ def main() -> int:
         place.mkdir(exist_ok=True)
         (folder / "code").mkdir()
         _copy(folder / "code")
-        recorded = _recorded(folder / "code", place)
+        recorded = _recorded(folder / "code", place, wanted.jobs)
         changes = sample(wanted.packages, wanted.count, wanted.seed)
         tasks = [(*one, runs(*one, recorded, wanted.budget)) for one in changes]
         with ProcessPoolExecutor(

@@ -1,6 +1,7 @@
-"""A pytest plugin: which functions of the program each test calls, and how long it takes.
+"""A pytest plugin: which functions of the program each test calls, and what it costs.
 
 Loaded with ``-p tests.mutation.calls``; the record goes to the file that ``CALLS_OUT`` names.
+A test that fails is not in it: it would fail for every change.
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ import json
 import os
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
@@ -23,6 +23,7 @@ class CallRecord(NamedTuple):
     test: str
     """Its node id."""
     seconds: float
+    """Of the processor, those of ended child processes included."""
     functions: list[str]
     """``explorer/session/tree.py::Tree.path``; nested functions count as the outermost one."""
 
@@ -30,6 +31,7 @@ class CallRecord(NamedTuple):
 _known: dict[int, CodeType] = {}
 _called: set[int] = set()
 _record: list[CallRecord] = []
+_failed: set[str] = set()
 
 
 def _trace(frame: FrameType, _event: str, _argument: Any) -> None:
@@ -44,7 +46,7 @@ def _trace(frame: FrameType, _event: str, _argument: Any) -> None:
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[Any]:
     """Watch one test, its fixtures included."""
     _called.clear()
-    start = time.perf_counter()
+    start = processor_seconds()
     threading.settrace(_trace)  # type: ignore[arg-type]
     sys.settrace(_trace)  # type: ignore[arg-type]
     try:
@@ -52,7 +54,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[Any]:
     finally:
         sys.settrace(None)
         threading.settrace(None)  # type: ignore[arg-type]
-        seconds = time.perf_counter() - start
+        seconds = processor_seconds() - start
         functions = sorted({name for key in list(_called) if (name := _name(_known[key]))})
         _record.append(CallRecord(item.nodeid, round(seconds, 3), functions))
 
@@ -62,7 +64,18 @@ def _name(code: CodeType) -> str:
     return f"explorer/{path}::{code.co_qualname.partition('.<locals>')[0]}" if found else ""
 
 
+def processor_seconds() -> float:
+    """What this process and its ended children have used: the same on a busy machine."""
+    return sum(os.times()[:4])
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Remember which tests fail."""
+    if report.failed:
+        _failed.add(report.nodeid)
+
+
 def pytest_sessionfinish() -> None:
     """Write the record."""
     with open(os.environ["CALLS_OUT"], "w", encoding="utf-8") as out:
-        json.dump(_record, out)
+        json.dump([one for one in _record if one.test not in _failed], out)

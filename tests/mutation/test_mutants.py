@@ -128,6 +128,7 @@ def test_the_tests_that_call_a_function_are_run_the_nearest_first() -> None:
                "tree.py::near"]  # fmt: skip
     found = runs(file, change, recorded)
     assert [name.partition("/test_")[2] for name in found] == nearest
+    assert list(found.values()) == [4.0, 3.0, 1.0, 2.0, 0.1, 0.1]
     within = runs(file, change, recorded, budget_s=10.05)
     assert len(within) == 4, "no more than so many seconds"
     outside = change._replace(function="")

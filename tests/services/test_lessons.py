@@ -129,6 +129,12 @@ def test_a_mistake_is_named_by_its_line(old: str, new: str, line: int, words: st
     assert any(one.line == line and words in one.reason for one in read.mistakes), read.mistakes
 
 
+@pytest.mark.parametrize("text", ["", "\n", "+++", "++"])
+def test_a_text_that_is_no_lesson_is_a_mistake(text: str) -> None:
+    read = read_lesson(text)
+    assert read.lesson is None and [one.line for one in read.mistakes] == [1]
+
+
 def test_options_are_those_that_the_answer_knows() -> None:
     text = GOOD.replace('kind = "entry"', 'kind = "choose"')
     text = text.replace('answer = "cut_entry"', 'answer = "split_turn"\n[options]\nhalf = "Half"')

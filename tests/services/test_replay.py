@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -10,14 +11,46 @@ import pytest
 from msgspec.structs import replace
 
 from explorer.agent.loop import Stored
+from explorer.agent.tools.port import ToolOutcome
 from explorer.compaction.profile import PROFILES, Settings
-from explorer.models.client import CancelToken, ModelError, ModelRequest
+from explorer.models.client import (
+    CancelToken,
+    ChatMessage,
+    Event,
+    Finished,
+    ImagePart,
+    ModelError,
+    ModelRequest,
+    TextDelta,
+    ThinkingDelta,
+    ToolCall,
+    ToolCallReady,
+    Usage,
+    UsageReport,
+)
 from explorer.services.changes import CompactionEnded
 from explorer.services.document import Document
 from explorer.services.effective_rules import EffectiveRules
-from explorer.services.replay.player import Pace, Played, Player, RecordedModel, in_proportion
+from explorer.services.replay.player import (
+    PIECE,
+    Pace,
+    Played,
+    Player,
+    RecordedModel,
+    RecordedTools,
+    in_proportion,
+)
 from explorer.services.replay.recorded_session import recorded_session, scenes
+from explorer.session.entries import (
+    AssistantMessage,
+    ImageBlock,
+    TextBlock,
+    ThinkingBlock,
+    ToolCallBlock,
+    ToolResultMessage,
+)
 from explorer.session.kinds import Kind
+from explorer.tokens.estimate import estimate_message, estimate_text
 from explorer.workbench import Workbench
 
 WINDOW = 30_000
@@ -176,6 +209,103 @@ def test_sizes_shrink_with_the_window_and_never_grow() -> None:
     assert small.keep_recent_tokens == round(base.settings.keep_recent_tokens / 10)
     assert small.reserve_tokens == round(base.settings.reserve_tokens / 10)
     assert in_proportion(base, base.settings.context_window * 2) == base
+
+
+def text_reply(text: str, stop: str = "stop", call: str = "") -> AssistantMessage:
+    calls = (ToolCallBlock(call, "read", {"path": "a.py"}),) if call else ()
+    content = (ThinkingBlock("thought"), TextBlock(text), *calls)
+    return AssistantMessage(content, stop_reason=stop)
+
+
+def answered(model: RecordedModel, request: ModelRequest) -> list[Event]:
+    events: list[Event] = []
+    model.answer(request, events.append, lambda: False)
+    return events
+
+
+def test_a_reply_is_played_in_pieces_and_reports_its_tokens() -> None:
+    model = RecordedModel(Pace(0))
+    text = "one two three four five six seven eight"
+    model.load([text_reply("left over")])
+    model.load([text_reply(text, "length", "c1"), text_reply("b")])
+    assert model.left == 2
+    called = ChatMessage("assistant", "", (ToolCall("c0", "read", {"path": "b" * 40}),))
+    asked = ModelRequest("replay/x", (ChatMessage("user", "word " * 20), called))
+    *events, usage, finished = answered(model, asked)
+    pieces = [event.text for event in events if isinstance(event, TextDelta)]
+    assert "".join(pieces) == text and {len(one) for one in pieces[:-1]} == {PIECE} == {24}
+    assert [e.text for e in events if isinstance(e, ThinkingDelta)] == ["thought"]
+    assert events[-1] == ToolCallReady(ToolCall("c1", "read", {"path": "a.py"}))
+    assert isinstance(usage, UsageReport) and finished == Finished("length")
+    read = estimate_text("word " * 20) + estimate_text(f"read{called.tool_calls[0].arguments}")
+    written = sum(map(estimate_text, [*pieces, "thought", "{'path': 'a.py'}"]))
+    assert usage.usage == Usage(read, written, total=read + written)
+    assert model.left == 1 and answered(model, asked)[-1] == Finished("stop")
+    model.load([text_reply("x", "tool_calls")])
+    assert answered(model, asked)[-1] == Finished("tool_calls")
+
+
+def test_a_reply_that_does_not_fit_is_refused_once_and_given_then() -> None:
+    asked = ModelRequest("replay/x", (ChatMessage("user", "x"),))
+    sizes = iter([101, 101, 100])
+    model = RecordedModel(Pace(0), 100, lambda reply: next(sizes))
+    reply = text_reply("a b c")
+    model.load([reply, reply])
+    with pytest.raises(ModelError, match="takes 101 tokens, and the window holds 100") as raised:
+        answered(model, asked)
+    assert raised.value.kind == "overflow" and model.is_stuck and model.left == 2
+    usage = answered(model, asked)[-2]
+    assert model.too_large == 1 and not model.is_stuck and model.left == 1
+    written = estimate_message(reply)
+    assert usage == UsageReport(Usage(101, written, total=101 + written))
+    answered(model, asked)
+    assert model.too_large == 1
+    never = RecordedModel(Pace(0), 100, lambda reply: 101, lambda: False)
+    never.load([reply])
+    answered(never, asked)
+    assert never.too_large == 1 and not never.is_stuck
+
+
+def test_a_reply_that_is_stopped_reports_nothing() -> None:
+    model = RecordedModel(Pace(0))
+    model.load([text_reply("x" * 100)])
+    events: list[Event] = []
+    model.answer(ModelRequest("replay/x", ()), events.append, lambda: len(events) > 1)
+    assert [type(event) for event in events] == [ThinkingDelta, TextDelta]
+
+
+def test_a_pace_takes_its_time_and_can_be_paused() -> None:
+    pace = Pace(1_000)
+    start = time.monotonic()
+    pace.wait(50, lambda: False)
+    assert 0.045 <= time.monotonic() - start < 5
+    Pace(0.001).wait(1, lambda: True)
+    assert not pace.is_paused
+    pace.pause()
+    looks = iter([False, True])
+    pace.wait(0, lambda: next(looks))
+    assert pace.is_paused
+    pace.go_on()
+    pace.wait(0, lambda: False)
+    assert not pace.is_paused
+
+
+def test_recorded_tools_give_what_was_recorded() -> None:
+    tools = RecordedTools(Pace(0))
+    picture = ImageBlock("image/png", "AAAA")
+    result = ToolResultMessage("c1", "read", (TextBlock("out"), picture), True, details={"a": 1})
+    tools.load([text_reply("", call="c1"), text_reply("", call="c2")], {"c1": result})
+    assert [one.name for one in tools.specs()] == ["read"]
+
+    def run(call: str) -> ToolOutcome:
+        asked = ToolCall(call, "read", {})
+        assert not tools.is_exclusive(asked)
+        return asyncio.run(tools.run(asked, CancelToken(), lambda text: None))
+
+    given = run("c1")
+    assert (given.text, given.is_error, given.details) == ("out", True, {"a": 1})
+    assert given.images == (ImagePart("image/png", "AAAA"),)
+    assert run("c2").is_error and "no result" in run("c2").text
 
 
 def test_a_recording_without_a_further_reply_says_so() -> None:

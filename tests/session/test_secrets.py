@@ -59,6 +59,83 @@ def test_a_secret_is_masked_behind_what_tells_its_kind(text: str) -> None:
     assert masked[len(seen)] in "•["
 
 
+UPPER = "QWERTYUIOPASDFG2"
+HEX = "0f2e93a7bb0143ef8e5530ea9c2d71f4"
+LONG = RANDOM + RANDOM[::-1]
+SHORTEST = [
+    *((prefix, LONG[:size]) for prefix, size in (
+        ("sk-ant-", 20), ("sk-svcacct-", 20), ("sk-lf-", 20), ("sk-", 20), ("gho_", 30),
+        ("github_pat_", 22), ("dckr_pat_", 20), ("glpat-", 20), ("xoxp-", 10),
+        ("https://hooks.slack.com/services/", 30), ("AIza", 35), ("ya29.", 20), ("npm_", 30),
+        ("pypi-", 50), ("hf_", 30), ("gsk_", 40), ("xai-", 60), ("rk_live_", 16), ("SG.", 50),
+        ("hvs.", 24),
+    )),
+    ("sk-or-v1-", HEX), ("shpat_", HEX), ("ASIA", UPPER),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("prefix", "key"), SHORTEST)
+def test_a_key_has_a_least_length_but_where_the_text_ends(prefix: str, key: str) -> None:
+    (span,) = find_secrets(f"x {prefix}{key} x")
+    assert (span.start, span.end) == (2 + len(prefix), 2 + len(prefix) + len(key))
+    assert find_secrets(f"x {prefix}{key[:-1]} x") == []
+    assert len(find_secrets(f"x {prefix}{key[:8]}…")) == 1
+    assert find_secrets(f"x{prefix}{key} x") == [] or "://" in prefix
+
+
+ASSIGNED = {
+    "secret=aB1aB2aB3cD4eF5g": True,
+    "secret=aB1aB2aB3cD4eF5": False,
+    "secret=aBcaBdaBecDfeFgh": False,
+    "secret=aBcaBdaBecDfeF1h": False,
+    "secret=1234123512361237": False,
+    "password=hunter2xx": True,
+    "password=hunterxxy": False,
+    'password="hunt-erxy!"': True,
+    "password=hunt-erxy!": False,
+    "password=13579024": False,
+    'token="aB1aB2aB3cD4eF5g" x': True,
+    'token="aB1aB2aB3cD4eF5g(x"': False,
+    'token="aB1aB2aB3cD4eF5g;x"': False,
+    "token=aB1aB2aB3cD4eF5g;x": True,
+    "token=/aB1/aB2aB3cD4eF5g": False,
+    "token=c:aB1/aB2aB3cD4eF5g": False,
+    "token=a1b2.c3d4.e5f6.g7h8": True,
+    "token=ab2.cd3.ef4.ghijklm": False,
+    "tokens=aB1aB2aB3cD4eF5g": False,
+    "token_limit=aB1aB2aB3cD4eF5g": False,
+    "token_a=aB1aB2aB3cD4eF5g": True,
+    "token=my_secret_aB1aB2aB3cD": False,
+    "api_key: aB1aB2aB3cD4eF5g": True,
+    "apiKey == aB1aB2aB3cD4eF5g": False,
+    "Bearer aB1aB2aB3cD4eF5g": True,
+    "Bearer my-app-name-with-words": False,
+    "Bearer my-app-name-with-v2-words": False,
+    "Bearer aBcaBdaBecDfeFgh": False,
+    "https://me:aB1c@host": True,
+    "https://me:aB1@host": False,
+    "https://same:same@host": False,
+    "https://me:$aB1c@host": False,
+    "https://me:a$B1c@host": True,
+}
+
+
+@pytest.mark.parametrize("text", ASSIGNED)
+def test_a_value_is_a_secret_by_its_name_and_its_characters(text: str) -> None:
+    assert bool(find_secrets(text)) is ASSIGNED[text]
+
+
+def test_a_mask_says_what_it_is_where_it_is_long_enough() -> None:
+    assert mask("xoxb-" + RANDOM[:11]) == "xoxb-" + "•" * 11
+    assert mask("xoxb-" + RANDOM[:12]) == "xoxb-[masked]••••"
+    varied = RANDOM[:8] + "z" * 3
+    assert find_secrets(f"xoxb-{varied}") and not find_secrets("xoxb-" + "ab1" * 4)
+    assert find_secrets("sk-" + "x" * 3 + RANDOM) and not find_secrets("sk-" + "x" * 4 + RANDOM)
+    assert find_secrets("sk-" + RANDOM * 7 + "xxxx") and not find_secrets(
+        "sk-" + RANDOM * 6 + "xxxx"
+    )
+
+
 def test_a_private_key_keeps_its_lines() -> None:
     body = f"{RANDOM}\n{RANDOM[::-1]}=="
     text = f"-----BEGIN RSA PRIVATE KEY-----\n{body}\n-----END RSA PRIVATE KEY-----"

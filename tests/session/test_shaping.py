@@ -8,7 +8,13 @@ import pytest
 
 from explorer.session.context import context_at
 from explorer.session.edit_entries import ShapeFacts, shape_data, shape_facts
-from explorer.session.edits import heading_of, round_of, shape_at
+from explorer.session.edits import (
+    heading_of,
+    last_shape_change,
+    repeated_tokens,
+    round_of,
+    shape_at,
+)
 from explorer.session.kinds import Flag
 from tests.compaction.sessions import Session
 
@@ -120,6 +126,15 @@ def test_what_no_model_is_told_is_neither_pinned_nor_omitted(talk: Session) -> N
     assert not shape_at(talk.tree, talk.leaf)
 
 
+def test_what_is_on_another_branch_is_neither_pinned_nor_omitted(talk: Session) -> None:
+    talk.leaf = 5
+    here = talk.user()
+    shape(talk, "pin", 6, here)
+    shape(talk, "omit", 7)
+    found = shape_at(talk.tree, talk.leaf)
+    assert list(found.pinned) == [here] and not found.omitted
+
+
 def test_the_users_messages_are_kept_the_newest_first_up_to_the_budget(talk: Session) -> None:
     extra = len(heading_of(talk.tree, 4, "user-message")) // 4
     shape(talk, "keep-user-messages", tokens=8 + extra)
@@ -131,6 +146,43 @@ def test_the_users_messages_are_kept_the_newest_first_up_to_the_budget(talk: Ses
     assert messages(talk) == [compaction, 0, 4, 6, 7]
     shape(talk, "keep-user-messages", tokens=0)
     assert messages(talk) == [compaction, 6, 7]
+
+
+@pytest.mark.parametrize("budget", range(0, 80, 3))
+def test_a_budget_takes_the_newest_messages_that_fit(budget: int) -> None:
+    session = Session()
+    for size in (3, 40, 5, 1, 9):
+        session.user(size)
+        session.reply()
+    shape(session, "keep-user-messages", tokens=budget)
+    shape(session, "omit", 4)
+    compaction = session.compaction(kept=9)
+    left, expected = budget, list[int]()
+    for entry in (8, 6, 2, 0):
+        size = repeated_tokens(entry, session.tree.columns.estimate[entry], 0)
+        if size <= left:
+            left -= size
+            expected.insert(0, entry)
+    assert messages(session) == [compaction, *expected, 9]
+
+
+def test_what_changed_the_context_last_is_known(talk: Session) -> None:
+    def last() -> int:
+        tree, leaf = talk.tree, talk.leaf
+        return last_shape_change(tree, tree.path(leaf), context_at(tree, leaf).again)
+
+    pin = shape(talk, "pin", 0)
+    assert last() == -1, "it is sent in its place"
+    talk.compaction(kept=4)
+    assert last() == pin
+    omission = shape(talk, "omit", 4)
+    assert last() == omission
+    lift = shape(talk, "pin", lifts=["e0"])
+    assert last() == lift
+    undo = shape(talk, "omit", undoes=f"e{omission}")
+    assert last() == undo
+    budget = shape(talk, "keep-user-messages", tokens=5)
+    assert last() == budget
 
 
 def test_a_message_that_does_not_fit_is_passed_over() -> None:

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from itertools import pairwise
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from explorer.session.text_difference import (
+    CONTEXT,
     MOST_LINES,
     MOST_WORDS,
     DifferencePiece,
@@ -31,6 +38,70 @@ def test_changes_near_each_other_share_their_lines_and_others_have_a_gap_between
     assert [line.sign for line in changed_lines(OLD, with_changes(10), 0)] == ["-", "+"]
     assert changed_lines(OLD, OLD) == ()
     assert [line.sign for line in changed_lines("--- a", "+++ b")] == ["-", "+"]
+
+
+FEW_LINES = st.lists(st.sampled_from("abc"), max_size=12)
+
+
+@settings(max_examples=80, deadline=None)
+@given(before=FEW_LINES, after=FEW_LINES, context=st.integers(0, 3))
+def test_a_difference_is_true_and_leaves_equal_ends_alone(
+    before: list[str], after: list[str], context: int
+) -> None:
+    old, new = "\n".join(before), "\n".join(after)
+    whole = changed_lines(old, new, 99)
+    if before == after:
+        assert whole == ()
+        return
+    assert [line.text for line in whole if line.sign != "+"] == before
+    assert [line.text for line in whole if line.sign != "-"] == after
+    most, start, end = min(len(before), len(after)), 0, 0
+    while start < most and before[start] == after[start]:
+        start += 1
+    while end < most - start and before[-1 - end] == after[-1 - end]:
+        end += 1
+    assert all(line.sign == " " for line in [*whole[:start], *whole[len(whole) - end :]])
+    lean = changed_lines(old, new, context)
+    changed = [at for at, line in enumerate(whole) if line.sign != " "]
+    near = {at + by for at in changed for by in range(-context, context + 1)}
+    near |= {
+        at
+        for one, other in pairwise(changed)
+        if other - one - 1 <= 2 * context
+        for at in range(one, other)
+    }
+    shown = [line for at, line in enumerate(whole) if at in near]
+    assert [line for line in lean if line.sign != "@"] == shown
+
+
+@settings(max_examples=80, deadline=None)
+@given(before=FEW_LINES, after=FEW_LINES)
+def test_the_diff_of_a_file_can_be_applied_and_its_numbers_are_those_of_the_lines(
+    before: list[str], after: list[str]
+) -> None:
+    diff = file_diff("f", "".join(f"{one}\n" for one in before), "".join(f"{x}\n" for x in after))
+    made, done = [], 0
+    for row in diff.unified.split("\n")[2:]:
+        if found := re.fullmatch(r"@@ -(\d+),(\d+) \+(\d+),(\d+) @@", row):
+            start, old, first, new = map(int, found.groups())
+            start, first = start - (old > 0), first - (new > 0)
+            made += before[done:start]
+            done = start
+            assert len(made) == first
+        else:
+            if row[0] != "+":
+                assert before[done] == row[1:]
+                done += 1
+            made += [row[1:]] * (row[0] != "-")
+    assert made + before[done:] == after
+    for row in diff.numbered.split("\n") if diff.numbered else ():
+        if not row.endswith("..."):
+            number, text = row[1:].split()
+            assert (before if row[0] == "-" else after)[int(number) - 1] == text
+
+
+def test_three_lines_are_shown_around_a_change() -> None:
+    assert CONTEXT == 3 and len(changed_lines(OLD, with_changes(10))) == 8
 
 
 def test_a_huge_replacement_is_not_compared_line_by_line() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
@@ -14,7 +15,8 @@ from sqlalchemy import Connection
 
 from explorer.formats.pi.export import dumps
 from explorer.store import Store, StoreError, writer
-from explorer.store.database import driver
+from explorer.store.database import driver, translated
+from explorer.store.rows import DamagedError
 from tests.store.sources import FileSource, chain, message, write_file
 
 
@@ -151,3 +153,31 @@ def test_what_waits_when_the_store_is_closed_is_done(database: Path, tmp_path: P
     assert first.result() == [2]
     with Store.open(database) as again:
         assert ids(again, key) == ["e0", "e1", "first"]
+
+
+@pytest.mark.parametrize(
+    ("code", "said", "damaged"),
+    [
+        (sqlite3.SQLITE_FULL, "the disk is full", False),
+        (sqlite3.SQLITE_CORRUPT, "is damaged", True),
+        (sqlite3.SQLITE_CORRUPT_INDEX, "is damaged", True),
+        (sqlite3.SQLITE_NOTADB, "is damaged", True),
+        (sqlite3.SQLITE_BUSY, "another program keeps it locked", False),
+        (sqlite3.SQLITE_BUSY_SNAPSHOT, "another program keeps it locked", False),
+        (sqlite3.SQLITE_READONLY, "cannot be opened for writing", False),
+        (sqlite3.SQLITE_CANTOPEN, "cannot be opened for writing", False),
+        (sqlite3.SQLITE_IOERR_FSYNC, "the disk reported an error", False),
+        (sqlite3.SQLITE_ERROR, "no such table", False),
+    ],
+)
+def test_an_error_of_the_database_is_said_with_its_file(
+    code: int, said: str, damaged: bool
+) -> None:
+    error = sqlite3.OperationalError("no such table: x")
+    error.sqlite_errorcode = code
+    found = translated(Path("/a/b.db"), error)
+    assert str(found).startswith(f"/a/b.db: {said}") and found.reason in str(found)
+    assert isinstance(found, DamagedError) is damaged and found.path == Path("/a/b.db")
+    wrapped = Exception("outer")
+    wrapped.orig = error  # type: ignore[attr-defined]
+    assert str(translated(Path("/a/b.db"), wrapped)) == str(found)

@@ -54,8 +54,9 @@ def request_parts(now: Situation) -> Answer:
         chosen.add("conversation")
     if first.material is not None and first.material.previous:
         chosen.add("previous-summary")
-    kept = [made.path[at] for at in range(made.cut, len(made.path))]
-    if read & set(kept):
+    # The previous summary may stand among what is kept; it is no entry that is kept.
+    kept = {made.path[at] for at in range(made.cut, len(made.path))} - {made.previous_compaction}
+    if read & kept:
         chosen.add("kept")
     summarized = count_text(len(made.history), "entry")
     reason = f"It holds {summarized} as text, each with its role, and the words that ask"
@@ -67,17 +68,19 @@ def request_parts(now: Situation) -> Answer:
     else:
         reason += "; there is no earlier summary, so the first one is asked for"
     reason += f". Of the {len(kept):,} kept entries it holds "
-    reason += f"{len(read & set(kept)):,}: they stay in the context as they are."
+    reason += f"{len(read & kept):,}: they stay in the context as they are."
     return Answer(reason, chosen=frozenset(chosen))
 
 
 def newest_asked(now: Situation) -> Answer:
     """The newest entry that the summarizer reads."""
     requests = [one for one in _requests(now) if one.purpose != "short"]
-    read = [span.entry for one in requests for span in one.sources if span.entry >= 0]
+    made = now.made
+    read = {span.entry for one in requests for span in one.sources}
+    read -= {-1, made.previous_compaction}
     if not read:
         raise NoAnswer("The summarizer would read nothing here.")
-    newest, made = max(read), now.made
+    newest = max(read)
     return Answer(
         f"#{newest} is the last entry before the cut that says anything. From #{made.first_kept} "
         "on all is kept, and the summarizer is not shown it.",

@@ -65,7 +65,7 @@ from explorer.tokens.estimate import estimate_message, estimate_text
 PIECE = 24
 """UTF-16 units of one piece of text: about six tokens."""
 _TICK_S = 0.02
-_STOPS: Mapping[str, StopReason] = {"length": "length", "toolUse": "tool_calls"}
+_STOPS: Mapping[str, StopReason] = {"length": "length", "tool_calls": "tool_calls"}
 
 
 class Pace:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -32,7 +33,7 @@ from ui.main_window import TABS, MainWindow
 from ui.session import SAMPLE, WindowSession
 
 Found = TypeVar("Found", bound=QWidget)
-PATIENCE_S = 60.0
+PATIENCE_S = float(os.environ.get("TEST_PATIENCE_S", "60"))
 """How long something may take on a busy machine before it counts as not happening."""
 
 NO_ARGUMENTS = argparse.Namespace(session=None, sample=False, smoke=False)

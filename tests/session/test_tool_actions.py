@@ -1,0 +1,222 @@
+"""What a call does, read from its words: one vocabulary for the tools of all agents."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from explorer.session.result_text import bare_lines, exit_code, failed, numbered_lines, output_of
+from explorer.session.shell_commands import ShellCommand, ShellWork, shell_command
+from explorer.session.tool_actions import (
+    ActionKind,
+    ToolAction,
+    is_absolute,
+    joined,
+    same_path,
+    tool_actions,
+)
+
+READS = {
+    "cat a.py": ("a.py", 1, 0),
+    "/usr/bin/cat a.py": ("a.py", 1, 0),
+    "cat -n a.py": ("a.py", 1, 0),
+    "cat 'a b.py' 2>/dev/null": ("a b.py", 1, 0),
+    'cat "a\\"b.py"': ('a"b.py', 1, 0),
+    "cat a\\ b.py": ("a b.py", 1, 0),
+    "cat src\\main.py": ("src\\main.py", 1, 0),
+    "sudo cat a.py": ("a.py", 1, 0),
+    "LANG=C timeout 5 cat a.py": ("a.py", 1, 0),
+    "sed -n 5,9p a.py": ("a.py", 5, 9),
+    "sed -n '5,$p' a.py": ("a.py", 5, 0),
+    "sed -n 7p a.py": ("a.py", 7, 7),
+    "head a.py": ("a.py", 1, 10),
+    "head -3 a.py": ("a.py", 1, 3),
+    "head -n 4 a.py": ("a.py", 1, 4),
+    "head -n5 a.py": ("a.py", 1, 5),
+    "cat a.py | head -6": ("a.py", 1, 6),
+    "nl -ba a.py | sed -n 2,8p": ("a.py", 2, 8),
+    "Get-Content a.py": ("a.py", 1, 0),
+}
+"""A file and the first and last line that is printed, 0 for the end."""
+
+
+@pytest.mark.parametrize(("line", "read"), READS.items())
+def test_a_command_that_prints_a_part_of_one_file_is_a_read(
+    line: str, read: tuple[str, int, int]
+) -> None:
+    assert shell_command(line) == ShellCommand(ShellWork.READ, *read)
+    path, first, last = read
+    inside = shell_command(f"cd /w && {line}")
+    assert inside == ShellCommand(ShellWork.READ, path, first, last, "/w")
+
+
+WORKS = {
+    ShellWork.SEARCH: "grep -rn x . / find . -name '*.py' / rg x | head -3 / rg x 2>&1",
+    ShellWork.LIST: "ls / ls -la | head -3 / tree src / Get-ChildItem",
+    ShellWork.LOOK: "cat a b / cat *.py / cat 'a?b' / wc -l a / head -c 9 a / head -1 -2 a / head"
+    " / sed -n 1,2p a b / sed -n 1p 2p a / sed s,a,b, a / nl a | head -3 -q b / tail a"
+    " / python --version / node -h / git show HEAD / git blame a / gh pr view 3 / gh pr list"
+    " / gh pr diff / cat a | sort / Get-Content a -Tail 3 / git diff v1 v2 / git -C w show"
+    " / git -c a=b show / head -2 a | head -1 / sed -n 2,9p a | head -1 / cat a | ls | rg x",
+    ShellWork.STATE: "pwd / git status / git diff / git diff --stat v1 / git -C w log"
+    " / git log | head / ls && git status",
+    ShellWork.WAIT: "sleep 3 / tail -f log / watch ls / curl localhost / gh run list"
+    " / gh pr checks / ls && sleep 1 / make && sleep 1",
+    ShellWork.RUN: "make / python a.py / pytest -q --version x y / find . -delete"
+    " / find . -exec rm x / gh pr create / make && ls / git commit -m x / git",
+}
+
+
+@pytest.mark.parametrize("work", WORKS)
+def test_the_words_say_what_a_command_is_for(work: ShellWork) -> None:
+    for line in WORKS[work].split(" / "):
+        assert shell_command(line).work is work, line
+        assert shell_command(f"cd x; {line}").work is work, line
+
+
+CHANGES = {
+    "rm -f a b": (("a", "b"), False),
+    "echo x > a": (("a",), False),
+    "make 2>&1 >> log": (("log",), False),
+    "cat < a > b": (("b",), False),
+    "sed -i s/a/b/ f": (("s/a/b/", "f"), False),
+    "perl -pi -e s/a/b/ f": (("s/a/b/", "f"), False),
+    "sed s/a/b/ f": ((), False),
+    "ls | tee a": (("a",), False),
+    "git checkout main": ((), True),
+    "git -C /w stash": ((), True),
+    "git push": ((), False),
+    "git": ((), True),
+    "ruff format .": ((), True),
+    "eslint --fix src": ((), True),
+    "cat format": ((), False),
+    "grep -i x a": ((), False),
+    "make": ((), False),
+    "make all": ((), False),
+    "cat <<END": ((), True),
+    "echo $(rm a)": ((), True),
+    "echo `rm a`": ((), True),
+    "echo 'a": ((), True),
+}
+"""The files that a command plainly changes, and whether it may change others."""
+
+
+@pytest.mark.parametrize(("line", "changes"), CHANGES.items())
+def test_what_a_command_changes(line: str, changes: tuple[tuple[str, ...], bool]) -> None:
+    found = shell_command(line)
+    assert (found.written, found.changes_any) == changes
+    if any(changes):
+        assert found.work is ShellWork.RUN
+
+
+def test_a_command_is_looked_into_up_to_a_length_and_a_folder_alone_is_a_run() -> None:
+    line = "cat " + "a" * 3_996
+    assert shell_command(line).work is ShellWork.READ
+    assert shell_command(line + "a") == ShellCommand(ShellWork.RUN, changes_any=True)
+    assert shell_command("cd /w") == ShellCommand(ShellWork.RUN, folder="/w")
+    assert shell_command("set -e; cd a; cd b; ls").folder == "b"
+    assert shell_command("cd; ls").folder == ""
+
+
+E = ActionKind.EDIT
+PATCH = "*** Begin Patch\n*** Update File: a.py\n@@\n-old\n+new\n kept\n*** End Patch"
+ACTIONS: list[tuple[str, object, list[ToolAction]]] = [
+    ("Read", {"file_path": "./a//b"}, [ToolAction(ActionKind.READ, "a/b")]),
+    ("Read", {"file_path": "a", "offset": 5, "limit": 3}, [ToolAction(ActionKind.READ, "a", 5, 7)]),
+    ("Read", {"file_path": "a", "limit": "3"}, [ToolAction(ActionKind.READ, "a", 1, 3)]),
+    ("read", {"path": "a", "offset": True, "limit": -3}, [ToolAction(ActionKind.READ, "a")]),
+    ("read", {"path": "a", "offset": "1" * 10}, [ToolAction(ActionKind.READ, "a")]),
+    ("read", {"path": "a", "offset": "1" * 9}, [ToolAction(ActionKind.READ, "a", 111_111_111)]),
+    ("view", {"path": "a", "view_range": [4, 9]}, [ToolAction(ActionKind.READ, "a", 4, 9)]),
+    ("view", {"path": "a", "view_range": [0, -1]}, [ToolAction(ActionKind.READ, "a")]),
+    ("view", {"path": "a", "view_range": [4]}, [ToolAction(ActionKind.READ, "a")]),
+    ("read_file", {"filePath": "a", "startLine": 2, "endLine": 3},
+     [ToolAction(ActionKind.READ, "a", 2, 3)]),
+    ("read_file", {"filePath": "a", "end_line": 3}, [ToolAction(ActionKind.READ, "a", 1, 3)]),
+    ("read_files", {"files": [{"path": "a", "start_line": 2}, "b", 3, {}]},
+     [ToolAction(ActionKind.READ, "a", 2), ToolAction(ActionKind.READ, "b")]),
+    ("Write", {"file_path": "a", "content": "x"}, [ToolAction(ActionKind.WRITE, "a", added="x")]),
+    ("Edit", {"file_path": "a", "old_string": "x", "new_string": "y"},
+     [ToolAction(E, "a", removed="x", added="y")]),
+    ("MultiEdit", {"file_path": "a", "edits": [{"old_string": "x", "new_string": "y"}, 3]},
+     [ToolAction(E, "a", removed="x", added="y")]),
+    ("apply_patch", {"input": PATCH}, [ToolAction(E, "a.py", removed="old", added="new")]),
+    ("apply_patch", {"input": PATCH.replace("@@", "*** Update File: b.py")},
+     [ToolAction(E, "a.py"), ToolAction(E, "b.py")]),
+    ("edit", {"path": "a", "rename": "b"},
+     [ToolAction(ActionKind.DELETE, "a"), ToolAction(ActionKind.WRITE, "b")]),
+    ("Grep", {"pattern": "x", "timeout": 3},
+     [ToolAction(ActionKind.SEARCH, key='Grep {"pattern": "x"}', text="x")]),
+    ("LS", {"path": ""}, [ToolAction(ActionKind.LIST, key='LS {"path": ""}', text="LS")]),
+    ("Task", {"prompt": "x"}, [ToolAction(ActionKind.OTHER, changes_any=True)]),
+    ("unknown", {"path": "x"}, [ToolAction(ActionKind.OTHER)]),
+    ("bash", ["no mapping"], [ToolAction(ActionKind.OTHER)]),
+    ("bash", {"command": "cat a", "cwd": "/w"},
+     [ToolAction(ActionKind.READ, "/w/a", text="cat a")]),
+    ("bash", {"command": "cd /v; rm  a", "cwd": "/w"},
+     [ToolAction(ActionKind.RUN, key="/v$ cd /v; rm a", text="cd /v; rm  a", written=("/v/a",))]),
+    ("shell", {"command": ["bash", "-lc", "pwd"]},
+     [ToolAction(ActionKind.STATE, key="$ pwd", text="pwd")]),
+    ("shell", {"command": ["ls", "-lc", "x"]},
+     [ToolAction(ActionKind.LIST, key="$ ls -lc x", text="ls -lc x")]),
+    ("shell", {"command": ["bash", "a.sh"]},
+     [ToolAction(ActionKind.RUN, key="$ bash a.sh", text="bash a.sh")]),
+    ("shell", {"command": ["apply_patch", PATCH]}, [ToolAction(ActionKind.EDIT, "a.py")]),
+    ("run_commands", {"commands": ["cd x", "ls"]},
+     [ToolAction(ActionKind.LIST, key="x$ cd x && ls", text="cd x && ls")]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("tool", "arguments", "actions"), ACTIONS)
+def test_what_a_call_does(tool: str, arguments: Any, actions: list[ToolAction]) -> None:
+    assert list(tool_actions(tool, arguments)) == actions
+
+
+def test_paths_of_all_systems_are_joined_and_compared() -> None:
+    assert [joined(*pair) for pair in (
+        ("", ""), ("a", ""), ("a", "./b"), ("a", "../b"), ("a", "/b"), ("a", "C:\\b"),
+        ("C:\\a", "b"), ("a", "~/b"),
+    )] == ["", "a", "a/b", "b", "/b", "C:/b", "C:/a/b", "~/b"]  # fmt: skip
+    assert [is_absolute(one) for one in ("/a", "~", "C:x", "a/b", "", "a")] == [
+        True, True, True, False, False, False,
+    ]  # fmt: skip
+    assert same_path("a/b", "a/b") and same_path("/w/a/b", "a/b") and same_path("b", "a/b")
+    assert not same_path("/w/b", "/b") and not same_path("a/cb", "b") and not same_path("a", "b")
+
+
+def test_what_tools_wrap_around_their_output_is_taken_away() -> None:
+    assert output_of("Chunk ID: 1\nWall time: 2 s\nOutput:\nx\ny") == "x\ny"
+    assert output_of("Command: ls\nDirectory: /w\nOutput: x\nError: (none)\nExit Code: 0") == "x"
+    assert output_of("Command: ls\nDirectory: /w\nOutput: x") == "x"
+    assert output_of("<path>a</path>\n<content>\nx\n</content>\nend") == "x"
+    assert output_of("see <content>x</content>") == "see <content>x</content>"
+    assert output_of("<path>a</path></content><content>") == "<path>a</path></content><content>"
+    reminder = "<system-reminder>be good</system-reminder>"
+    assert output_of(f"a\n{reminder}\nb") == "a\nb" and output_of(f"{reminder}\nb") == "\nb"
+    assert output_of("a<system-reminder>b") == "a<system-reminder>b"
+
+
+def test_how_a_command_ended_is_read_at_both_ends_of_its_result() -> None:
+    assert exit_code("Exit code: 3\n") == 3 and exit_code("fine") is None
+    between = "x" * 381
+    assert exit_code(f"{between}Exit code: 12345{' ' * 400}") == 12345
+    assert exit_code(f"{'x' * 400}Exit code: 7{'x' * 400}") is None
+    assert failed("Exit code 2\n") and not failed("Exit code 0\n") and not failed("so: Exit code 2")
+
+
+def test_numbers_before_lines_are_believed_where_nearly_all_have_one_and_they_rise() -> None:
+    assert numbered_lines("a\nb\n", 5) == (range(5, 7), ["a", "b"])
+    assert numbered_lines("", 1) == (range(1, 1), [])
+    assert numbered_lines("  7→a\n  8→b", 1) == ([7, 8], ["a", "b"])
+    above = "".join(f"word {at}\n" for at in range(4))
+    assert numbered_lines(f"{above}7→a\n", 1) == ([7], ["a"])
+    assert numbered_lines(f"{above}word\n7→a\n", 1)[0] == range(1, 7)
+    assert numbered_lines(f"7→a\n{above}word\n", 1)[0] == range(1, 7)
+    long = "".join(f"{at}→x\n" for at in range(1, 245))
+    words = "word\n" * 5
+    assert len(numbered_lines(long + words, 1)[0]) == 249
+    assert len(numbered_lines(long + "245→x\n" + words, 1)[0]) == 245
+    assert numbered_lines("8→a\n7→b", 1) == (range(1, 3), ["8→a", "7→b"])
+    assert numbered_lines("8→a\n8→b", 1) == (range(1, 3), ["8→a", "8→b"])
+    assert bare_lines("7→a\nb") == {"7→a", "a", "b"}
