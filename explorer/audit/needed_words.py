@@ -99,6 +99,24 @@ def tail_words(need: Need) -> str:
     )
 
 
+def tails_words(needs: Sequence[Need]) -> str:
+    """The same of all that one compaction took: the tail that would have held every one of them;
+    nothing where that is known of none."""
+    known = [need for need in needs if need.tail is not None]
+    if not known:
+        return ""
+    longest = max(known, key=_needed)
+    words = tail_words(longest)
+    if len(needs) == 1:
+        return words
+    held = "all of it" if len(known) == len(needs) else f"{len(known):,} of these {len(needs):,}"
+    return words.replace("would have held it", f"would have held {held}")
+
+
+def _needed(need: Need) -> int:
+    return need.tail.needed if need.tail is not None else 0
+
+
 def expected_words(expected: Expected | None) -> str:
     """How much of it would be expected without a compaction, in a sentence."""
     if expected is None:

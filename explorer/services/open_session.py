@@ -216,15 +216,17 @@ class OpenedSession:
         it, wherever it is shown. See ``EntrySizes``."""
         return EntrySizes(self.tree, self.leaf, self.weights_for(self.counting))[entry]
 
-    def sizes_around(self, compaction: int) -> tuple[int, int]:
+    def sizes_around(self, compaction: int) -> tuple[int, int | None]:
         """Tokens of the context's entries before and after a compaction, counted alike, by the
-        rules in force."""
+        rules in force; None after it where its summary is not in the file."""
         return sizes_around(self.tree, compaction, self.weights_for(self.counting))
 
     async def counted_around(self, compaction: int) -> tuple[int, int]:
         """``sizes_around`` of a compaction that was just made, once its summary is counted too."""
         await self.count_new()
-        return self.sizes_around(compaction)
+        before, after = self.sizes_around(compaction)
+        assert after is not None, "what is made here has its summary"
+        return before, after
 
     @property
     def counted_by(self) -> Literal["tokenizer", "estimate"]:

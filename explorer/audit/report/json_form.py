@@ -132,8 +132,9 @@ def _compaction(part: CompactionPart) -> Json:
         "tokens": {
             "recorded_before": part.recorded_before or None, **_known(part.recorded_known),
             "counted_before": part.counted_before, "counted_after": part.counted_after,
-            "summarized": fidelity.tokens_before, "summary": fidelity.tokens_after,
-            "ratio": round(fidelity.ratio, 4),
+            "summarized": fidelity.tokens_before,
+            "summary": fidelity.tokens_after if fidelity.is_readable else None,
+            "ratio": round(fidelity.ratio, 4) if fidelity.is_readable else None,
         },
         "told": _known(part.known),
         "kept_from": _entry(part.kept_from) if part.kept_from is not None else None,
