@@ -227,7 +227,8 @@ def _print_needed(report: Report) -> None:
 
 
 def _print_compactions(report: Report) -> None:
-    heads = ["compaction", "before", "after", "instructions", "missing", "open", "wrong"]
+    before = f"before ({report.counted_by})"
+    heads = ["compaction", before, "after", "instructions", "missing", "open", "wrong"]
     rows = []
     for part in report.compactions:
         found = part.fidelity

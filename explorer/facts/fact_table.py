@@ -90,6 +90,8 @@ class EntryFacts(Struct, frozen=True):
     """Who wrote its prose; None without prose."""
     instructions: tuple[Mention, ...] = ()
     """Of a message that a person typed: its standing instructions."""
+    announced: tuple[Mention, ...] = ()
+    """Of a reply: the steps that it says at its end to take next."""
     calls: bool = False
     """Whether it calls tools: its turn goes on."""
     failed: bool | None = None
@@ -329,6 +331,14 @@ def _instructions(text: EntryText) -> list[Mention]:
     return [
         _mention(FactKind.CONSTRAINT, text, one.start, one.text, statement_key(one.text))
         for one in standing_instructions(text.text)
+    ]
+
+
+def _announced(text: EntryText) -> list[Mention]:
+    """The steps that a reply says to take next; offsets in characters."""
+    return [
+        _mention(FactKind.TODO, text, one.start, one.text, statement_key(one.text))
+        for one in announced_steps(text.text)
     ]
 
 

@@ -37,7 +37,13 @@ from explorer.session.secrets import mask
 from explorer.session.text import legible, title_line
 from explorer.session.tree import SessionTree
 from explorer.store import LoadedSession, Store, StoreError
-from explorer.tokens.counters import Counter, EstimateCounter, count_entry
+from explorer.tokens.counters import (
+    DEFAULT_ENCODING,
+    Counter,
+    EstimateCounter,
+    TiktokenCounter,
+    count_entry,
+)
 
 _BATCH = 256
 """Entries counted between two looks at the cancel button, and stored together."""
@@ -258,12 +264,25 @@ class OpenedSession:
 
     async def take_stored_counts(self, counter: Counter) -> bool:
         """Use the counts in the database if they are whole; returns whether they are."""
-        counts = await asyncio.to_thread(self.store.token_counts, self.key, counter.name)
-        if len(counts) < len(self.tree) or not _is_whole(counts):
+        counts = await asyncio.to_thread(self._stored_counts, counter.name)
+        if counts is None:
             return False
         self.weights, self.counter = counts, counter
         self.hub.publish(CountsChanged(self.key, len(counts), len(counts)))
         return True
+
+    def take_stored_counts_blocking(self) -> None:
+        """``take_stored_counts`` of the window's tokenizer, for callers without an event loop: what
+        was counted there is the same figure everywhere."""
+        counts = self._stored_counts(DEFAULT_ENCODING)
+        if counts is not None:
+            counter = TiktokenCounter()
+            if counter.available:
+                self.weights, self.counter = counts, counter
+
+    def _stored_counts(self, counter: str) -> array[int] | None:
+        counts = self.store.token_counts(self.key, counter)
+        return counts if len(counts) >= len(self.tree) and _is_whole(counts) else None
 
     async def count(
         self,

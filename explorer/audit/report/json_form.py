@@ -44,6 +44,7 @@ def document(report: Report) -> Json:
         },
         "rules": report.rules,
         "rules_known": report.rules_known,
+        "counted_by": report.counted_by,
         "cost": {
             "usd": round(spending.total.cost, 6),
             "usd_by_list": round(spending.total.listed_cost, 6),

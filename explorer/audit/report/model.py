@@ -198,6 +198,8 @@ class Report(Struct, frozen=True):
     """Before the first compaction, then after each; empty without any."""
     needed: tuple[NeededPart, ...] = ()
     """What was needed again, for each compaction of this report."""
+    counted_by: str = "estimate"
+    """Who counted the tokens of entries: ``tokenizer`` or ``estimate``."""
 
     @property
     def needed_again(self) -> NeededAgain:
