@@ -48,14 +48,13 @@ def open_state(
     carried: Carried,
 ) -> Iterator[Finding]:
     """What is open at a compaction and in neither its summary nor its kept tail."""
-    for found in (
-        _request(table, summarized, kept, carried),
-        _failure(table, summarized, kept, carried),
-        _files(table, changed, summarized, carried),
-        _next_step(table, summarized, kept, carried),
-    ):
-        if found is not None:
-            yield found
+    request = _request(table, summarized, kept, carried)
+    failure = _failure(table, summarized, kept, carried)
+    files = _files(table, changed, summarized, carried)
+    # What the last reply announces is the beginning of what was asked for, or of a mending.
+    is_known = request is not None or failure is not None
+    step = None if is_known else _next_step(table, summarized, kept, carried)
+    yield from (found for found in (request, failure, files, step) if found is not None)
 
 
 def _request(
@@ -82,13 +81,13 @@ def _request(
 
 
 def _is_over(table: FactTable, entries: Sequence[int]) -> bool:
-    """Whether a turn ended with a reply that called nothing."""
+    """Whether a turn ended with a reply that called nothing and announces nothing."""
     for index in reversed(entries):
         entry = table.entry(index)
         if entry.failed is not None or entry.calls:
             return False
         if entry.speaker is Speaker.ASSISTANT:
-            return True
+            return not entry.announced
     return False
 
 
@@ -183,7 +182,7 @@ def _next_step(
             return None
         if entry.speaker is Speaker.ASSISTANT:
             steps = [one for one in entry.items if one.kind is FactKind.TODO]
-            for one in steps:
+            for one in (*entry.announced, *steps):
                 if len(telling_words(one.text)) >= _LEAST_WORDS and not carried.says(one.text):
                     reason = "The last reply leaves it open; the summary does not name it."
                     return Finding(Group.STATE, _fact(index, one), reason)
