@@ -38,6 +38,7 @@ _MEASURED = frozenset({"time", "size", "%"})
 _SENTENCE_END = re.compile(r"[.;!?]\s|\n")
 _NAMED = re.compile(r"`[^`]*(?:`|$)|\S*\w[./\\_]\w\S*")
 """Code and names: two lines that name one file need not measure one thing."""
+_NO_NOUN = _MEASURED | {"of"}
 _DIGIT_RUN = re.compile(r"\d[\d,_'.]*")
 _COUNTED_ANEW = frozenset(
     map(
@@ -187,7 +188,7 @@ class Sources:
         self, value: Figure, about: frozenset[str], beside: Collection[float]
     ) -> Fact | None:
         """The one value that the record ever has of what a figure counts, where it is another."""
-        if not value.family or value.family in _MEASURED or value.family in _COUNTED_ANEW:
+        if not value.family or value.family in _NO_NOUN or value.family in _COUNTED_ANEW:
             return None
         of_it = [one for one in self._stated if one.value.family == value.family]
         if len({one.value.value for one in of_it}) != 1 or of_it[0].value.value in beside:

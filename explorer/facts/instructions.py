@@ -147,7 +147,8 @@ _DEMANDS = tuple(
         _START + r"(?:please )?(?:just )?(?:hands off|stay away from|stay out of|steer clear of) ",
         r"\b(?:is|are) (?:sacred|immutable|taboo|untouchable|non-negotiable|not negotiable|off[- ]"
         r"limits|read[- ]only for you|only for reading)\b",
-        _START + r"(?:please )?leave (?!it\b|that\b|this\b|them\b)[^,]{3,50} (?:alone|untouched|"
+        r"^(?:(?:please|also|and|but|so|just)\b,? *)*leave (?!it\b|that\b|this\b|them\b)"
+        r"[^,]{3,50} (?:alone|untouched|"
         r"as (?:it|they) (?:is|are)|unchanged)\b",
         # Where things go, for all of their kind.
         r"^(?:and |but |also )*(?:all |any |every |new |our |only )*(?!the |it |this |that |my )"
