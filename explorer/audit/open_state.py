@@ -69,7 +69,11 @@ def _request(
     if at < 0 or _is_over(table, entries[at + 1 :]):
         return None
     items = table.entry(entries[at]).items
-    asked = next((one for one in items if one.kind is FactKind.REQUEST), None)
+    # What a message lays down for good is no request; where it asks for several things, the last
+    # is what is begun last.
+    rules = {one.key for one in table.entry(entries[at]).instructions}
+    wanted = [one for one in items if one.kind is FactKind.REQUEST and one.key not in rules]
+    asked = wanted[-1] if wanted else None
     if asked is None or asked.start > _AT_ONCE or items[-1].end > _DOCUMENT:
         return None
     if len(telling_words(asked.text)) < _LEAST_WORDS:
@@ -182,7 +186,9 @@ def _next_step(
             return None
         if entry.speaker is Speaker.ASSISTANT:
             steps = [one for one in entry.items if one.kind is FactKind.TODO]
-            for one in (*entry.announced, *steps):
+            # A reply that only announces begins what was asked for: the request is what is open.
+            announced = [one for one in entry.announced if one.start]
+            for one in (*announced, *steps):
                 if len(telling_words(one.text)) >= _LEAST_WORDS and not carried.says(one.text):
                     reason = "The last reply leaves it open; the summary does not name it."
                     return Finding(Group.STATE, _fact(index, one), reason)

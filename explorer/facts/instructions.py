@@ -110,7 +110,7 @@ _THING = (
 """Of what a rule speaks: no word that points at what was said before."""
 _AT_ONCE = (
     r"(?:fixed|changed|updated|renamed|removed|added|moved|replaced|adapted|rewritten|done|redone|"
-    r"restarted|reviewed|checked|adjusted|arranged|deleted|refactored|implemented|deployed|cleaned|merged)"
+    r"left|restarted|reviewed|checked|adjusted|arranged|deleted|refactored|implemented|deployed|cleaned|merged)"
 )
 """What is done once and over with."""
 _HAS_TO = r"(?:must|has to|have to|needs? to|ought to|shall)"
