@@ -92,7 +92,7 @@ def tail_words(need: Need) -> str:
     """What would have kept it, in a sentence; nothing where that is not known."""
     if need.tail is None:
         return ""
-    kept = f"the last {tokens_text(need.tail.kept)}" if need.tail.kept else "nothing"
+    kept = f"the last {tokens_text(need.tail.kept)}" if need.tail.kept else "no tail"
     return (
         f"Keeping the last {tokens_text(need.tail.needed)} of {tokens_text(need.tail.of)} tokens "
         f"word for word would have held it; the compaction kept {kept}."
