@@ -150,8 +150,9 @@ class Generations(PartlyCompared, frozen=True):
     """Positions of new starts."""
     tokens_of: Callable[[int], int]
     """Tokens of any entry of the session, as the view weighs those of the path."""
-    sizes_around: Callable[[int], tuple[int, int]]
-    """Tokens of the context's entries before and after a compaction, counted alike."""
+    sizes_around: Callable[[int], tuple[int, int | None]]
+    """Tokens of the context's entries before and after a compaction, counted alike; None after it
+    where its summary is not in the file."""
 
     def at(self, compaction: int) -> Generation | None:
         """The generation of a compaction entry, or None."""

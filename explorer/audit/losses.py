@@ -255,7 +255,12 @@ class _Look:
         view = self.found.view
         before, after = self.found.sizes_around(it.compaction)
         kept = view.size(it.kept_from, it.position)
-        if after < before or self._begins_the_path(it) or self._held_more(it, before):
+        if (
+            after is None
+            or after < before
+            or self._begins_the_path(it)
+            or self._held_more(it, before)
+        ):
             return None
         return self._loss(
             LossKind.GREW, Severity.WASTE, it.compaction, (),

@@ -92,11 +92,29 @@ def tail_words(need: Need) -> str:
     """What would have kept it, in a sentence; nothing where that is not known."""
     if need.tail is None:
         return ""
-    kept = f"the last {tokens_text(need.tail.kept)}" if need.tail.kept else "nothing"
+    kept = f"the last {tokens_text(need.tail.kept)}" if need.tail.kept else "no tail"
     return (
         f"Keeping the last {tokens_text(need.tail.needed)} of {tokens_text(need.tail.of)} tokens "
         f"word for word would have held it; the compaction kept {kept}."
     )
+
+
+def tails_words(needs: Sequence[Need]) -> str:
+    """The same of all that one compaction took: the tail that would have held every one of them;
+    nothing where that is known of none."""
+    known = [need for need in needs if need.tail is not None]
+    if not known:
+        return ""
+    longest = max(known, key=_needed)
+    words = tail_words(longest)
+    if len(needs) == 1:
+        return words
+    held = "all of it" if len(known) == len(needs) else f"{len(known):,} of these {len(needs):,}"
+    return words.replace("would have held it", f"would have held {held}")
+
+
+def _needed(need: Need) -> int:
+    return need.tail.needed if need.tail is not None else 0
 
 
 def expected_words(expected: Expected | None) -> str:

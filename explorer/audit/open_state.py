@@ -48,14 +48,13 @@ def open_state(
     carried: Carried,
 ) -> Iterator[Finding]:
     """What is open at a compaction and in neither its summary nor its kept tail."""
-    for found in (
-        _request(table, summarized, kept, carried),
-        _failure(table, summarized, kept, carried),
-        _files(table, changed, summarized, carried),
-        _next_step(table, summarized, kept, carried),
-    ):
-        if found is not None:
-            yield found
+    request = _request(table, summarized, kept, carried)
+    failure = _failure(table, summarized, kept, carried)
+    files = _files(table, changed, summarized, carried)
+    # What the last reply announces is the beginning of what was asked for, or of a mending.
+    is_known = request is not None or failure is not None
+    step = None if is_known else _next_step(table, summarized, kept, carried)
+    yield from (found for found in (request, failure, files, step) if found is not None)
 
 
 def _request(
@@ -70,7 +69,11 @@ def _request(
     if at < 0 or _is_over(table, entries[at + 1 :]):
         return None
     items = table.entry(entries[at]).items
-    asked = next((one for one in items if one.kind is FactKind.REQUEST), None)
+    # What a message lays down for good is no request; where it asks for several things, the last
+    # is what is begun last.
+    rules = {one.key for one in table.entry(entries[at]).instructions}
+    wanted = [one for one in items if one.kind is FactKind.REQUEST and one.key not in rules]
+    asked = wanted[-1] if wanted else None
     if asked is None or asked.start > _AT_ONCE or items[-1].end > _DOCUMENT:
         return None
     if len(telling_words(asked.text)) < _LEAST_WORDS:
@@ -82,13 +85,13 @@ def _request(
 
 
 def _is_over(table: FactTable, entries: Sequence[int]) -> bool:
-    """Whether a turn ended with a reply that called nothing."""
+    """Whether a turn ended with a reply that called nothing and announces nothing."""
     for index in reversed(entries):
         entry = table.entry(index)
         if entry.failed is not None or entry.calls:
             return False
         if entry.speaker is Speaker.ASSISTANT:
-            return True
+            return not entry.announced
     return False
 
 
@@ -183,7 +186,9 @@ def _next_step(
             return None
         if entry.speaker is Speaker.ASSISTANT:
             steps = [one for one in entry.items if one.kind is FactKind.TODO]
-            for one in steps:
+            # A reply that only announces begins what was asked for: the request is what is open.
+            announced = [one for one in entry.announced if one.start]
+            for one in (*announced, *steps):
                 if len(telling_words(one.text)) >= _LEAST_WORDS and not carried.says(one.text):
                     reason = "The last reply leaves it open; the summary does not name it."
                     return Finding(Group.STATE, _fact(index, one), reason)

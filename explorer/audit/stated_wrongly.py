@@ -19,7 +19,7 @@ from explorer.audit.summary_text import SummaryLine, SummaryText
 from explorer.facts import Fact, FactKind, Facts, FactTable, Mention, Span
 from explorer.facts.comparison import ABOUT, Agreement, compare, permits, wording
 from explorer.facts.figures import Figure, figure, figures_in, value_key
-from explorer.facts.text import terms, word_set
+from explorer.facts.text import stem, terms, word_set
 
 _LIKE = 0.84
 """Characters that two names must have in common for one to be a slip of the other."""
@@ -38,6 +38,19 @@ _MEASURED = frozenset({"time", "size", "%"})
 _SENTENCE_END = re.compile(r"[.;!?]\s|\n")
 _NAMED = re.compile(r"`[^`]*(?:`|$)|\S*\w[./\\_]\w\S*")
 """Code and names: two lines that name one file need not measure one thing."""
+_NO_NOUN = _MEASURED | {"of"}
+_DIGIT_RUN = re.compile(r"\d[\d,_'.]*")
+_COUNTED_ANEW = frozenset(
+    map(
+        stem,
+        word_set(
+            "files tests lines entries tokens messages times steps items points changes errors "
+            "commits functions commands tasks issues parts words characters pages cases checks "
+            "warnings failures calls tools sections modules components methods classes sessions"
+        ),
+    )
+)
+"""What a summarizer counts by itself."""
 _LEAST_WHOLE = 20
 """A whole from which on its parts are no figures of speech."""
 _PARTS = re.compile(r"(\d+)\s+of\s+(?:the\s+)?(\d+)$", re.IGNORECASE)
@@ -138,6 +151,7 @@ class Sources:
         near = far = 0.0
         found: Fact | None = None
         parts = _Parts(item.text)
+        slip: Fact | None = None
         for at in sorted({at for word in about for at in self._by_word.get(word, ())}):
             stated, mention, index, around = self._stated[at]
             shared = len(about & around)
@@ -150,9 +164,15 @@ class Sources:
             elif stated.family == value.family and shared >= other and stated.value not in beside:
                 near, far = shared / len(about), shared / len(around)
                 other, found = shared, _fact_of(mention, index)
+            if stated.value not in beside and _is_slip(value, item.text, stated, mention.text):
+                slip = _fact_of(mention, index)
         if (part := parts.other()) is not None:
             return part
         is_known = value_key(item.text) in self._mentions or _is_count(value)
+        if not is_known and not same:
+            slip = slip or self._only_other(value, about, beside)
+            if slip is not None:
+                return slip
         if is_known:
             enough = other >= same + 2 and other >= 3 and max(near, far) >= 0.6
         elif value.family and value.family not in _MEASURED:
@@ -163,6 +183,18 @@ class Sources:
         # taken its place.
         newest = max(newest, self._gathered.newest.get(value_key(item.text), -1))
         return found if enough and found is not None and newest <= found.last else None
+
+    def _only_other(
+        self, value: Figure, about: frozenset[str], beside: Collection[float]
+    ) -> Fact | None:
+        """The one value that the record ever has of what a figure counts, where it is another."""
+        if not value.family or value.family in _NO_NOUN or value.family in _COUNTED_ANEW:
+            return None
+        of_it = [one for one in self._stated if one.value.family == value.family]
+        if len({one.value.value for one in of_it}) != 1 or of_it[0].value.value in beside:
+            return None
+        one = of_it[-1]
+        return _fact_of(one.mention, one.entry) if about & one.about else None
 
 
 class _StatedFigure(NamedTuple):
@@ -223,6 +255,24 @@ def _is_count(value: Figure) -> bool:
     """Whether a figure is small and whole and measures nothing: a count perhaps made anew."""
     whole = value.value == int(value.value) and abs(value.value) <= _DERIVED
     return whole and value.family not in _MEASURED
+
+
+def _digits_of(text: str) -> str:
+    found = _DIGIT_RUN.search(text)
+    return found.group() if found else ""
+
+
+def _is_slip(value: Figure, text: str, stated: Figure, recorded: str) -> bool:
+    """Whether a figure that the record never has is one of it with its digits mistaken: in another
+    order, one of three or more exchanged, or the point at another place."""
+    if value.family != stated.family:
+        return False
+    digits, known = (re.sub(r"\D", "", _digits_of(one)) for one in (text, recorded))
+    if len(digits) == len(known) >= 2:
+        wrong = sum(one != other for one, other in zip(digits, known, strict=True))
+        return (wrong == 2 and sorted(digits) == sorted(known)) or (wrong == 1 and len(known) > 2)
+    shifted = digits.strip("0") == known.strip("0") and "." in f"{text}{recorded}"
+    return shifted and value.value != stated.value
 
 
 def _is_rounded(value: Figure, text: str, exact: Figure) -> bool:

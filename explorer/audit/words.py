@@ -118,8 +118,15 @@ def not_carried_words(fidelity: Fidelity) -> str:
     return f"Also left out: {', '.join(counts)}" if counts else ""
 
 
+NOT_RECORDED = "not recorded"
+"""In place of a figure that is neither recorded nor to be worked out."""
 UNREADABLE_SUMMARY = "Its text cannot be read, so what it keeps is not known."
 """Of a compaction whose summary is encrypted or was not recorded."""
+
+
+def size_text(tokens: int | None) -> str:
+    """Tokens as figures; in words where nobody can count them."""
+    return NOT_RECORDED if tokens is None else f"{tokens:,}"
 
 
 def size_words(fidelity: Fidelity) -> str:

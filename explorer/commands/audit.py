@@ -15,7 +15,13 @@ from explorer.audit.loss import Severity
 from explorer.audit.needed_words import NEED_TITLES, expected_words, need_text, path_words
 from explorer.audit.report import CHECKS, Failure, Report, failures
 from explorer.audit.report.model import cost_words, refs_words, verdict_words
-from explorer.audit.words import RULE_OF_THUMB, SEVERITY_TITLES, finding_words, not_carried_words
+from explorer.audit.words import (
+    RULE_OF_THUMB,
+    SEVERITY_TITLES,
+    finding_words,
+    not_carried_words,
+    size_text,
+)
 from explorer.commands import audit_all
 from explorer.commands.errors import CommandFailed, UsageError
 from explorer.commands.options import add_session
@@ -221,14 +227,16 @@ def _print_needed(report: Report) -> None:
 
 
 def _print_compactions(report: Report) -> None:
-    heads = ["compaction", "before", "after", "instructions", "missing", "open", "wrong"]
+    before = f"before ({report.counted_by})"
+    heads = ["compaction", before, "after", "instructions", "missing", "open", "wrong"]
     rows = []
     for part in report.compactions:
         found = part.fidelity
-        rows.append([
-            f"#{part.entry.index}", part.counted_before, part.counted_after, found.instructions,
-            *(len(found.of(group)) for group in Group),
-        ])  # fmt: skip
+        # Of a summary that cannot be read nobody knows what it lacks.
+        counts = [found.instructions, *(len(found.of(group)) for group in Group)]
+        shown = counts if found.is_readable else ["–"] * len(counts)
+        after = size_text(part.counted_after)
+        rows.append([f"#{part.entry.index}", part.counted_before, after, *shown])
     print_table(heads, rows, right=range(1, len(heads)))
     for part in report.compactions:
         for finding in part.fidelity.findings:

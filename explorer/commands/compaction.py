@@ -305,6 +305,7 @@ def _sizes_words(document: Document, entry: int, messages: int, profile: Profile
     """What a compaction changed: messages, tokens of the entries, and what lies beyond these."""
     document.counting = profile
     (before, after), size = document.sizes_around(entry), document.context_size(profile)
+    assert after is not None, "what is made here has its summary"
     beyond = size.beyond_of(after)
     whole = f", {after + beyond:,} with the {beyond:,} beyond them" if beyond else ""
     return (

@@ -96,7 +96,7 @@ def _tree(arguments: argparse.Namespace, chosen: Target) -> None:
         _write_graph(arguments.graph, tree, chosen.at)
     active = tree.path(chosen.at)
     previews = chosen.document.previews(shown)
-    sizes = EntrySizes(tree, chosen.at)
+    sizes = EntrySizes(tree, chosen.at, chosen.document.weights_for(chosen.document.counting))
     depth = _depths(tree.columns.parent, tree.branch_points())
     if arguments.json:
         print_json(
@@ -112,7 +112,7 @@ def _tree(arguments: argparse.Namespace, chosen: Target) -> None:
                         if columns.parent[at] >= 0
                         else None,
                         "kind": kind_name(columns.kind[at]),
-                        "tokens": sizes[at],
+                        "tokens": None if columns.is_size_unknown(at) else sizes[at],
                         "active": at in active,
                         "label": labels.get(at),
                         "text": text,
@@ -128,8 +128,13 @@ def _tree(arguments: argparse.Namespace, chosen: Target) -> None:
         label = f"[{labels[at]}] " if at in labels else ""
         indent = "  " * min(depth[at], 12)
         rows.append((f"#{at}", columns.ids[at], mark, kind_name(columns.kind[at]),
-                     sizes[at], f"{indent}{label}{text}"))  # fmt: skip
+                     _tokens_shown(columns, at, sizes[at]), f"{indent}{label}{text}"))  # fmt: skip
     print_table(("#", "entry", "", "kind", "tokens", "text"), rows, right=(0, 4))
+
+
+def _tokens_shown(columns: SessionColumns, entry: int, tokens: int) -> int | str:
+    """Tokens of an entry; a dash where nobody can count them."""
+    return "–" if columns.is_size_unknown(entry) else tokens
 
 
 def _with_entry(entries: list[int], at: int) -> list[int]:
@@ -179,7 +184,7 @@ def _context(arguments: argparse.Namespace, chosen: Target) -> None:
             f"#{at}" if at >= 0 else "",
             columns.ids[at] if at >= 0 else "",
             message.role,
-            tokens,
+            _tokens_shown(columns, at, tokens),
             _context_line(context, sent, message, previews),
         )
         for message, tokens in zip(sent.messages, sent.tokens, strict=True)
@@ -225,7 +230,7 @@ def _context_json(
         "compaction": _id_or_none(columns, context.compaction),
         "tokens": sum(sent.tokens),
         "sent_tokens": sent.sent_tokens,
-        "token_source": "estimate",
+        "token_source": document.counted_by,
         "context_tokens": size.tokens,
         "context_tokens_beyond": size.beyond,
         "context_tokens_source": size.source,
@@ -233,7 +238,7 @@ def _context_json(
             {
                 "entry": _id_or_none(columns, message.source),
                 "kind": kind_name(columns.kind[message.source]) if message.source >= 0 else None,
-                "tokens": tokens,
+                "tokens": None if columns.is_size_unknown(message.source) else tokens,
                 "changed": sent.changed.get(message.source),
                 **message_json(message),
             }

@@ -131,6 +131,7 @@ def target(arguments: argparse.Namespace) -> Iterator[Target]:
     with session_named(arguments.session, arguments.database) as named:
         use_privacy(named.bench.privacy, arguments)
         document = named.bench.open_blocking(named.key)
+        document.take_stored_counts_blocking()
         at = entry_named(document, arguments.at)
         yield Target(named.bench, document, at, named.stored)
 

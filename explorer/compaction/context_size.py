@@ -139,14 +139,15 @@ def message_tokens(
 
 def sizes_around(
     tree: SessionTree, compaction: int, measured: Sequence[int] | None = None
-) -> tuple[int, int]:
+) -> tuple[int, int | None]:
     """Tokens of the context's entries right before a compaction and right after it, counted alike:
-    the one pair of figures of it, wherever it is shown."""
+    the one pair of figures of it, wherever it is shown. None after it where its summary is not in
+    the file: nobody can count that."""
     before, after = (
         counted_size(tree, context_at(tree, at), PROFILES["explorer"], measured)
         for at in (tree.columns.parent[compaction], compaction)
     )
-    return before, after
+    return before, None if tree.columns.is_size_unknown(compaction) else after
 
 
 def _pruned_since(tree: SessionTree, context: PathContext, entry: int) -> bool:

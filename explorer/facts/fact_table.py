@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from explorer.facts.announcements import announced_steps
 from explorer.facts.commands import command_lines, fences
 from explorer.facts.comparison import (
     RULES,
@@ -90,6 +91,8 @@ class EntryFacts(Struct, frozen=True):
     """Who wrote its prose; None without prose."""
     instructions: tuple[Mention, ...] = ()
     """Of a message that a person typed: its standing instructions."""
+    announced: tuple[Mention, ...] = ()
+    """Of a reply: the steps that it says at its end to take next."""
     calls: bool = False
     """Whether it calls tools: its turn goes on."""
     failed: bool | None = None
@@ -271,6 +274,7 @@ def _read(texts: Iterable[EntryText]) -> EntryFacts:
     """The facts of the texts of one entry."""
     items: list[Mention] = []
     instructions: list[Mention] = []
+    announced: list[Mention] = []
     mentions: set[str] = set()
     words: frozenset[str] = frozenset()
     speaker: Speaker | None = None
@@ -285,6 +289,8 @@ def _read(texts: Iterable[EntryText]) -> EntryFacts:
             found = _prose(text, different, mentions)
             if speaker is Speaker.USER:
                 instructions += _in_utf16(text.text, _instructions(text))
+            elif speaker is Speaker.ASSISTANT:
+                announced = _in_utf16(text.text, _announced(text))
         elif text.speaker in _OUTPUT:
             found = _output(text, mentions)
         else:
@@ -293,7 +299,9 @@ def _read(texts: Iterable[EntryText]) -> EntryFacts:
         items += _in_utf16(text.text, found)
     if not (items or mentions or speaker):
         return EMPTY
-    return EntryFacts(tuple(items), frozenset(mentions), words, speaker, tuple(instructions))
+    return EntryFacts(
+        tuple(items), frozenset(mentions), words, speaker, tuple(instructions), tuple(announced)
+    )
 
 
 def _prose(text: EntryText, words: frozenset[str], mentions: set[str]) -> list[Mention]:
@@ -329,6 +337,14 @@ def _instructions(text: EntryText) -> list[Mention]:
     return [
         _mention(FactKind.CONSTRAINT, text, one.start, one.text, statement_key(one.text))
         for one in standing_instructions(text.text)
+    ]
+
+
+def _announced(text: EntryText) -> list[Mention]:
+    """The steps that a reply says to take next; offsets in characters."""
+    return [
+        _mention(FactKind.TODO, text, one.start, one.text, statement_key(one.text))
+        for one in announced_steps(text.text)
     ]
 
 

@@ -103,6 +103,93 @@ _FACTS = tuple(
         _START + r"use .{2,40}\b(?:spelling|conventions?|naming|commit (?:titles|messages))\b",
     )
 )
+_THING = (
+    r"(?<![\w'.-])(?!(?:i|it|he|she|we|you|they|this|that|these|those|there|which|who|what|"
+    r"something|someone|somebody|one of)\b)[a-z][\w'./\\-]*(?: [\w'./\\-]+){0,7}?"
+)
+"""Of what a rule speaks: no word that points at what was said before."""
+_AT_ONCE = (
+    r"(?:fixed|changed|updated|renamed|removed|added|moved|replaced|adapted|rewritten|done|redone|"
+    r"left|restarted|reviewed|checked|adjusted|arranged|deleted|refactored|implemented|deployed|cleaned|merged)"
+)
+"""What is done once and over with."""
+_HAS_TO = r"(?:must|has to|have to|needs? to|ought to|shall)"
+_MUST = rf"(?:{_HAS_TO}|should)"
+_DEMANDS = tuple(
+    re.compile(form)
+    for form in (
+        # How something has to stay, whatever is done.
+        rf"{_THING} {_HAS_TO} (?:always |still |absolutely |really |at least )*(?:stay|remain|"
+        r"keep|run|work|fit|follow|support|contain|survive|finish|answer|go through|reject) "
+        r"(?!again\b|now\b|fine\b|correctly\b|properly\b)",
+        r"^(?:and |but |so |or |also )*it (?:must|has to|needs to) (?:still |always )?(?:stay|keep|"
+        r"run|work|look|finish|answer|fit) (?:\w+ ){0,3}?(?:on|in|within|under|with|without|at|by|"
+        r"for|offline)\b",
+        rf"{_THING} (?:must|has to|have to|shall) be (?!(?:just |now |still )*{_AT_ONCE}\b)"
+        r"(?!a\b|an\b|the\b|some|because|wrong|broken|missing|due|caused|there|in\b|about|like|"
+        r"doing|using|getting|being|possible|able|easy|\w+ing\b)\w+",
+        rf"{_THING} (?:must|shall|should|may) (?:contain|hold|have) no\b",
+        # What may not be.
+        rf"{_THING} (?:may|shall|should) (?:not|never) (?!be (?:needed|necessary|available|"
+        r"possible|the|a|able|worth|enough|right)\b|have\b|work\b|exist\b|happen\b|need\b|matter\b)[a-z]+",
+        r"\b(?:is|are)(?:n't| not)? (?:not )?to be (?!(?:found|seen|expected)\b)\w+ed by you\b|"
+        r"\b(?:you|we)(?:'re| are) not (?:allowed )?to\b",
+        r"\b(?:nothing|nobody|no one)\b.{0,30}? (?:may|must|should|shall|is to|can ever)\b",
+        r"\b(?:nothing|nobody|no one) (?:gets?|goes|leaves|enters) .{0,40}\b(?:till|until|unless|"
+        r"without|before)\b",
+        _START + r"nothing (?:that|which|bigger|larger|longer|heavier|but|except|with)\b",
+        rf"{_THING} can(?:'t|not| not) (?:take|be|run|grow|get|go|last|cost) (?:more|longer|larger|"
+        r"bigger|higher|later|over|above|below)\b|\bunder any circumstances\b",
+        _START + r"(?:don't|do not) (?:you dare |(?:bump|nuke|suppress|upgrade|downgrade|overwrite|"
+        r"truncate|squash|rebase|hard-?code|mix|rely on|depend on) (?!it\b|that\b|this\b|them\b))",
+        _START + r"(?:please )?no (?:new|more|other|extra|additional) (?!errors?|issues?|problems?)"
+        r"[a-z-]+|\bno [a-z-]+(?: [a-z-]+){0,3} (?:ever|at all|please|anywhere)\b",
+        _START + r"(?:please )?(?:just )?(?:hands off|stay away from|stay out of|steer clear of) ",
+        r"\b(?:is|are) (?:sacred|immutable|taboo|untouchable|non-negotiable|not negotiable|off[- ]"
+        r"limits|read[- ]only for you|only for reading)\b",
+        r"^(?:(?:please|also|and|but|so|just)\b,? *)*leave (?!it\b|that\b|this\b|them\b)"
+        r"[^,]{3,50} (?:alone|untouched|"
+        r"as (?:it|they) (?:is|are)|unchanged)\b",
+        # Where things go, for all of their kind.
+        r"^(?:and |but |also )*(?:all |any |every |new |our |only )*(?!the |it |this |that |my )"
+        r"(?:[a-z-]+ ){0,2}(?:[a-z]+[^s\W]s|everything|anything [\w ]{3,20}) (?:goes?|belongs?|"
+        r"lives?) (?:only )?(?:in|into|to|under|through|thru|next to|on|beside|below) "
+        r"(?!the wrong)",
+        # How each of its kind is made.
+        r"\b(?:every|each|any|all|whatever) (?:new )?[a-z]+(?: [a-z]+)? (?:that )?you (?!just\b|"
+        r"already\b|have\b|had\b|did\b|made\b|see\b|saw\b|found\b|want\b|said\b|think\b|just\b|"
+        r"mentioned\b|listed\b|can\b|could\b)[a-z]+",
+        r"\b(?:whenever|every time|each time) (?:you|we|a|an|the|someone|anyone)\b|"
+        r"\b(?:off|on|out|closed|open|locked) whenever\b",
+        r"\bi(?:'d| would) (?:rather|prefer|appreciate)\b.{0,20}\b(?:keep|every|all|not|no|never|"
+        r"always)\b",
+        r"\bone [a-z]+ at a time\b",
+        r"\bfrom (?:next \w+|tomorrow|monday|tuesday|wednesday|thursday|friday) (?:on\b|please\b|"
+        r"onwards?\b)|^from next \w+ ",
+        r"\bonly [\w-]+(?: [\w-]+){0,2}, no [a-z]+|\b[\w-]+ only, (?:no|nothing|i'm)\b|"
+        r"^(?:\w+ ){1,3}only in [a-z]+",
+        r"\b(?:only|just|always|both|in) (?:in )?(?:english|german|french|spanish|dutch|japanese)\b"
+        r".{0,15}\b(?:only|always|both|please)\b|\b(?:english|german|french|spanish|dutch|"
+        r"japanese) only\b|\bonly (?:in )?(?:english|german|french|spanish|dutch|japanese)\b",
+    )
+)
+"""What is demanded of things, not of the next step."""
+_LIMIT = re.compile(
+    r"\b(?:at most|at least|no more than|not more than|max(?:imum)?|no (?:longer|larger|bigger|"
+    r"smaller|less|later) than|(?:nothing|not) (?:bigger|longer|larger|above|over)(?: than)?|"
+    r"under|below|within|above|over|up to) ~?\d"
+)
+_WANTED = re.compile(
+    rf"\b(?:{_MUST}|may not|can't|keep (?!it to)|limit|cap|stay|max(?:imum)?|everywhere|please)\b"
+)
+"""What makes a limit one that is laid down, where nothing else tells."""
+_NO_LIMIT = re.compile(
+    r"\b(?:is|are|was|were|had|takes?|took|got|gets|shows?|there|see|lost|found|uses?|reached|"
+    r"exceeds?|failed|fails|went|goes|runs|ran)\b|^(?:give|show|list|find|tell|suggest|propose|pick|"
+    r"try|run|add|write|create|generate|explain|read|wait|shrink|cut|bring|get|reduce)\b|"
+    r"\b(?:it|this|that|them) (?:to )?(?:under|below|within)\b"
+)
+"""What reports a figure, or orders one thing."""
 _STANDING = tuple(
     re.compile(form)
     for form in (
@@ -253,8 +340,17 @@ def _holds(one: Sentence) -> bool:
         return False
     if telling >= _LEAST and one.item and _RULES.search(one.under or one.section):
         return True
-    forms = (*_PREFERENCES, *_FACTS, *_STANDING) if telling >= _LEAST else _PREFERENCES
-    return _is_any(forms, low) and not _REPORT.search(low)
+    if telling < _LEAST:
+        return _is_any(_PREFERENCES, low) and not _REPORT.search(low)
+    forms = (*_PREFERENCES, *_FACTS, *_STANDING, *_DEMANDS)
+    return (_is_any(forms, low) or _is_limit(low)) and not _REPORT.search(low)
+
+
+def _is_limit(low: str) -> bool:
+    """Whether a sentence lays down how much or how many there may be."""
+    if not _LIMIT.search(low):
+        return False
+    return _WANTED.search(low) is not None or not _NO_LIMIT.search(low)
 
 
 def _is_any(forms: Iterable[re.Pattern[str]], low: str) -> bool:

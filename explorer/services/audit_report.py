@@ -94,6 +94,7 @@ def make_report(
     return Report(
         program=f"Session Explorer {version()}",
         made_ms=opened.writer.now_ms(),
+        counted_by=opened.counted_by,
         session=_facts(opened, leaf, overview_of_path),
         rules=rules.title,
         rules_known=recorded.known.basis

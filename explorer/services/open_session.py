@@ -37,7 +37,13 @@ from explorer.session.secrets import mask
 from explorer.session.text import legible, title_line
 from explorer.session.tree import SessionTree
 from explorer.store import LoadedSession, Store, StoreError
-from explorer.tokens.counters import Counter, EstimateCounter, count_entry
+from explorer.tokens.counters import (
+    DEFAULT_ENCODING,
+    Counter,
+    EstimateCounter,
+    TiktokenCounter,
+    count_entry,
+)
 
 _BATCH = 256
 """Entries counted between two looks at the cancel button, and stored together."""
@@ -216,15 +222,17 @@ class OpenedSession:
         it, wherever it is shown. See ``EntrySizes``."""
         return EntrySizes(self.tree, self.leaf, self.weights_for(self.counting))[entry]
 
-    def sizes_around(self, compaction: int) -> tuple[int, int]:
+    def sizes_around(self, compaction: int) -> tuple[int, int | None]:
         """Tokens of the context's entries before and after a compaction, counted alike, by the
-        rules in force."""
+        rules in force; None after it where its summary is not in the file."""
         return sizes_around(self.tree, compaction, self.weights_for(self.counting))
 
     async def counted_around(self, compaction: int) -> tuple[int, int]:
         """``sizes_around`` of a compaction that was just made, once its summary is counted too."""
         await self.count_new()
-        return self.sizes_around(compaction)
+        before, after = self.sizes_around(compaction)
+        assert after is not None, "what is made here has its summary"
+        return before, after
 
     @property
     def counted_by(self) -> Literal["tokenizer", "estimate"]:
@@ -256,12 +264,25 @@ class OpenedSession:
 
     async def take_stored_counts(self, counter: Counter) -> bool:
         """Use the counts in the database if they are whole; returns whether they are."""
-        counts = await asyncio.to_thread(self.store.token_counts, self.key, counter.name)
-        if len(counts) < len(self.tree) or not _is_whole(counts):
+        counts = await asyncio.to_thread(self._stored_counts, counter.name)
+        if counts is None:
             return False
         self.weights, self.counter = counts, counter
         self.hub.publish(CountsChanged(self.key, len(counts), len(counts)))
         return True
+
+    def take_stored_counts_blocking(self) -> None:
+        """``take_stored_counts`` of the window's tokenizer, for callers without an event loop: what
+        was counted there is the same figure everywhere."""
+        counts = self._stored_counts(DEFAULT_ENCODING)
+        if counts is not None:
+            counter = TiktokenCounter()
+            if counter.available:
+                self.weights, self.counter = counts, counter
+
+    def _stored_counts(self, counter: str) -> array[int] | None:
+        counts = self.store.token_counts(self.key, counter)
+        return counts if len(counts) >= len(self.tree) and _is_whole(counts) else None
 
     async def count(
         self,

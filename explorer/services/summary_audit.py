@@ -24,7 +24,6 @@ from explorer.services.draft_records import recorded_inputs
 from explorer.services.effective_rules import recorded_rules
 from explorer.services.open_session import OpenedSession
 from explorer.session.kinds import Kind
-from explorer.tokens.estimate import estimate_text
 
 OnProgress = Callable[[int, int], None]
 """Called in the worker with entries done and entries in all."""
@@ -64,7 +63,8 @@ class Auditor:
         self._table = NO_TABLE
         self._gathered = EntryMentions()
         self._changes = ChangedFiles(session.tree)
-        self._found: dict[int, Audited] = {}
+        self._found: dict[tuple[int, str], Audited] = {}
+        """By the entry and who counted the tokens of its figures."""
 
     def compaction(
         self,
@@ -74,9 +74,10 @@ class Auditor:
     ) -> Audited:
         """The audit of a compaction of the session; of one whose text cannot be read nothing is
         counted."""
-        if entry in self._found:
-            return self._found[entry]
         session = self._session
+        key = (entry, session.counted_by)
+        if key in self._found:
+            return self._found[key]
         made = recorded_compaction(session.tree, entry, self._changes)
         # What is pinned is repeated after the summary, word for word.
         kept = (*sorted(session.context(entry).again), *made.kept)
@@ -91,7 +92,7 @@ class Auditor:
             )
         above = session.tree.columns.parent[entry]
         audited = Audited(f"compaction #{entry}", entry, summary, result, above)
-        self._found[entry] = audited
+        self._found[key] = audited
         return audited
 
     def branch(
@@ -104,9 +105,10 @@ class Auditor:
         those that went to the summarizer, and those that did not fit. None where the file does not
         say which they are. Raises ValueError for another entry.
         """
-        if entry in self._found:
-            return self._found[entry]
         session = self._session
+        key = (entry, session.counted_by)
+        if key in self._found:
+            return self._found[key]
         tree = session.tree
         rules = recorded_rules(session).profile
         inputs = recorded_inputs(tree, session.store.drafts(session.key)).get(entry)
@@ -123,7 +125,7 @@ class Auditor:
         )
         name = f"branch summary #{entry}"
         audited = Audited(name, entry, summary, result, audit.placed_below)
-        self._found[entry] = audited
+        self._found[key] = audited
         return audited
 
     def draft(
@@ -171,7 +173,7 @@ class Auditor:
             form=form_in(summary),
             changed=changed,
             tokens_before=_tokens(self._session, summarized),
-            tokens_after=estimate_text(summary),
+            tokens_after=self._session.count_text(summary, self._session.counting),
             gathered=self._gathered,
             cancelled=cancelled,
         )
@@ -210,6 +212,5 @@ def _summary_of(session: OpenedSession, entry: int) -> str:
 
 
 def _tokens(session: OpenedSession, entries: Sequence[int]) -> int:
-    """Tokens of entries by the estimate, which the summary is measured by too."""
-    estimate = session.tree.columns.estimate
-    return sum(estimate[index] for index in entries)
+    """Tokens of entries by the counter of the session, which the summary is measured by too."""
+    return sum(session.entry_tokens(index) for index in entries)

@@ -91,6 +91,12 @@ class SessionColumns(Struct):
     def __len__(self) -> int:
         return len(self.parent)
 
+    def is_size_unknown(self, entry: int) -> bool:
+        """Whether nobody can say how many tokens an entry takes: a compaction whose summary is
+        encrypted or was not recorded."""
+        facts = self.compactions.get(entry)
+        return facts is not None and facts.certainty == "unreadable" and not self.estimate[entry]
+
     @property
     def few(self) -> tuple[dict[int, Any], ...]:
         """What few entries have, by entry, in their order."""

@@ -16,8 +16,10 @@ from explorer.audit.needed_words import (
     needs_words,
     path_words,
     tail_words,
+    tails_words,
 )
 from explorer.compaction.context_size import sizes_around
+from explorer.compaction.reasons import tokens_text
 from explorer.session.tool_actions import ActionKind, tool_actions
 from tests.audit.agent_work import FILE, AgentWork
 
@@ -87,7 +89,7 @@ def test_of_lines_from_two_entries_the_tail_begins_at_the_first() -> None:
     tail = made.need().tail
     whole = sum(made.tree.columns.estimate[:compaction])
     assert tail == (sum(made.tree.columns.estimate[first:compaction]), 0, whole)
-    assert "the compaction kept nothing" in tail_words(made.need())
+    assert "the compaction kept no tail" in tail_words(made.need())
 
 
 def test_of_two_ranges_only_what_both_show_counts() -> None:
@@ -628,3 +630,18 @@ def test_the_tools_of_all_agents_in_one_vocabulary(
 def test_what_a_command_changes(command: str, changes_any: bool, written: tuple[str, ...]) -> None:
     (action,) = tool_actions("bash", {"command": command})
     assert (action.changes_any, action.written) == (changes_any, written)
+
+
+def test_the_tail_of_a_compaction_holds_all_that_was_needed_again() -> None:
+    made = AgentWork()
+    for path in ("/w/a.py", "/w/b.py"):
+        made.read(path, of=LONG)
+    made.compact()
+    for path in ("/w/a.py", "/w/b.py"):
+        made.read(path, of=LONG)
+    one, other = made.found().needs
+    longest = max(need.tail.needed for need in (one, other) if need.tail is not None)
+    words = tails_words((one, other))
+    assert f"Keeping the last {tokens_text(longest)} of" in words and "held all of it" in words
+    assert "would have held 1 of these 2;" in tails_words((one, other._replace(tail=None)))
+    assert tails_words((one,)) == tail_words(one)

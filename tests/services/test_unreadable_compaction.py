@@ -74,6 +74,31 @@ def test_every_form_of_the_report_says_so(encrypted: Document) -> None:
     assert part["findings"] == [] and found["losses"] == []
 
 
+def test_what_it_left_is_not_given_a_size(encrypted: Document) -> None:
+    report = reported(encrypted)
+    (part,) = report.compactions
+    (entry,) = encrypted.tree.columns.compactions
+    before, after = encrypted.sizes_around(entry)
+    assert before > 0 and after is None and part.counted_after is None
+    tokens = json_form(report)["compactions"][0]["tokens"]
+    assert (tokens["counted_after"], tokens["summary"], tokens["ratio"]) == (None, None, None)
+    for form in ("html", "md"):
+        assert "not recorded" in written(report, form)  # type: ignore[arg-type]
+
+
+def test_commands_give_it_no_size(tmp_path: Path) -> None:
+    path = str(rollout(tmp_path))
+    _, out, _ = called("audit", path)
+    (row,) = [line for line in out.splitlines() if line.startswith("#")]
+    assert row.split("  ")[-1].strip() == "–" and "not recorded" in row
+    _, out, _ = called("tree", path, "--json")
+    (node,) = [one for one in json.loads(out)["nodes"] if one["kind"] == "compaction"]
+    assert node["tokens"] is None
+    _, out, _ = called("context", path)
+    (line,) = [line for line in out.splitlines() if "cannot be read" in line]
+    assert " – " in line
+
+
 def test_another_one_that_can_be_read_is_counted(bench: Workbench, tmp_path: Path) -> None:
     path = rollout(tmp_path, also_readable=True)
     report = reported(bench.open_blocking(bench.import_blocking(path).key))

@@ -6,8 +6,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from explorer.audit.provenance import Known, Provenance
+from explorer.audit.words import NOT_RECORDED as NOT_RECORDED
+from explorer.session.columns import SessionColumns
 from explorer.settings.glossary import glossary
 from ui.theme import S4, icon_pixmap, on_theme_changed, scaled
+from ui.widgets.figures import full
 from ui.widgets.labels import Caption
 from ui.widgets.panels import row_in
 from ui.widgets.terms import meaning
@@ -16,8 +19,6 @@ MARK = "≈"
 """Before a figure that is worked out from what is recorded."""
 AT_LEAST = "≥"
 """Before a sum that some of its parts are missing from."""
-NOT_RECORDED = "not recorded"
-"""In place of a figure that is neither recorded nor to be worked out."""
 TITLES = {
     Provenance.EXACT: "exact",
     Provenance.INFERRED: "inferred",
@@ -30,6 +31,25 @@ def marked(figure: str, known: Known) -> str:
     if known.provenance is Provenance.UNREADABLE:
         return NOT_RECORDED
     return f"{MARK}{figure}" if known.provenance is Provenance.INFERRED else figure
+
+
+def entry_figure(columns: SessionColumns, entry: int, tokens: int) -> str:
+    """Tokens of an entry in a table; a dash where nobody can count them."""
+    return "–" if columns.is_size_unknown(entry) else full(tokens)
+
+
+def entry_tokens_words(columns: SessionColumns, entry: int, tokens: int) -> str:
+    """The same in a sentence: ``1,204 tokens``, ``tokens not recorded``."""
+    if columns.is_size_unknown(entry):
+        return f"tokens {NOT_RECORDED}"
+    return f"{full(tokens)} tokens"
+
+
+def around_words(before: int, after: int | None) -> str:
+    """A compaction's sizes in full: ``184,210 → 23,800 tokens``."""
+    if after is None:
+        return f"{full(before)} tokens → {NOT_RECORDED}"
+    return f"{full(before)} → {full(after)} tokens"
 
 
 def reason(of: str, known: Known) -> str:

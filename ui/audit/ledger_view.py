@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QLineEdit, QSizePolicy, QWidget
 from explorer.audit.ledger import Ledger, LedgerVerdict
 from explorer.audit.rules import rule_of
 from explorer.session.payloads import Previews
-from ui.audit.known import ProvenanceBadge
+from ui.audit.known import ProvenanceBadge, entry_figure, entry_tokens_words
 from ui.audit.words import LEADS, MEANINGS, VERDICTS, sentence_case, texture
 from ui.compaction.words import entry_links
 from ui.theme import S4, S8, S12, S16, role_name
@@ -98,7 +98,7 @@ class LedgerModel(EntryModel[int]):
                     shown_from=TWO_FIGURES,
                 ),
                 Column(
-                    "Tokens", lambda row: full(self._shown.weight(row)), RIGHT,
+                    "Tokens", self._figure, RIGHT,
                     lambda row: self._shown.weight(row), shown_from=ONE_FIGURE,
                 ),
             ),
@@ -132,13 +132,18 @@ class LedgerModel(EntryModel[int]):
         since = self._shown.since(row)
         return f"#{since}" if since >= 0 else "–"
 
+    def _figure(self, row: int) -> str:
+        ledger = self._shown
+        return entry_figure(ledger.tree.columns, ledger.entries[row], ledger.weight(row))
+
     def _description(self, row: int, line: str) -> str:
         ledger = self._shown
         entry, columns = ledger.entries[row], ledger.tree.columns
         verdict = sentence_case(VERDICTS[ledger.verdict(row)])
         return (
             f"#{entry}, {role_name(columns.kind[entry], columns.flags[entry])}: {line}\n"
-            f"{verdict}, {full(ledger.weight(row))} tokens. {rule_of(ledger, row)}"
+            f"{verdict}, {entry_tokens_words(columns, entry, ledger.weight(row))}. "
+            f"{rule_of(ledger, row)}"
         )
 
 

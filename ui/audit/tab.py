@@ -27,7 +27,7 @@ from explorer.compaction.profile import Profile
 from explorer.session.payloads import Previews
 from ui.audit.branch_view import BranchView
 from ui.audit.fidelity.page import FidelityPage
-from ui.audit.known import ProvenanceBadge
+from ui.audit.known import ProvenanceBadge, around_words
 from ui.audit.ledger_view import LedgerView
 from ui.audit.losses_view import LossesView
 from ui.audit.needed.page import NeededPage
@@ -408,7 +408,7 @@ class AuditTab(QWidget):
         recorded = ledger.tree.columns.compactions[by.compaction].tokens_before
         before, after = every.sizes_around(by.compaction)
         self.figure.setText(
-            f"Entries around compaction #{by.compaction}: {full(before)} → {full(after)} tokens"
+            f"Entries around compaction #{by.compaction}: {around_words(before, after)}"
         )
         self.badge.set_known(sizes_known(recorded, made_here=False))
 

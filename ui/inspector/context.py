@@ -27,7 +27,15 @@ from explorer.session.context import PathContext, context_at
 from explorer.session.edit_entries import Reinserted
 from explorer.session.kinds import Flag, Kind, selector
 from explorer.session.tree import SessionTree
-from ui.audit.known import NOT_RECORDED, ProvenanceBadge, marked, reason, spoken
+from ui.audit.known import (
+    NOT_RECORDED,
+    ProvenanceBadge,
+    entry_figure,
+    entry_tokens_words,
+    marked,
+    reason,
+    spoken,
+)
 from ui.theme import S4, S8, S12, S16, role_name
 from ui.theme.verdicts import NOT_SENT, PINNED, PRUNED
 from ui.widgets.entry_table import EntryCells, EntryModel, EntryTableView
@@ -148,7 +156,7 @@ class ContextModel(EntryModel[int]):
         """The columns of the figures. ``source``: where the tokens come from, in a sentence."""
         return (
             Column(
-                "Tokens", lambda at: full(self._counted[at]), RIGHT,
+                "Tokens", self._figure, RIGHT,
                 lambda at: self._counted[at], source,
             ),
             Column(
@@ -202,6 +210,14 @@ class ContextModel(EntryModel[int]):
         assert self._context is not None
         return self._context.messages[at]
 
+    def _figure(self, at: int) -> str:
+        assert self.tree is not None
+        return entry_figure(self.tree.columns, self._entry(at), self._counted[at])
+
+    def _tokens_words(self, at: int) -> str:
+        assert self.tree is not None
+        return entry_tokens_words(self.tree.columns, self._entry(at), self._counted[at])
+
     def _pruned_note(self, at: int) -> str | None:
         assert self._context is not None
         pruned = self._context.pruned.get(self._entry(at))
@@ -238,11 +254,11 @@ class ContextModel(EntryModel[int]):
         kind, entry = self._kind(at), self._entry(at)
         name = f"#{entry}, {role_name(kind, self._flags(at))}"
         if why := self._unsent(at):
-            return f"{name}, not sent: {line} ({full(self._counted[at])} tokens)\n{why}"
+            return f"{name}, not sent: {line} ({self._tokens_words(at)})\n{why}"
         changed = self._sent.changed.get(entry) if self._sent is not None else None
         return (
             f"{name}, sent as {role_sent(kind)}: "
-            f"{line} ({full(self._counted[at])} tokens){self._pruned_by(at)}"
+            f"{line} ({self._tokens_words(at)}){self._pruned_by(at)}"
             f"{self._reinserted_by(at)}" + (f"\n{changed}" if changed else "")
         )
 

@@ -176,6 +176,8 @@ class EntryHeader(QWidget):
         counted = weight_known(source == "tokenizer")
         figure = full(tokens) if is_ours else marked(full(tokens), counted)
         taken = f"{figure} tokens ({source})"
+        if columns.is_size_unknown(index):
+            taken = f"tokens {NOT_RECORDED}"
         if (recorded := document.entry_tokens(index)) != tokens:
             taken += f", recorded with {full(recorded)}"
         parts = [moment(columns.time[index]) or f"time {NOT_RECORDED}", taken]

@@ -9,7 +9,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QPainter, QPen
 
 from explorer.session.kinds import Kind
-from ui.audit.known import NOT_RECORDED
+from ui.audit.known import NOT_RECORDED, entry_figure
 from ui.map.canvas import Canvas, bar_share, mix
 from ui.map.layout import composition
 from ui.map.rows import TURN_START, RowCategory
@@ -289,7 +289,8 @@ def _numbers(canvas: Canvas, cards: list[_Card]) -> None:
     align = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
     for card in cards:
         box = QRectF(geometry.number_right - width, card.middle - height / 2, width, height)
-        painter.drawText(box, align, f"{sizes[card.entry]:,}")
+        text = entry_figure(canvas.model.tree.columns, card.entry, sizes[card.entry])
+        painter.drawText(box, align, text)
 
 
 _SEARCHED = 4_000

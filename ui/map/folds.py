@@ -13,7 +13,7 @@ from explorer.compaction.context_size import sizes_around
 from explorer.session.columns import SessionColumns
 from explorer.session.kinds import Kind
 from explorer.session.tree import Path, SessionTree
-from ui.audit.known import marked
+from ui.audit.known import NOT_RECORDED, marked
 from ui.map.layout import Lanes
 from ui.widgets.figures import short
 
@@ -112,8 +112,9 @@ class Fold(NamedTuple):
     folded: Path
     tokens_before: int
     """Tokens of the context's entries at the compaction's parent."""
-    tokens_after: int
-    """Tokens of the summary and of what the compaction kept, counted alike."""
+    tokens_after: int | None
+    """Tokens of the summary and of what the compaction kept, counted alike; None where the summary
+    is not in the file."""
 
 
 def fold_of(tree: SessionTree, compaction: int, weights: Sequence[int] | None = None) -> Fold:
@@ -185,6 +186,8 @@ def clock(time_ms: float, pattern: str = "%H:%M") -> str:
     return time.strftime(pattern, time.localtime(time_ms / 1000)) if time_ms > 0 else ""
 
 
-def sized(before: int, after: int, known: Known) -> str:
+def sized(before: int, after: int | None, known: Known) -> str:
     """A compaction's sizes: ``184.2k → 23.8k``, with marks where they are inferred."""
-    return " → ".join(marked(short(size), known) for size in (before, after))
+    return " → ".join(
+        NOT_RECORDED if size is None else marked(short(size), known) for size in (before, after)
+    )

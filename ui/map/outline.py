@@ -19,7 +19,7 @@ from PySide6.QtGui import QContextMenuEvent, QFontMetrics, QKeyEvent, QResizeEve
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
 from explorer.audit.provenance import weight_known
-from ui.audit.known import reason
+from ui.audit.known import entry_figure, reason
 from ui.map.interactions import (
     branch_point_entry,
     edge_entry,
@@ -119,7 +119,7 @@ class OutlineModel(QAbstractTableModel):
         if column == ROLE:
             return role_name(columns.kind[entry], columns.flags[entry])
         if column == TOKENS:
-            return f"{self._model.sizes[entry]:,}"
+            return entry_figure(columns, entry, self._model.sizes[entry])
         label = self._model.labels.get(entry)
         line = self._model.texts.line(entry)
         return f"{line}  [{label}]" if label else line

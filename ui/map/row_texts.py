@@ -18,7 +18,7 @@ from explorer.session.edit_entries import Pruned, Shape
 from explorer.session.kinds import Kind
 from explorer.session.text import says_nothing
 from explorer.session.tree import SessionTree
-from ui.audit.known import marked, reason, spoken
+from ui.audit.known import entry_tokens_words, marked, reason, spoken
 from ui.map.folds import Fold, clock, sized
 from ui.map.layout import Lanes
 from ui.theme import role_name, verdict_title
@@ -179,7 +179,7 @@ class TextCache:
         parts = [f"{name[:1].upper()}{name[1:]}, entry {entry}"]
         if text := self._worded(entry, self._lines.whole):
             parts.append(spoken(text) if columns.kind[entry] == Kind.COMPACTION else text)
-        parts.append(f"{self._model.sizes[entry]:,} tokens")
+        parts.append(entry_tokens_words(columns, entry, self._model.sizes[entry]))
         parts += self._notes(entry)
         return ". ".join(part.rstrip(".") for part in parts) + "."
 
@@ -211,7 +211,7 @@ class TextCache:
         name = role_name(columns.kind[entry], columns.flags[entry])
         lines = [f"#{entry} · {columns.ids[entry]} · {name}"]
         moment = self.moment(entry)
-        tokens = f"{self._model.sizes[entry]:,} tokens"
+        tokens = entry_tokens_words(columns, entry, self._model.sizes[entry])
         if columns.usage[entry] > 0:
             tokens += f" · {columns.usage[entry]:,} in the context, by the provider"
         lines.append(f"{moment} · {tokens}")

@@ -44,6 +44,7 @@ def document(report: Report) -> Json:
         },
         "rules": report.rules,
         "rules_known": report.rules_known,
+        "counted_by": report.counted_by,
         "cost": {
             "usd": round(spending.total.cost, 6),
             "usd_by_list": round(spending.total.listed_cost, 6),
@@ -132,8 +133,9 @@ def _compaction(part: CompactionPart) -> Json:
         "tokens": {
             "recorded_before": part.recorded_before or None, **_known(part.recorded_known),
             "counted_before": part.counted_before, "counted_after": part.counted_after,
-            "summarized": fidelity.tokens_before, "summary": fidelity.tokens_after,
-            "ratio": round(fidelity.ratio, 4),
+            "summarized": fidelity.tokens_before,
+            "summary": fidelity.tokens_after if fidelity.is_readable else None,
+            "ratio": round(fidelity.ratio, 4) if fidelity.is_readable else None,
         },
         "told": _known(part.known),
         "kept_from": _entry(part.kept_from) if part.kept_from is not None else None,

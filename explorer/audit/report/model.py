@@ -132,8 +132,9 @@ class CompactionPart(Struct, frozen=True):
     recorded_known: Known
     counted_before: int
     """The context before it, counted here."""
-    counted_after: int
-    """The summary and what was kept, counted here as the context before is."""
+    counted_after: int | None
+    """The summary and what was kept, counted here as the context before is; None where the
+    summary is not in the file."""
     known: Known
     """The provenance of the summarizer's input."""
     kept_from: EntryRef | None
@@ -197,6 +198,8 @@ class Report(Struct, frozen=True):
     """Before the first compaction, then after each; empty without any."""
     needed: tuple[NeededPart, ...] = ()
     """What was needed again, for each compaction of this report."""
+    counted_by: str = "estimate"
+    """Who counted the tokens of entries: ``tokenizer`` or ``estimate``."""
 
     @property
     def needed_again(self) -> NeededAgain:

@@ -88,6 +88,7 @@ def _environment(
         "refs": refs_words,
         "cost": cost_words,
         "group_counts": _group_counts,
+        "size": words.size_text,
         "headline": words.headline,
         "not_carried": words.not_carried_words,
         "verdict": verdict_words,

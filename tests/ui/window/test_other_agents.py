@@ -69,6 +69,11 @@ async def test_a_summary_that_cannot_be_read_is_not_counted(house: House, tmp_pa
     page = live.session.fidelity.page
     await live.until(lambda: SENTENCE in page.waiting.words.text(), "the sentence")
     assert page.shown is None
+    (entry,) = live.document.tree.columns.compactions
+    texts = live.window.map.model.texts
+    assert "→ not recorded" in texts.line(entry)
+    assert "tokens not recorded" in "\n".join(texts.tip(entry))
+    assert "→ not recorded" in live.window.audit.figure.text()
     rules = live.window.audit.rules
     assert rules.currentText().endswith("(in place of its own agent's)")
     assert "are in no profile" in rules.toolTip()

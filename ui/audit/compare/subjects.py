@@ -16,8 +16,9 @@ from explorer.services.draft_records import Draft
 from explorer.services.summary_audit import Auditor, summary_text
 from explorer.services.summary_candidates import draft_candidate, entry_candidate
 from explorer.session.kinds import Kind
+from ui.audit.known import around_words
 from ui.audit.work import Job, Progress
-from ui.widgets.figures import full, moment
+from ui.widgets.figures import moment
 
 
 class SummaryKey(NamedTuple):
@@ -89,7 +90,7 @@ def stored_subject(document: Document, entry: int) -> Subject:
     facts = moment(columns.time[entry])
     if not is_branch:
         before, after = document.sizes_around(entry)
-        facts += f" · {full(before)} → {full(after)} tokens"
+        facts += f" · {around_words(before, after)}"
     if not document.tree.is_ancestor(entry, document.leaf):
         facts += " · on another branch"
     return Subject(SummaryKey("entry", entry), name, facts.removeprefix(" · "))

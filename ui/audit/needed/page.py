@@ -17,6 +17,7 @@ from explorer.audit.needed_words import (
     path_words,
     short_text,
     tail_words,
+    tails_words,
 )
 from explorer.audit.repeats import Repeat
 from explorer.session.tree import SessionTree
@@ -177,7 +178,9 @@ class NeedWidget(QWidget):
         self.before.setVisible(is_need)
         self.after.setVisible(is_need)
         if isinstance(row, NeededAfter):
-            where, note = f"After compaction #{row.compaction}.", expected_words(row.expected)
+            where = f"After compaction #{row.compaction}."
+            words = (tails_words(row.needs), expected_words(row.expected))
+            note = " ".join(part for part in words if part)
         else:
             needs = row.needs if isinstance(row, NeedGroup) else (row,)
             where = f"{_where(row)} Compaction #{needs[0].taken_by} took it out of the context."

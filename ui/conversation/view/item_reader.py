@@ -202,7 +202,7 @@ class ItemRead(Struct, frozen=True):
     preview: str = ""
     time_ms: float = 0.0
     answers: tuple[CallAnswer, ...] = ()
-    sizes: tuple[int, int] | None = None
+    sizes: tuple[int, int | None] | None = None
     """Of a compaction: tokens of the context before it and after it."""
     states: CallStates = field(default_factory=CallStates)
     made_here: bool = False
@@ -426,5 +426,5 @@ def _named(entry: Entry, answers: list[CallAnswer]) -> list[CallAnswer]:
     return found
 
 
-def _sizes(document: Document, entry: int, kind: Kind) -> tuple[int, int] | None:
+def _sizes(document: Document, entry: int, kind: Kind) -> tuple[int, int | None] | None:
     return document.sizes_around(entry) if kind is Kind.COMPACTION else None
