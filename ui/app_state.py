@@ -179,7 +179,7 @@ class AppState(QObject):
 
     def read_window(self) -> None:
         """Follow the window that the session shown records at its leaf. Raises StoreError."""
-        recorded = self.document.recorded_window if self.document is not None else None
+        recorded = self.document.usage.recorded_window if self.document is not None else None
         if recorded != self._recorded_window:
             self._recorded_window = recorded
             self._rule()
@@ -242,7 +242,7 @@ class AppState(QObject):
         """Let the session follow a setting again."""
         for choice, key in MODEL_KEYS.items():
             if key == name and self._models.pop(choice, "") and self.document is not None:
-                self.document.choose(choice, None)
+                self.document.choices.set(choice, None)
                 self.models_changed.emit()
         self._choose(without_key(self.chosen, name))
 
@@ -265,7 +265,7 @@ class AppState(QObject):
         rules = rules_of(self.chosen, self.ground)
         self.profile, self.settings = rules.profile, rules.settings
         if self.document is not None:
-            self.document.counting = self.profile
+            self.document.tokens.profile = self.profile
         if tells and before != (self.profile, self.settings):
             self.settings_changed.emit()
         return rules.mistakes
@@ -317,7 +317,7 @@ class AppState(QObject):
             self.preferences.agent_model = model
         self._models[choice] = model
         if self.document is not None:
-            self.document.choose(choice, model)
+            self.document.choices.set(choice, model)
         self.models_changed.emit()
 
     def forget_model(self, choice: str) -> None:
@@ -330,14 +330,14 @@ class AppState(QObject):
         self._rest.stop()
         if self.document is not None and self._before_trial is None:
             safe = self.chosen.to_json() if self.chosen != Chosen() else None
-            self.document.choose("rules", safe)
+            self.document.choices.set("rules", safe)
 
     def _load_choices(self, document: Document) -> None:
         """The rules stored with a session; one without follows the settings."""
         self.project = project_of(document.header.cwd)
         self.chosen = Chosen()
-        self._recorded_window = document.recorded_window
-        choices = document.choices()
+        self._recorded_window = document.usage.recorded_window
+        choices = document.choices.all()
         names = (SUMMARY_MODEL, AGENT_MODEL)
         self._models = {n: str(choices[n]) for n in names if isinstance(choices.get(n), str)}
         try:

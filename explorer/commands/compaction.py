@@ -133,7 +133,9 @@ def chosen_settings(arguments: argparse.Namespace, chosen: Target) -> tuple[Prof
     """The profile and its numbers: the settings' and, before these, those of the command line.
     Models and endpoint of the settings go to the arguments where these name none."""
     session = chosen.document
-    profile, values = session_rules(arguments.profile, session.header.cwd, session.recorded_window)
+    profile, values = session_rules(
+        arguments.profile, session.header.cwd, session.usage.recorded_window
+    )
     arguments.model = arguments.model or ",".join(values.get("compaction.model", ()))
     arguments.endpoint = arguments.endpoint or profile.remote_endpoint
     given = {
@@ -218,7 +220,7 @@ def _preview(
         return
     columns = chosen.document.tree.columns
     entries = shown.path.indices()
-    previews = chosen.document.previews(entries)
+    previews = chosen.document.payloads.shown.previews(entries)
     print_table(
         ("#", "entry", "kind", "verdict", "tokens", "text"),
         [
@@ -263,7 +265,7 @@ def _models(arguments: argparse.Namespace, chosen: Target) -> tuple[str, ...]:
         except ModelError as error:
             raise UsageError(f"--endpoint: {error.message}") from error
         return (REMOTE, *named)
-    return tuple(named) or (chosen.document.client.default_model(),)
+    return tuple(named) or (chosen.document.shared.client.default_model(),)
 
 
 def _order(arguments: argparse.Namespace, chosen: Target) -> SummaryOrder:
@@ -303,13 +305,16 @@ async def _compact(
 
 def _sizes_words(document: Document, entry: int, messages: int, profile: Profile) -> str:
     """What a compaction changed: messages, tokens of the entries, and what lies beyond these."""
-    document.counting = profile
-    (before, after), size = document.sizes_around(entry), document.context_size(profile)
+    document.tokens.profile = profile
+    (before, after), size = (
+        document.tokens.sizes_around(entry),
+        document.tokens.context_size(profile),
+    )
     beyond = size.beyond_of(after)
     whole = f", {after + beyond:,} with the {beyond:,} beyond them" if beyond else ""
     return (
         f"{messages:,} messages before, {len(document.context().messages):,} after; the entries "
-        f"took {before:,} tokens and take {after:,} now ({document.counted_by}){whole}"
+        f"took {before:,} tokens and take {after:,} now ({document.tokens.counted_by}){whole}"
     )
 
 

@@ -213,7 +213,7 @@ async def _plan(
     """Open or begin the session, and settle what holds in it. Raises UsageError."""
     chosen, name = _folder(arguments.workspace), arguments.resume or arguments.session or NEW
     document = None if name == NEW else bench.open_blocking(_stored(bench, name))
-    session_model = document.choices().get(_CHOICE) if document is not None else None
+    session_model = document.choices.all().get(_CHOICE) if document is not None else None
     folder = chosen or (_existing(document.header.cwd) if document is not None else Path.cwd())
     profile, values = session_rules(arguments.profile, str(folder or ""))
     model = arguments.model or session_model or values.get("agent.model") or DEMO

@@ -357,7 +357,7 @@ class RunOutput:
     def _answer(self) -> str:
         """The text of the last reply."""
         leaf = self._document.leaf
-        entry = self._document.entry(leaf) if leaf >= 0 else Entry.NONE
+        entry = self._document.payloads.shown.entry(leaf) if leaf >= 0 else Entry.NONE
         return entry.text if entry.kind is Kind.ASSISTANT else ""
 
 

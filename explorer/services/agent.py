@@ -72,8 +72,10 @@ class Agent:
         holds no message is left out."""
         session = self._session
         context = session.context(at)
-        templates = session.templates.worded(profile) if profile else session.templates
-        entries = with_notes(session.sent_to_agent.entries, context.pruned, context.again)
+        templates = (
+            session.shared.templates.worded(profile) if profile else session.shared.templates
+        )
+        entries = with_notes(session.payloads.sent_to_agent.entries, context.pruned, context.again)
         read = zip(context.messages, entries(context.messages), strict=True)
         messages = ((source, entry_to_llm(entry, templates)) for source, entry in read)
         return [(source, message) for source, message in messages if message is not None]
@@ -128,7 +130,7 @@ class Agent:
             if kind == Kind.ASSISTANT:
                 return at, answered
             if kind == Kind.TOOL_RESULT:
-                result = self._session.stored.entry(at).body
+                result = self._session.payloads.stored.entry(at).body
                 if isinstance(result, ToolResultMessage):
                     answered.add(result.call_id)
             elif kind in (Kind.USER, Kind.COMPACTION, Kind.BRANCH_SUMMARY):
@@ -146,7 +148,7 @@ class Agent:
         return at
 
     def _reply(self, at: int) -> AssistantMessage | None:
-        body = self._session.stored.entry(at).body if at >= 0 else None
+        body = self._session.payloads.stored.entry(at).body if at >= 0 else None
         return body if isinstance(body, AssistantMessage) else None
 
 

@@ -128,7 +128,7 @@ class SessionTurns(Struct, frozen=True):
         tools = self.tools
         if isinstance(tools, Workspace):
             tools = tools_of(document, tools, Approvals("read-only"))
-        system = system_prompt(document.agent_prompt, tools, self.date)
+        system = system_prompt(document.shared.agent_prompt, tools, self.date)
         return AgentTurn(
             self.port_of(), document.models, self.model, system, tools, self.automatic,
             self.retry, thinking=self.thinking, queue=self.queue, limits=self.limits,
@@ -195,7 +195,7 @@ class SessionTurns(Struct, frozen=True):
         automatic = self.automatic
         if automatic is None or self.cancel.cancelled:
             return
-        tokens = self.document.context_size(automatic.rules.profile).tokens
+        tokens = self.document.tokens.context_size(automatic.rules.profile).tokens
         try:
             await notify_turn_ended(self.document, result.end, tokens, self.cancel)
         except Cancelled:

@@ -23,9 +23,11 @@ from explorer.audit.report.builder import Gathering
 from explorer.audit.report.model import CompactionPart, SessionFacts
 from explorer.compaction.profile import Profile
 from explorer.facts.fact_table import ScanCancelled
+from explorer.formats import adapter_of
 from explorer.installed import version
 from explorer.services.draft_records import recorded_inputs
 from explorer.services.effective_rules import recorded_rules
+from explorer.services.library import project_name
 from explorer.services.open_session import OpenedSession
 from explorer.services.summary_audit import Auditor, IsCancelled, OnProgress
 from explorer.session.secrets import mask
@@ -79,11 +81,11 @@ def make_report(
     if compaction is not None and compaction not in on_path:
         raise ValueError(f"entry #{compaction} is no compaction on the path to #{leaf}")
     chosen = on_path if compaction is None else (compaction,)
-    read = opened.payloads.entries
-    weights = opened.weights_for(opened.counting)
-    inputs = recorded_inputs(tree, opened.store.drafts(opened.key))
+    read = opened.payloads.shown.entries
+    weights = opened.tokens.weights_for(opened.tokens.profile)
+    inputs = recorded_inputs(tree, opened.shared.store.drafts(opened.key))
     overview_of_path = overview(tree, leaf, rules, read=read, recorded=inputs, weights=weights)
-    gathering = Gathering(tree, overview_of_path, read, opened.payloads.previews)
+    gathering = Gathering(tree, overview_of_path, read, opened.payloads.shown.previews)
     auditor = auditor or Auditor(opened)
 
     def part(entry: int, report_progress: OnProgress) -> CompactionPart:
@@ -146,8 +148,8 @@ def _facts(opened: OpenedSession, leaf: int, found: Overview) -> SessionFacts:
     return SessionFacts(
         title=opened.title,
         id=opened.header.session_id,
-        format=opened.format_title,
-        project=opened.project,
+        format=f"{adapter_of(opened.header.format).title} session",
+        project=project_name(opened.header.cwd) or "no folder",
         entries=len(tree),
         on_path=len(view),
         turns=view.turn(len(view) - 1) if len(view) else 0,

@@ -62,8 +62,8 @@ def _auditor(database: Path, profile: Profile | None) -> Callable[[AuditRow], Au
 def _audit(bench: Workbench, profile: Profile | None, begun: AuditRow) -> AuditRow:
     document = bench.open_blocking(begun.session)
     try:
-        asyncio.run(document.spending.follow())
+        asyncio.run(document.usage.follow())
         position = position_of(document.row, bench.store.source_file(document.key))
-        return audit_session(document, document.spending.branch(document.leaf), position, profile)
+        return audit_session(document, document.usage.branch(document.leaf), position, profile)
     finally:
         bench.close(document.key)

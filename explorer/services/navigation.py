@@ -182,7 +182,7 @@ class Navigation:
     def plan(self, target: int, at: int | None = None, anew: bool = False) -> NavigationPlan:
         """What going to an entry would do. ``at``: the end of the branch to leave, by default
         the leaf; ``anew``: a message is written anew even where it is the leaf itself."""
-        payload = self._session.stored.entry(target) if target >= 0 else None
+        payload = self._session.payloads.stored.entry(target) if target >= 0 else None
         old = self._session.leaf if at is None else at
         return plan_navigation(self._session.tree, old, target, payload, self._session.leaf, anew)
 

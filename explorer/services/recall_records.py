@@ -39,7 +39,7 @@ def recorded_tests(document: Document) -> list[RecordedTest]:
 
     Reads the database: for a worker thread. Raises StoreError.
     """
-    rows = document.store.drafts(document.key, with_requests=False)
+    rows = document.shared.store.drafts(document.key, with_requests=False)
     committed = {row.id: row for row in rows if row.status == "committed"}
     found = []
     for row in rows:

@@ -109,7 +109,7 @@ class Auditor:
         session = self._session
         tree = session.tree
         rules = recorded_rules(session).profile
-        inputs = recorded_inputs(tree, session.store.drafts(session.key)).get(entry)
+        inputs = recorded_inputs(tree, session.shared.store.drafts(session.key)).get(entry)
         audit = branch_audit(tree, entry, rules, Settings.of(rules), inputs)
         if audit.origin is not Origin.FOUND:
             return None
@@ -180,7 +180,7 @@ class Auditor:
         return result
 
     def _scan(self, entries: Sequence[int], cancelled: IsCancelled, progress: OnProgress) -> None:
-        payloads = self._session.payloads
+        payloads = self._session.payloads.shown
         self._table = scan(
             entries, payloads.entries, self._table, cancelled=cancelled, progress=progress
         )
@@ -206,7 +206,7 @@ def form_in(summary: str) -> Form:
 
 
 def _summary_of(session: OpenedSession, entry: int) -> str:
-    return session.entry(entry).summary
+    return session.payloads.shown.entry(entry).summary
 
 
 def _tokens(session: OpenedSession, entries: Sequence[int]) -> int:

@@ -39,13 +39,13 @@ def test_an_entry_that_grew_is_shown_as_it_is_now(bench: Workbench, file: Path) 
         document = await bench.open(key)
         changes: list[Change] = []
         bench.subscribe(changes.append)
-        assert document.entry(1).calls == () and document.leaf == 1
-        await document.spending.follow()
+        assert document.payloads.shown.entry(1).calls == () and document.leaf == 1
+        await document.usage.follow()
         before = document.tree.columns.estimate[1]
         document.context()
         report = await bench.import_file(write(file, [*FIRST, GREW, ANSWER]))
         assert (report.added, report.replaced) == (1, (1,))
-        assert [call.name for call in document.entry(1).calls] == ["read"]
+        assert [call.name for call in document.payloads.shown.entry(1).calls] == ["read"]
         assert document.tree.columns.estimate[1] > before
         ops = document.tree.columns.ops
         assert (list(ops.entry), list(ops.result), ops.paths) == ([1], [2], ["quay.py"])

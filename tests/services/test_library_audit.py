@@ -15,9 +15,9 @@ from explorer.workbench import Workbench
 
 
 def audited(document: Document) -> AuditRow:
-    asyncio.run(document.spending.follow())
-    position = position_of(document.row, document.store.source_file(document.key))
-    return audit_session(document, document.spending.branch(document.leaf), position)
+    asyncio.run(document.usage.follow())
+    position = position_of(document.row, document.shared.store.source_file(document.key))
+    return audit_session(document, document.usage.branch(document.leaf), position)
 
 
 def test_an_audit_is_kept_until_its_session_changes(bench: Workbench, document: Document) -> None:

@@ -154,7 +154,7 @@ class NewVersionController(QObject):
         agent.focus_composer()
         self._take(document, _Version(plan.target, back, document.leaf, before))
         ids = document.tree.columns.ids
-        document.choose(
+        document.choices.set(
             STORED_AS,
             {"entry": ids[plan.target], "back": ids[back] if back >= 0 else "",
              "parent": ids[document.leaf] if document.leaf >= 0 else ""},
@@ -162,7 +162,7 @@ class NewVersionController(QObject):
 
     def _take(self, document: Document, version: _Version) -> None:
         self._now = version
-        first = document.previews([version.entry])[0]
+        first = document.payloads.shown.previews([version.entry])[0]
         self.strip.words.setText(f"Rewriting #{version.entry} as a new version: {first}")
         self.strip.show()
 
@@ -191,7 +191,7 @@ class NewVersionController(QObject):
         if self._now is not None:
             self._now = None
             if self._shown is not None:
-                self._shown.choose(STORED_AS, None)
+                self._shown.choices.set(STORED_AS, None)
         self.strip.hide()
 
     def _changed(self, change: Change) -> None:
@@ -214,7 +214,7 @@ class NewVersionController(QObject):
             return
         self._shown, self._now = document, None
         self.strip.hide()
-        stored = document.choices().get(STORED_AS) if document is not None else None
+        stored = document.choices.all().get(STORED_AS) if document is not None else None
         if document is None or not isinstance(stored, Mapping):
             return
         entry, back, parent = (

@@ -323,7 +323,7 @@ class AutomaticController(QObject):
     def _session_choice(self, document: Document, name: str) -> bool | None:
         at = document.key, name
         if at not in self._chosen and at not in self._forgotten:
-            known = document.choices().get(name)
+            known = document.choices.all().get(name)
             if isinstance(known, bool):
                 self._chosen[at] = known
             else:
@@ -341,7 +341,7 @@ class AutomaticController(QObject):
         if document is not None and self._session_choice(document, name) is not None:
             del self._chosen[document.key, name]
             self._forgotten.add((document.key, name))
-            document.choose(name, None)
+            document.choices.set(name, None)
             self._show_switches()
             self.show()
 
@@ -349,7 +349,7 @@ class AutomaticController(QObject):
         document = self._state.document
         if document is not None:
             self._chosen[document.key, name] = on
-            document.choose(name, on)
+            document.choices.set(name, on)
             self._show_switches()
             self.show()
 

@@ -90,7 +90,7 @@ class CompactionController(QObject):
         document = self._shown
         if document is None:
             return
-        document.choose("instructions", self._panel.instructions() or None)
+        document.choices.set("instructions", self._panel.instructions() or None)
         for draft, text in self._panel.texts():
             if isinstance(draft, Draft) and text != draft.summary:
                 document.drafts.store_text(draft, text)
@@ -110,7 +110,7 @@ class CompactionController(QObject):
             return
         self._shown = document
         self.show_models()
-        instructions = document.choices().get("instructions") if document is not None else ""
+        instructions = document.choices.all().get("instructions") if document is not None else ""
         panel.set_instructions(instructions if isinstance(instructions, str) else "")
         if document is not None:
             self._state.tasks.start("Reading the drafts", self._offer_waiting(document))
@@ -229,7 +229,7 @@ class CompactionController(QObject):
         except (ValueError, StoreError) as error:
             panel.commit_failed(str(error))
             return
-        before, after = await state.document.counted_around(entry)
+        before, after = await state.document.tokens.counted_around(entry)
         panel.committed(entry, before, after, -1 if leaving is None else leaving)
         state.select(entry)
         # The button that was pressed is gone; the map shows what came of it.

@@ -53,7 +53,7 @@ class EditableDraft(Struct):
         if not isinstance(prepared, Preparation):
             return
         sent = prepared.profile.weights == "sent"
-        if prepared.cuts.view.is_measured == (sent and document.weights is not None):
+        if prepared.cuts.view.is_measured == (sent and document.tokens.weights is not None):
             return
         again = document.compaction.preview(
             prepared.leaf, prepared.profile, prepared.settings, prepared.cut_point
@@ -428,7 +428,7 @@ class DraftPage(QWidget):
         """Count the text, on a thread: a tokenizer may be at work in another thread."""
         document, text, profile = self._document, editable.text, editable.shown.preparation.profile
         if document is not None:
-            self._counter.load(lambda: (editable, text, document.count_text(text, profile)))
+            self._counter.load(lambda: (editable, text, document.tokens.count_text(text, profile)))
 
     def _counted(self, found: tuple[EditableDraft, str, int]) -> None:
         editable, text, tokens = found

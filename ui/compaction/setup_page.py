@@ -281,7 +281,7 @@ class SetupPage(QWidget):
         self.shown = shown
         self.budget.show_partition(shown, self._profile, self._settings, at_leaf)
         self.following.show_partition(shown, by_hand)
-        self.ledger.show_partition(shown, document.tree, document.payloads)
+        self.ledger.show_partition(shown, document.tree, document.payloads.shown)
         self.entry_why.show_partition(shown, document.tree)
         if cut_moved:
             self._reveal_cut(shown)

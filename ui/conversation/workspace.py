@@ -49,7 +49,7 @@ class FolderController(QObject):
         document = self._state.document
         if document is not self._shown:
             self._shown = document
-            stored = document.choices().get(WORKSPACE_CHOICE) if document is not None else None
+            stored = document.choices.all().get(WORKSPACE_CHOICE) if document is not None else None
             self._chosen = stored if isinstance(stored, str) else ""
         self.show()
 
@@ -70,7 +70,7 @@ class FolderController(QObject):
         if self._state.document is None:
             return
         self._chosen = folder
-        self._state.document.choose(WORKSPACE_CHOICE, folder or None)
+        self._state.document.choices.set(WORKSPACE_CHOICE, folder or None)
         if folder:
             self._state.preferences.workspace = folder
         self.show()

@@ -88,8 +88,10 @@ class PromptTabController(QObject):
             return None
         words = CopilotWords.load()
         profile, model = state.profile, state.agent_model()
-        window = limits_of(profile, state.settings, document.client.info(model).window).window
-        outgoing = outgoing_of(document.agent_prompt, model, self._agent.tools.box(), today())
+        window = limits_of(profile, state.settings, document.models.info(model).window).window
+        outgoing = outgoing_of(
+            document.shared.agent_prompt, model, self._agent.tools.box(), today()
+        )
         return lambda: prepare_prompt(document, profile, outgoing, window, words)
 
     def _stop(self) -> None:

@@ -171,12 +171,12 @@ class EntryHeader(QWidget):
 
     @staticmethod
     def _facts(document: Document, index: int) -> list[str]:
-        columns, is_ours = document.tree.columns, document.made_here(index)
-        tokens, source = document.shown_tokens(index), document.counted_by
+        columns, is_ours = document.tree.columns, document.writer.made_here(index)
+        tokens, source = document.tokens.shown_tokens(index), document.tokens.counted_by
         counted = weight_known(source == "tokenizer")
         figure = full(tokens) if is_ours else marked(full(tokens), counted)
         taken = f"{figure} tokens ({source})"
-        if (recorded := document.entry_tokens(index)) != tokens:
+        if (recorded := document.tokens.entry_tokens(index)) != tokens:
             taken += f", recorded with {full(recorded)}"
         parts = [moment(columns.time[index]) or f"time {NOT_RECORDED}", taken]
         if columns.usage[index] > 0:
@@ -349,7 +349,7 @@ class EntryPane(QWidget):
         self._views.setCurrentWidget(self.area)
         if self._gathered is not None:
             return
-        tree, payloads, index = document.tree, document.payloads, self._index
+        tree, payloads, index = document.tree, document.payloads.shown, self._index
         related = related_entries(tree, index)
         if is_large(tree, index):
             self._fill([Caption(f"Reading {full(tree.columns.estimate[index])} tokens…", self)])
@@ -405,7 +405,7 @@ class EntryPane(QWidget):
         self._views.setCurrentWidget(self.raw)
         if self._raw_text:
             return
-        payloads, index = document.payloads, self._index
+        payloads, index = document.payloads.shown, self._index
         if is_large(document.tree, index):
             self.raw.set_text("Reading…")
             self._raw_loader.load(lambda: pretty(payloads, index))

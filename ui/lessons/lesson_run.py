@@ -249,7 +249,7 @@ class LessonRun(QObject):
         entry = self._state.window.map.selected
         if entry >= 0 and document is not None:
             self._said = Prediction(entry=entry)
-            words = document.previews([entry])[0]
+            words = document.payloads.shown.previews([entry])[0]
             self._view.show_pointed(f"#{entry} {words if len(words) <= 60 else words[:59] + '…'}")
 
     def _cut_moved(self) -> None:

@@ -173,7 +173,7 @@ def _errors_of(document: Document) -> list[SearchResult]:
     """All that failed in a session; reads their first lines."""
     columns = document.tree.columns
     found = [at for at in range(len(document.tree)) if columns.flags[at] & Flag.ERROR]
-    lines = document.payloads.previews(found)
+    lines = document.payloads.shown.previews(found)
     return [
         SearchResult(
             document.key, at, "", line, (), columns.kind[at], columns.flags[at], columns.time[at]

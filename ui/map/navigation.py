@@ -304,7 +304,7 @@ class NavigationController(QObject):
         if proposed is not None:
             who = proposed.outcome.summarize_by
             question = f"The extension {who} asks for a summary of this branch. {question}"
-        tokens = sum(map(document.entry_tokens, plan.left_behind))
+        tokens = sum(map(document.tokens.entry_tokens, plan.left_behind))
         facts = (
             f"About {tokens:,} tokens since #{plan.left_behind[0]}. They stay in the session and "
             "can be gone to again; the model no longer sees them unless a summary is stored where "
@@ -447,7 +447,7 @@ class _Leaving(QObject):
             self._dialog.show_failure(str(error))
             return
         self._draft = draft
-        size = document.count_text(draft.summary, self._state.profile)
+        size = document.tokens.count_text(draft.summary, self._state.profile)
         self._dialog.show_summary(
             draft.summary,
             f"This is what the new branch will see, about {size:,} tokens by {draft.model}. "

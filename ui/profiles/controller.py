@@ -334,7 +334,7 @@ class ProfileComparisonController(QObject):
             # A session's own changes of a rule are what it is really compacted by.
             profiles = [now if other.name == now.name else other for other in profiles]
         tokens = self._state.settings.context_window
-        measured = document.weights_for(PROFILES["explorer"])
+        measured = document.tokens.weights_for(PROFILES["explorer"])
         self._compare.compare(lambda: _compared(document, at, profiles, tokens, measured), now.name)
         present(self._compare)
 
@@ -344,7 +344,7 @@ class ProfileComparisonController(QObject):
         base = next((o.profile for o in found.outcomes if o.profile.name == reference), None)
         if document is None or base is None:
             return {}
-        measured = document.weights if document.weights is not None else None
+        measured = document.tokens.weights
         return {
             outcome.profile.name: causes(
                 document.tree,
@@ -352,7 +352,7 @@ class ProfileComparisonController(QObject):
                 outcome.profile,
                 base,
                 weights_of=_weights(measured),
-                prompt_of=document.prompt_of,
+                prompt_of=document.usage.prompt_of,
             )
             for outcome in found.outcomes
             if outcome.profile.name != reference
@@ -378,7 +378,7 @@ def _compared(
         profiles,
         context_window=window,
         weights_of=_weights(measured),
-        prompt_of=document.prompt_of,
+        prompt_of=document.usage.prompt_of,
     )
     column = document.tree.columns.estimate
     path = outcomes[0].shown.path

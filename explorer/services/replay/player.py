@@ -385,7 +385,7 @@ class Player:
         info = ModelInfo(self.model, f"Replay of {self.play.document.title}", self._window, None,
                          True, 0.0, 0.0)  # fmt: skip
         self._measure = await asyncio.to_thread(self._measured)
-        forget = self.target.client.serve(info, self._answers.answer)
+        forget = self.target.shared.client.serve(info, self._answers.answer)
         try:
             for scene in scenes(self.play, self.position):
                 await self._wait_while_paused(cancel)
@@ -496,7 +496,7 @@ class Player:
                 on_event(Stored(stored))
 
     def _prompt(self, entry: int) -> UserPrompt:
-        content = self.play.document.stored.entry(entry).content
+        content = self.play.document.payloads.stored.entry(entry).content
         return UserPrompt(well_formed(text_of(content)), _pictures(content))
 
 

@@ -59,7 +59,7 @@ class RecordedSession(Struct, frozen=True):
 
     def body(self, entry: int) -> Body:
         """What an entry of the recorded session says."""
-        return self.document.stored.entry(entry).body
+        return self.document.payloads.stored.entry(entry).body
 
     def copied(self, entry: int) -> Body:
         """What an entry says, to be copied; a reply without its usage, which is of another

@@ -88,7 +88,7 @@ def stored_subject(document: Document, entry: int) -> Subject:
     name = f"{'branch summary' if is_branch else 'compaction'} #{entry}"
     facts = moment(columns.time[entry])
     if not is_branch:
-        before, after = document.sizes_around(entry)
+        before, after = document.tokens.sizes_around(entry)
         facts += f" · {full(before)} → {full(after)} tokens"
     if not document.tree.is_ancestor(entry, document.leaf):
         facts += " · on another branch"

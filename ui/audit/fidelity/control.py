@@ -273,7 +273,9 @@ class FidelityController(QObject):
         if document is None or not finding.fact.spans:
             return
         span = finding.fact.spans[-1]
-        self._places.load(lambda: (finding, excerpt(document.entry(span.entry), span)))
+        self._places.load(
+            lambda: (finding, excerpt(document.payloads.shown.entry(span.entry), span))
+        )
 
     def _act(self, name: str, finding: Finding) -> None:
         if (shown := self.page.shown) is not None:

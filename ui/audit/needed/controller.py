@@ -63,13 +63,13 @@ class NeededAgainController(QObject):
         document = self._state.document
         if document is None or overview.ledger.tree is not document.tree:
             return
-        weights = document.weights_for(document.counting)
+        weights = document.tokens.weights_for(document.tokens.profile)
         uncounted = -1 if weights is None else sum(weight < 0 for weight in weights)
         of = _Of(document, overview.leaf, len(document.tree), uncounted)
         if of == self._of:
             return
         self._of = of
-        tree, leaf, read = document.tree, overview.leaf, document.payloads.entries
+        tree, leaf, read = document.tree, overview.leaf, document.payloads.shown.entries
         self._loader.load(lambda: (of, needed_again(tree, leaf, read, weights)))
 
     def _loaded(self, result: tuple[_Of, NeededAgain]) -> None:

@@ -59,7 +59,7 @@ def askable(document: Document, models: Sequence[ModelInfo]) -> list[tuple[str, 
     return [
         (one.id, one.label)
         for one in models
-        if not cannot_answer(one) and document.client.can_call(one.id)
+        if not cannot_answer(one) and document.shared.client.can_call(one.id)
     ]
 
 
@@ -74,7 +74,7 @@ def price_of(dollars: float | None) -> str:
 
 def sent_words(document: Document, models: Sequence[str]) -> str:
     """Where the text goes, before it does."""
-    places = {model: document.client.destination(model) for model in models if model}
+    places = {model: document.shared.client.destination(model) for model in models if model}
     hosts = list(dict.fromkeys(one.host for one in places.values() if not one.is_here))
     if not hosts:
         return "Nothing leaves this computer."

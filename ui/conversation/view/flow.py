@@ -183,7 +183,7 @@ class Flow(QObject):
         self.document = document
         self.items.clear()
         self.heights = Heights()
-        self.states = CallStates(shown=str if document is None else document.privacy.shown)
+        self.states = CallStates(shown=str if document is None else document.shared.privacy.shown)
         self.live = None
         self._laid.clear()
         self._opened.clear()
