@@ -192,12 +192,12 @@ class _RunSummary(Struct):
 
 
 class RunOutput:
-    """Prints one run: the answer to ``out``, everything else to standard error."""
+    """Prints one run: the answer to standard output, everything else to standard error."""
 
-    def __init__(self, form: OutputForm, document: Document, out: TextIO | None = None) -> None:
+    def __init__(self, form: OutputForm, document: Document) -> None:
         self._form = form
         self._document = document
-        self._out = out or sys.stdout
+        self._out = sys.stdout
         self._summary = _RunSummary()
         self._waiting = ""
         self._open = False

@@ -13,7 +13,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import aclosing
 from functools import partial
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Protocol
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -362,9 +362,9 @@ class ModelClient:
             return f"{provider}/{server.models[0].id}" if server.models else ""
         return model_to_ask(self._routes.all_of(provider), provider)
 
-    def default_model(self, purpose: Literal["summary", "agent"] = "summary") -> str:
-        """The configured model, else the offline one: no text leaves unasked."""
-        return self._config.default or (EXTRACTIVE if purpose == "summary" else DEMO)
+    def default_model(self) -> str:
+        """The configured model for summaries, else the offline one: no text leaves unasked."""
+        return self._config.default or EXTRACTIVE
 
     @property
     def running(self) -> int:

@@ -62,15 +62,13 @@ def make_report(
     *,
     compaction: int | None = None,
     profile: Profile | None = None,
-    auditor: Auditor | None = None,
     progress: OnProgress = _say_nothing,
     cancelled: IsCancelled = _never,
 ) -> Report:
     """The report of the path to ``leaf``, or of one compaction on it.
 
     ``spending``: what that path took. ``profile``: the rules to judge by; None takes those of the
-    agent that recorded the session. ``auditor``: one that may have audited the session already.
-    ``progress`` gets steps done and in all.
+    agent that recorded the session. ``progress`` gets steps done and in all.
 
     Raises ValueError when the compaction is not on the path, ScanCancelled, and what reading
     payloads raises.
@@ -86,7 +84,7 @@ def make_report(
     inputs = recorded_inputs(tree, opened.shared.store.drafts(opened.key))
     overview_of_path = overview(tree, leaf, rules, read=read, recorded=inputs, weights=weights)
     gathering = Gathering(tree, overview_of_path, read, opened.payloads.shown.previews)
-    auditor = auditor or Auditor(opened)
+    auditor = Auditor(opened)
 
     def part(entry: int, report_progress: OnProgress) -> CompactionPart:
         audited = auditor.compaction(entry, cancelled, report_progress)

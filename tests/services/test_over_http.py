@@ -557,7 +557,7 @@ def test_e7_a_turn_without_usage_is_counted_by_the_estimate(
     wait(talk(document, "Say much."))
     size = document.tokens.context_size(EXPLORER)
     assert size.tokens >= before + 400
-    assert size.last_usage == document.context().messages.index(_last_reported(document))
+    assert size.usage_tokens == document.tree.columns.usage[_last_reported(document)]
 
 
 def _last_reported(document: Document) -> int:

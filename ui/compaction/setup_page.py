@@ -181,7 +181,7 @@ class SetupPage(QWidget):
         # From the sliders, the pins and the list too, not only from the instructions.
         here = Qt.ShortcutContext.WidgetWithChildrenShortcut
         QShortcut(QKeySequence("Ctrl+Return"), self, foot.press, context=here)
-        self.outcome, self.outcome_caption = foot.figures, foot.caption
+        self.outcome = foot.figures
         self.summarize, self.model, self.price = foot.summarize, foot.model, foot.price
         foot.summarize_asked.connect(self.summarize_asked)
         foot.model_chosen.connect(self.model_chosen)
