@@ -133,9 +133,8 @@ def chosen_settings(arguments: argparse.Namespace, chosen: Target) -> tuple[Prof
     """The profile and its numbers: the settings' and, before these, those of the command line.
     Models and endpoint of the settings go to the arguments where these name none."""
     session = chosen.document
-    profile, values = session_rules(
-        arguments.profile, session.header.cwd, session.usage.recorded_window
-    )
+    window = session.usage.recorded_window
+    profile, values = session_rules(arguments.profile, session.header.cwd, window)
     arguments.model = arguments.model or ",".join(values.get("compaction.model", ()))
     arguments.endpoint = arguments.endpoint or profile.remote_endpoint
     given = {
@@ -305,16 +304,14 @@ async def _compact(
 
 def _sizes_words(document: Document, entry: int, messages: int, profile: Profile) -> str:
     """What a compaction changed: messages, tokens of the entries, and what lies beyond these."""
-    document.tokens.profile = profile
-    (before, after), size = (
-        document.tokens.sizes_around(entry),
-        document.tokens.context_size(profile),
-    )
+    tokens = document.tokens
+    tokens.profile = profile
+    (before, after), size = tokens.sizes_around(entry), tokens.context_size(profile)
     beyond = size.beyond_of(after)
     whole = f", {after + beyond:,} with the {beyond:,} beyond them" if beyond else ""
     return (
         f"{messages:,} messages before, {len(document.context().messages):,} after; the entries "
-        f"took {before:,} tokens and take {after:,} now ({document.tokens.counted_by}){whole}"
+        f"took {before:,} tokens and take {after:,} now ({tokens.counted_by}){whole}"
     )
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from PySide6.QtCore import QModelIndex, Qt, Signal
+from PySide6.QtCore import QModelIndex, Signal
 from PySide6.QtWidgets import (
-    QLabel,
     QPushButton,
     QSizePolicy,
     QWidget,
@@ -17,13 +16,13 @@ from explorer.audit.provenance import Known
 from explorer.session.tree import SessionTree
 from ui.audit.known import ProvenanceBadge
 from ui.audit.ledger_view import LEAST_ROWS, ONE_FIGURE, TWO_FIGURES
-from ui.audit.words import GRAVITIES, REPAIRS, SEVERITY_TEXTURES, sentence_case
+from ui.audit.words import REPAIRS, SEVERITIES, SEVERITY_TEXTURES, sentence_case
 from ui.compaction.words import entry_links
-from ui.theme import S8, S12, S16, bind_font, ui_font
+from ui.theme import S8, S12, S16
 from ui.widgets.entry_table import EntryCells, EntryModel, EntryTableView
 from ui.widgets.figures import count, full
 from ui.widgets.flow import wrapping_row
-from ui.widgets.labels import Caption, ClickLabel, Hairline
+from ui.widgets.labels import Caption, ClickLabel, Hairline, Heading
 from ui.widgets.panels import EmptyState, OnePage, column_in, row
 from ui.widgets.table import RIGHT, Column
 
@@ -51,10 +50,10 @@ class LossModel(EntryModel[Loss]):
             EntryCells(
                 lambda loss: loss.at,
                 lambda loss, _line: (
-                    f"{sentence_case(GRAVITIES[loss.severity])}: {loss.title}. {loss.cause}"
+                    f"{sentence_case(SEVERITIES[loss.severity])}: {loss.title}. {loss.cause}"
                 ),
                 verdict=lambda loss: int(SEVERITY_TEXTURES[loss.severity]),
-                lead=lambda loss: f"{GRAVITIES[loss.severity]}  ",
+                lead=lambda loss: f"{SEVERITIES[loss.severity]}  ",
                 strong=lambda loss: loss.severity is Severity.LOST,
                 line=lambda loss: loss.title,
             ),
@@ -72,10 +71,7 @@ class LossWidget(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._loss: Loss | None = None
-        self.title = QLabel(self)
-        self.title.setTextFormat(Qt.TextFormat.PlainText)
-        self.title.setWordWrap(True)
-        bind_font(self.title, lambda: ui_font(0.5, bold=True))
+        self.title = Heading(self, wraps=True)
         self.cause = ClickLabel(self)
         self.cause.link.connect(lambda link: self._follow(link))
         self.prevention = Caption(parent=self, wraps=True)
@@ -105,9 +101,9 @@ class LossWidget(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
 
     def show_loss(self, loss: Loss, offered: Collection[Repair]) -> None:
-        """Tell of one loss; of its repairs those that can be done here are offered."""
+        """Show one loss; of its repairs those that can be done here are offered."""
         self._loss = loss
-        self.title.setText(f"{sentence_case(GRAVITIES[loss.severity])}: {loss.title}")
+        self.title.setText(f"{sentence_case(SEVERITIES[loss.severity])}: {loss.title}")
         self.cause.set_words(entry_links(loss.cause), loss.cause)
         self.prevention.setText(f"What would have prevented it: {loss.prevention}")
         self.badge.set_known(Known(loss.provenance, loss.basis))
@@ -173,7 +169,7 @@ class LossesView(QWidget):
         counts = [(g, sum(one.severity is g for one in losses)) for g in reversed(Severity)]
         self.summary.setText(
             "Found on this path: "
-            + ", ".join(f"{count(n, 'time', 'times')} {GRAVITIES[g]}" for g, n in counts if n)
+            + ", ".join(f"{count(n, 'time', 'times')} {SEVERITIES[g]}" for g, n in counts if n)
         )
         if losses:
             same = (

@@ -51,10 +51,9 @@ from ui.theme import (
     role_token,
     scaled,
     set_tone,
-    ui_font,
 )
 from ui.widgets.figures import full, moment
-from ui.widgets.labels import Caption, Hairline
+from ui.widgets.labels import Caption, Hairline, Heading
 from ui.widgets.loader import READ_ERRORS, Loader
 from ui.widgets.notice import AddressStrip, Notice, NoticeStrip
 from ui.widgets.panels import EmptyState, column_in, row, scroll_area
@@ -72,9 +71,7 @@ class EntryHeader(QWidget):
         super().__init__(parent)
         self._kind = self._flags = 0
         self.sign = QLabel(self)
-        self.title = QLabel(self)
-        self.title.setTextFormat(Qt.TextFormat.PlainText)
-        bind_font(self.title, lambda: ui_font(0.5, bold=True))
+        self.title = Heading(self)
         self.number = QLabel(self)
         bind_font(self.number, mono_font)
         set_tone(self.number, "dim")
@@ -209,7 +206,7 @@ class EntryPane(QWidget):
     entry_requested = Signal(int)
     """A link to another entry was followed."""
     edit_requested = Signal(int)
-    """A message is to be written anew."""
+    """A message is to be rewritten."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
