@@ -13,7 +13,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from explorer.agent.context_port import Outgoing
-from explorer.agent.tools.port import ToolBox
+from explorer.agent.tools.port import ToolSet
 from explorer.compaction.messages import entry_to_llm, with_notes
 from explorer.compaction.profile import Profile
 from explorer.compaction.templates import fill
@@ -293,7 +293,7 @@ class InFolder(Protocol):
         """The workspace, as it stands in the system prompt."""
 
 
-def system_prompt(template: str, tools: ToolBox | None, date: str = "") -> str:
+def system_prompt(template: str, tools: ToolSet | None, date: str = "") -> str:
     """``template`` with the variables ``workspace`` and ``date`` filled in.
 
     ``date`` is today's as people write it; empty leaves it out.
@@ -302,13 +302,13 @@ def system_prompt(template: str, tools: ToolBox | None, date: str = "") -> str:
     return fill(template, {"workspace": _workspace_text(tools), "date": today}).strip()
 
 
-def outgoing_of(template: str, model: str, tools: ToolBox | None, date: str = "") -> Outgoing:
+def outgoing_of(template: str, model: str, tools: ToolSet | None, date: str = "") -> Outgoing:
     """What a request of the agent is made of beside the conversation; see ``system_prompt``."""
     specs = tools.specs() if tools is not None else ()
     return Outgoing(model, system_prompt(template, tools, date), specs)
 
 
-def _workspace_text(tools: ToolBox | None) -> str:
+def _workspace_text(tools: ToolSet | None) -> str:
     if tools is None:
         return load_prompt("agent-no-workspace")
     folder = tools.folder if isinstance(tools, InFolder) else ""

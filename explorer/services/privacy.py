@@ -27,7 +27,7 @@ from explorer.models.client import (
 )
 from explorer.models.events import done_or_cancelled
 from explorer.models.request import ImagePart
-from explorer.services.session_origins import is_imported
+from explorer.services.related_sessions import is_imported
 from explorer.session.entries import Entry, TokenUsage
 from explorer.session.payloads import Payloads
 from explorer.session.records import FormatName

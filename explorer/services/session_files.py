@@ -24,7 +24,7 @@ from explorer.agent.workspace import Workspace
 from explorer.compaction.templates import fill
 from explorer.models.offline.scenario import Scenario
 from explorer.services.document import Document
-from explorer.services.session_origins import ancestors_of
+from explorer.services.related_sessions import ancestors_of
 from explorer.session.entries import (
     AssistantMessage,
     Block,

@@ -18,7 +18,7 @@ import pytest
 
 from explorer.agent.approval import ApprovalAnswer, ApprovalRequest, Approvals
 from explorer.agent.events import Steered, Stored, ToolOutput, ToolStarted, TurnEvent, TurnResult
-from explorer.agent.limits import TurnLimits
+from explorer.agent.loop import TurnLimits
 from explorer.agent.prompt import MessageQueue, UserPrompt
 from explorer.agent.tools.workspace_tools import WorkspaceTools
 from explorer.agent.workspace import Workspace

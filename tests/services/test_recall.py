@@ -31,8 +31,7 @@ from explorer.services.recall import (
     draft_context,
     plan_tests,
 )
-from explorer.services.recall_records import of_subject, recorded_tests
-from explorer.services.recall_run import run_test
+from explorer.services.recall_run import of_subject, recorded_tests, run_test
 from explorer.session.kinds import Kind
 from explorer.store import Store
 from explorer.workbench import Workbench

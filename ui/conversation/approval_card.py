@@ -332,7 +332,7 @@ class ApprovalCard(QFrame):
             self._not_yet(event)
 
     def _not_yet(self, event: QKeyEvent) -> None:
-        """Whoever is typing goes on in the message box."""
+        """Before the card is armed: pass typed text to the message box, else start arming."""
         if event.text().isprintable() and event.text():
             self.typed_outside.emit(event)
         else:

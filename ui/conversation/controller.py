@@ -74,7 +74,7 @@ class AgentController(QObject):
         document = self._state.document
         if document is not None:
             folder = outputs_folder(document.shared.store.path, document.header.session_id)
-            self._pane.offer_file(path, OutputFiles(folder).is_own(Path(path).resolve()))
+            self._pane.offer_file(path, OutputFiles(folder).is_output(Path(path).resolve()))
 
     def _fill_menu(self) -> None:
         pane, menu = self._pane, self._pane.bar.menu

@@ -50,7 +50,7 @@ class AgentPane(QWidget):
     reported = Signal(str)
     """A passing word for the status bar."""
     wanted = Signal()
-    """It is to be in sight: the keyboard goes there, or a question waits in it."""
+    """It is to be visible: the keyboard goes there, or a question waits in it."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -85,7 +85,7 @@ class _Output:
             self._waiting = ""
 
     def close(self) -> None:
-        """No more comes."""
+        """End the output, and close its file. Raises OSError."""
         self._waiting += self._decoder.decode(b"", final=True)
         self.flush()
         if self._file is not None:

@@ -15,8 +15,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from explorer.agent.limits import TurnLimits
-from explorer.agent.loop import Stored, TurnEvent
+from explorer.agent.loop import Stored, TurnEvent, TurnLimits
 from explorer.agent.prompt import UserPrompt
 from explorer.agent.tools.port import ToolOutcome
 from explorer.audit.simulation import Policy, past_of
@@ -79,7 +78,7 @@ class Pace:
 
     @property
     def is_paused(self) -> bool:
-        """Nothing is played until ``go_on``."""
+        """Whether playing waits for ``go_on``."""
         return not self._goes.is_set()
 
     def pause(self) -> None:
@@ -224,11 +223,11 @@ class RecordedTools:
         self._names = tuple(dict.fromkeys(called))
 
     def specs(self) -> tuple[ToolSpec, ...]:
-        """Every tool that is called next, by its name: whatever was called is known."""
+        """A specification for each tool that is called next, by its recorded name."""
         return tuple(ToolSpec(name, "Gives what was recorded.") for name in self._names)
 
     def is_exclusive(self, call: ToolCall) -> bool:
-        """Nothing is changed: recorded results are given."""
+        """False: recorded results change nothing."""
         return False
 
     async def run(

@@ -25,8 +25,7 @@ from explorer.services.recall import (
     plan_tests,
     text_key,
 )
-from explorer.services.recall_records import RecordedTest, of_subject, recorded_tests
-from explorer.services.recall_run import run_test
+from explorer.services.recall_run import RecordedTest, of_subject, recorded_tests, run_test
 from explorer.session.kinds import Kind
 from explorer.store.rows import StoreError
 from ui.app_state import AppState
@@ -344,7 +343,7 @@ class RecallController(QObject):
             return
         if notice is not None:
             window.notice.show_notice(notice)
-        # The records are read anew: what was answered is shown as it is found later.
+        # The records are read again: what was answered is shown as it is found later.
         self._plan()
 
 

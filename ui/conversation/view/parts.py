@@ -15,7 +15,7 @@ from ui.widgets.figures import size
 
 
 class Role(NamedTuple):
-    """Who says it: the words and the sign at the left."""
+    """The role of a message: its words and its glyph at the left."""
 
     name: str
     icon: str

@@ -49,7 +49,7 @@ class Selection:
         self._from = self._to = place
 
     def extend(self, place: TextPlace) -> None:
-        """It reaches to here now."""
+        """Extend the selection to a place."""
         if self._from is None:
             self._from = place
         self._to = place

@@ -137,7 +137,7 @@ class Surface(ScrolledFlow):
         return isinstance(part, Row) and bool(part.since)
 
     def _tick(self) -> None:
-        """The seconds of what runs; only its rows are painted anew."""
+        """The seconds of what runs; only its rows are repainted."""
         for placed in self.placed:
             if self._is_running(placed):
                 self.viewport().update(

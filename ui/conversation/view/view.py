@@ -142,7 +142,7 @@ class ConversationView(Surface):
             event.ignore()
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Who comes by keyboard begins at the last part in sight."""
+        """Focus by keyboard begins at the last visible part."""
         self.by_keys = event.reason() != Qt.FocusReason.MouseFocusReason
         if self.focused is None:
             for last in reversed(self.placed):
@@ -330,7 +330,7 @@ class ConversationView(Surface):
             self._selected()
 
     def copy(self, *, markdown: bool = False) -> None:
-        """What is selected; without a selection, the focused part."""
+        """Copy the selection; without one, the focused part."""
         span = self.selection.span()
         if span is None:
             self._copy_focus(markdown)
