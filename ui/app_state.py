@@ -222,7 +222,7 @@ class AppState(QObject):
         return rules_of(chosen, self.ground).profile
 
     def end_trial(self) -> None:
-        """Follow again what was chosen before ``try_rules``."""
+        """Restore the rules that were in force before ``try_rules``."""
         before, self._before_trial = self._before_trial, None
         if before is not None:
             self._rest.stop()
@@ -292,14 +292,14 @@ class AppState(QObject):
         return tuple(others) if model == first else ()
 
     def models_for(self, model: str) -> tuple[str, ...]:
-        """Who summarizes conversations with a model that keeps its prompts within a budget: whom
+        """The models that summarize for a model whose prompts have a budget: those that
         the session or the settings name, else the model itself (A54)."""
         if chosen := self._models.get(SUMMARY_MODEL):
             return (chosen,)
         return summary_models(self.values, model, model)
 
     def next_summarizer(self) -> str:
-        """Who is asked first for the next automatic summary, by the profile's rule."""
+        """The model that is asked first for the next automatic summary, by the profile's rule."""
         if self.profile.prompt_budget is None:
             return self.summary_models()[0]
         return summarizer_of(self.models_for(self.agent_model())[0])
@@ -310,7 +310,7 @@ class AppState(QObject):
         return chosen or str(self.values.get("agent.model") or self.preferences.agent_model)
 
     def choose_model(self, choice: str, model: str) -> None:
-        """Keep a model that a person chose, with the session, and for sessions without one."""
+        """Store a chosen model with the session, and as the default for sessions without one."""
         if choice == SUMMARY_MODEL:
             self.preferences.summary_model = model
         else:
@@ -410,7 +410,7 @@ class AppState(QObject):
         self.window.statusBar().showMessage(text, 6000)
 
     def report(self, what: str, error: BaseException, details: str) -> None:
-        """A task failed in a way that nobody expected."""
+        """A task failed unexpectedly."""
         self.notice(
             "error",
             f"{what} did not work: {error or type(error).__name__}",

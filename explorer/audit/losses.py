@@ -209,7 +209,7 @@ class _Look:
         file, and of that nothing is known."""
         return not self._sent(range(it.position))
 
-    def _held_more(self, it: Generation, before: int) -> bool:
+    def _begins_in_the_middle(self, it: Generation, before: int) -> bool:
         """Whether its agent counted far more before a compaction than the path holds: the file
         begins in the middle, and how much was gained is not known."""
         body = self.read([it.compaction])[0].body if self.read is not None else None
@@ -255,7 +255,7 @@ class _Look:
         view = self.found.view
         before, after = self.found.sizes_around(it.compaction)
         kept = view.size(it.kept_from, it.position)
-        if after < before or self._begins_the_path(it) or self._held_more(it, before):
+        if after < before or self._begins_the_path(it) or self._begins_in_the_middle(it, before):
             return None
         return self._loss(
             LossKind.GREW, Severity.WASTE, it.compaction, (),

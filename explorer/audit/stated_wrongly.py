@@ -220,7 +220,7 @@ def _may_be(one: Figure, other: Figure) -> bool:
 
 
 def _is_count(value: Figure) -> bool:
-    """Whether a figure is small and whole and measures nothing: a count perhaps made anew."""
+    """Whether a figure is small and whole and measures nothing: perhaps a new count."""
     whole = value.value == int(value.value) and abs(value.value) <= _DERIVED
     return whole and value.family not in _MEASURED
 

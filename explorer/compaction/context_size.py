@@ -56,7 +56,7 @@ def context_size(
     """
     columns, messages = tree.columns, context.messages
     entry = last_report(tree, context.path, 0) if profile.usage == "last-reply" else -1
-    # What was pruned or restored since then was sent in another form: it is counted anew.
+    # What was pruned or restored since then was sent in another form: it is counted again.
     if profile.usage == "last-reply" and not _pruned_since(tree, context, entry):
         reported = columns.usage[entry] if entry >= 0 else 0
         return ContextSize(reported, reported, 0, "provider" if entry >= 0 else "nobody counted")

@@ -283,7 +283,7 @@ class Partition(Struct, frozen=True):
 
     @property
     def counted_by(self) -> str:
-        """Who counted the entries, in words."""
+        """The counter of the entries, in words."""
         return "tokenizer" if self.preparation.cuts.view.is_measured else "estimate"
 
     def after(self, summary_tokens: int) -> int:

@@ -234,7 +234,7 @@ class BeforeCompactEvent(_CompactionEvent):
         self._give(compaction=result if result is not None else fields)
 
     def cancel(self, reason: str = "") -> None:
-        """No compaction now."""
+        """Cancel this compaction."""
         self._give(cancel=True, reason=reason)
 
 
@@ -401,7 +401,7 @@ class RequestEvent(Event):
         self._give(parts=texts)
 
     def set_prompt(self, prompt: str) -> None:
-        """Another text as a whole."""
+        """Replace the whole prompt."""
         self._give(prompt=prompt)
 
 
@@ -426,5 +426,5 @@ class SummaryEvent(Event):
         self._give(summary=change(self.summary))
 
     def set_summary(self, summary: str) -> None:
-        """Another text for the draft."""
+        """Replace the summary of the draft."""
         self._give(summary=summary)

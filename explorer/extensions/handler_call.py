@@ -59,7 +59,7 @@ class HandlerCall:
         return self._thread.is_alive()
 
     async def wait(self, limit_s: float, cancel: CancelToken) -> CallOutcome:
-        """Start, and wait for the answer, the limit or the cancel, whichever comes first."""
+        """Start the call, and wait for its answer, the time limit or the cancel."""
         loop = asyncio.get_running_loop()
         answered: asyncio.Future[CallOutcome] = loop.create_future()
 

@@ -49,7 +49,7 @@ class Listed(Struct, frozen=True):
 
 
 class Project(Struct, frozen=True):
-    """The project at hand, with its extensions."""
+    """The current project, with its extensions."""
 
     folder: Path
     """Its real path."""
@@ -82,7 +82,7 @@ class Extensions:
     # what a session needs ------------------------------------------------------------------------
 
     async def runner(self, cwd: str) -> HookRunner:
-        """Who is to be asked for a session with this working folder. What is not loaded yet is
+        """The runner of the extensions for a session in this working folder. What is not loaded is
         loaded now, on a thread."""
         return await asyncio.to_thread(self._runner, cwd)
 

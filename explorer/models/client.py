@@ -239,7 +239,7 @@ class ModelClient:
         return self._routes.has_way(provider_of(model_id), self._api_base)
 
     def destination(self, model_id: str, endpoint: str | None = None) -> Destination:
-        """Where a request to a model goes. ``endpoint``: see ``ModelRequest``. Asks nobody."""
+        """Where a request to a model goes. ``endpoint``: see ``ModelRequest``. Asks no provider."""
         if model_id.startswith("offline/") or model_id in self._served:
             return HERE
         if model_id == REMOTE:

@@ -41,7 +41,7 @@ class EventPipe:
         self._wake()
 
     def end(self, error: BaseException | None = None) -> None:
-        """No more events. What was put before still arrives, then `error` if there is one."""
+        """End the stream. Events put before still arrive, then ``error`` if there is one."""
         with self._lock:
             if self._ended:
                 return

@@ -71,8 +71,8 @@ def changed_files(
     known: dict[Path, bool] = {}
     for place in {one.folder for one in found}:
         # A link could lead out of the folder: such a file is not git's to put back.
-        inside = [one.place for one in found if one.folder == place and _is_inside(one)]
-        known |= known_files(place, inside)
+        in_folder = [one.place for one in found if one.folder == place and _is_in_folder(one)]
+        known |= known_files(place, in_folder)
     standing = [
         replace(one, in_git=known.get(one.place, False))
         for one in found
@@ -128,7 +128,7 @@ def _is_undone(last: ToolAction, now: str, as_committed: bool) -> bool:
     return as_committed or (bool(removed) and removed in now)
 
 
-def _is_inside(one: ChangedFile) -> bool:
+def _is_in_folder(one: ChangedFile) -> bool:
     try:
         real = one.place.parent.resolve()
         return real.is_relative_to(one.folder.resolve()) and not one.place.is_symlink()

@@ -24,7 +24,7 @@ def same_model(model: str) -> tuple[str, ...]:
 
 
 def summarizer_of(model: str) -> str:
-    """Who summarizes the conversations of a model where nothing else is chosen: the model itself,
+    """The model that summarizes for a model by default: the model itself,
     or for one that only follows rules or a script the offline summarizer."""
     return EXTRACTIVE if cannot_summarize(model) else model
 

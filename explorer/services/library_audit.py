@@ -17,7 +17,7 @@ LIMIT_S = 300.0
 """How long the audit of one session may take."""
 
 
-class KeptAudits(NamedTuple):
+class StoredAudits(NamedTuple):
     """What is known of some sessions."""
 
     rows: dict[int, AuditRow]
@@ -64,10 +64,10 @@ def needs_by_agent(rows: Iterable[AuditRow]) -> list[AgentNeeds]:
     return [found[name] for name in sorted(found, key=str.casefold)]
 
 
-def kept_audits(store: Store, sessions: Sequence[SessionRow]) -> KeptAudits:
+def stored_audits(store: Store, sessions: Sequence[SessionRow]) -> StoredAudits:
     """What is known already of sessions, judged by the rules of their own agents. Blocks. Raises
     StoreError."""
-    kept, known = store.audits(), KeptAudits({}, [])
+    kept, known = store.audits(), StoredAudits({}, [])
     for begun in begun_rows(store, sessions, None):
         stamp, figures = kept.get(begun.session, ("", None))
         row = row_from(figures) if stamp == stamp_of(begun) else None

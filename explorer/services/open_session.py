@@ -116,7 +116,7 @@ class SessionChoices:
         """Choices that are being written."""
 
     def all(self) -> dict[str, Any]:
-        """Those that are set. Raises StoreError."""
+        """All choices that are set. Raises StoreError."""
         unstored = dict(self._unstored)  # before the database is read, which may know them by then
         stored = self._store.session_settings(self._key) | unstored
         return {name: value for name, value in stored.items() if value is not None}

@@ -217,8 +217,8 @@ def plan_tests(
         }
     )
     common = set(contexts[0].summarized).intersection(*(one.summarized for one in contexts[1:]))
-    held = set.intersection(*({*one.whole} for one in befores)) - {*seen}
-    sources = sorted(common & held)
+    in_all = set.intersection(*({*one.whole} for one in befores)) - {*seen}
+    sources = sorted(common & in_all)
     table = scan([*sources, *seen], document.payloads.sent.entries, NO_TABLE)
     cloze = cloze_questions(
         sources, seen, document.payloads.sent.entries, table, order.questions, order.seed

@@ -24,7 +24,7 @@ async def uninterrupted(work: Coroutine[Any, Any, T]) -> T:
 
 
 class SessionWriter:
-    """The one way in which a session grows. Lives on the thread of its event loop."""
+    """Appends to a session and moves its leaf. Lives on the thread of its event loop."""
 
     def __init__(
         self,
@@ -90,7 +90,7 @@ class SessionWriter:
         return len(records)
 
     def take_changed(self, entries: Sequence[int]) -> None:
-        """Take in entries of the tree that the database has anew. Nobody is told of it yet."""
+        """Take in entries of the tree that the database has anew. It is not published yet."""
         for at in entries:
             (record,) = self._store.records(self.key, at, at)
             self.tree.replace(at, record.facts, record.estimate)

@@ -64,7 +64,7 @@ class TokenCounts:
 
     @property
     def counted_by(self) -> Literal["tokenizer", "estimate"]:
-        """Who counts the entries by the rules in force."""
+        """The counter of the entries under the rules in force."""
         return "estimate" if self.weights_for(self.profile) is None else "tokenizer"
 
     # entries, texts, contexts --------------------------------------------------------------------

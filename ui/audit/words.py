@@ -1,4 +1,4 @@
-"""The audit's words: verdicts, gravities and moments, as they are shown."""
+"""The audit's words: verdicts, severities and moments, as they are shown."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LEADS = {
 }
 """Before the words of a row, where it is not as it was."""
 MEANINGS = LEDGER_MEANINGS
-GRAVITIES = SEVERITY_TITLES
+SEVERITIES = SEVERITY_TITLES
 SEVERITY_TEXTURES = {
     Severity.LOST: Verdict.LOST,
     Severity.RISK: Verdict.TURN_PREFIX,
@@ -49,5 +49,5 @@ def texture(verdict: int) -> int:
 
 
 def sentence_case(text: str) -> str:
-    """The first letter large; the others as they are."""
+    """The text with its first letter in upper case."""
     return text[:1].upper() + text[1:]

@@ -287,7 +287,7 @@ class DifferenceController(QObject):
     """Owns the window of the comparison."""
 
     summaries_requested = Signal(int, int)
-    """Show the branch summaries that tell of two branches, by the branches' last entries."""
+    """Show the branch summaries of two branches, by the branches' last entries."""
 
     def __init__(self, state: AppState, navigation: NavigationController) -> None:
         super().__init__(state)

@@ -1,4 +1,4 @@
-"""A message that is written anew: the line above the box that says so, and the way back."""
+"""A message that is rewritten: the line above the box that says so, and the way back."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def decoded(pictures: Sequence[ImagePart]) -> tuple[tuple[Attachment, ...], list
 
 
 STORED_AS = "new_version"
-"""The choice under which a session keeps that a message of it is being written anew."""
+"""The choice under which a session keeps that a message of it is being rewritten."""
 
 
 class NewVersionStrip(QFrame):
@@ -103,7 +103,7 @@ class NewVersionStrip(QFrame):
 
 
 class _Version(Struct):
-    """A message that is being written anew."""
+    """A message that is being rewritten."""
 
     entry: int
     back: int
@@ -115,7 +115,7 @@ class _Version(Struct):
 
 
 class NewVersionController(QObject):
-    """Keeps what is written anew, until it is sent, cancelled, or left."""
+    """Keeps what is rewritten, until it is sent, cancelled, or left."""
 
     def __init__(self, state: AppState) -> None:
         super().__init__(state)
@@ -138,7 +138,7 @@ class NewVersionController(QObject):
 
     @property
     def entry(self) -> int:
-        """The message that is written anew, or -1."""
+        """The message that is rewritten, or -1."""
         return self._now.entry if self._now is not None else -1
 
     def begin(

@@ -113,7 +113,7 @@ class AutomaticLine(QObject):
         self._strip.count_down(retry)
 
     def goes_on(self) -> None:
-        """Something arrived, or the turn is over: nothing is waited for any more."""
+        """End the waiting notice: something arrived, or the turn is over."""
         if self._strip.is_waiting:
             self.show()
 
@@ -232,7 +232,7 @@ ASK_FIRST = "compaction.askFirst"
 
 
 class AutomaticController(QObject):
-    """One automatic compaction per opened session, its switches, and the line that tells of it."""
+    """One automatic compaction per opened session, its switches, and the line that shows it."""
 
     def __init__(self, state: AppState, stop: Callable[[], None]) -> None:
         """``stop`` ends what the agent is doing."""
@@ -273,7 +273,7 @@ class AutomaticController(QObject):
         return known
 
     def now(self) -> AutomaticCompaction | None:
-        """That of the session shown."""
+        """The automatic compaction of the session shown."""
         document = self._state.document
         return self.of(document) if document is not None else None
 
@@ -372,11 +372,11 @@ class AutomaticController(QObject):
         return True
 
     def not_now(self) -> None:
-        """No to what is asked, for as long as is chosen beside the button."""
+        """Decline, and put off the next question for the time chosen beside the button."""
         self.answer(self._panel.automatic.answer())
 
     def answer(self, answer: NotNow) -> None:
-        """No to what is asked."""
+        """Answer the question in the session shown."""
         now = self.now()
         if now is not None:
             now.confirmation.answer(answer)
@@ -433,5 +433,5 @@ class AutomaticController(QObject):
         self.line.waiting(retry)
 
     def goes_on(self) -> None:
-        """Something arrived, or the turn is over: nothing is waited for any more."""
+        """End the waiting notice: something arrived, or the turn is over."""
         self.line.goes_on()

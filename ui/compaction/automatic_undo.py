@@ -25,7 +25,7 @@ STAYS = "Its entry stays in the session."
 
 
 class AutomaticUndoController(QObject):
-    """Undoes a compaction or prune that the line above the message box tells of."""
+    """Undoes a compaction or prune that the line above the message box shows."""
 
     def __init__(self, state: AppState, agent: AgentController) -> None:
         super().__init__(state)

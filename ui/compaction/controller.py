@@ -22,8 +22,8 @@ MOST_WAITING = 5
 """Drafts of earlier that are shown again at most."""
 
 TAKEN_BACK = {
-    "pin": "What was said about pins was taken back",
-    "omit": "What was said about omissions was taken back",
+    "pin": "The change of pins was taken back",
+    "omit": "The change of omissions was taken back",
     "keep-user-messages": "The rule about your own messages was taken back",
 }
 
@@ -96,7 +96,7 @@ class CompactionController(QObject):
                 document.drafts.store_text(draft, text)
 
     def _leave(self) -> None:
-        """Another document is shown: nothing of the last one is, until this one is previewed."""
+        """Clear the panel of the previous document until this one is previewed."""
         self.stop()
         if self._state.document is not self._shown:
             self.keep_edits()
@@ -134,7 +134,7 @@ class CompactionController(QObject):
         state.say(f"A draft{of} that was not committed yet is on the tab Compaction.")
 
     def _tab_shown(self) -> None:
-        """Who opens the tab sees on the map what it is about."""
+        """Reveal the cut on the map when the tab is opened."""
         window, shown = self._state.window, self._panel.partition
         if window.tab == "compaction" and shown is not None and shown.cut >= 0:
             window.map.reveal(shown.path[min(shown.cut, len(shown.path) - 1)])

@@ -107,7 +107,7 @@ class StreamingView(QWidget):
     def begin(
         self, model: str, purposes: list[str], why: str = "", takes_focus: bool = True
     ) -> None:
-        """Start showing the answers to one or two requests; ``why``: where nobody ordered them."""
+        """Start showing the answers to one or two requests; ``why``: an automatic one's trigger."""
         self._model, self._reason = model, ""
         while self.tabs.count():
             old = self.tabs.widget(0)
@@ -293,7 +293,7 @@ class DraftPage(QWidget):
         return page
 
     def _build_foot(self) -> QWidget:
-        """What stays in sight: what is freed, what is wrong, and what can be done."""
+        """What stays visible: what is freed, what is wrong, and what can be done."""
         foot = QWidget(self)
         column = column_in(foot, S4, (S16, S4, S16, S12))
         column.addWidget(self.sizes)

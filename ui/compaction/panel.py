@@ -45,7 +45,7 @@ class ManualCut:
         self.position = None
 
     def follow(self, tree: SessionTree, leaf: int) -> None:
-        """It holds on where the path to another leaf goes on from its leaf, and nowhere else."""
+        """Keep the chosen place only where the path to the new leaf continues from its leaf."""
         if self.position is None or leaf == self._leaf:
             return
         if leaf < 0 or tree.path(leaf).position(self._leaf) < 0:
@@ -354,7 +354,7 @@ class CompactionPanel(QWidget):
         self.profile_changed.emit(profile)
 
     def _model_picked(self, model: str) -> None:
-        """Another model may write less at once: the requests are others."""
+        """Build the requests anew: their output limit depends on the model."""
         self._exact.measure_soon()
         if self._exact.is_shown:
             self.show_requests()
@@ -403,13 +403,13 @@ class CompactionPanel(QWidget):
         self.draft.begin(self.setup.chosen_model(), list(purposes))
 
     def watch(self, model: str, purposes: Sequence[str], message: str) -> None:
-        """A summary is on its way that nobody ordered here; the keyboard stays where it is."""
+        """Show a running summary that was not started here; the focus stays where it is."""
         self.notice.dismiss()
         self._pages.setCurrentWidget(self.draft)
         self.draft.watch(model, list(purposes), message)
 
     def watched(self, notice: Notice | None) -> None:
-        """It is over; ``notice`` says how, None where another view says it."""
+        """Show how an automatic compaction ended; None where another view reports it."""
         self._end_draft(takes_focus=False)
         if notice is not None:
             self._tell(notice)
@@ -480,7 +480,7 @@ class CompactionPanel(QWidget):
         return self._draft.drafts() if self._draft is not None else []
 
     def texts(self) -> list[tuple[Draft, str]]:
-        """The drafts with their texts as they are edited by now."""
+        """The drafts with their texts as edited."""
         return [(draft, text) for draft, _, text in self.drafts()]
 
     @property

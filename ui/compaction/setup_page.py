@@ -24,7 +24,7 @@ from ui.widgets.panels import CollapsibleSection, row, section
 from ui.widgets.terms import meaning
 
 SETTLE_MS = 300
-"""How long a part stays in sight: texts wrap and strips come while the page is laid out."""
+"""How long a part stays visible: texts wrap and strips come while the page is laid out."""
 
 
 class PartScroller(QObject):
@@ -65,7 +65,7 @@ LEDGER = 112
 """Height of the ledger at least, at a text scale of 100 %: its heading and three rows."""
 QWIDGETSIZE_MAX = 16_777_215
 HIGH, TALL = 540, 400
-"""Heights at a text scale of 100 % from which the ledger, and the foot, stay in sight while the
+"""Heights at a text scale of 100 % from which the ledger, and the foot, stay visible while the
 rest scrolls."""
 
 

@@ -319,7 +319,7 @@ class InstructionsBox(QPlainTextEdit):
 
     def add(self, text: str) -> None:
         """Add a paragraph after what is there, and select it; what is there already is only
-        selected. The first of it is in sight."""
+        selected. The first of it is visible."""
         before = self.toPlainText().rstrip()
         start = before.find(text)
         if start < 0:

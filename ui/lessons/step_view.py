@@ -248,9 +248,9 @@ class StepView(QWidget):
         return Prediction(chosen=chosen, number=self.predicted_number())
 
     def _tell(self) -> None:
-        said = self.prediction()
+        predicted = self.prediction()
         is_number = self._step is not None and self._step.kind == "number"
-        ready = said.number >= 0 if is_number else bool(said.chosen)
+        ready = predicted.number >= 0 if is_number else bool(predicted.chosen)
         self.show_answer_button.setEnabled(ready)
 
     def keyPressEvent(self, event: QKeyEvent, /) -> None:

@@ -35,7 +35,7 @@ class NeededState(Struct, frozen=True):
 
     @property
     def left(self) -> int:
-        """Those that are neither worked out nor failed."""
+        """The number of sessions that are not audited yet."""
         return self.wanted - self.done - self.failed
 
     @property

@@ -45,7 +45,7 @@ class SearchController(QObject):
         return bool(self._hits)
 
     def _document_changed(self) -> None:
-        """A search ends with its session; the same one in another state is searched anew, and who
+        """A search ends with its session; the same one in another state is searched again, and who
         looks at it stays where it is."""
         if self._state.document is not self._shown:
             self._shown = self._state.document

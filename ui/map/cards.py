@@ -53,7 +53,7 @@ def paint_entries(canvas: Canvas) -> None:
     """The visible cards and their nodes."""
     geometry, model = canvas.geometry, canvas.model
     shown = [(row, model.rows.entry(row)) for row in range(geometry.first, geometry.stop)]
-    # As much as is in sight, above it and below: what is scrolled to next.
+    # As much as is visible, above it and below: what is scrolled to next.
     ahead = range(geometry.stop, min(2 * geometry.stop - geometry.first, model.rows.count))
     before = range(max(0, 2 * geometry.first - geometry.stop), geometry.first)
     near = map(model.rows.entry, chain(ahead, reversed(before)))

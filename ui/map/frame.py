@@ -193,7 +193,7 @@ def _dashed(canvas: Canvas, token: str, width: float) -> QPen:
 
 
 def _bridges(canvas: Canvas) -> None:
-    """Dashed, from where a branch was abandoned to the summary that tells of it (A35)."""
+    """Dashed, from where a branch was abandoned to its summary (A35)."""
     geometry, lanes, rows = canvas.geometry, canvas.model.lanes, canvas.model.rows
     if not lanes.bridges or geometry.level is Level.SPANS:
         return

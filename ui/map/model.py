@@ -177,7 +177,7 @@ class MapModel(QObject):
 
     @property
     def lanes(self) -> Lanes:
-        """The lanes of every entry, laid out anew if the tree has branched since."""
+        """The lanes of every entry, laid out again if the tree has branched since."""
         if self._is_stale:
             self._is_stale = False
             self._rearrange()

@@ -201,7 +201,7 @@ class OutlineView(QTableView):
     def _look_changed(self) -> None:
         self._measure()
         self.outline.repaint()
-        # Rows have another height now: the selected one stays in sight.
+        # Rows have another height now: the selected one stays visible.
         QTimer.singleShot(0, self, self._follow)
 
     def _refresh(self) -> None:

@@ -327,7 +327,7 @@ class MapPane(QWidget):
     ) -> None:
         """Show a session with its leaf selected.
 
-        ``previews`` gives the words of rows and is asked for those in sight and near it;
+        ``previews`` gives the words of rows and is asked for those visible and near them;
         ``made_here`` says whether this program recorded an entry: its figures are exact.
         """
         self.model.show_session(tree, previews, leaf, labels or {}, made_here)

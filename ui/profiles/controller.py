@@ -74,7 +74,7 @@ class ProfilesController(QObject):
             self._dialog.show_shelf(self.shelf, self._state.profile.name, selected)
 
     def _followed(self) -> None:
-        """Another profile is in force, or one of its rules changed."""
+        """Show the profile that came into force, or its changed rules."""
         self._offer()
         name = self._state.profile.name
         if name != self._in_force and self._dialog is not None and self._dialog.isVisible():
@@ -185,7 +185,7 @@ class ProfilesController(QObject):
             self.use(name)
 
     def ask_rename(self, name: str) -> None:
-        """Another title for a user profile."""
+        """Ask for another title of a user profile."""
         user_profile = self.shelf.user_profiles.get(name)
         if user_profile is not None:
             self._ask_title(

@@ -122,7 +122,7 @@ class ReplayController(QObject):
             self._forget_model(stage)
 
     def _forget_model(self, stage: Document) -> None:
-        """Whoever goes on in the session that was played uses a model of their choice."""
+        """Drop the replay's model, so that a continued session uses the person's choice."""
         stage.choices.set(AGENT_MODEL, None)
         if self._state.document is stage:
             self._state.forget_model(AGENT_MODEL)

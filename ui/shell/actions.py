@@ -313,7 +313,7 @@ class WindowActions(QObject):
             QTimer.singleShot(REPEAT_MS, self, lambda: self._repeat_message(words))
 
     def _repeat_message(self, words: str) -> None:
-        """A status bar that is laid out anew shows its labels over a message that was there."""
+        """A status bar that is laid out again shows its labels over a message that was there."""
         bar = self._session.window.statusBar()
         if bar.currentMessage() == words:
             bar.clearMessage()

@@ -306,7 +306,7 @@ class SessionViewsController(QObject):
         window.entries.setText(count(len(tree), "entry", "entries"))
 
     def _summarizer_words(self, threshold: int) -> str:
-        """Who writes the next automatic summary, and what that may cost at most."""
+        """The model of the next automatic summary, and its cost at most."""
         state, writer = self._state, self._state.next_summarizer()
         words = f"summaries by {writer}"
         document = state.document

@@ -257,7 +257,7 @@ class MendWindow(QDialog):
         self.stop.setFocus()
 
     def show_found_again(self, notice: Notice) -> None:
-        """It did not work, or was stopped: what was found stays to be sent again."""
+        """Show the findings again after a failure or a stop."""
         self.stream.finish()
         self.notice.show_notice(notice)
         self.title.setText("Not mended")

@@ -147,7 +147,7 @@ SYSTEM, PROMPT = "── System prompt ──", "── Prompt ──"
 
 
 class PreviewPage(QWidget):
-    """Read-only; made anew as the text changes."""
+    """Read-only; rebuilt as the text changes."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

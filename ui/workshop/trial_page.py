@@ -155,7 +155,7 @@ class TrialPage(QWidget):
         column.addWidget(self.message)
         column.addWidget(self.table, 3)
         column.addWidget(self.bound)
-        # Where there is little height, the page scrolls, and the buttons below it stay in sight.
+        # Where there is little height, the page scrolls, and the buttons below it stay visible.
         area = scroll_area(self, has_frame=False)
         area.setWidget(body)
         outer = column_in(self)
@@ -263,7 +263,7 @@ class TrialPage(QWidget):
         self.progress.setValue(done)
 
     def end(self) -> None:
-        """It is over."""
+        """Show that the trial has ended."""
         self.start.setEnabled(True)
         self.stop.hide()
         self.progress.hide()

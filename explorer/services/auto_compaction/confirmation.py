@@ -74,7 +74,7 @@ class Confirmation:
 
     @property
     def question(self) -> CompactionQuestion | None:
-        """What waits for an answer."""
+        """The question that waits for an answer, if any."""
         return self._question
 
     async def ask(self, question: CompactionQuestion, cancel: CancelToken) -> Answer:

@@ -2,7 +2,7 @@
 user's request, as the procedures of ``explorer.compaction.automatic`` decide.
 
 Each takes the same path as a reviewed compaction: previewed, drafted and recorded, committed. What
-fails changes nothing. Rules are read anew for every decision; guards keep it from looping.
+fails changes nothing. Rules are read again for every decision; guards keep it from looping.
 """
 
 from __future__ import annotations

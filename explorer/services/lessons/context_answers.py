@@ -71,7 +71,7 @@ def sent_messages(now: Situation) -> Answer:
 
 
 def token_source(now: Situation) -> Answer:
-    """Who counted the size that the gauge shows: provider, tokenizer or estimate."""
+    """The counter of the size that the gauge shows: provider, tokenizer or estimate."""
     size = size_at(now)
     chosen = {"provider"} if size.usage_tokens else set[str]()
     if not size.usage_tokens or size.trailing_tokens:

@@ -184,7 +184,7 @@ class RecallPage(QWidget):
         self.table.rows.show(found.questions, recall_columns(found) if found.sides else [])
 
     def show_no_model(self) -> None:
-        """Nobody can be asked."""
+        """Show that no model can be asked."""
         self.show_found(ComparedRecall((), ". ".join(NO_MODEL)), "", "")
 
     def show_running(self, is_running: bool, words: str = "") -> None:

@@ -30,7 +30,7 @@ class SummaryKey(NamedTuple):
 
     @property
     def code(self) -> str:
-        """It as a text, for list boxes."""
+        """The key as a text, for list boxes."""
         return f"{self.kind}:{self.number}"
 
     @classmethod
@@ -111,7 +111,7 @@ def stored_summaries(document: Document) -> list[int]:
 
 
 def summaries_of_branches(document: Document, left: int, right: int) -> list[SummaryKey]:
-    """The branch summaries that tell of two branches, by where each was left: those of the left
+    """The branch summaries of two branches, by where each was left: those of the left
     one first. A branch is what two paths do not share."""
     tree, found = document.tree, []
     ancestor = tree.common_ancestor(left, right)

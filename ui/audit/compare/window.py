@@ -260,7 +260,7 @@ class CompareDraftsWindow(ComparisonWindow):
         self.list.rows.row_ticked.connect(lambda _key: self._ask())
         self.list.restyle()
         self.reference = ChoiceBox(self)
-        self.reference.setAccessibleName("Reference that the others are held against")
+        self.reference.setAccessibleName("Reference that the others are compared with")
         self.reference.setSizeAdjustPolicy(
             QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
         )

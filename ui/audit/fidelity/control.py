@@ -206,7 +206,7 @@ class FidelityController(QObject):
         self.show_page()
 
     def follow(self) -> None:
-        """What can be looked at may have changed; audited is only what is in sight."""
+        """What can be looked at may have changed; audited is only what is visible."""
         found = self.summaries()
         keys = [key for _, key in found]
         newest = next((key for key in keys if key.kind == "entry"), None)

@@ -109,7 +109,7 @@ class WaitingPart(QWidget):
         column.addStretch(1)
 
     def wait(self, words: str) -> None:
-        """It has begun."""
+        """Show that the audit runs, with a progress bar."""
         self.words.setText(words)
         self.progress.setRange(0, 0)
         self._show_running(True)
@@ -120,7 +120,7 @@ class WaitingPart(QWidget):
         self.progress.setValue(done)
 
     def tell(self, words: str) -> None:
-        """It is over, and there is nothing to be shown but words."""
+        """Show a message in place of findings."""
         self.words.setText(words)
         self._show_running(False)
 

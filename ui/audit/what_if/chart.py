@@ -62,7 +62,7 @@ class ChartScale:
         return round(self.first + min(1.0, max(0.0, part)) * self.span)
 
     def shows(self, position: float) -> bool:
-        """Whether a position is in sight."""
+        """Whether a position is visible."""
         return self.first <= position <= self.first + self.span
 
 
@@ -208,7 +208,7 @@ def in_sight(line: WalkLine, scale: ChartScale) -> range:
 
 
 def is_dense(line: WalkLine, scale: ChartScale) -> bool:
-    """Whether more of its points are in sight than there is room for."""
+    """Whether more of its points are visible than there is room for."""
     return len(in_sight(line, scale)) > _DENSE * scale.frame.width()
 
 
