@@ -138,7 +138,7 @@ class AppState(QObject):
         self._rest.timeout.connect(self._keep)
 
     def open(self, bench: Workbench) -> None:
-        """Take up the workbench, once its database is open."""
+        """Use this workbench; its database is open."""
         self.bench = bench
         self.bus.connect(bench)
         self.opened.emit()
@@ -406,11 +406,11 @@ class AppState(QObject):
         self.window.notices.show_notice(Notice(level, what, safe, todo, **more))  # type: ignore[arg-type]
 
     def say(self, text: str) -> None:
-        """A passing word in the status bar."""
+        """Show a passing message in the status bar."""
         self.window.statusBar().showMessage(text, 6000)
 
     def report(self, what: str, error: BaseException, details: str) -> None:
-        """A task failed unexpectedly."""
+        """Report a task that failed unexpectedly."""
         self.notice(
             "error",
             f"{what} did not work: {error or type(error).__name__}",

@@ -182,7 +182,7 @@ class _Parts:
         self._values: dict[int, Fact] = {}
 
     def see(self, mention: Mention, index: int) -> None:
-        """One more figure of the record."""
+        """Add a figure of the record."""
         part = _part_of(mention.text) if self._stated else None
         if self._stated and part and part[1] == self._stated[1]:
             self._values[part[0]] = _fact_of(mention, index)

@@ -248,7 +248,7 @@ class RunOutput:
         self._waiting = words
 
     def note(self, text: str) -> None:
-        """A sentence about the run itself."""
+        """Print a sentence about the run itself."""
         self._aside(text, None)
 
     def _collect(self, event: TurnEvent) -> None:

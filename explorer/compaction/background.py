@@ -291,7 +291,7 @@ class WatchedPrompts(Protocol):
         """Off, no summary is begun: the user postponed it."""
 
     def machine_changed(self, now: Machine) -> None:
-        """The state machine is in another state."""
+        """Take in a new state of the machine."""
 
 
 class BudgetedPrompts:

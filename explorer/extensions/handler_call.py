@@ -55,7 +55,7 @@ class HandlerCall:
 
     @property
     def running(self) -> bool:
-        """Whether the thread still works, heard or not."""
+        """Whether the thread still runs, waited for or not."""
         return self._thread.is_alive()
 
     async def wait(self, limit_s: float, cancel: CancelToken) -> CallOutcome:

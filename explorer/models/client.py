@@ -256,7 +256,7 @@ class ModelClient:
         self._remote = replace(self._remote, address=address.strip())
 
     def use_pace(self, pace: float) -> None:
-        """Play scripted runs so fast from now on: 1 as they are written, 0 all at once."""
+        """Set the pace of scripted runs: 1 as they are written, 0 without pauses."""
         self._pace = pace
 
     def use_silence(self, seconds: float | None) -> None:

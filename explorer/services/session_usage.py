@@ -82,7 +82,7 @@ class SessionUsage:
             self._ledger.take(tree, self._read(tree, wanted, totals) if wanted else {}, upto)
 
     def forget(self, entries: Iterable[int]) -> None:
-        """These entries are others now: all sums are rebuilt when they are next followed."""
+        """Drop the sums of changed entries: all are rebuilt at the next ``follow``."""
         for at in entries:
             self._prompts.pop(at, None)
         with self._taking:

@@ -145,7 +145,7 @@ class TokenCounts:
         await self.count(self.counter, lambda _done, _all: None, lambda: False)
 
     def forget(self, entries: Iterable[int]) -> None:
-        """These entries are others now, and not counted yet."""
+        """Mark entries that changed as not counted yet."""
         for at in entries:
             if self.weights is not None and at < len(self.weights):
                 self.weights[at] = -1

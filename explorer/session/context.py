@@ -55,7 +55,7 @@ class ContextCache:
         return self._last[1]
 
     def forget(self) -> None:
-        """Entries are others now."""
+        """Forget the context: entries have changed."""
         self._last = None
 
 

@@ -49,7 +49,7 @@ class ReportController(QObject):
         state.window.audit.report_requested.connect(self._moment_asked)
 
     def fill_menu(self, menu: QMenu, entry: int) -> None:
-        """What the menu of a compaction on the map offers."""
+        """Fill in what the menu of a compaction on the map offers."""
         document = self._state.document
         if document is not None and document.tree.kind(entry) is Kind.COMPACTION:
             action = menu.addAction("Save a report on this compaction…")

@@ -132,7 +132,7 @@ class NewVersionController(QObject):
         state.fillers.append(self._document_changed)
 
     def ready(self) -> None:
-        """The workbench is there."""
+        """Begin to follow the workbench."""
         assert self._state.bench is not None
         self._state.bench.subscribe(self._changed)
 

@@ -261,7 +261,7 @@ class RunColumn(QWidget):
         self.show_state(False)
 
     def take(self, event: TurnEvent) -> None:
-        """What arrives."""
+        """Take in what a run reports."""
         if isinstance(event, TextDelta):
             self.stream.add(event.text)
         elif isinstance(event, ThinkingDelta):

@@ -108,7 +108,7 @@ class AutomaticLine(QObject):
             self.show()
 
     def waiting(self, retry: Retry) -> None:
-        """A call is made again after a while."""
+        """Show that a call is retried after a while."""
         self._pressed = (self.stop_asked.emit,)
         self._strip.count_down(retry)
 
@@ -357,12 +357,12 @@ class AutomaticController(QObject):
 
     @property
     def question(self) -> CompactionQuestion | None:
-        """What waits for the person's word in the session shown."""
+        """The question that waits for an answer in the session shown, if any."""
         now = self.now()
         return now.confirmation.question if now is not None else None
 
     def compact(self, instructions: str = "") -> bool:
-        """Yes to what is asked, with the cut and the instructions as the tab has them; whether
+        """Accept the question, with the cut and the instructions of the tab; returns whether
         something was asked."""
         now, question, panel = self.now(), self.question, self._panel
         if now is None or question is None:
@@ -429,7 +429,7 @@ class AutomaticController(QObject):
         self._show_gauge()
 
     def waiting(self, retry: Retry) -> None:
-        """A call is made again after a while."""
+        """Show that a call is retried after a while."""
         self.line.waiting(retry)
 
     def goes_on(self) -> None:

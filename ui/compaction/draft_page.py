@@ -133,7 +133,7 @@ class StreamingView(QWidget):
             self.cancel.setFocus()
 
     def add(self, purpose: str, delta: str) -> None:
-        """A piece of an answer."""
+        """Append a piece of an answer."""
         stream = self._streams.get(purpose)
         if stream is None and self._streams:
             stream = next(iter(self._streams.values()))
@@ -141,7 +141,7 @@ class StreamingView(QWidget):
             stream.add(delta)
 
     def restart(self, purpose: str) -> None:
-        """The pieces of an answer are void: it is asked for again, or its next part is."""
+        """Discard the answer so far: it, or its next part, is requested."""
         if (stream := self._streams.get(purpose)) is not None:
             stream.begin()
 
@@ -151,7 +151,7 @@ class StreamingView(QWidget):
         self._show_progress()
 
     def end(self) -> None:
-        """The answers are over, one way or another."""
+        """Show that the answers ended."""
         self._tick.stop()
         for stream in self._streams.values():
             stream.finish()
@@ -327,12 +327,12 @@ class DraftPage(QWidget):
     # what happens ------------------------------------------------------------------------------
 
     def begin(self, model: str, purposes: list[str]) -> None:
-        """A draft is being made."""
+        """Show that a draft is being made."""
         self._pages.setCurrentIndex(0)
         self.streaming.begin(model, purposes)
 
     def watch(self, model: str, purposes: list[str], message: str) -> None:
-        """A draft is being made that was not ordered here."""
+        """Show that a draft is made that was not started here."""
         self._pages.setCurrentIndex(0)
         self.streaming.begin(model, purposes, message, takes_focus=False)
 

@@ -256,7 +256,7 @@ class SetupPage(QWidget):
     # what is shown -----------------------------------------------------------------------------
 
     def offer(self, profiles: Mapping[str, Profile]) -> None:
-        """The profiles that can be chosen."""
+        """Offer the profiles that can be chosen."""
         self.following.offer(profiles, self._profile.name)
 
     def show_settings(self, profile: Profile, settings: Settings, changed: bool = False) -> None:
@@ -266,7 +266,7 @@ class SetupPage(QWidget):
         self.following.show_settings(profile, settings, changed)
 
     def set_models(self, models: list[ModelInfo], chosen: str) -> None:
-        """The models that can summarize."""
+        """Set the models that can summarize."""
         self.outcome_part.set_models(models, chosen)
 
     def chosen_model(self) -> str:
@@ -334,12 +334,12 @@ class SetupPage(QWidget):
         self.bring(self.instructions, self.instructions)
 
     def show_sizes(self) -> None:
-        """The sizes and the reason of the cut, with the keyboard on the kept tail."""
+        """Show the sizes and the reason of the cut, with the keyboard on the kept tail."""
         keeps = self.keep if self.keep.isVisibleTo(self) else self.rounds
         self.bring(self.following, keeps.track)
 
     def show_shaped(self, entry: int) -> None:
-        """What is pinned, omitted and kept, with the keyboard on an entry's row."""
+        """Show what is pinned, omitted and kept, with the keyboard on an entry's row."""
         self.shaped.set_expanded(True)
         self.bring(self.shaped, self.shaping.row_of(entry) or self.shaped.header)
 
@@ -348,7 +348,7 @@ class SetupPage(QWidget):
         self._scroller.bring(part, focus)
 
     def show_request_size(self, sizes: tuple[int, int]) -> None:
-        """Tokens of the request (-1 when that is not known yet) and of its longest answer."""
+        """Show tokens of the request (-1 when that is not known yet) and of its longest answer."""
         tokens, answer = sizes
         size = f"re&quest {short(tokens)} tokens" if tokens >= 0 else "re&quest"
         self.request.setText(f"{size} · show ▸")

@@ -103,7 +103,7 @@ class SourcesView(QWidget):
         self.text.setMinimumHeight(40)
 
     def show_sources(self, document: Document, shown: Partition) -> None:
-        """The entries of the history and of the split turn's first part."""
+        """Show the entries of the history and of the split turn's first part."""
         self._document = document
         entries: list[tuple[int, int]] = []
         if isinstance(shown.preparation, Preparation):

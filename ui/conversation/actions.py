@@ -97,7 +97,7 @@ def show_in_conversation(state: AppState, entry: int) -> None:
 
 
 def fill_menu(state: AppState, menu: QMenu, entry: int) -> None:
-    """What the menu of an entry offers of this."""
+    """Fill in what the menu of an entry offers of this."""
     document = state.document
     action = menu.addAction("Show in the conversation")
     action.setEnabled(document is not None and entry in document.tree.path(document.leaf))

@@ -226,7 +226,7 @@ class ApprovalCard(QFrame):
         self._arming.start()
 
     def set_narrow(self, narrow: bool) -> None:
-        """Whether there is room for the question and its buttons alone."""
+        """Set whether there is room for the question and its buttons alone."""
         if narrow != self.is_narrow:
             self.is_narrow = narrow
             self._fold()

@@ -116,7 +116,7 @@ class AgentController(QObject):
         self.turns.stop()
 
     def keep_unsent(self) -> None:
-        """The text of the composer is stored with the session that it was written in."""
+        """Store the composer's text with the session that it was written in."""
         self.history.keep_unsent()
 
     def _document_changed(self) -> None:

@@ -55,7 +55,7 @@ class HistoryController(QObject):
         state.bus.on_shown(LeafMoved, self._leaf_moved)
 
     def remember(self, text: str) -> None:
-        """A text was sent."""
+        """Add a sent text to the history."""
         document = self._state.document
         if document is None or not text:
             return
@@ -66,7 +66,7 @@ class HistoryController(QObject):
         del sent[:-MOST_HISTORY]
 
     def keep_unsent(self) -> None:
-        """The text of the composer is stored with the session that it was written in."""
+        """Store the composer's text with the session that it was written in."""
         if self._shown is not None:
             text = self._composer.toPlainText()
             self._shown.choices.set(UNSENT, text or None)

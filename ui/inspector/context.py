@@ -326,13 +326,13 @@ class ContextPane(QWidget):
         return page
 
     def set_limits(self, window: int, reserve: int, profile: Profile | None = None) -> None:
-        """The context window and what is reserved of it, in tokens; and whose rules count."""
+        """Set the context window and what is reserved of it, in tokens; and whose rules count."""
         self._window, self._reserve = window, reserve
         self._profile = profile or self._profile
         self._refresh()
 
     def set_outgoing(self, outgoing: Outgoing) -> None:
-        """What a request of the agent holds beside the conversation."""
+        """Set what a request of the agent holds beside the conversation."""
         self._outgoing = outgoing
 
     def _show_sent(self, sent: SentContext | str) -> None:

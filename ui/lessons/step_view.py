@@ -197,7 +197,7 @@ class StepView(QWidget):
             QWidget.setTabOrder(one, other)
 
     def show_pointed(self, words: str) -> None:
-        """What was pointed at on the map; empty: nothing yet."""
+        """Show what was pointed at on the map; empty: nothing yet."""
         self.chosen.setText(f"Your prediction: {words}")
         self.chosen.setVisible(bool(words))
         self.show_answer_button.setEnabled(bool(words))

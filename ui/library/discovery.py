@@ -96,7 +96,7 @@ class DiscoveryController(QObject):
         return self._state.live.get(FIND) is None
 
     def agree(self) -> None:
-        """The person lets sessions be looked for, now and from now on."""
+        """Search for sessions now, and store that the person agreed."""
         self._state.preferences.sessions_seen_ms = time.time() * 1000
         if self._set(True):
             self.find()

@@ -238,7 +238,7 @@ class FilterBar(QWidget):
         return sorted(self._counts.get("labels", ()), key=str.casefold)
 
     def show_saved(self, names: Iterable[str]) -> None:
-        """The names of the filters that were saved."""
+        """Show the names of the filters that were saved."""
         self._saved = sorted(names, key=str.casefold)
 
     def show_filters(self, filters: Filters) -> None:

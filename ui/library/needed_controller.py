@@ -89,7 +89,7 @@ class NeededController(QObject):
             self._rest.start()
 
     def stop(self) -> None:
-        """The person wants it to end; what is worked out is kept."""
+        """Stop; what was audited stays."""
         self._is_stopped = True
         self._rest.stop()
         self._end_run()

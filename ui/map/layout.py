@@ -362,7 +362,7 @@ class LaneLevels:
             self.lane(lane, 1 << 30)
 
     def prolong(self, lane: int, end: int) -> None:
-        """The last stretch of a lane has grown."""
+        """Extend the last stretch of a lane."""
         for made in self._levels[lane]:
             made.ends[-1] = max(made.ends[-1], end)
 

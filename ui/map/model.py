@@ -410,7 +410,7 @@ class MapModel(QObject):
         self.marks_changed.emit()
 
     def set_weights(self, weights: Sequence[int] | None) -> None:
-        """Tokens per entry by another counter; None goes back to the estimate."""
+        """Set tokens per entry by another counter; None goes back to the estimate."""
         self.sizes = EntrySizes(self.tree, self.leaf, weights)
         self.texts.forget_folds()
         self._weigh_rows()

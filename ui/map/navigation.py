@@ -162,7 +162,7 @@ class LeavingDialog(QDialog):
         self.pages.addWidget(page)
 
     def feed(self, text: str) -> None:
-        """The next piece of the summary."""
+        """Append a piece of the summary."""
         self.stream.moveCursor(self.stream.textCursor().MoveOperation.End)
         self.stream.insertPlainText(text)
 
@@ -182,7 +182,7 @@ class LeavingDialog(QDialog):
         self.pages.addWidget(page)
 
     def show_summary(self, text: str, outcome: str) -> None:
-        """The summary is complete; it is stored only when accepted here."""
+        """Show the complete summary; it is stored only when accepted here."""
         self.outcome.setText(outcome)
         self.summary.setPlainText(text)
         self.pages.setCurrentIndex(2)

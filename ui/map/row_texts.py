@@ -124,14 +124,14 @@ class TextCache:
         return self._folds[entry]
 
     def forget(self, entries: Sequence[int]) -> None:
-        """These entries say something else now."""
+        """Forget what rows say of these entries: they have changed."""
         self._lines.forget(entries)
         for entry in entries:
             self._sizes.pop(entry, None)
         self._folds.clear()
 
     def forget_folds(self) -> None:
-        """Their sizes were counted otherwise."""
+        """Forget the sizes of folds: the counts have changed."""
         self._folds.clear()
 
     def sizes_known(self, entry: int) -> Known:

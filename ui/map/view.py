@@ -212,7 +212,7 @@ def is_map_key(event: QKeyEvent) -> bool:
 
 
 def press_key(view: MapView, event: QKeyEvent) -> bool:
-    """Do what a key stands for; False when it stands for nothing here."""
+    """Handle a key; returns whether it has a meaning here."""
     deed = _deed(event)
     if deed is None:
         return False

@@ -88,7 +88,7 @@ class WindowActions(QObject):
         opening.connect(partial(summaries.fill_menu, session))
 
     def follow(self) -> None:
-        """What can do nothing now cannot be chosen."""
+        """Disable what cannot be done now."""
         document, window, registry = self._state.document, self._session.window, self._registry
         has_database = self._state.bench is not None
         for control in (

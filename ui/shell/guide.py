@@ -28,7 +28,7 @@ DOCUMENTS = {
 
 
 def linked(document: str, address: str) -> str:
-    """The document that a link of another one leads to; empty where it leads elsewhere."""
+    """The document that a link points to; empty for a link to anything else."""
     found = normpath(join(document, "..", address.partition("#")[0]))
     return found if found in DOCUMENTS else ""
 

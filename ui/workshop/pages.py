@@ -44,7 +44,7 @@ class VariableHighlighter(QSyntaxHighlighter):
         on_theme_changed(self.rehighlight)
 
     def set_known(self, names: Collection[str]) -> None:
-        """The variables that the text may use."""
+        """Set the variables that the text may use."""
         self._known = names
         self.rehighlight()
 

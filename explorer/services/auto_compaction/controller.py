@@ -136,7 +136,7 @@ class AutomaticCompaction:
     # what the user does ------------------------------------------------------------------------
 
     def person_spoke(self) -> None:
-        """The user sends a message: limits that hold for one message start anew."""
+        """Restart the limits that apply to one message."""
         self.guards = self.guards.person_spoke()
 
     def request_compaction(self, instructions: str = "") -> None:

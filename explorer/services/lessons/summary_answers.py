@@ -97,7 +97,7 @@ def _branch(now: Situation) -> BranchPreparation:
 
 
 def common_ancestor(now: Situation) -> Answer:
-    """The deepest entry that the branch that is left shares with the one that is gone to."""
+    """The deepest entry that the abandoned branch shares with the target branch."""
     prepared = _branch(now)
     ancestor = prepared.common_ancestor
     if ancestor < 0:

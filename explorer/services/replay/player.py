@@ -129,7 +129,7 @@ class RecordedModel:
         self._lock = threading.Lock()
 
     def load(self, replies: Iterable[AssistantMessage]) -> None:
-        """The messages that come next; what was left of others is dropped."""
+        """Load the messages that come next; what was left of others is dropped."""
         with self._lock:
             self._replies = deque(replies)
 
@@ -217,7 +217,7 @@ class RecordedTools:
     def load(
         self, replies: Iterable[AssistantMessage], answers: Mapping[str, ToolResultMessage]
     ) -> None:
-        """The replies that come next, and the results of their calls by the id of the call."""
+        """Load the replies that come next, and the results of their calls by the id of the call."""
         self._answers = dict(answers)
         called = (call.name for reply in replies for call in reply.calls)
         self._names = tuple(dict.fromkeys(called))

@@ -143,7 +143,7 @@ class EntryMap:
         self._found: dict[str, str] = {}
 
     def copied(self, entry: int, twin: int) -> None:
-        """An entry was copied unchanged."""
+        """Note that an entry was copied unchanged."""
         self._found[self._recorded.columns.ids[entry]] = self._played.columns.ids[twin]
 
     def played(self, entries: Sequence[int], made: Sequence[int]) -> None:

@@ -167,7 +167,7 @@ class RecallPage(QWidget):
         self._form.setVisible(bool(models))
 
     def wait(self) -> None:
-        """The questions are being made; nothing is sent for that."""
+        """Show that the questions are being made; nothing is sent for that."""
         self._say("Reading what was summarized. Nothing is sent.")
         self.button.setEnabled(False)
 

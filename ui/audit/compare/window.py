@@ -355,13 +355,13 @@ class CompareDraftsWindow(ComparisonWindow):
     # what is shown -------------------------------------------------------------------------------
 
     def wait(self) -> None:
-        """A comparison is on its way."""
+        """Show that a comparison runs."""
         self.progress.setRange(0, 0)
         for part in (self.progress, self.stop):
             part.show()
 
     def show_progress(self, done: int, total: int) -> None:
-        """How many entries were read."""
+        """Show how many entries were read."""
         self.progress.setRange(0, total)
         self.progress.setValue(done)
 

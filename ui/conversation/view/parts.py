@@ -202,7 +202,7 @@ class Splitter:
         self._fence, self._indent, self._language, self._opened = "", 0, "", False
 
     def feed(self, text: str) -> None:
-        """More of the text."""
+        """Append text."""
         lines = (self._open + text).split("\n")
         self._open = lines.pop()
         for line in lines:

@@ -45,7 +45,7 @@ class Selection:
         self._from = self._to = None
 
     def begin(self, place: TextPlace) -> None:
-        """A selection starts here."""
+        """Start a selection."""
         self._from = self._to = place
 
     def extend(self, place: TextPlace) -> None:

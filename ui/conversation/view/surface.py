@@ -214,7 +214,7 @@ class Surface(ScrolledFlow):
         self._selected()
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """A word; the third click takes the line."""
+        """Select a word; a third click selects the line."""
         if event.button() == Qt.MouseButton.LeftButton:
             self._select_unit(event.position(), QTextCursor.SelectionType.WordUnderCursor)
 
