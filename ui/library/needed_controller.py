@@ -10,13 +10,13 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QObject, QTimer
 
-from explorer.services.library import LibraryRow
-from explorer.services.library_audit import (
+from explorer.services.bulk_audit import (
     StoredAudits,
     audit_left,
     needs_by_agent,
     stored_audits,
 )
+from explorer.services.library import LibraryRow
 from explorer.services.process_pool import PoolError
 from explorer.services.session_audit import AuditRow
 from explorer.store import SessionRow

@@ -26,8 +26,7 @@ from ui.panes import show_sessions
 from ui.session import WindowSession
 from ui.shell.command_palette import CommandPalette, ShortcutsPage
 from ui.shell.dialogs import open_once
-from ui.shell.glossary_page import GlossaryPage
-from ui.shell.guide import GuideWindow
+from ui.shell.help_pages import GlossaryPage, GuideWindow
 from ui.shell.splitters import TallConversation
 from ui.workshop import actions as workshop
 

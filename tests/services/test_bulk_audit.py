@@ -7,8 +7,8 @@ import asyncio
 from msgspec.structs import asdict, replace
 
 from explorer.formats import write_record
+from explorer.services.bulk_audit import AgentNeeds, needs_by_agent, stored_audits
 from explorer.services.document import Document
-from explorer.services.library_audit import AgentNeeds, needs_by_agent, stored_audits
 from explorer.services.session_audit import AuditRow, audit_session, position_of, stamp_of
 from explorer.session.entries import Entry, UserMessage, text_content
 from explorer.workbench import Workbench
