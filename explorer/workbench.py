@@ -295,6 +295,3 @@ class Workbench:
     def watch(self, call_soon: Callable[[Callable[[], None]], object]) -> Callable[[], None]:
         """Call ``pull`` through ``call_soon`` within a second of a foreign change; returns stop."""
         return self.store.watch(lambda: call_soon(self.pull))
-
-    def opened(self) -> Sequence[Document]:
-        return list(self._open.values())

@@ -294,10 +294,6 @@ class Partition(Struct, frozen=True):
         """Tokens of the entry at a position, as they are shown everywhere."""
         return self.preparation.cuts.view.shown(position)
 
-    def turn(self, position: int) -> int:
-        """The number of the turn that a position is in, from 1; 0 before the first turn."""
-        return self.preparation.cuts.view.turn(position)
-
     def reason(self, position: int) -> str:
         """Why the entry at a position has its verdict, in a sentence."""
         verdict = Verdict(self.verdicts[position])

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from explorer.compaction.partition import Partition, Verdict, partition
 from explorer.compaction.preparation import Preparation, prepare
 from explorer.compaction.profile import Profile, Settings
-from explorer.compaction.profile_comparison import Cause, ProfileOutcome, causes, compare_profiles
+from explorer.compaction.profile_comparison import ProfileOutcome, compare_profiles
 from explorer.compaction.requests import Additions, SummaryRequest, build_requests
 from explorer.compaction.validation import check_answer
 from explorer.extensions.events import CompactionView
@@ -176,18 +176,6 @@ class Compaction:
             session.leaf if at is None else at,
             profiles,
             context_window=context_window,
-            weights_of=session.tokens.weights_for,
-            prompt_of=session.usage.prompt_of,
-        )
-
-    def causes(self, at: int | None, profile: Profile, reference: Profile) -> list[Cause]:
-        """The rules of a profile that make it decide otherwise than another one at an entry."""
-        session = self._session
-        return causes(
-            session.tree,
-            session.leaf if at is None else at,
-            profile,
-            reference,
             weights_of=session.tokens.weights_for,
             prompt_of=session.usage.prompt_of,
         )
