@@ -213,7 +213,7 @@ def _print_needed(report: Report) -> None:
         for one in part.needs
     ]  # fmt: skip
     if rows:
-        heads = ["after", "needed again", "before", "again", "tokens", "within a tail of", "what"]
+        heads = ["after", "needed again", "before", "again", "tokens", "held by a tail of", "what"]
         print_table(heads, rows, (4, 5))
     for part in report.needed:
         if part.needs and not report.is_one:
