@@ -77,6 +77,7 @@ class OpenedSession:
         self.usage = SessionUsage(store, writer, loaded.payloads, client.info)
         """What its replies and its drafts took; ``follow`` it before it is asked."""
         self.choices = SessionChoices(store, self.key)
+        """What the user chose for it."""
 
     @property
     def tree(self) -> SessionTree:
