@@ -18,7 +18,7 @@ from explorer.models.client import ModelClient
 from explorer.services.changes import Change, ChangeHub, Listener, PromptsChanged, SessionsChanged
 from explorer.services.document import Document
 from explorer.services.followed_file import FollowedFile
-from explorer.services.privacy import Privacy
+from explorer.services.open_session import Shared
 from explorer.services.related_sessions import RelatedSessions, related_sessions
 from explorer.services.session_export import ExportForm, original_problem, write_session
 from explorer.services.session_files import Transcripts, remove_outputs
@@ -57,12 +57,12 @@ class Workbench:
         """``extensions``: called for compactions and navigations; None: none are."""
         self.store = store
         self.extensions = extensions
-        self.privacy = Privacy()
-        """What the person wants of secrets and imported sessions; for all opened ones."""
         self.client = client
-        self.templates = load_templates()
-        self.agent_prompt = load_prompt("agent")
         self.hub = hub = ChangeHub()
+        templates, agent_prompt = load_templates(), load_prompt("agent")
+        self._shared = Shared(store, client, hub, templates, agent_prompt, extensions)
+        self.privacy = self._shared.privacy
+        """What the person wants of secrets and imported sessions; for all opened ones."""
         self.prompts = PromptTemplates(clock_ms, lambda names: hub.publish(PromptsChanged(names)))
         """The words sent to models, to be seen and changed."""
         self.hub.subscribe(self._changed)
@@ -78,9 +78,7 @@ class Workbench:
         """Other templates are in force: every opened session sends them from now on."""
         if not isinstance(change, PromptsChanged):
             return
-        self.templates, self.agent_prompt = load_templates(), load_prompt("agent")
-        for document in self._open.values():
-            document.use_templates(self.templates, self.agent_prompt)
+        self._shared.templates, self._shared.agent_prompt = load_templates(), load_prompt("agent")
 
     # the library ---------------------------------------------------------------------------------
 
@@ -220,12 +218,7 @@ class Workbench:
         return self._open.setdefault(key, self._document(self.store.load(key)))
 
     def _document(self, loaded: LoadedSession) -> Document:
-        document = Document(
-            self.store, loaded, self.hub, self.client, self.templates,
-            self.agent_prompt, self._clock_ms, self._random, self.privacy,
-        )  # fmt: skip
-        document.extensions = self.extensions
-        return document
+        return Document(self._shared, loaded, self._clock_ms, self._random)
 
     def close(self, key: int) -> None:
         """Forget an opened session; everything of it is in the database already."""
@@ -302,6 +295,3 @@ class Workbench:
     def watch(self, call_soon: Callable[[Callable[[], None]], object]) -> Callable[[], None]:
         """Call ``pull`` through ``call_soon`` within a second of a foreign change; returns stop."""
         return self.store.watch(lambda: call_soon(self.pull))
-
-    def opened(self) -> Sequence[Document]:
-        return list(self._open.values())

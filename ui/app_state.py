@@ -138,7 +138,7 @@ class AppState(QObject):
         self._rest.timeout.connect(self._keep)
 
     def open(self, bench: Workbench) -> None:
-        """Take up the workbench, once its database is open."""
+        """Use this workbench; its database is open."""
         self.bench = bench
         self.bus.connect(bench)
         self.opened.emit()
@@ -179,7 +179,7 @@ class AppState(QObject):
 
     def read_window(self) -> None:
         """Follow the window that the session shown records at its leaf. Raises StoreError."""
-        recorded = self.document.recorded_window if self.document is not None else None
+        recorded = self.document.usage.recorded_window if self.document is not None else None
         if recorded != self._recorded_window:
             self._recorded_window = recorded
             self._rule()
@@ -222,7 +222,7 @@ class AppState(QObject):
         return rules_of(chosen, self.ground).profile
 
     def end_trial(self) -> None:
-        """Follow again what was chosen before ``try_rules``."""
+        """Restore the rules that were in force before ``try_rules``."""
         before, self._before_trial = self._before_trial, None
         if before is not None:
             self._rest.stop()
@@ -242,7 +242,7 @@ class AppState(QObject):
         """Let the session follow a setting again."""
         for choice, key in MODEL_KEYS.items():
             if key == name and self._models.pop(choice, "") and self.document is not None:
-                self.document.choose(choice, None)
+                self.document.choices.set(choice, None)
                 self.models_changed.emit()
         self._choose(without_key(self.chosen, name))
 
@@ -265,7 +265,7 @@ class AppState(QObject):
         rules = rules_of(self.chosen, self.ground)
         self.profile, self.settings = rules.profile, rules.settings
         if self.document is not None:
-            self.document.counting = self.profile
+            self.document.tokens.profile = self.profile
         if tells and before != (self.profile, self.settings):
             self.settings_changed.emit()
         return rules.mistakes
@@ -292,14 +292,14 @@ class AppState(QObject):
         return tuple(others) if model == first else ()
 
     def models_for(self, model: str) -> tuple[str, ...]:
-        """Who summarizes conversations with a model that keeps its prompts within a budget: whom
+        """The models that summarize for a model whose prompts have a budget: those that
         the session or the settings name, else the model itself (A54)."""
         if chosen := self._models.get(SUMMARY_MODEL):
             return (chosen,)
         return summary_models(self.values, model, model)
 
     def next_summarizer(self) -> str:
-        """Who is asked first for the next automatic summary, by the profile's rule."""
+        """The model that is asked first for the next automatic summary, by the profile's rule."""
         if self.profile.prompt_budget is None:
             return self.summary_models()[0]
         return summarizer_of(self.models_for(self.agent_model())[0])
@@ -310,14 +310,14 @@ class AppState(QObject):
         return chosen or str(self.values.get("agent.model") or self.preferences.agent_model)
 
     def choose_model(self, choice: str, model: str) -> None:
-        """Keep a model that a person chose, with the session, and for sessions without one."""
+        """Store a chosen model with the session, and as the default for sessions without one."""
         if choice == SUMMARY_MODEL:
             self.preferences.summary_model = model
         else:
             self.preferences.agent_model = model
         self._models[choice] = model
         if self.document is not None:
-            self.document.choose(choice, model)
+            self.document.choices.set(choice, model)
         self.models_changed.emit()
 
     def forget_model(self, choice: str) -> None:
@@ -330,14 +330,14 @@ class AppState(QObject):
         self._rest.stop()
         if self.document is not None and self._before_trial is None:
             safe = self.chosen.to_json() if self.chosen != Chosen() else None
-            self.document.choose("rules", safe)
+            self.document.choices.set("rules", safe)
 
     def _load_choices(self, document: Document) -> None:
         """The rules stored with a session; one without follows the settings."""
         self.project = project_of(document.header.cwd)
         self.chosen = Chosen()
-        self._recorded_window = document.recorded_window
-        choices = document.choices()
+        self._recorded_window = document.usage.recorded_window
+        choices = document.choices.all()
         names = (SUMMARY_MODEL, AGENT_MODEL)
         self._models = {n: str(choices[n]) for n in names if isinstance(choices.get(n), str)}
         try:
@@ -406,11 +406,11 @@ class AppState(QObject):
         self.window.notices.show_notice(Notice(level, what, safe, todo, **more))  # type: ignore[arg-type]
 
     def say(self, text: str) -> None:
-        """A passing word in the status bar."""
+        """Show a passing message in the status bar."""
         self.window.statusBar().showMessage(text, 6000)
 
     def report(self, what: str, error: BaseException, details: str) -> None:
-        """A task failed in a way that nobody expected."""
+        """Report a task that failed unexpectedly."""
         self.notice(
             "error",
             f"{what} did not work: {error or type(error).__name__}",

@@ -70,7 +70,7 @@ class AllowList(Protocol):
     """Where patterns are kept that are always allowed."""
 
     def patterns(self) -> Sequence[str]:
-        """Those that hold now."""
+        """The patterns that apply now."""
 
     def add(self, pattern: str) -> None:
         """Keep one more. Who keeps it tells the person when that fails; nothing is raised, and
@@ -85,7 +85,7 @@ class ApprovalVerdict(Struct, frozen=True):
 
 
 class NoAllowList:
-    """Nothing is always allowed, and nothing is kept."""
+    """An allow list that is empty and stores nothing."""
 
     def patterns(self) -> Sequence[str]:
         return ()

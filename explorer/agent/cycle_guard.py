@@ -89,7 +89,7 @@ class CycleGuard:
     def end_reason(self) -> str:
         """Why the turn was ended, for a person."""
         return (
-            f"The turn was ended: the agent went round in a circle. {self._what.capitalize()}"
+            f"The turn was ended: the agent repeated itself. {self._what.capitalize()}"
             f" {self.found.times} times in a row with the same results, and it was warned before."
         )
 

@@ -1,7 +1,7 @@
 """One turn of the agent: the reply, the tools it asks for, and the replies after them.
 
 Every message is appended as soon as it is complete, so that a crash leaves a session that can be
-gone on with. A reply that was stopped or failed is stored with what had arrived, marked as such. A
+continued. A reply that was stopped or failed is stored with what had arrived, marked as such. A
 call that fails before its first word may be tried again; a context that is too large is compacted
 by the turn's context port and the reply requested again.
 """
@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Callable, Sequence
-from typing import Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from explorer.agent.context_port import ContextPort, NoContextPort, Outgoing, TooLarge
@@ -28,11 +29,10 @@ from explorer.agent.events import (
     TurnEvent,
     TurnResult,
 )
-from explorer.agent.limits import TurnLimits
 from explorer.agent.prompt import MessageQueue, UserPrompt
 from explorer.agent.reply import PartialReply, ReplyClient, ReplyResult
 from explorer.agent.tool_rounds import NOT_RUN, ToolRound, result_message
-from explorer.agent.tools.port import ToolBox, ToolOutcome
+from explorer.agent.tools.port import ToolOutcome, ToolSet
 from explorer.models.client import Cancelled, CancelToken, ChatMessage, Models, ToolCall
 from explorer.models.retry import Retry, RetryPolicy, pause, wait_before_next
 from explorer.session.entries import AssistantMessage, Message
@@ -51,6 +51,32 @@ __all__ = [
     "TurnLimits",
     "TurnResult",
 ]
+
+MOST_ROUNDS = 100
+SAME_CALLS = 3
+
+
+class TurnLimits(Struct, frozen=True):
+    """Limits of one turn, from a person's message to the next."""
+
+    rounds: int | None = MOST_ROUNDS
+    """Replies with tool calls; None for no limit."""
+    tokens: int | None = None
+    """Tokens read and written by all calls of the turn together, as the provider counts them and
+    by the estimate where it does not; None for no limit."""
+    same_calls: int | None = SAME_CALLS
+    """How often the same calls give the same results, one after the other or in a cycle of two or
+    three, until the model is warned; two more and the turn ends. None: never."""
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> TurnLimits:
+        """The limits that settings ask for; what is not set is as it is here."""
+        return cls(
+            values.get("agent.mostRounds", MOST_ROUNDS),
+            values.get("agent.mostTurnTokens"),
+            values.get("agent.sameCalls", SAME_CALLS) or None,
+        )
+
 
 CUT_SHORT = "The answer was cut short at its length limit."
 STOPPED = "Stopped by the person"
@@ -79,7 +105,7 @@ class AgentTurn:
         client: Models,
         model: str,
         system: str,
-        tools: ToolBox | None,
+        tools: ToolSet | None,
         context_port: ContextPort | None = None,
         retry: RetryPolicy | None = None,
         *,

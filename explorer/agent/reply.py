@@ -125,7 +125,7 @@ class PartialReply:
 
     @property
     def empty(self) -> bool:
-        """Nothing that anyone could read or run."""
+        """Whether nothing in it can be shown or run: neither text, thinking nor calls."""
         return not (self._blocks or self.calls) or (self.says_nothing and not self._thought)
 
     @property

@@ -255,7 +255,7 @@ class _Follower:
 
 
 def _read(descriptor: int) -> bytes | None:
-    """What there is; None at the end."""
+    """The available bytes; None at the end."""
     try:
         return os.read(descriptor, _BLOCK) or None
     except BlockingIOError:

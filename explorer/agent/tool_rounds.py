@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from explorer.agent.events import ToolEnded, ToolOutput, ToolStarted, TurnEvent
 from explorer.agent.prompt import image_blocks
-from explorer.agent.tools.port import ToolBox, ToolOutcome
+from explorer.agent.tools.port import ToolOutcome, ToolSet
 from explorer.models.client import Cancelled, CancelToken, ToolCall
 from explorer.models.events import done_or_cancelled
 from explorer.session.entries import ToolResultMessage, text_content
@@ -58,7 +58,7 @@ def groups(
     return [*found, tuple(together)] if together else found
 
 
-def unusable(call: ToolCall, tools: ToolBox | None) -> ToolOutcome | None:
+def unusable(call: ToolCall, tools: ToolSet | None) -> ToolOutcome | None:
     """Why a call cannot be run at all; None when it can."""
     if tools is None:
         return ToolOutcome("no workspace was chosen, so no tool can run", True)
@@ -77,7 +77,7 @@ class ToolRound:
 
     def __init__(
         self,
-        tools: ToolBox | None,
+        tools: ToolSet | None,
         cancel: CancelToken,
         on_event: Callable[[TurnEvent], None],
         store: Callable[[ToolCall, ToolOutcome], Awaitable[None]],

@@ -27,7 +27,7 @@ class ChangedFiles:
         self._carried: dict[int, Changed] = {}
 
     def of(self, entries: Iterable[int]) -> Changed:
-        """The files that calls of these entries changed, failed calls aside, and those that
+        """The files that successful calls of these entries changed, and those that
         summaries among them carry on."""
         wanted = sorted(set(entries))
         self._read(self._summaries(wanted))

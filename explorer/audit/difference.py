@@ -101,12 +101,12 @@ class Difference(Struct, frozen=True):
 
     @property
     def not_audited(self) -> tuple[Candidate, ...]:
-        """Those whose requests are not known: then no findings are compared."""
+        """The candidates whose requests are not known: no findings are compared then."""
         return tuple(candidate for candidate in self.candidates if candidate.fidelity is None)
 
     @property
     def settings_apart(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        """Those settings that are not the same for all."""
+        """The settings that differ between candidates."""
         return tuple((name, values) for name, values in self.settings if len(set(values)) > 1)
 
 

@@ -100,7 +100,7 @@ def _not_carried(
     carried: Carried,
     cancelled: Callable[[], bool],
 ) -> Mapping[FactKind, tuple[Fact, ...]]:
-    """What else of the summarized entries is in nothing that the model sees, by kind."""
+    """Other facts of the summarized entries that are missing from the context, by kind."""
     found: dict[FactKind, list[Fact]] = {}
     for number, fact in enumerate(facts):
         if number % _CANCEL_EVERY == 0 and cancelled():

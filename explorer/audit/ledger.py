@@ -243,7 +243,7 @@ class _Filling:
         verdicts, runs = bytearray(), array("i")
         last = len(self.found.all)
         for at, run in enumerate(self.found.final):
-            table = bytes([LedgerVerdict.NEVER_SENT, _verdict(run, last)]) + bytes(254)
+            table = bytes([LedgerVerdict.NEVER_SENT, run_verdict(run, last)]) + bytes(254)
             verdicts += view.sent[run.start : run.stop].translate(table)
             runs.extend(array("i", [at]) * (run.stop - run.start))
         for entry in view.pruned:
@@ -344,7 +344,8 @@ def _verdict_of_left(is_lost: bool, is_included: bool, stands: int) -> LedgerVer
     return LedgerVerdict.LOST if is_gone else LedgerVerdict.IN_BRANCH_SUMMARY
 
 
-def _verdict(run: StateRun, last: int) -> LedgerVerdict:
+def run_verdict(run: StateRun, last: int) -> LedgerVerdict:
+    """The verdict of a run of entries; ``last``: the number of the generation in force."""
     if run.state in LOST_STATES:
         return LedgerVerdict.LOST
     if run.state is PathState.SET_ASIDE:

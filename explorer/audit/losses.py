@@ -209,7 +209,7 @@ class _Look:
         file, and of that nothing is known."""
         return not self._sent(range(it.position))
 
-    def _held_more(self, it: Generation, before: int) -> bool:
+    def _begins_in_the_middle(self, it: Generation, before: int) -> bool:
         """Whether its agent counted far more before a compaction than the path holds: the file
         begins in the middle, and how much was gained is not known."""
         body = self.read([it.compaction])[0].body if self.read is not None else None
@@ -259,7 +259,7 @@ class _Look:
             after is None
             or after < before
             or self._begins_the_path(it)
-            or self._held_more(it, before)
+            or self._begins_in_the_middle(it, before)
         ):
             return None
         return self._loss(

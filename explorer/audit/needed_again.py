@@ -147,7 +147,7 @@ class NeededAgain(Struct, frozen=True):
         return tuple(sorted(needs, key=lambda need: need.repeat.after))
 
     def at(self, compaction: int) -> NeededAfter | None:
-        """That of one compaction; None for an entry that is none of the path."""
+        """What one compaction made necessary again; None where it is not on the path."""
         return next((one for one in self.after if one.compaction == compaction), None)
 
     @property

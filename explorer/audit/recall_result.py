@@ -38,7 +38,7 @@ class RecallSubject(NamedTuple):
 
     @property
     def name(self) -> str:
-        """It in words."""
+        """Its name for people."""
         return f"compaction #{self.entry}" if self.entry >= 0 else "the draft"
 
 
@@ -158,7 +158,7 @@ NO_CONTROL = "the control was not asked"
 def result_of(
     questions: RecallQuestions, replies: Mapping[str, str], problem: str = ""
 ) -> RecallResult:
-    """What the replies come to; ``replies`` by purpose (``after-cloze``, ``before-judge``), those
+    """The result of a test; ``replies`` by purpose (``after-cloze``, ``before-judge``), those
     that there are."""
     ids, names = [one.id for one in questions.cloze], [one.id for one in questions.open]
     cloze = {side: _given(replies, f"{side}-cloze", ids) for side in SIDES}

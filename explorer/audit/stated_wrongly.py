@@ -214,7 +214,7 @@ class _Parts:
         self._values: dict[int, Fact] = {}
 
     def see(self, mention: Mention, index: int) -> None:
-        """One more figure of the record."""
+        """Add a figure of the record."""
         part = _part_of(mention.text) if self._stated else None
         if self._stated and part and part[1] == self._stated[1]:
             self._values[part[0]] = _fact_of(mention, index)
@@ -252,7 +252,7 @@ def _may_be(one: Figure, other: Figure) -> bool:
 
 
 def _is_count(value: Figure) -> bool:
-    """Whether a figure is small and whole and measures nothing: a count perhaps made anew."""
+    """Whether a figure is small and whole and measures nothing: perhaps a new count."""
     whole = value.value == int(value.value) and abs(value.value) <= _DERIVED
     return whole and value.family not in _MEASURED
 

@@ -106,13 +106,13 @@ def _audit_one(
         compaction = None
         if arguments.compaction is not None:
             compaction = entry_named(chosen.document, arguments.compaction)
-        asyncio.run(chosen.document.spending.follow())
+        asyncio.run(chosen.document.usage.follow())
         progress = _Progress()
         try:
             report = make_report(
                 chosen.document,
                 chosen.at,
-                chosen.document.spending.branch(chosen.at),
+                chosen.document.usage.branch(chosen.at),
                 compaction=compaction,
                 profile=profile,
                 progress=progress.report,
@@ -122,7 +122,7 @@ def _audit_one(
         finally:
             progress.end()
         failed = failures(report, checks)
-        _write(arguments, report, form, failed, chosen.document.privacy.exported)
+        _write(arguments, report, form, failed, chosen.document.shared.privacy.exported)
     if failed:
         raise AuditFailed("; ".join(f"{one.check}: {one.text}" for one in failed))
 

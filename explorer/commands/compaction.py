@@ -133,7 +133,8 @@ def chosen_settings(arguments: argparse.Namespace, chosen: Target) -> tuple[Prof
     """The profile and its numbers: the settings' and, before these, those of the command line.
     Models and endpoint of the settings go to the arguments where these name none."""
     session = chosen.document
-    profile, values = session_rules(arguments.profile, session.header.cwd, session.recorded_window)
+    window = session.usage.recorded_window
+    profile, values = session_rules(arguments.profile, session.header.cwd, window)
     arguments.model = arguments.model or ",".join(values.get("compaction.model", ()))
     arguments.endpoint = arguments.endpoint or profile.remote_endpoint
     given = {
@@ -218,7 +219,7 @@ def _preview(
         return
     columns = chosen.document.tree.columns
     entries = shown.path.indices()
-    previews = chosen.document.previews(entries)
+    previews = chosen.document.payloads.shown.previews(entries)
     print_table(
         ("#", "entry", "kind", "verdict", "tokens", "text"),
         [
@@ -263,7 +264,7 @@ def _models(arguments: argparse.Namespace, chosen: Target) -> tuple[str, ...]:
         except ModelError as error:
             raise UsageError(f"--endpoint: {error.message}") from error
         return (REMOTE, *named)
-    return tuple(named) or (chosen.document.client.default_model(),)
+    return tuple(named) or (chosen.document.shared.client.default_model(),)
 
 
 def _order(arguments: argparse.Namespace, chosen: Target) -> SummaryOrder:
@@ -303,14 +304,15 @@ async def _compact(
 
 def _sizes_words(document: Document, entry: int, messages: int, profile: Profile) -> str:
     """What a compaction changed: messages, tokens of the entries, and what lies beyond these."""
-    document.counting = profile
-    (before, after), size = document.sizes_around(entry), document.context_size(profile)
+    tokens = document.tokens
+    tokens.profile = profile
+    (before, after), size = tokens.sizes_around(entry), tokens.context_size(profile)
     assert after is not None, "what is made here has its summary"
     beyond = size.beyond_of(after)
     whole = f", {after + beyond:,} with the {beyond:,} beyond them" if beyond else ""
     return (
         f"{messages:,} messages before, {len(document.context().messages):,} after; the entries "
-        f"took {before:,} tokens and take {after:,} now ({document.counted_by}){whole}"
+        f"took {before:,} tokens and take {after:,} now ({tokens.counted_by}){whole}"
     )
 
 

@@ -95,8 +95,9 @@ def _tree(arguments: argparse.Namespace, chosen: Target) -> None:
     if arguments.graph:
         _write_graph(arguments.graph, tree, chosen.at)
     active = tree.path(chosen.at)
-    previews = chosen.document.previews(shown)
-    sizes = EntrySizes(tree, chosen.at, chosen.document.weights_for(chosen.document.counting))
+    previews = chosen.document.payloads.shown.previews(shown)
+    tokens = chosen.document.tokens
+    sizes = EntrySizes(tree, chosen.at, tokens.weights_for(tokens.profile))
     depth = _depths(tree.columns.parent, tree.branch_points())
     if arguments.json:
         print_json(
@@ -166,19 +167,19 @@ def _context(arguments: argparse.Namespace, chosen: Target) -> None:
     context = document.context(chosen.at)
     profile, _ = session_rules(arguments.profile, document.header.cwd)
     model = arguments.model or context.model
-    pictures = document.client.info(model).images is not False
-    outgoing = replace(outgoing_of(document.agent_prompt, model, None), pictures=pictures)
+    pictures = document.models.info(model).images is not False
+    outgoing = replace(outgoing_of(document.shared.agent_prompt, model, None), pictures=pictures)
     try:
         sent = sent_context(document, profile, outgoing, chosen.at)
     except BudgetExceededError as error:
         raise CommandFailed(str(error)) from error
-    size = document.context_size(profile, chosen.at)
+    size = document.tokens.context_size(profile, chosen.at)
     if arguments.json:
         print_json(_context_json(document, context, sent, size))
         return
     columns = document.tree.columns
     named = [message.source for message in sent.messages if message.source >= 0]
-    previews = dict(zip(named, document.previews(named), strict=True))
+    previews = dict(zip(named, document.payloads.shown.previews(named), strict=True))
     rows = [
         (
             f"#{at}" if at >= 0 else "",
@@ -191,9 +192,9 @@ def _context(arguments: argparse.Namespace, chosen: Target) -> None:
         for at in (message.source,)
     ]
     print_table(("#", "entry", "role", "tokens", "text"), rows, right=(0, 3))
-    document.counting = profile
-    counted = sum(message_tokens(document.tree, context, document.weights_for(profile)))
-    listed = f"; the entries take {counted:,} ({document.counted_by})"
+    document.tokens.profile = profile
+    counted = sum(message_tokens(document.tree, context, document.tokens.weights_for(profile)))
+    listed = f"; the entries take {counted:,} ({document.tokens.counted_by})"
     if sent.sent_tokens != counted:
         listed += f", sent with {sent.sent_tokens:,}"
     if beyond := size.beyond_of(counted):
@@ -203,7 +204,7 @@ def _context(arguments: argparse.Namespace, chosen: Target) -> None:
         + visible_line(f"model {context.model or 'none'}, thinking {context.thinking_level}")
     )
     for entry, why in sent.unsent.items():
-        tokens = sent_tokens(context, entry, document.entry_tokens(entry))
+        tokens = sent_tokens(context, entry, document.tokens.entry_tokens(entry))
         print(visible_line(f"not sent: #{entry}, {tokens:,} tokens: {why}"))
     if context.omitted:
         print(f"omitted: {', '.join(f'#{at}' for at in context.omitted)}")
@@ -230,7 +231,7 @@ def _context_json(
         "compaction": _id_or_none(columns, context.compaction),
         "tokens": sum(sent.tokens),
         "sent_tokens": sent.sent_tokens,
-        "token_source": document.counted_by,
+        "token_source": document.tokens.counted_by,
         "context_tokens": size.tokens,
         "context_tokens_beyond": size.beyond,
         "context_tokens_source": size.source,
@@ -341,7 +342,7 @@ def _print_edit(
     else:
         # What is repeated takes its heading too: the sum is that of the rows below.
         repeat = {row.entry: row.tokens for row in rows}
-        tokens = sum(repeat.get(at, document.entry_tokens(at, profile)) for at in entries)
+        tokens = sum(repeat.get(at, document.tokens.entry_tokens(at, profile)) for at in entries)
         names = ", ".join(f"#{at}" for at in entries)
         print(f"{names} {_DONE[arguments.command, arguments.undo]}, {tokens:,} tokens")
     print(f"stored as entry {ids[entry]}")

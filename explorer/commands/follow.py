@@ -87,10 +87,10 @@ def _entry(document: Document, at: int) -> dict[str, Any]:
         "kind": document.tree.kind(at).name.lower(),
         "time_ms": columns.time[at],
         "tokens": columns.estimate[at],
-        "text": document.previews([at])[0],
+        "text": document.payloads.shown.previews([at])[0],
     }
     if document.tree.kind(at) is Kind.COMPACTION:
-        body: Any = document.entry(at).body
+        body: Any = document.payloads.shown.entry(at).body
         parent = columns.parent[at]
         sent = set(document.context(at).messages)
         dropped = [one for one in document.context(parent).messages if one not in sent]

@@ -53,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser, _command: str) -> None:
             ("list", "the models that can be called, and what is known of them"),
             ("show", "every figure of a model, and who says it"),
             ("set", "say a figure of a model yourself"),
-            ("unset", "take back what you said of a model"),
+            ("unset", "take back what you set for a model"),
             ("find", "look for servers of your own on this machine"),
             ("add", "add a server of your own, or ask it again what it has"),
             ("rename", "give a server of your own another name"),
@@ -149,7 +149,7 @@ def _show(arguments: argparse.Namespace, client: ModelClient) -> None:
         (name.replace("_", " "), _figure_text(name, getattr(model, name)), model.source_of(name))
         for name in ALL_FIGURES
     ]
-    print_table(("figure", "value", "said by"), rows, right=(1,))
+    print_table(("figure", "value", "source"), rows, right=(1,))
     if model.deprecated:
         print(f"Its provider ends it on {model.deprecated}.")
 
@@ -174,7 +174,7 @@ def _set(arguments: argparse.Namespace, client: ModelClient) -> None:
 
 def _unset(arguments: argparse.Namespace, client: ModelClient) -> None:
     if client.user_models.override(arguments.model) is None:
-        raise CommandFailed(f"You have said nothing of {arguments.model}.")
+        raise CommandFailed(f"You have set nothing for {arguments.model}.")
     client.user_models.set_override(arguments.model, None)
     _show(arguments, client)
 

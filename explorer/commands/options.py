@@ -9,7 +9,7 @@ from explorer.commands.errors import UsageError
 
 
 def add_common(parser: argparse.ArgumentParser) -> None:
-    """What a program asks for, and where sessions are stored."""
+    """Add what a program asks for, and where sessions are stored."""
     parser.add_argument("--json", action="store_true", help="print one JSON document")
     parser.add_argument("--database", type=Path, metavar="FILE", help="use this database")
 
@@ -20,7 +20,7 @@ def add_session(
     *,
     is_needed: bool = True,
 ) -> None:
-    """A session, and an entry of it; ``at``: what the entry is named by."""
+    """Add a session, and an entry of it; ``at``: what the entry is named by."""
     parser.add_argument(
         "session", nargs=None if is_needed else "?",
         help="number from `list`, start of a session id, or path to a session file",
@@ -37,7 +37,7 @@ def add_show_secrets(parser: argparse.ArgumentParser) -> None:
 
 
 def add_send(parser: argparse.ArgumentParser) -> None:
-    """The consent that text of an imported session needs before it goes to a provider."""
+    """Add the consent that text of an imported session needs before it goes to a provider."""
     parser.add_argument(
         "--send",
         action="store_true",
@@ -46,20 +46,20 @@ def add_send(parser: argparse.ArgumentParser) -> None:
 
 
 def add_output(parser: argparse.ArgumentParser) -> None:
-    """A file for the session that results from a command."""
+    """Add a file for the session that results from a command."""
     parser.add_argument(
         "--output", type=Path, metavar="FILE", help="write the resulting session to a file"
     )
 
 
 def add_rules(parser: argparse.ArgumentParser) -> None:
-    """A profile and its sizes, in tokens."""
+    """Add a profile and its sizes, in tokens."""
     add_profile(parser)
     add_sizes(parser)
 
 
 def add_profile(parser: argparse.ArgumentParser) -> None:
-    """The profile to follow."""
+    """Add the profile to follow."""
     parser.add_argument(
         "--profile", metavar="NAME", help="rules to follow (default: your settings', else explorer)"
     )

@@ -101,7 +101,8 @@ def _cut(text: str, width: int) -> str:
 def print_table(
     heads: Sequence[str], rows: Sequence[Sequence[Any]], right: Sequence[int] = ()
 ) -> None:
-    """A table whose last column takes what room is left. ``right`` names right-aligned columns."""
+    """Print a table whose last column takes what room is left. ``right`` names right-aligned
+    columns."""
     cells = [[visible_line(_cell_text(cell)) for cell in row] for row in rows]
     widths = [
         max([width_of(head), *(width_of(row[at]) for row in cells)])

@@ -268,13 +268,13 @@ def _compare(arguments: argparse.Namespace, files: ProfileFiles) -> None:
             chosen.at,
             profiles,
             context_window=arguments.window,
-            weights_of=document.weights_for,
-            prompt_of=document.prompt_of,
+            weights_of=document.tokens.weights_for,
+            prompt_of=document.usage.prompt_of,
         )
         whys = {
             one.profile.name: causes(
                 document.tree, chosen.at, one.profile, PROFILES["explorer"],
-                weights_of=document.weights_for, prompt_of=document.prompt_of,
+                weights_of=document.tokens.weights_for, prompt_of=document.usage.prompt_of,
             )
             for one in outcomes
             if arguments.why

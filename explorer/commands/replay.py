@@ -157,7 +157,7 @@ class _ReplayLog:
             "measure": player.measure.words,
             "tooLarge": player.too_large,
             "happened": self._happened,
-            "contextAtEnd": player.target.counted_size(player.automatic.rules.profile),
+            "contextAtEnd": player.target.tokens.counted_size(player.automatic.rules.profile),
             "session": player.target.header.session_id if self._kept else None,
         }
 

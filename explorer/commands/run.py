@@ -17,10 +17,10 @@ from msgspec.structs import replace
 
 from explorer.agent.approval import ApprovalMode, Approvals, Approver, NoAllowList
 from explorer.agent.events import TurnResult
-from explorer.agent.limits import TurnLimits
+from explorer.agent.loop import TurnLimits
 from explorer.agent.prompt import UserPrompt
 from explorer.agent.tools.file_content import PICTURE_HEAD, picture, picture_type
-from explorer.agent.tools.port import ToolBox, ToolError
+from explorer.agent.tools.port import ToolError, ToolSet
 from explorer.agent.workspace import Workspace
 from explorer.commands.errors import CommandFailed, CommandStopped, UsageError
 from explorer.commands.options import add_common, add_send, check_positive
@@ -213,7 +213,7 @@ async def _plan(
     """Open or begin the session, and settle what holds in it. Raises UsageError."""
     chosen, name = _folder(arguments.workspace), arguments.resume or arguments.session or NEW
     document = None if name == NEW else bench.open_blocking(_stored(bench, name))
-    session_model = document.choices().get(_CHOICE) if document is not None else None
+    session_model = document.choices.all().get(_CHOICE) if document is not None else None
     folder = chosen or (_existing(document.header.cwd) if document is not None else Path.cwd())
     profile, values = session_rules(arguments.profile, str(folder or ""))
     model = arguments.model or session_model or values.get("agent.model") or DEMO
@@ -291,7 +291,7 @@ def _limits(arguments: argparse.Namespace, values: Values) -> TurnLimits:
 # doing it ---------------------------------------------------------------------------------------
 
 
-def _tools(plan: _Plan, output: RunOutput) -> ToolBox | None:
+def _tools(plan: _Plan, output: RunOutput) -> ToolSet | None:
     """The tools in the folder, or none where there is no folder."""
     if plan.folder is None:
         output.note(f"{plan.document.header.cwd or 'The folder'} is not there, so no tool can run; "
@@ -318,7 +318,7 @@ class _Allowed(NoAllowList):
 async def _turns(
     plan: _Plan,
     automatic: AutomaticCompaction,
-    tools: ToolBox | None,
+    tools: ToolSet | None,
     cancel: CancelToken,
     output: RunOutput,
 ) -> list[TurnResult]:
@@ -352,7 +352,7 @@ async def _turns(
 @contextmanager
 def _signals(cancel: CancelToken) -> Iterator[list[int]]:
     """While it lasts the keys that interrupt stop the turn, which leaves a session that can be
-    gone on with; a second time they end the process. Gives what came."""
+    continued; a second time they end the process. Gives what came."""
     loop, caught = asyncio.get_running_loop(), list[int]()
 
     def stop(number: int) -> None:

@@ -192,12 +192,12 @@ class _RunSummary(Struct):
 
 
 class RunOutput:
-    """Prints one run: the answer to ``out``, everything else to standard error."""
+    """Prints one run: the answer to standard output, everything else to standard error."""
 
-    def __init__(self, form: OutputForm, document: Document, out: TextIO | None = None) -> None:
+    def __init__(self, form: OutputForm, document: Document) -> None:
         self._form = form
         self._document = document
-        self._out = out or sys.stdout
+        self._out = sys.stdout
         self._summary = _RunSummary()
         self._waiting = ""
         self._open = False
@@ -248,7 +248,7 @@ class RunOutput:
         self._waiting = words
 
     def note(self, text: str) -> None:
-        """A sentence about the run itself."""
+        """Print a sentence about the run itself."""
         self._aside(text, None)
 
     def _collect(self, event: TurnEvent) -> None:
@@ -357,7 +357,7 @@ class RunOutput:
     def _answer(self) -> str:
         """The text of the last reply."""
         leaf = self._document.leaf
-        entry = self._document.entry(leaf) if leaf >= 0 else Entry.NONE
+        entry = self._document.payloads.shown.entry(leaf) if leaf >= 0 else Entry.NONE
         return entry.text if entry.kind is Kind.ASSISTANT else ""
 
 

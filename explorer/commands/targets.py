@@ -22,6 +22,7 @@ from explorer.formats import ExportError, FormatError
 from explorer.models.client import CancelToken, ModelClient, ModelClientConfig
 from explorer.services.changes import Change, ExtensionsActed
 from explorer.services.document import Document
+from explorer.services.open_session import resolve_entry
 from explorer.services.privacy import Privacy, Sending
 from explorer.services.session_export import changed_form
 from explorer.session.visible_text import visible_line
@@ -131,7 +132,7 @@ def target(arguments: argparse.Namespace) -> Iterator[Target]:
     with session_named(arguments.session, arguments.database) as named:
         use_privacy(named.bench.privacy, arguments)
         document = named.bench.open_blocking(named.key)
-        document.take_stored_counts_blocking()
+        document.tokens.take_stored_blocking()
         at = entry_named(document, arguments.at)
         yield Target(named.bench, document, at, named.stored)
 
@@ -161,7 +162,7 @@ def entry_named(document: Document, name: str | None) -> int:
     if name is None:
         return document.leaf
     try:
-        return document.resolve(name)
+        return resolve_entry(document, name)
     except ValueError as error:
         raise UsageError(str(error)) from error
 
@@ -251,14 +252,14 @@ def report_extensions(arguments: argparse.Namespace, chosen: Target) -> None:
     """
     document = chosen.document
     if arguments.no_extensions:
-        document.extensions = None
-    if document.extensions is None:
+        document.shared.extensions = None
+    if document.shared.extensions is None:
         return
     cwd = document.header.cwd
-    for row in document.extensions.listing(cwd):
+    for row in document.shared.extensions.listing(cwd):
         if row.problem is not None:
             _print_note(f"extension {row.name or 'folder'} is not loaded: {row.problem}")
-    project = document.extensions.project(cwd)
+    project = document.shared.extensions.project(cwd)
     if project is not None and not project.trusted:
         _print_note(f"extensions of {project.folder} are not loaded, since it is not trusted")
     chosen.bench.subscribe(_report_actions)

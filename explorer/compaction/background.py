@@ -81,7 +81,7 @@ class RunCancelled(Struct, frozen=True):
 
 
 class ModelChanged(Struct, frozen=True):
-    """Another model goes on: a run that was begun with the old one's cache is of no use."""
+    """The model was changed: a run that began with the other model's cache is discarded."""
 
 
 BackgroundEvent = (
@@ -276,7 +276,7 @@ class SummarizeNow(Struct, frozen=True):
 
 
 class WatchedPrompts(Protocol):
-    """An agent's prompts, as the procedures look at them. Everything is read anew."""
+    """An agent's prompts, as the procedures look at them. Everything is read again."""
 
     @property
     def policy(self) -> Background:
@@ -291,7 +291,7 @@ class WatchedPrompts(Protocol):
         """Off, no summary is begun: the user postponed it."""
 
     def machine_changed(self, now: Machine) -> None:
-        """The state machine is in another state."""
+        """Take in a new state of the machine."""
 
 
 class BudgetedPrompts:

@@ -27,8 +27,6 @@ class ContextSize(NamedTuple):
     """As the provider reported it with a reply; 0 without one."""
     trailing_tokens: int
     """Counted for the messages after that reply; all messages without one."""
-    last_usage: int
-    """Index into the context's messages of that reply, or -1."""
     source: str
     """Who counted, in words."""
     beyond: int = 0
@@ -58,14 +56,10 @@ def context_size(
     """
     columns, messages = tree.columns, context.messages
     entry = last_report(tree, context.path, 0) if profile.usage == "last-reply" else -1
-    # What was pruned or restored since then was sent in another form: it is counted anew.
+    # What was pruned or restored since then was sent in another form: it is counted again.
     if profile.usage == "last-reply" and not _pruned_since(tree, context, entry):
         reported = columns.usage[entry] if entry >= 0 else 0
-        at = bisect_left(messages, entry, _first_in_place(context))
-        known = at if at < len(messages) and messages[at] == entry else -1
-        return ContextSize(
-            reported, reported, 0, known, "provider" if entry >= 0 else "nobody counted"
-        )
+        return ContextSize(reported, reported, 0, "provider" if entry >= 0 else "nobody counted")
     last = _last_usage(tree, context, profile)
     trailing = len(messages) - last - 1
     counted = 0
@@ -74,12 +68,12 @@ def context_size(
     counter = _counter(profile, measured)
     if last < 0:
         beyond = _beyond(tree, context, profile, measured) if messages else 0
-        return ContextSize(counted, 0, counted, -1, counter, beyond)
+        return ContextSize(counted, 0, counted, counter, beyond)
     reported = columns.usage[messages[last]]
     source = "provider"
     if trailing:
         source += f" + {counter} of {trailing} newer"
-    return ContextSize(reported + counted, reported, counted, last, source)
+    return ContextSize(reported + counted, reported, counted, source)
 
 
 def _counter(profile: Profile, measured: Sequence[int] | None) -> str:

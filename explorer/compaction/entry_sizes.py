@@ -130,7 +130,7 @@ class EntrySizes:
         return True
 
     def take_changed(self, entries: Iterable[int]) -> None:
-        """These entries are others now, and not counted yet."""
+        """Mark entries that changed as not counted yet."""
         measured = self.measured
         if isinstance(measured, array):
             for entry in entries:

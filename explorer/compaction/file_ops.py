@@ -59,7 +59,7 @@ class FileOperations:
         """Those that are known to have been made since the first of what is collected."""
 
     def add_summary(self, facts: CompactionFacts | BranchFacts) -> None:
-        """Files that an earlier summary recorded, unless an extension made it."""
+        """Add files that an earlier summary recorded, unless an extension made it."""
         if facts.from_extension:
             return
         self._read.update(facts.read_files)
@@ -78,7 +78,7 @@ class FileOperations:
         profile: Profile,
         omitted: Collection[int] = (),
     ) -> None:
-        """The file tools called in these ranges of entries, which are in order; not those of
+        """Add the file tools called in these ranges of entries, which are in order; not those of
         replies that are omitted."""
         ops = tree.columns.ops
         for part in _without(ranges, omitted) if omitted else ranges:

@@ -39,7 +39,7 @@ Again = Mapping[int, Reinserted]
 
 
 def user_text(text: str, *, synthetic: bool = False) -> UserMessage:
-    """A user message of one text block; ``synthetic``: nobody typed it."""
+    """A user message of one text block; ``synthetic``: made by a program."""
     return UserMessage(text_content(text), synthetic)
 
 

@@ -283,7 +283,7 @@ class Partition(Struct, frozen=True):
 
     @property
     def counted_by(self) -> str:
-        """Who counted the entries, in words."""
+        """The counter of the entries, in words."""
         return "tokenizer" if self.preparation.cuts.view.is_measured else "estimate"
 
     def after(self, summary_tokens: int) -> int:
@@ -293,10 +293,6 @@ class Partition(Struct, frozen=True):
     def weight(self, position: int) -> int:
         """Tokens of the entry at a position, as they are shown everywhere."""
         return self.preparation.cuts.view.shown(position)
-
-    def turn(self, position: int) -> int:
-        """The number of the turn that a position is in, from 1; 0 before the first turn."""
-        return self.preparation.cuts.view.turn(position)
 
     def reason(self, position: int) -> str:
         """Why the entry at a position has its verdict, in a sentence."""

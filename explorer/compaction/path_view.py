@@ -249,7 +249,7 @@ def entry_tokens(columns: SessionColumns, entry: int, measured: Sequence[int] | 
     """Tokens of an entry in its place, as a model is sent it: the one figure of it that is shown.
 
     A compaction's are those of its summary. ``measured``: the tokenizer's, see
-    ``OpenedSession.weights_for``. The sizes of a path's view are the same.
+    ``TokenCounts.weights_for``. The sizes of a path's view are the same.
     """
     known = -1 if measured is None else measured[entry]
     tokens = known if known >= 0 else columns.estimate[entry]

@@ -72,7 +72,7 @@ class Preparation(PartlyCompared, frozen=True):
 
     @property
     def tokens_source(self) -> str:
-        """Who counted it, in words."""
+        """The counter of these tokens, in words."""
         return self.size.source
 
 
@@ -101,7 +101,7 @@ class PreparationRefusal(PartlyCompared, frozen=True):
 
     @property
     def tokens_source(self) -> str:
-        """Who counted it, in words."""
+        """The counter of these tokens, in words."""
         return self.size.source
 
 

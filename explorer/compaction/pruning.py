@@ -87,8 +87,6 @@ class PruningPlan(Struct, frozen=True):
     """How many results could go, whether or not it is enough."""
     could_save: int
     """What they would save together."""
-    window_start: int
-    """The oldest tool result in the protected window, or -1 without any."""
     code: PruningCode
     """Why nothing is done; empty when something is."""
 
@@ -211,7 +209,6 @@ class ToolResults:
             saved=sum(one.saved for one in chosen),
             found=len(candidates),
             could_save=could_save,
-            window_start=self.entries[rows[older]] if older < len(rows) else -1,
             code=code,
         )
 

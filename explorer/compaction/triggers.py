@@ -367,5 +367,5 @@ def looks_between_rounds(profile: Profile) -> bool:
 
 
 def manual_now(profile: Profile, running: bool) -> Literal["run", "abort", "refuse"]:
-    """What a person's order to compact does while a turn runs (A9)."""
+    """How a manual compaction is handled while a turn runs (A9)."""
     return profile.manual_while_running if running else "run"

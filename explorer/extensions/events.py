@@ -234,7 +234,7 @@ class BeforeCompactEvent(_CompactionEvent):
         self._give(compaction=result if result is not None else fields)
 
     def cancel(self, reason: str = "") -> None:
-        """No compaction now."""
+        """Cancel this compaction."""
         self._give(cancel=True, reason=reason)
 
 
@@ -249,7 +249,7 @@ class CompactingEvent(_CompactionEvent):
         return self.preparation.messages_to_summarize + self.preparation.turn_prefix_messages
 
     def set_prompt(self, prompt: str) -> None:
-        """Other words for the prompt of the history."""
+        """Replace the prompt of the history."""
         self._give(prompt=prompt)
 
     def add_context(self, *lines: str) -> None:
@@ -313,7 +313,7 @@ class BeforeTreeEvent(Event):
         self._give(summary=whole)
 
     def set_result(self, result: object) -> None:
-        """The same, by the name that it has before a compaction."""
+        """The same as ``set_summary``, by its name before a compaction."""
         self.set_summary(result)
 
     def set_summarize(self, wanted: bool) -> None:
@@ -397,11 +397,11 @@ class RequestEvent(Event):
         self._give(parts=[change(part.text) for part in self.parts], system=change(self.system))
 
     def set_parts(self, texts: Sequence[str]) -> None:
-        """Other texts, as many as there are parts."""
+        """Replace the texts of the parts, as many as there are."""
         self._give(parts=texts)
 
     def set_prompt(self, prompt: str) -> None:
-        """Another text as a whole."""
+        """Replace the whole prompt."""
         self._give(prompt=prompt)
 
 
@@ -426,5 +426,5 @@ class SummaryEvent(Event):
         self._give(summary=change(self.summary))
 
     def set_summary(self, summary: str) -> None:
-        """Another text for the draft."""
+        """Replace the summary of the draft."""
         self._give(summary=summary)

@@ -55,11 +55,11 @@ class HandlerCall:
 
     @property
     def running(self) -> bool:
-        """Whether the thread still works, heard or not."""
+        """Whether the thread still runs, waited for or not."""
         return self._thread.is_alive()
 
     async def wait(self, limit_s: float, cancel: CancelToken) -> CallOutcome:
-        """Start, and wait for the answer, the limit or the cancel, whichever comes first."""
+        """Start the call, and wait for its answer, the time limit or the cancel."""
         loop = asyncio.get_running_loop()
         answered: asyncio.Future[CallOutcome] = loop.create_future()
 

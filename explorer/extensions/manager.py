@@ -12,7 +12,6 @@ from msgspec import Struct
 
 from explorer import private_files
 from explorer.extensions.extension_folder import (
-    LOAD_LIMIT_S,
     Extension,
     ExtensionProblem,
     LoadedFolder,
@@ -50,7 +49,7 @@ class Listed(Struct, frozen=True):
 
 
 class Project(Struct, frozen=True):
-    """The project at hand, with its extensions."""
+    """The current project, with its extensions."""
 
     folder: Path
     """Its real path."""
@@ -70,12 +69,11 @@ class Extensions:
         folder: Path | None = None,
         trust: TrustStore | None = None,
         limit_s: Callable[[], float] = lambda: TIME_LIMIT_S,
-        load_limit_s: float = LOAD_LIMIT_S,
         is_enabled: Callable[[str], bool] = lambda _name: True,
     ) -> None:
         self.folder = folder or user_folder()
         self.trust = trust or TrustStore()
-        self._limit_s, self._load_limit_s = limit_s, load_limit_s
+        self._limit_s = limit_s
         self._is_enabled = is_enabled
         self._lock = threading.Lock()
         self._user: LoadedFolder | None = None
@@ -84,7 +82,7 @@ class Extensions:
     # what a session needs ------------------------------------------------------------------------
 
     async def runner(self, cwd: str) -> HookRunner:
-        """Who is to be asked for a session with this working folder. What is not loaded yet is
+        """The runner of the extensions for a session in this working folder. What is not loaded is
         loaded now, on a thread."""
         return await asyncio.to_thread(self._runner, cwd)
 
@@ -109,13 +107,13 @@ class Extensions:
 
     def _load(self, folder: Path, scope: Scope, boundary: Path | None) -> LoadedFolder:
         loaded = LoadedFolder(folder, scope, boundary)
-        loaded.load(self._load_limit_s)
+        loaded.load()
         return loaded
 
     def _drop_untrusted(self) -> None:
         """Unload what is trusted no more, in this window or by another."""
         for project in [p for p in self._projects if not self.trust.is_trusted(p)]:
-            self._projects.pop(project).unload(self._load_limit_s)
+            self._projects.pop(project).unload()
 
     # what a person does --------------------------------------------------------------------------
 
@@ -148,7 +146,7 @@ class Extensions:
             loaded = [*self._projects.values(), *([self._user] if self._user else [])]
             self._projects, self._user = {}, None
             for folder in loaded:
-                folder.unload(self._load_limit_s)
+                folder.unload()
 
     def trust_project(self, folder: Path) -> Path:
         """Trust a project's folder and return its real path. Raises TrustError."""

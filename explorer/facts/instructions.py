@@ -329,7 +329,7 @@ def _holds(one: Sentence) -> bool:
     if len(one.text) > _LONGEST or one.text.endswith(":") or _DATA.search(one.text):
         return False
     telling = len(terms(one.text))
-    if one.box or not telling or _EXAMPLE.match(one.text):
+    if one.checkbox or not telling or _EXAMPLE.match(one.text):
         return False
     low = _QUOTED_WORDS.sub("qq", one.text.lower().replace("’", "'"))
     low = _SHORT_FORMS.sub(r"\1n't", " ".join(low.replace("*", "").split()))

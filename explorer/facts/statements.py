@@ -422,7 +422,7 @@ def statements(found: list[Sentence], *, by_user: bool) -> Iterator[tuple[FactKi
     broken: Sentence | None = None
     is_wanted = False
     for one in found:
-        if one.box in ("x", "X"):
+        if one.checkbox in ("x", "X"):
             continue
         kinds = _kinds(one.text, By.USER if by_user else By.AGENT, _listed_kind(one))
         for kind in kinds:
@@ -437,7 +437,7 @@ def statements(found: list[Sentence], *, by_user: bool) -> Iterator[tuple[FactKi
 def statements_of_summary(found: list[Sentence]) -> Iterator[tuple[FactKind, Sentence]]:
     """The kinds of a summary's items by their section; open work also by its words."""
     for one in found:
-        if _GREETING.match(one.text) or one.box in ("x", "X"):
+        if _GREETING.match(one.text) or one.checkbox in ("x", "X"):
             continue
         kind = _heading_kind(one.section)
         if kind in (CONSTRAINT, DECISION):
@@ -472,8 +472,8 @@ _NEGATION = re.compile(
 
 
 def _listed_kind(one: Sentence) -> FactKind | None:
-    """The kind of a list item by its open box or the line above its list."""
-    if one.box:
+    """The kind of a list item by its open checkbox or the line above its list."""
+    if one.checkbox:
         return TODO
     return _heading_kind(one.under) if one.item else None
 

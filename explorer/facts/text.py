@@ -164,8 +164,8 @@ class Sentence(NamedTuple):
     start: int
     end: int
     item: bool = False
-    box: str = ""
-    """The mark in a checklist item's box: blank or ``x``; empty without a box."""
+    checkbox: str = ""
+    """The mark in a checklist item: blank or ``x``; empty without a checkbox."""
     under: str = ""
     """The line ending in a colon, or the heading, above a list."""
     section: str = ""
@@ -187,17 +187,17 @@ def sentences(text: str, skip: list[tuple[int, int]]) -> list[Sentence]:
             under = section = line[heading.end() :].strip()
             continue
         item = None if bare[0].isalpha() else _ITEM.match(line)
-        box = ""
+        checkbox = ""
         if item is not None:
             begin = start + item.end()
-            box = item["box"] or ""
+            checkbox = item["box"] or ""
         else:
             begin = start + line.find(bare)
             if under and line[0] not in " \t":
                 under = ""
         for first, last in _split(text, begin, end):
             found.append(
-                Sentence(text[first:last], first, last, item is not None, box, under, section)
+                Sentence(text[first:last], first, last, item is not None, checkbox, under, section)
             )
         if bare[-1] == ":":
             under = bare

@@ -13,7 +13,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import aclosing
 from functools import partial
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Protocol
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -239,7 +239,7 @@ class ModelClient:
         return self._routes.has_way(provider_of(model_id), self._api_base)
 
     def destination(self, model_id: str, endpoint: str | None = None) -> Destination:
-        """Where a request to a model goes. ``endpoint``: see ``ModelRequest``. Asks nobody."""
+        """Where a request to a model goes. ``endpoint``: see ``ModelRequest``. Asks no provider."""
         if model_id.startswith("offline/") or model_id in self._served:
             return HERE
         if model_id == REMOTE:
@@ -256,7 +256,7 @@ class ModelClient:
         self._remote = replace(self._remote, address=address.strip())
 
     def use_pace(self, pace: float) -> None:
-        """Play scripted runs so fast from now on: 1 as they are written, 0 all at once."""
+        """Set the pace of scripted runs: 1 as they are written, 0 without pauses."""
         self._pace = pace
 
     def use_silence(self, seconds: float | None) -> None:
@@ -362,9 +362,9 @@ class ModelClient:
             return f"{provider}/{server.models[0].id}" if server.models else ""
         return model_to_ask(self._routes.all_of(provider), provider)
 
-    def default_model(self, purpose: Literal["summary", "agent"] = "summary") -> str:
-        """The configured model, else the offline one: no text leaves unasked."""
-        return self._config.default or (EXTRACTIVE if purpose == "summary" else DEMO)
+    def default_model(self) -> str:
+        """The configured model for summaries, else the offline one: no text leaves unasked."""
+        return self._config.default or EXTRACTIVE
 
     @property
     def running(self) -> int:

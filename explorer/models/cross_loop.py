@@ -41,7 +41,7 @@ class EventPipe:
         self._wake()
 
     def end(self, error: BaseException | None = None) -> None:
-        """No more events. What was put before still arrives, then `error` if there is one."""
+        """End the stream. Events put before still arrive, then ``error`` if there is one."""
         with self._lock:
             if self._ended:
                 return
@@ -58,7 +58,7 @@ class EventPipe:
         self._wake()
 
     def close(self) -> None:
-        """The filling side has released everything."""
+        """Report that the filling side has released everything."""
         if not self._loop.is_closed():
             with contextlib.suppress(RuntimeError):  # the loop closed meanwhile: nothing waits
                 self._loop.call_soon_threadsafe(self._closed.set)

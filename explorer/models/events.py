@@ -86,7 +86,7 @@ class Finished(Struct, frozen=True):
 
 
 class Silence(Struct, frozen=True):
-    """Nothing has come for a while; times in seconds. Nothing of an answer: it may come any number
+    """No data has arrived for a while; times in seconds. No part of an answer: it comes any number
     of times, between any two other events."""
 
     so_far_s: float

@@ -133,7 +133,7 @@ class Routes:
         return Route(info, model_id, api_base, found)
 
     def destination(self, model_id: str, api_base: str | None) -> Destination:
-        """Where a request to a model goes; ``api_base`` as in ``route``. Asks nobody."""
+        """Where a request to a model goes; ``api_base`` as in ``route``. Asks no provider."""
         server, _ = self._server_of(model_id)
         if server is not None:
             return destination_at(server.api_base)

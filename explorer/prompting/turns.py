@@ -135,8 +135,8 @@ class ConversationTurns(Struct, frozen=True):
 
     @property
     def is_warm(self) -> bool:
-        """A round with tools was completed in the current turn, so that a prompt cache holds most
-        of the prompt (A48)."""
+        """Whether a round with tools was completed in the current turn: a prompt cache then holds
+        most of the prompt (A48)."""
         if not self.turns:
             return False
         return any(found.calls and found.results for found in self.turns[-1].rounds)

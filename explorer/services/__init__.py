@@ -2,7 +2,8 @@
 ``explorer.workbench``.
 
 One opened session: ``document`` has the parts ``compaction``, ``branches``, ``navigation``,
-``edits``, ``drafts`` and ``agent`` over ``open_session``; ``session_writer`` appends, ``changes``
+``edits``, ``drafts`` and ``agent`` over ``open_session``, whose state has the parts
+``session_writer`` (appends), ``token_counts``, ``session_usage`` and ``privacy``; ``changes``
 publishes. A summary: ``summary_request`` -> ``summary_call`` -> ``drafts`` -> ``draft_records``,
 reviewed by ``extension_review``. Automatic compaction: ``auto_compaction`` under
 ``effective_rules``. The agent at work: ``agent_turns``, ``parallel_runs``, ``replay``,

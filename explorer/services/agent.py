@@ -13,7 +13,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from explorer.agent.context_port import Outgoing
-from explorer.agent.tools.port import ToolBox
+from explorer.agent.tools.port import ToolSet
 from explorer.compaction.messages import entry_to_llm, with_notes
 from explorer.compaction.profile import Profile
 from explorer.compaction.templates import fill
@@ -72,8 +72,10 @@ class Agent:
         holds no message is left out."""
         session = self._session
         context = session.context(at)
-        templates = session.templates.worded(profile) if profile else session.templates
-        entries = with_notes(session.sent_to_agent.entries, context.pruned, context.again)
+        templates = (
+            session.shared.templates.worded(profile) if profile else session.shared.templates
+        )
+        entries = with_notes(session.payloads.sent_to_agent.entries, context.pruned, context.again)
         read = zip(context.messages, entries(context.messages), strict=True)
         messages = ((source, entry_to_llm(entry, templates)) for source, entry in read)
         return [(source, message) for source, message in messages if message is not None]
@@ -128,7 +130,7 @@ class Agent:
             if kind == Kind.ASSISTANT:
                 return at, answered
             if kind == Kind.TOOL_RESULT:
-                result = self._session.stored.entry(at).body
+                result = self._session.payloads.stored.entry(at).body
                 if isinstance(result, ToolResultMessage):
                     answered.add(result.call_id)
             elif kind in (Kind.USER, Kind.COMPACTION, Kind.BRANCH_SUMMARY):
@@ -146,7 +148,7 @@ class Agent:
         return at
 
     def _reply(self, at: int) -> AssistantMessage | None:
-        body = self._session.stored.entry(at).body if at >= 0 else None
+        body = self._session.payloads.stored.entry(at).body if at >= 0 else None
         return body if isinstance(body, AssistantMessage) else None
 
 
@@ -291,7 +293,7 @@ class InFolder(Protocol):
         """The workspace, as it stands in the system prompt."""
 
 
-def system_prompt(template: str, tools: ToolBox | None, date: str = "") -> str:
+def system_prompt(template: str, tools: ToolSet | None, date: str = "") -> str:
     """``template`` with the variables ``workspace`` and ``date`` filled in.
 
     ``date`` is today's as people write it; empty leaves it out.
@@ -300,13 +302,13 @@ def system_prompt(template: str, tools: ToolBox | None, date: str = "") -> str:
     return fill(template, {"workspace": _workspace_text(tools), "date": today}).strip()
 
 
-def outgoing_of(template: str, model: str, tools: ToolBox | None, date: str = "") -> Outgoing:
+def outgoing_of(template: str, model: str, tools: ToolSet | None, date: str = "") -> Outgoing:
     """What a request of the agent is made of beside the conversation; see ``system_prompt``."""
     specs = tools.specs() if tools is not None else ()
     return Outgoing(model, system_prompt(template, tools, date), specs)
 
 
-def _workspace_text(tools: ToolBox | None) -> str:
+def _workspace_text(tools: ToolSet | None) -> str:
     if tools is None:
         return load_prompt("agent-no-workspace")
     folder = tools.folder if isinstance(tools, InFolder) else ""

@@ -10,10 +10,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from explorer.agent.approval import Approvals
-from explorer.agent.limits import TurnLimits
-from explorer.agent.loop import AgentTurn, SessionPort, Steered, TurnEvent, TurnResult
+from explorer.agent.loop import AgentTurn, SessionPort, Steered, TurnEvent, TurnLimits, TurnResult
 from explorer.agent.prompt import MessageQueue, UserPrompt
-from explorer.agent.tools.port import ToolBox
+from explorer.agent.tools.port import ToolSet
 from explorer.agent.workspace import Workspace
 from explorer.compaction.profile import Profile
 from explorer.models.client import Cancelled, CancelToken, ChatMessage, ToolCall
@@ -96,7 +95,7 @@ class SessionTurns(Struct, frozen=True):
 
     document: Document
     model: str
-    tools: ToolBox | Workspace | None
+    tools: ToolSet | Workspace | None
     """A workspace alone gives the tools that only read it."""
     cancel: CancelToken
     on_event: Callable[[TurnEvent], None]
@@ -128,7 +127,7 @@ class SessionTurns(Struct, frozen=True):
         tools = self.tools
         if isinstance(tools, Workspace):
             tools = tools_of(document, tools, Approvals("read-only"))
-        system = system_prompt(document.agent_prompt, tools, self.date)
+        system = system_prompt(document.shared.agent_prompt, tools, self.date)
         return AgentTurn(
             self.port_of(), document.models, self.model, system, tools, self.automatic,
             self.retry, thinking=self.thinking, queue=self.queue, limits=self.limits,
@@ -142,7 +141,7 @@ class SessionTurns(Struct, frozen=True):
     async def resume(self) -> TurnResult:
         """Go on at the leaf without a new message: after a stop, an error, a limit or a crash.
 
-        An answer that was cut short at its length is asked to be gone on with; where nothing is
+        An answer that was cut short at its length is asked to be continued; where nothing is
         left to do, the result says so. Raises StoreError.
         """
         if self.automatic is not None:
@@ -195,7 +194,7 @@ class SessionTurns(Struct, frozen=True):
         automatic = self.automatic
         if automatic is None or self.cancel.cancelled:
             return
-        tokens = self.document.context_size(automatic.rules.profile).tokens
+        tokens = self.document.tokens.context_size(automatic.rules.profile).tokens
         try:
             await notify_turn_ended(self.document, result.end, tokens, self.cancel)
         except Cancelled:

@@ -23,9 +23,11 @@ from explorer.audit.report.builder import Gathering
 from explorer.audit.report.model import CompactionPart, SessionFacts
 from explorer.compaction.profile import Profile
 from explorer.facts.fact_table import ScanCancelled
+from explorer.formats import adapter_of
 from explorer.installed import version
 from explorer.services.draft_records import recorded_inputs
 from explorer.services.effective_rules import recorded_rules
+from explorer.services.library import project_name
 from explorer.services.open_session import OpenedSession
 from explorer.services.summary_audit import Auditor, IsCancelled, OnProgress
 from explorer.session.secrets import mask
@@ -60,15 +62,13 @@ def make_report(
     *,
     compaction: int | None = None,
     profile: Profile | None = None,
-    auditor: Auditor | None = None,
     progress: OnProgress = _say_nothing,
     cancelled: IsCancelled = _never,
 ) -> Report:
     """The report of the path to ``leaf``, or of one compaction on it.
 
     ``spending``: what that path took. ``profile``: the rules to judge by; None takes those of the
-    agent that recorded the session. ``auditor``: one that may have audited the session already.
-    ``progress`` gets steps done and in all.
+    agent that recorded the session. ``progress`` gets steps done and in all.
 
     Raises ValueError when the compaction is not on the path, ScanCancelled, and what reading
     payloads raises.
@@ -79,12 +79,12 @@ def make_report(
     if compaction is not None and compaction not in on_path:
         raise ValueError(f"entry #{compaction} is no compaction on the path to #{leaf}")
     chosen = on_path if compaction is None else (compaction,)
-    read = opened.payloads.entries
-    weights = opened.weights_for(opened.counting)
-    inputs = recorded_inputs(tree, opened.store.drafts(opened.key))
+    read = opened.payloads.shown.entries
+    weights = opened.tokens.weights_for(opened.tokens.profile)
+    inputs = recorded_inputs(tree, opened.shared.store.drafts(opened.key))
     overview_of_path = overview(tree, leaf, rules, read=read, recorded=inputs, weights=weights)
-    gathering = Gathering(tree, overview_of_path, read, opened.payloads.previews)
-    auditor = auditor or Auditor(opened)
+    gathering = Gathering(tree, overview_of_path, read, opened.payloads.shown.previews)
+    auditor = Auditor(opened)
 
     def part(entry: int, report_progress: OnProgress) -> CompactionPart:
         audited = auditor.compaction(entry, cancelled, report_progress)
@@ -94,7 +94,7 @@ def make_report(
     return Report(
         program=f"Session Explorer {version()}",
         made_ms=opened.writer.now_ms(),
-        counted_by=opened.counted_by,
+        counted_by=opened.tokens.counted_by,
         session=_facts(opened, leaf, overview_of_path),
         rules=rules.title,
         rules_known=recorded.known.basis
@@ -147,8 +147,8 @@ def _facts(opened: OpenedSession, leaf: int, found: Overview) -> SessionFacts:
     return SessionFacts(
         title=opened.title,
         id=opened.header.session_id,
-        format=opened.format_title,
-        project=opened.project,
+        format=f"{adapter_of(opened.header.format).title} session",
+        project=project_name(opened.header.cwd) or "no folder",
         entries=len(tree),
         on_path=len(view),
         turns=view.turn(len(view) - 1) if len(view) else 0,

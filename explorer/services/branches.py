@@ -40,11 +40,11 @@ class Branches:
         """
         request = branch_request(
             prepared,
-            self._session.sent.entries,
+            self._session.payloads.sent.entries,
             instructions,
-            self._session.templates,
+            self._session.shared.templates,
             replace=replace,
-            model_limit=self._session.output_limit(model),
+            model_limit=self._session.models.info(model).output_limit if model else None,
         )
         return [] if request is None else [request]
 

@@ -71,8 +71,8 @@ def changed_files(
     known: dict[Path, bool] = {}
     for place in {one.folder for one in found}:
         # A link could lead out of the folder: such a file is not git's to put back.
-        inside = [one.place for one in found if one.folder == place and _is_inside(one)]
-        known |= known_files(place, inside)
+        in_folder = [one.place for one in found if one.folder == place and _is_in_folder(one)]
+        known |= known_files(place, in_folder)
     standing = [
         replace(one, in_git=known.get(one.place, False))
         for one in found
@@ -85,7 +85,7 @@ def _touched(
     session: OpenedSession, left_behind: Sequence[int], workspace: str
 ) -> dict[tuple[str, str], list[int]]:
     """The rows of changes by folder and path, in the order of the last change."""
-    ops, made_here = session.tree.columns.ops, session.made_here
+    ops, made_here = session.tree.columns.ops, session.writer.made_here
     recorded = session.header.cwd
     there: dict[str, bool] = {}
     found: dict[tuple[str, str], list[int]] = {}
@@ -116,7 +116,7 @@ def _stands(session: OpenedSession, one: ChangedFile, as_committed: bool) -> boo
         now = one.place.read_text(encoding="utf-8", errors="replace")
     except (OSError, ValueError):
         return False
-    actions = list(_actions(session.stored.entry(one.entries[-1]), one.path))
+    actions = list(_actions(session.payloads.stored.entry(one.entries[-1]), one.path))
     return not actions or not _is_undone(actions[-1], now, as_committed)
 
 
@@ -128,7 +128,7 @@ def _is_undone(last: ToolAction, now: str, as_committed: bool) -> bool:
     return as_committed or (bool(removed) and removed in now)
 
 
-def _is_inside(one: ChangedFile) -> bool:
+def _is_in_folder(one: ChangedFile) -> bool:
     try:
         real = one.place.parent.resolve()
         return real.is_relative_to(one.folder.resolve()) and not one.place.is_symlink()
@@ -144,7 +144,7 @@ def recorded_change(session: OpenedSession, one: ChangedFile) -> tuple[Differenc
     shows what was written. Blocks: reads the entries."""
     lines: list[DifferenceLine] = []
     for entry in one.entries:
-        for action in _actions(session.payloads.entry(entry), one.path):
+        for action in _actions(session.payloads.shown.entry(entry), one.path):
             if lines:
                 lines.append(DifferenceLine("@", "…"))
             if action.kind is ActionKind.DELETE:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from explorer.compaction.partition import Partition, Verdict, partition
 from explorer.compaction.preparation import Preparation, prepare
 from explorer.compaction.profile import Profile, Settings
-from explorer.compaction.profile_comparison import Cause, ProfileOutcome, causes, compare_profiles
+from explorer.compaction.profile_comparison import ProfileOutcome, compare_profiles
 from explorer.compaction.requests import Additions, SummaryRequest, build_requests
 from explorer.compaction.validation import check_answer
 from explorer.extensions.events import CompactionView
@@ -82,9 +82,9 @@ class Compaction:
             session.leaf if at is None else at,
             profile,
             settings,
-            weights=session.weights_for(profile),
+            weights=session.tokens.weights_for(profile),
             cut=cut,
-            prompt_of=session.prompt_of,
+            prompt_of=session.usage.prompt_of,
         )
         return partition(prepared)
 
@@ -136,7 +136,7 @@ class Compaction:
         session, tree = self._session, self._session.tree
         if not 0 <= entry < len(tree) or tree.kind(entry) is not Kind.COMPACTION:
             raise ValueError(f"#{entry} is no compaction.")
-        loaded = session.entry(entry).body
+        loaded = session.payloads.shown.entry(entry).body
         summary = loaded.summary if isinstance(loaded, CompactionSummary) else ""
         if not summary.strip():
             raise ValueError(f"Compaction #{entry} has no summary that could be mended.")
@@ -176,20 +176,8 @@ class Compaction:
             session.leaf if at is None else at,
             profiles,
             context_window=context_window,
-            weights_of=session.weights_for,
-            prompt_of=session.prompt_of,
-        )
-
-    def causes(self, at: int | None, profile: Profile, reference: Profile) -> list[Cause]:
-        """The rules of a profile that make it decide otherwise than another one at an entry."""
-        session = self._session
-        return causes(
-            session.tree,
-            session.leaf if at is None else at,
-            profile,
-            reference,
-            weights_of=session.weights_for,
-            prompt_of=session.prompt_of,
+            weights_of=session.tokens.weights_for,
+            prompt_of=session.usage.prompt_of,
         )
 
     # requests ------------------------------------------------------------------------------------
@@ -198,7 +186,7 @@ class Compaction:
         """The summary that a compaction updates, or None (A27)."""
         if prepared.previous_compaction < 0:
             return None
-        return self._session.sent.entry(prepared.previous_compaction).summary or None
+        return self._session.payloads.sent.entry(prepared.previous_compaction).summary or None
 
     def requests(
         self,
@@ -218,12 +206,12 @@ class Compaction:
         session = self._session
         return build_requests(
             prepared,
-            session.sent.entries,
+            session.payloads.sent.entries,
             self.previous_summary(prepared),
             instructions,
-            session.templates,
+            session.shared.templates,
             additions=additions,
-            model_limit=session.output_limit(model),
+            model_limit=session.models.info(model).output_limit if model else None,
         )
 
     def plan(self, shown: Partition) -> CompactionPlan:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from explorer.services.agent import Agent
 from explorer.services.branches import Branches
+from explorer.services.changes import EntriesChanged
 from explorer.services.compaction import Compaction
 from explorer.services.drafts import Drafts
 from explorer.services.edits import Edits
@@ -17,6 +20,19 @@ class Document(OpenedSession):
     The parts hold no state: they are made when they are asked for, so that no reference cycle
     keeps a closed session in memory.
     """
+
+    def take_changed(self, entries: Sequence[int]) -> None:
+        """Take in entries that their own agent wrote more of, and say so; see ``EntriesChanged``.
+        Raises StoreError."""
+        present = tuple(at for at in entries if at < len(self.tree))
+        if not present:
+            return
+        self.writer.take_changed(present)
+        self.payloads.forget(present)
+        self.usage.forget(present)
+        self.tokens.forget(present)
+        self._contexts.forget()
+        self.shared.hub.publish(EntriesChanged(self.key, present))
 
     @property
     def compaction(self) -> Compaction:

@@ -104,7 +104,7 @@ class Drafts:
         order: SummaryOrder,
     ) -> Draft:
         """Make the draft of a branch summary. Raises DraftFailed or Cancelled."""
-        templates = self._session.templates
+        templates = self._session.shared.templates
         return await self._summarize(
             self._new_branch(prepared, from_id, order), requests, prepared.profile, order,
             lambda parts: finish_branch(prepared, parts[0].text, templates),
@@ -124,7 +124,7 @@ class Drafts:
         answers must stay below, by purpose; ``replaced``: tokens that the summary must."""
         session = self._session
         call = SummaryCall(
-            session.models.for_one_summary(), order, session.templates, profile, requests,
+            session.models.for_one_summary(), order, session.shared.templates, profile, requests,
             limits or {},
         )  # fmt: skip
 
@@ -257,27 +257,27 @@ class Drafts:
         """Record the requests before they are sent."""
         # The spans of a long history are many: not on the window's thread.
         fields = await asyncio.to_thread(planned_fields, draft, requests, order)
-        saved = self._session.store.add_draft(self._session.key, fields)
+        saved = self._session.shared.store.add_draft(self._session.key, fields)
         return replace(draft, id=await asyncio.wrap_future(saved))
 
     async def note(self, draft: Draft) -> Draft:
         """Record what is known of a draft by now."""
         session = self._session
         fields = await asyncio.to_thread(fields_of, draft)
-        await asyncio.wrap_future(session.store.update_draft(draft.id, fields))
-        session.hub.publish(DraftChanged(session.key, draft.id))
+        await asyncio.wrap_future(session.shared.store.update_draft(draft.id, fields))
+        session.shared.hub.publish(DraftChanged(session.key, draft.id))
         return draft
 
     async def mark(self, draft: Draft, status: DraftStatus, text: str) -> None:
         """Record what became of a draft and the text that was used."""
         session = self._session
         fields = {"status": status, "edited_text": text}
-        await asyncio.wrap_future(session.store.update_draft(draft.id, fields))
-        session.hub.publish(DraftChanged(session.key, draft.id))
+        await asyncio.wrap_future(session.shared.store.update_draft(draft.id, fields))
+        session.shared.hub.publish(DraftChanged(session.key, draft.id))
 
     def store_text(self, draft: Draft, text: str) -> None:
         """Store a draft's text as the user has edited it so far; written soon, in order."""
-        self._session.store.update_draft(draft.id, {"edited_text": text})
+        self._session.shared.store.update_draft(draft.id, {"edited_text": text})
 
     def waiting(self) -> list[tuple[Draft, str]]:
         """Finished compaction drafts that were neither committed nor discarded: those of the leaf,
@@ -286,7 +286,7 @@ class Drafts:
         Each with its text as it was last edited, the oldest first. Raises StoreError.
         """
         session = self._session
-        rows = [row for row in session.store.drafts(session.key) if row.kind == "compaction"]
+        rows = [row for row in session.shared.store.drafts(session.key) if row.kind == "compaction"]
         settled = {row.leaf for row in rows if row.status == "committed"} - {session.leaf}
         waiting = [row for row in rows if row.status == "done" and row.leaf not in settled]
         others = [row.leaf for row in waiting if row.leaf != session.leaf]

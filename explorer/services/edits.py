@@ -197,7 +197,9 @@ class Edits:
         counted as everything is under a profile."""
         context = self._session.context()
         rows = [
-            ShapedRow(entry, "omitted", by, self._session.entry_tokens(entry, profile), "not")
+            ShapedRow(
+                entry, "omitted", by, self._session.tokens.entry_tokens(entry, profile), "not"
+            )
             for entry, by in context.omitted.items()
         ]
         shape = self.shape()
@@ -207,7 +209,7 @@ class Edits:
             pin = shape.pinned.get(entry)
             how: Literal["pinned", "kept"] = "pinned" if pin is not None else "kept"
             by = pin.by if pin is not None else reinserted.by if reinserted is not None else -1
-            tokens = sent_tokens(context, entry, self._session.entry_tokens(entry, profile))
+            tokens = sent_tokens(context, entry, self._session.tokens.entry_tokens(entry, profile))
             sent: Literal["in place", "again", "not"] = "again"
             if reinserted is None:
                 sent = "in place" if entry in in_place else "not"
@@ -259,7 +261,7 @@ class Edits:
         """
         rules = pruning_of(profile) if policy is None else policy
         leaf = self._leaf if at is None else at
-        weights: Sequence[int] | None = self._session.weights_for(profile)
+        weights: Sequence[int] | None = self._session.tokens.weights_for(profile)
         return plan_pruning(
             self._tree, leaf, rules, weights=weights, needed=needed, protect=protect
         )
@@ -356,7 +358,7 @@ class Edits:
         """Tokens of a reply's content when it is repeated; -1 where they are those of the entry."""
         if self._tree.columns.kind[entry] != Kind.ASSISTANT:
             return -1
-        return estimate_entry(repeated_entry(self._session.entry(entry), ""))
+        return estimate_entry(repeated_entry(self._session.payloads.shown.entry(entry), ""))
 
     async def _lifted(self, kind: ShapeKind, entries: list[int], reason: str, what: str) -> Shaped:
         if not entries:
@@ -383,13 +385,13 @@ def remember_origin(document: OpenedSession, compaction: int, left: int) -> None
     have it, since a leaf is a pointer. Written soon."""
     if left < 0:
         return
-    ids, kept = document.tree.columns.ids, document.choices().get(_ORIGINS)
+    ids, kept = document.tree.columns.ids, document.choices.all().get(_ORIGINS)
     origins = dict(kept) if isinstance(kept, dict) else {}
-    document.choose(_ORIGINS, {**origins, ids[compaction]: ids[left]})
+    document.choices.set(_ORIGINS, {**origins, ids[compaction]: ids[left]})
 
 
 def undo_origin(document: OpenedSession, compaction: int) -> int:
     """The leaf that was left for a compaction; -1 for one that was made at the leaf."""
-    kept = document.choices().get(_ORIGINS)
+    kept = document.choices.all().get(_ORIGINS)
     left = kept.get(document.tree.columns.ids[compaction]) if isinstance(kept, dict) else None
     return document.tree.index_of(left) if isinstance(left, str) else -1

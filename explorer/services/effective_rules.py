@@ -24,7 +24,7 @@ def same_model(model: str) -> tuple[str, ...]:
 
 
 def summarizer_of(model: str) -> str:
-    """Who summarizes the conversations of a model where nothing else is chosen: the model itself,
+    """The model that summarizes for a model by default: the model itself,
     or for one that only follows rules or a script the offline summarizer."""
     return EXTRACTIVE if cannot_summarize(model) else model
 
@@ -136,6 +136,6 @@ _BEGUN_HERE = (
 
 def recorded_rules(opened: OpenedSession) -> SourceAgent:
     """The rules of the agent that recorded a session, and how they are known."""
-    if not len(opened.tree) or opened.made_here(0):
+    if not len(opened.tree) or opened.writer.made_here(0):
         return SourceAgent(BASES["explorer"], Known(Provenance.EXACT, _BEGUN_HERE))
     return source_agent(opened.tree, opened.header.format, opened.header.version)

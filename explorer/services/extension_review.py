@@ -152,16 +152,18 @@ def with_review(order: SummaryOrder, review: Review) -> SummaryOrder:
 async def review_of(document: OpenedSession, cancel: CancelToken) -> Review:
     """The review of a new draft or navigation, with nothing asked yet."""
     cwd = document.header.cwd
-    loaded = document.extensions
+    loaded = document.shared.extensions
     runner = HookRunner((), cwd) if loaded is None else await loaded.runner(cwd)
-    key, publish = document.key, document.hub.publish
+    key, publish = document.key, document.shared.hub.publish
     runner.on_compaction_requested = lambda words: publish(CompactionRequested(key, words))
-    return Review(runner, document.key, document.hub, lambda: document.tree.columns.ids, cancel)
+    return Review(
+        runner, document.key, document.shared.hub, lambda: document.tree.columns.ids, cancel
+    )
 
 
 def surroundings_of(document: OpenedSession) -> SessionAccess:
     """The session as views see it."""
-    name, read = document.header.format, document.stored.entries
+    name, read = document.header.format, document.payloads.stored.entries
 
     def entries(indices: Sequence[int]) -> list[dict[str, Any]]:
         return [entry_json(name, entry) for entry in read(indices)]
@@ -174,14 +176,14 @@ def surroundings_of(document: OpenedSession) -> SessionAccess:
         entries,
         messages,
         read_message,
-        document.templates,
+        document.shared.templates,
         document.header.cwd,
         document.row.session_id,
     )
 
 
 def _json(document: OpenedSession, index: int) -> dict[str, Any]:
-    return entry_json(document.header.format, document.stored.entry(index))
+    return entry_json(document.header.format, document.payloads.stored.entry(index))
 
 
 async def notify_compacted(document: OpenedSession, index: int) -> None:

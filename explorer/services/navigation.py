@@ -47,7 +47,7 @@ class NavigationPlan(Struct, frozen=True):
     """The entry that was pointed at, or -1 for the start of the session."""
     new_leaf: int
     composer_text: str
-    """The text of a user message that is to be written anew, else empty."""
+    """The text of a user message that is to be rewritten, else empty."""
     left_behind: list[int]
     """Entries of the path that the new one does not have, oldest first."""
     seen_leaf: int
@@ -181,8 +181,8 @@ class Navigation:
 
     def plan(self, target: int, at: int | None = None, anew: bool = False) -> NavigationPlan:
         """What going to an entry would do. ``at``: the end of the branch to leave, by default
-        the leaf; ``anew``: a message is written anew even where it is the leaf itself."""
-        payload = self._session.stored.entry(target) if target >= 0 else None
+        the leaf; ``anew``: a message is rewritten even where it is the leaf itself."""
+        payload = self._session.payloads.stored.entry(target) if target >= 0 else None
         old = self._session.leaf if at is None else at
         return plan_navigation(self._session.tree, old, target, payload, self._session.leaf, anew)
 

@@ -15,7 +15,7 @@ from typing import Literal
 from msgspec import Struct, field
 
 from explorer.agent.events import TurnEvent, TurnResult
-from explorer.agent.limits import TurnLimits
+from explorer.agent.loop import TurnLimits
 from explorer.agent.prompt import UserPrompt
 from explorer.agent.workspace import Workspace
 from explorer.compaction.profile import Profile
@@ -152,7 +152,7 @@ class ParallelRuns:
         ).say(self.prompt)  # fmt: skip
 
     def has_answer(self, number: int) -> bool:
-        """Whether a run got so far that its branch can be gone on with."""
+        """Whether a run got so far that its branch can be continued."""
         run = self.runs[number]
         kinds = self.document.tree.columns.kind
         return run.leaf != self.start and kinds[run.leaf] in (Kind.ASSISTANT, Kind.TOOL_RESULT)

@@ -27,7 +27,7 @@ from explorer.models.client import (
 )
 from explorer.models.events import done_or_cancelled
 from explorer.models.request import ImagePart
-from explorer.services.session_origins import is_imported
+from explorer.services.related_sessions import is_imported
 from explorer.session.entries import Entry, TokenUsage
 from explorer.session.payloads import Payloads
 from explorer.session.records import FormatName
@@ -168,6 +168,35 @@ class MaskedPayloads:
         """Read what is cached of these entries again: they have changed."""
         self._clean.difference_update(indices)
         self._stored.forget(indices)
+
+
+class SessionPayloads:
+    """The payloads of one session, as they may be read for each purpose."""
+
+    def __init__(
+        self,
+        stored: Payloads,
+        privacy: Privacy,
+        models: AskedModels,
+        made_here: Callable[[int], bool],
+    ) -> None:
+        """``made_here``: whether this program recorded an entry."""
+        self.stored = stored
+        """What was recorded, secrets and all: to be counted, searched, edited, copied, given to a
+        person's own extensions."""
+        self.shown = MaskedPayloads(stored, lambda: privacy.mask_shown)
+        """As they are shown, and audited."""
+        self.sent = MaskedPayloads(stored, lambda: privacy.mask_sent)
+        """As they are sent to be summarized."""
+        self.sent_to_agent = MaskedPayloads(
+            stored, lambda: privacy.mask_sent and models.are_for_imported(), made_here
+        )
+        """As the agent is sent them, which needs what it wrote and read itself as that was."""
+
+    def forget(self, indices: Sequence[int]) -> None:
+        """Read what is cached of these entries again: they have changed."""
+        for payloads in (self.shown, self.sent, self.sent_to_agent):
+            payloads.forget(indices)
 
 
 # what leaves --------------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ _CONTEXT = multiprocessing.get_context("spawn")
 
 
 class PoolError(Exception):
-    """No process can be made ready; the message says why."""
+    """No process could be started; the message says why."""
 
 
 class Outcome(Struct, Generic[Job, Result], frozen=True):
@@ -129,7 +129,7 @@ class _Worker:
         return Outcome(job, result, failure)
 
     def _failed(self, why: str) -> Outcome[Any, Any] | None:
-        """No more is heard of it."""
+        """The outcome of the job of a process that ended; None where it had none."""
         had_job, self.has_job, self.is_ready = self.has_job, False, False
         return Outcome(self._job, None, why) if had_job else None
 

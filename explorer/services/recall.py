@@ -153,10 +153,10 @@ def compaction_context(document: Document, entry: int) -> RecallContext:
     tree = document.tree
     if not 0 <= entry < len(tree) or tree.kind(entry) is not Kind.COMPACTION:
         raise RecallRefused(f"#{entry} is no compaction.")
-    if not document.entry(entry).summary.strip():
+    if not document.payloads.shown.entry(entry).summary.strip():
         raise RecallRefused(f"Compaction #{entry} has no summary that could be read.")
     after = document.context(entry)
-    reader = with_notes(document.sent.entries, after.pruned, after.again)
+    reader = with_notes(document.payloads.sent.entries, after.pruned, after.again)
     return RecallContext(
         RecallSubject(entry), tree.columns.parent[entry],
         _sent(document, after.messages, reader(after.messages)),
@@ -181,8 +181,8 @@ def draft_context(
     ]
     again = {entry: one for entry, one in prepared.again.items() if entry not in kept}
     wanted = [*again, *kept]
-    reader = with_notes(document.sent.entries, before.pruned, again)
-    text = document.privacy.sent(document.templates.compaction_message(summary))
+    reader = with_notes(document.payloads.sent.entries, before.pruned, again)
+    text = document.shared.privacy.sent(document.shared.templates.compaction_message(summary))
     first: tuple[int, ModelMessage] = (-1, user_text(text))
     messages = [first, *_sent(document, wanted, reader(wanted))]
     indices = path.indices()
@@ -204,7 +204,7 @@ def plan_tests(
     """A test of each context, with the same questions for all: those on what each of them took
     out. Reads payloads: for a worker thread. Raises RecallRefused."""
     for model in filter(None, (order.model, order.judge)):
-        if reason := cannot_answer(document.client.info(model)):
+        if reason := cannot_answer(document.models.info(model)):
             raise RecallRefused(reason)
     befores = [_before(document, one.leaf) for one in contexts]
     # What the summary states is what is tested: it does not count as seen.
@@ -217,11 +217,11 @@ def plan_tests(
         }
     )
     common = set(contexts[0].summarized).intersection(*(one.summarized for one in contexts[1:]))
-    held = set.intersection(*({*one.whole} for one in befores)) - {*seen}
-    sources = sorted(common & held)
-    table = scan([*sources, *seen], document.sent.entries, NO_TABLE)
+    in_all = set.intersection(*({*one.whole} for one in befores)) - {*seen}
+    sources = sorted(common & in_all)
+    table = scan([*sources, *seen], document.payloads.sent.entries, NO_TABLE)
     cloze = cloze_questions(
-        sources, seen, document.sent.entries, table, order.questions, order.seed
+        sources, seen, document.payloads.sent.entries, table, order.questions, order.seed
     )
     asked = _open_questions(document, table, sources, sorted(common)) if order.judge else ()
     if not cloze and not asked:
@@ -267,7 +267,7 @@ class _Before(NamedTuple):
 
 def _before(document: Document, leaf: int) -> _Before:
     context = document.context(leaf)
-    reader = with_notes(document.sent.entries, context.pruned, context.again)
+    reader = with_notes(document.payloads.sent.entries, context.pruned, context.again)
     messages = _sent(document, context.messages, reader(context.messages))
     return _Before(messages, [at for at, _ in messages if at not in context.pruned])
 
@@ -278,7 +278,7 @@ def _sent(
     """Entries of a context as messages, each with its index; without those that are not sent."""
     found = []
     for index, entry in zip(indices, entries, strict=True):
-        message = entry_to_llm(entry, document.templates)
+        message = entry_to_llm(entry, document.shared.templates)
         if message is not None:
             found.append((index, message))
     return found
@@ -310,7 +310,7 @@ def _test(
     cloze: tuple[ClozeQuestion, ...],
     asked: tuple[OpenQuestion, ...],
 ) -> RecallTest:
-    info = document.client.info(order.model)
+    info = document.models.info(order.model)
     system = load_prompt("recall-system")
     prompts = _prompts(cloze, asked, info.output_limit)
     most = max(estimate_text(one.text) + one.cap for one in prompts.values())
@@ -445,5 +445,5 @@ _JUDGE_PROMPTS = ("recall-judge-system", "recall-judge", "recall-rubric")
 
 
 def _dollars(document: Document, usages: Sequence[tuple[str, Usage]]) -> float | None:
-    costs = [cost_of(usage, document.client.info(model)) for model, usage in usages]
+    costs = [cost_of(usage, document.models.info(model)) for model, usage in usages]
     return sum(cost.total for cost in costs) if all(cost.known for cost in costs) else None

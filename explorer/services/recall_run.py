@@ -1,13 +1,18 @@
-"""A recall test as it is run: its calls, their record, and what the answers come to."""
+"""The calls of a recall test, and the tests that were run, as a session's drafts record them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from msgspec import Struct
 from msgspec.structs import replace
 
 from explorer.audit.recall_result import (
     SIDES,
     RecallResult,
+    RecallSubject,
     Side,
+    questions_from,
     questions_json,
     result_of,
 )
@@ -15,12 +20,14 @@ from explorer.compaction.serialization import escape_tags
 from explorer.compaction.templates import fill
 from explorer.models.client import ChatMessage, ModelError, ModelRequest
 from explorer.services.document import Document
-from explorer.services.draft_records import Draft
+from explorer.services.draft_records import Draft, attempts_of, entry_of
 from explorer.services.logged_calls import send_patiently
-from explorer.services.recall import JUDGE_TOKENS, RecallOrder, RecallTest
+from explorer.services.recall import JUDGE_TOKENS, RecallOrder, RecallTest, text_key
 from explorer.services.summary_candidates import calls_cost
 from explorer.services.summary_request import Attempt, DraftFailed
 from explorer.settings.prompt_templates import load_prompt
+from explorer.store.drafts import STREAMING
+from explorer.store.rows import DraftRow
 
 _PURPOSES = {
     "after-cloze": "blanks, with the context after the compaction",
@@ -85,7 +92,7 @@ class _Run:
             self.problem = error.sentence
 
     def result(self) -> RecallResult:
-        """What there is to say by now."""
+        """The result so far."""
         return result_of(self._test.questions, self._replies, self.problem)
 
     def _judged(self, side: Side) -> ModelRequest:
@@ -122,3 +129,70 @@ class _Run:
         )  # fmt: skip
         self._replies[purpose] = answer.text
         order.on_result(self.result())
+
+
+class RecordedTest(Struct, frozen=True):
+    """A recall test that was run, as far as it came."""
+
+    id: int
+    """The id of its record."""
+    time_ms: float
+    """When it began, since 1970."""
+    result: RecallResult
+    entry: int = -1
+    """The compaction that was tested, or that the tested draft became; -1 for none."""
+
+    def is_of(self, subject: RecallSubject) -> bool:
+        """Whether it tested this summary."""
+        if subject.entry >= 0:
+            return self.entry == subject.entry
+        return self.result.questions.subject == subject
+
+
+def recorded_tests(document: Document) -> list[RecordedTest]:
+    """The tests that were run and answered at least one call, the oldest first.
+
+    Reads the database: for a worker thread. Raises StoreError.
+    """
+    rows = document.shared.store.drafts(document.key, with_requests=False)
+    committed = {row.id: row for row in rows if row.status == "committed"}
+    found = []
+    for row in rows:
+        if row.kind == "recall" and row.status != STREAMING:
+            one = _recorded(document, row, committed.get(_draft_of(row)))
+            if one is not None:
+                found.append(one)
+    return found
+
+
+def of_subject(tests: Sequence[RecordedTest], subject: RecallSubject) -> list[RecordedTest]:
+    """The tests of one summary, the newest first."""
+    return [one for one in reversed(tests) if one.is_of(subject)]
+
+
+def _draft_of(row: DraftRow) -> int:
+    questions = questions_from((row.facts or {}).get("recall"), row.leaf, row.model)
+    return questions.subject.draft if questions is not None else 0
+
+
+def _recorded(document: Document, row: DraftRow, draft: DraftRow | None) -> RecordedTest | None:
+    """``draft``: the row of the tested draft, once it was committed."""
+    questions = questions_from((row.facts or {}).get("recall"), row.leaf, row.model)
+    if questions is None:
+        return None
+    attempts = attempts_of(row)
+    replies = {one.purpose: one.text for one in attempts if not one.problem}
+    if not replies:
+        return None
+    result = result_of(questions, replies, row.problem)
+    entry = questions.subject.entry
+    if draft is not None:
+        text = draft.edited_text if draft.edited_text is not None else draft.summary
+        is_same = text_key(text) == questions.subject.text
+        entry = entry_of(document.tree, draft) if is_same else -1
+    return RecordedTest(
+        row.id,
+        row.created_ms,
+        replace(result, dollars=calls_cost(document, attempts)),
+        entry,
+    )

@@ -1,15 +1,61 @@
-"""The sessions that belong to one: which started it, which it started, and its forks."""
+"""The sessions that belong to one: what it was forked from, which started it, which it started."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from msgspec import Struct, field
 
-from explorer.services.session_origins import file_stem, origin_of
 from explorer.session.records import STARTED
+from explorer.settings import paths
 from explorer.store import Store
 from explorer.store.rows import SessionRow
+
+
+def origin_of(fork: SessionRow, rows: Iterable[SessionRow]) -> SessionRow | None:
+    """The stored session that a fork names as its parent: by its id, its file, or the id that
+    ends the name of a file which was moved; None where it is not here."""
+    named = fork.parent_session
+    if not named:
+        return None
+    others = [row for row in rows if row.key != fork.key]
+    by_id = [row for row in others if row.session_id == named]
+    by_file = [row for row in others if row.path == named]
+    stem = file_stem(named)
+    by_name = [row for row in others if row.session_id and stem.endswith(f"_{row.session_id}")]
+    return next(iter((*by_id, *by_file, *by_name)), None)
+
+
+def ancestors_of(fork: SessionRow, rows: Iterable[SessionRow]) -> list[SessionRow]:
+    """The stored sessions that a session goes back to, the nearest first."""
+    listed, found = list(rows), [fork]
+    while (above := origin_of(found[-1], listed)) is not None:
+        if any(row.key == above.key for row in found):
+            break  # the parents stated in files may form a cycle
+        found.append(above)
+    return found[1:]
+
+
+def file_stem(name: str) -> str:
+    """The name of a file without its folder and its suffix, whichever system wrote the path."""
+    pure = PureWindowsPath(name) if "\\" in name else PurePosixPath(name)
+    return pure.stem
+
+
+def is_imported(row: SessionRow, rows: Callable[[], Sequence[SessionRow]]) -> bool:
+    """Whether a session, or one that it was forked from, came from a file: other than the example
+    that comes along. Of a fork whose origin is gone too. ``rows``: all sessions; may block."""
+    if row.path or not row.parent_session:
+        return _is_from_outside(row)
+    origins = ancestors_of(row, rows())
+    if not origins or any(map(_is_from_outside, origins)):
+        return True
+    return bool(origins[-1].parent_session) and not origins[-1].path
+
+
+def _is_from_outside(row: SessionRow) -> bool:
+    return bool(row.path) and not Path(row.path).is_relative_to(paths.resource_path("samples"))
 
 
 class RelatedSessions(Struct, frozen=True):

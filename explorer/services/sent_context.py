@@ -150,13 +150,15 @@ def _size(document: Document, profile: Profile, context: PathContext, message: C
     entry = message.source
     if entry < 0:
         return _measured(document, profile, message)
-    return sent_tokens(context, entry, document.entry_tokens(entry, profile))
+    return sent_tokens(context, entry, document.tokens.entry_tokens(entry, profile))
 
 
 def _measured(document: Document, profile: Profile, message: ChatMessage) -> int:
     """Tokens of what a message holds."""
-    measured = document.weights_for(profile) is not None
-    return count_entry(document.counter if measured else EstimateCounter(), _entry_of(message))
+    measured = document.tokens.weights_for(profile) is not None
+    return count_entry(
+        document.tokens.counter if measured else EstimateCounter(), _entry_of(message)
+    )
 
 
 def _entry_of(message: ChatMessage) -> Entry:

@@ -94,8 +94,8 @@ def write_session(
         if form == "markdown" or form == "html":
             leaf = opened.tree.index_of(mark.leaf_id) if mark.leaf_id else -1
             return _write_transcript(opened, path, form, leaf, progress, whole=whole)
-        lines, header = opened.store.lines(opened.key), opened.header
-        masks = form == "pi-v3" and opened.privacy.mask_exports
+        lines, header = opened.shared.store.lines(opened.key), opened.header
+        masks = form == "pi-v3" and opened.shared.privacy.mask_exports
         if not adapter_of(header.format).writes:
             if form == "original":
                 return _write_original(opened, path)
@@ -148,7 +148,7 @@ def original_problem(opened: OpenedSession) -> str:
 def _original(opened: OpenedSession) -> bytes:
     """The file that a session was imported from: itself, where it is as it was, or put together
     again. Raises ExportError, StoreError."""
-    store, key, header = opened.store, opened.key, opened.header
+    store, key, header = opened.shared.store, opened.key, opened.header
     source = store.source_file(key)
     try:
         if source is None or store.has_additions(key):
@@ -202,7 +202,7 @@ def _write_transcript(
     if whole:
         lists += _branches(tree, on_path)
     report = ExportReport(str(path))
-    payloads = MaskedPayloads(opened.stored, lambda: opened.privacy.mask_exports)
+    payloads = MaskedPayloads(opened.payloads.stored, lambda: opened.shared.privacy.mask_exports)
 
     def read(entries: Sequence[int]) -> Iterator[Numbered]:
         for at in range(0, len(entries), _AT_ONCE):
@@ -218,7 +218,7 @@ def _write_transcript(
         for piece in transcript(form, head, stretches, _templates()):
             file.write(piece.encode("utf-8"))
         file.write(b"\n")
-    if opened.privacy.mask_exports:
+    if opened.shared.privacy.mask_exports:
         report.masked = len(payloads.masked)
     return report
 
@@ -254,7 +254,7 @@ def _head(opened: OpenedSession, entries: Sequence[int], *, whole: bool) -> Tran
         begun_ms=min(times, default=0.0),
         ended_ms=max(times, default=0.0),
         unknown=tuple(adapter.unknown),
-        asides=len(opened.store.asides(opened.key)),
+        asides=len(opened.shared.store.asides(opened.key)),
         program=f"Session Explorer {version()}",
     )
 

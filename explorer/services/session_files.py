@@ -24,7 +24,7 @@ from explorer.agent.workspace import Workspace
 from explorer.compaction.templates import fill
 from explorer.models.offline.scenario import Scenario
 from explorer.services.document import Document
-from explorer.services.session_origins import ancestors_of
+from explorer.services.related_sessions import ancestors_of
 from explorer.session.entries import (
     AssistantMessage,
     Block,
@@ -125,7 +125,7 @@ class Transcripts:
 
 def transcripts_of(document: Document) -> Transcripts:
     """The transcripts of an opened session."""
-    return Transcripts(document.store.path, document.header.session_id)
+    return Transcripts(document.shared.store.path, document.header.session_id)
 
 
 def with_breadcrumb(summary: str, transcript: Transcript, words: str) -> str:
@@ -230,7 +230,7 @@ def readable(document: Document) -> Callable[[Path], bool]:
     is_transcript = transcripts_of(document).is_transcript
     if not document.header.parent_session:
         return is_transcript
-    database, store = document.store.path, document.store
+    database, store = document.shared.store.path, document.shared.store
     above = [row.session_id for row in ancestors_of(document.row, store.sessions())]
     written = [Transcripts(database, session_id) for session_id in above]
     outputs = [outputs_folder(database, session_id) for session_id in above]
@@ -251,7 +251,7 @@ def tools_of(
     """The tools of a session in a folder. To be kept as long as the session is open: they know
     what the model has read, and ``approvals`` what was allowed."""
     workspace = workspace.with_reading(readable(document))
-    outputs = outputs_folder(document.store.path, document.header.session_id)
+    outputs = outputs_folder(document.shared.store.path, document.header.session_id)
     return WorkspaceTools(workspace, approvals, outputs)
 
 

@@ -156,7 +156,7 @@ class ForkSource:
         self.plan = plan
         self.report = ReadReport(bytes_total=plan.count)
         self.header = fork_header(document.header, document.row.path, time_ms, random)
-        self._store: Store = document.store
+        self._store: Store = document.shared.store
         self._key, self._tree = document.key, document.tree
         self._linear = document.header.version == 1
         self._upgrade = PiUpgrade(document.header) if self._linear else None
@@ -234,9 +234,9 @@ def store_fork(
 
     Raises StoreError, ImportCancelled.
     """
-    store = document.store
+    store = document.shared.store
     report = store.take_fork(source, progress, cancelled)
-    for name, value in document.choices().items():
+    for name, value in document.choices.all().items():
         if name in COPIED_CHOICES:
             store.set_session_setting(report.key, name, value)
     return Forked(

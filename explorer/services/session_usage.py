@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from time import perf_counter
 from typing import Any
 
+from explorer.compaction.context_size import last_report
+from explorer.formats import adapter_of
 from explorer.formats.registry import FIRST_COUNTS
 from explorer.models.catalogue import cost_of
 from explorer.models.client import ModelInfo, Usage
-from explorer.models.price_list import ListedCost, no_listed_cost
+from explorer.models.price_list import ListedCost, listed_cost, no_listed_cost
+from explorer.services.session_writer import SessionWriter
 from explorer.session.payloads import Payloads
 from explorer.session.tree import SessionTree
 from explorer.session.usage_sums import (
@@ -37,19 +41,23 @@ class SessionUsage:
     def __init__(
         self,
         store: Store,
-        key: int,
-        tree: Callable[[], SessionTree],
+        log: SessionWriter,
         payloads: Payloads,
         info: Callable[[str], ModelInfo],
-        listed_cost: ListedCost = no_listed_cost,
     ) -> None:
-        """``listed_cost``: of a reply whose cost is not recorded."""
+        """``payloads``: as they were recorded; ``info``: what is known of a model by its id."""
         self._store = store
-        self._key = key
-        self._tree = tree
+        self._log = log
         self._payloads = payloads
         self._info = info
-        self._listed_cost = listed_cost
+        self._is_ours = adapter_of(log.format).writes
+        self.listed_cost: ListedCost = no_listed_cost
+        """What a reply cost by listed prices, where its agent, whose files are only read, recorded
+        no cost."""
+        if not self._is_ours:
+            self.listed_cost = partial(listed_cost, prices=info)
+        self._prompts: dict[int, int] = {}
+        """Prompt tokens by reply, as far as they were asked for."""
         self._ledger = UsageLedger()
         self._lock = asyncio.Lock()
         self._taking = threading.Lock()
@@ -59,7 +67,7 @@ class SessionUsage:
         """Take in what is new, on a worker thread. Cancel as you like. ``gently``: rest as long
         as it works, for a window that has the interpreter to itself then. Raises StoreError."""
         async with self._lock:
-            tree = self._tree()
+            tree = self._log.tree
             while (seen := len(self._ledger)) < len(tree):
                 started = perf_counter()
                 await asyncio.to_thread(self._take, tree, min(len(tree), seen + AT_ONCE))
@@ -74,15 +82,17 @@ class SessionUsage:
             totals = [tree.columns.usage[at] for at in wanted]
             self._ledger.take(tree, self._read(tree, wanted, totals) if wanted else {}, upto)
 
-    def forget(self) -> None:
-        """Entries say something else now: all sums are made anew when they are next followed."""
+    def forget(self, entries: Iterable[int]) -> None:
+        """Drop the sums of changed entries: all are rebuilt at the next ``follow``."""
+        for at in entries:
+            self._prompts.pop(at, None)
         with self._taking:
             self._ledger = UsageLedger()
 
     @property
     def is_whole(self) -> bool:
         """Whether the sums hold all entries that there are now."""
-        return len(self._ledger) == len(self._tree())
+        return len(self._ledger) == len(self._log.tree)
 
     def of(self, entry: int) -> PartUsage:
         """One entry."""
@@ -90,11 +100,11 @@ class SessionUsage:
 
     def turn(self, entry: int, leaf: int | None = None) -> PartUsage:
         """The turn that an entry is in, on the path to ``leaf`` (by default to the entry)."""
-        return self._ledger.turn(self._tree(), entry, leaf)
+        return self._ledger.turn(self._log.tree, entry, leaf)
 
     def branch(self, leaf: int) -> PartUsage:
         """From the root to a leaf."""
-        return self._ledger.branch(self._tree(), leaf)
+        return self._ledger.branch(self._log.tree, leaf)
 
     def session(self) -> PartUsage:
         """All branches together, without the drafts."""
@@ -106,20 +116,40 @@ class SessionUsage:
         were used or not. At the prices that are known now."""
         return self._drafts
 
+    def prompt_of(self, reply: int) -> int:
+        """Tokens of the prompt that the provider reported with a reply; -1 for none (B18)."""
+        if reply not in self._prompts:
+            usage = self._payloads.entry(reply).usage
+            self._prompts[reply] = usage.prompt if usage is not None else -1
+        return self._prompts[reply]
+
+    @property
+    def recorded_window(self) -> int | None:
+        """Tokens of the window that the last reply on the path to the leaf recorded; 0 where it
+        recorded none and only its own agent knows; None where the agent is ours, or one whose
+        rules and sizes are followed here. Raises StoreError."""
+        if self._is_ours:
+            return None
+        reply = last_report(self._log.tree, self._log.tree.path(self._log.leaf), 1)
+        if reply >= 0 and self._log.made_here(reply):
+            return None
+        usage = self._payloads.entry(reply).usage if reply >= 0 else None
+        return usage.window if usage is not None else 0
+
     def _read(
         self, tree: SessionTree, entries: list[int], totals: list[int]
     ) -> dict[int, UsageSum]:
         models, model = tree.columns.models, tree.columns.model
         usages = self._payloads.usages(list(zip(entries, totals, strict=True)))
         return {
-            at: usage_sum(usage, self._listed_cost(usage, models[model[at]]))
+            at: usage_sum(usage, self.listed_cost(usage, models[model[at]]))
             for at, usage in usages
             if usage is not None
         }
 
     def _read_drafts(self) -> UsageSum:
         total = NOTHING
-        for model, usage in self._store.draft_usages(self._key):
+        for model, usage in self._store.draft_usages(self._log.key):
             total += self._spent(usage, model)
         return total
 

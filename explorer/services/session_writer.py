@@ -12,7 +12,7 @@ from explorer.services.changes import ChangeHub, EntriesAppended, LabelsChanged,
 from explorer.session.entries import Body, Entry
 from explorer.session.records import EntryRecord
 from explorer.session.tree import SessionTree
-from explorer.store import LoadedSession, Store
+from explorer.store import LoadedSession, Store, StoreError
 
 T = TypeVar("T")
 
@@ -24,7 +24,7 @@ async def uninterrupted(work: Coroutine[Any, Any, T]) -> T:
 
 
 class SessionWriter:
-    """The one way in which a session grows. Lives on the thread of its event loop."""
+    """Appends to a session and moves its leaf. Lives on the thread of its event loop."""
 
     def __init__(
         self,
@@ -43,6 +43,9 @@ class SessionWriter:
         self.now_ms = now_ms
         self._random = random
         self._lock = asyncio.Lock()
+        self._began_ms = loaded.header.time_ms
+        self._made_here: dict[int, bool] = {}
+        """As far as it was asked."""
 
     async def append(self, body: Body, parent: int) -> int:
         """Append one entry below ``parent`` and make it the leaf; returns its index.
@@ -87,10 +90,29 @@ class SessionWriter:
         return len(records)
 
     def take_changed(self, entries: Sequence[int]) -> None:
-        """Take in entries of the tree that the database has anew. Nobody is told of it yet."""
+        """Take in entries of the tree that the database has anew. It is not published yet."""
         for at in entries:
             (record,) = self._store.records(self.key, at, at)
             self.tree.replace(at, record.facts, record.estimate)
+
+    def made_here(self, index: int) -> bool:
+        """Whether this program recorded an entry: it came from no file, and no fork copied it.
+
+        Reads one row of the database the first time, and may be called while a window paints.
+        False for a row that cannot be read: its figures then count as a file's, and reading the
+        entry itself reports the error.
+        """
+        if not 0 <= index < len(self.tree):
+            return False
+        if index not in self._made_here:
+            # A fork begins after all that it copies.
+            is_new = self.tree.columns.time[index] >= self._began_ms
+            try:
+                made = is_new and not self._store.is_of_file(self.key, index)
+            except StoreError:
+                return False
+            self._made_here[index] = made
+        return self._made_here[index]
 
     def follow_leaf(self, index: int) -> None:
         """Take over the database's leaf: the session's file went on, and the user has not moved the

@@ -15,7 +15,7 @@ def read_past(
 ) -> Past:
     """The path to an entry as it was recorded. ``policy``: whose window and threshold the recorded
     line is shown with. Blocks for a moment with long sessions; reads no texts."""
-    weights = document.weights_for(policy.profile)
+    weights = document.tokens.weights_for(policy.profile)
     known = KnownRun(weights=None if weights is None else list(weights))
     return past_of(document.tree, leaf, known=known, assumptions=assumptions, policy=policy)
 
@@ -27,9 +27,9 @@ def assumptions_for(
     taken = assumptions or Assumptions()
     if taken.order_tokens:
         return taken
-    words = document.templates
+    words = document.shared.templates
     asked = words.system + words.sections[profile.sections].history_update
-    return replace(taken, order_tokens=document.count_text(asked, profile))
+    return replace(taken, order_tokens=document.tokens.count_text(asked, profile))
 
 
 def prices_of(info: ModelInfo) -> Prices | None:

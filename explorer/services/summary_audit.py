@@ -75,7 +75,7 @@ class Auditor:
         """The audit of a compaction of the session; of one whose text cannot be read nothing is
         counted."""
         session = self._session
-        key = (entry, session.counted_by)
+        key = (entry, session.tokens.counted_by)
         if key in self._found:
             return self._found[key]
         made = recorded_compaction(session.tree, entry, self._changes)
@@ -106,12 +106,12 @@ class Auditor:
         say which they are. Raises ValueError for another entry.
         """
         session = self._session
-        key = (entry, session.counted_by)
+        key = (entry, session.tokens.counted_by)
         if key in self._found:
             return self._found[key]
         tree = session.tree
         rules = recorded_rules(session).profile
-        inputs = recorded_inputs(tree, session.store.drafts(session.key)).get(entry)
+        inputs = recorded_inputs(tree, session.shared.store.drafts(session.key)).get(entry)
         audit = branch_audit(tree, entry, rules, Settings.of(rules), inputs)
         if audit.origin is not Origin.FOUND:
             return None
@@ -173,7 +173,7 @@ class Auditor:
             form=form_in(summary),
             changed=changed,
             tokens_before=_tokens(self._session, summarized),
-            tokens_after=self._session.count_text(summary, self._session.counting),
+            tokens_after=self._session.tokens.count_text(summary, self._session.tokens.profile),
             gathered=self._gathered,
             cancelled=cancelled,
         )
@@ -182,7 +182,7 @@ class Auditor:
         return result
 
     def _scan(self, entries: Sequence[int], cancelled: IsCancelled, progress: OnProgress) -> None:
-        payloads = self._session.payloads
+        payloads = self._session.payloads.shown
         self._table = scan(
             entries, payloads.entries, self._table, cancelled=cancelled, progress=progress
         )
@@ -208,9 +208,9 @@ def form_in(summary: str) -> Form:
 
 
 def _summary_of(session: OpenedSession, entry: int) -> str:
-    return session.entry(entry).summary
+    return session.payloads.shown.entry(entry).summary
 
 
 def _tokens(session: OpenedSession, entries: Sequence[int]) -> int:
     """Tokens of entries by the counter of the session, which the summary is measured by too."""
-    return sum(session.entry_tokens(index) for index in entries)
+    return sum(session.tokens.entry_tokens(index) for index in entries)

@@ -89,7 +89,7 @@ def committed_draft(document: OpenedSession, entry: int, text: str) -> Draft | N
     """The draft that an entry was stored from; None where another program made it."""
     compactions = document.tree.columns.compactions
     first = compactions[entry].first_kept_id if entry in compactions else ""
-    for row in reversed(document.store.drafts(document.key)):
+    for row in reversed(document.shared.store.drafts(document.key)):
         if row.status == "committed" and _stored_text(row) == text:
             draft = draft_of(row)
             if not first or draft.first_kept_id == first:
@@ -110,7 +110,7 @@ def calls_cost(document: OpenedSession, attempts: Iterable[Attempt]) -> float | 
     """Dollars that calls took; None where a price or a usage is not known."""
     total, known = 0.0, False
     for attempt in attempts:
-        info = document.client.info(attempt.model)
+        info = document.models.info(attempt.model)
         if attempt.usage is None:
             if attempt.model.startswith("offline/"):
                 known = True

@@ -139,12 +139,12 @@ def model_request(request: SummaryRequest, model: str, endpoint: str = "") -> Mo
         max_output_tokens=request.max_output_tokens,
         temperature=0.0,
         endpoint=endpoint or None,
-        of=_held(request),
+        of=_content_words(request),
     )
 
 
-def _held(request: SummaryRequest) -> str:
-    """What of a session a request holds, for people."""
+def _content_words(request: SummaryRequest) -> str:
+    """What a request holds of a session, for people."""
     count = len({span.entry for span in request.sources})
     entries = "One entry" if count == 1 else f"{count:,} entries"
     if request.purpose == "verify":

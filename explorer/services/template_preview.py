@@ -167,9 +167,14 @@ def _summaries(name: str, templates: Templates, where: Where) -> Found:
     instructions = where.instructions
     if name == "custom-instructions" and not instructions:
         instructions, note = "(What the person types.)", "No instructions are typed."
-    limit = document.client.info(where.model).output_limit if where.model else None
+    limit = document.models.info(where.model).output_limit if where.model else None
     requests = build_requests(
-        prepared, document.sent.entries, previous, instructions, templates, model_limit=limit
+        prepared,
+        document.payloads.sent.entries,
+        previous,
+        instructions,
+        templates,
+        model_limit=limit,
     )
     wanted = {"turn-prefix": "turn_prefix", "short": "short"}.get(name, "history")
     found = next((request for request in requests if request.purpose == wanted), None)
@@ -196,7 +201,7 @@ def _branch(name: str, templates: Templates, where: Where) -> Found:
     settings: Settings = shown.preparation.settings
     prepared = document.branches.preparation(plan, profile, settings)
     request = branch_request(
-        prepared, document.sent.entries, where.instructions, templates, replace=False
+        prepared, document.payloads.sent.entries, where.instructions, templates, replace=False
     )
     note = "As on leaving this path for its beginning."
     return (request, note) if request is not None else None

@@ -201,8 +201,8 @@ class Trial:
             return None
         templates = load_templates({self._name: self._texts[which]})
         requests = build_requests(
-            prepared, document.sent.entries, previous, "", templates,
-            model_limit=document.client.info(model).output_limit,
+            prepared, document.payloads.sent.entries, previous, "", templates,
+            model_limit=document.models.info(model).output_limit,
         )  # fmt: skip
         return _Prepared(document, shown, prepared, previous, templates, tuple(requests))
 

@@ -13,14 +13,11 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-from jinja2 import DictLoader, Environment, StrictUndefined
 from markupsafe import Markup
 from msgspec import Struct
 
 from explorer.audit.report.builder import kind_words
-from explorer.audit.report.model import moment
-from explorer.audit.report.output import policy, readable
-from explorer.compaction.reasons import count_text
+from explorer.audit.report.output import policy, readable, template_environment
 from explorer.session import visible_text as markdown_words
 from explorer.session.entries import (
     AssistantMessage,
@@ -294,32 +291,13 @@ def transcript(
         "stretches": ((one.title, turns(one.entries)) for one in stretches),
     }
     if form == "markdown":
-        environment = _environment(templates, is_html=False)
+        environment = template_environment(templates, _plain, autoescape=False)
         yield from environment.get_template("transcript.md.j2").generate(values)
         return
     sheet = templates["style.css"] + templates["transcript.css"]
     values |= {"sheet": Markup(sheet), "policy": policy(sheet, "data:")}
-    environment = _environment(templates, is_html=True)
+    environment = template_environment(templates, _readable, autoescape=True)
     yield from environment.get_template("transcript.html.j2").generate(values)
-
-
-def _environment(templates: Mapping[str, str], *, is_html: bool) -> Environment:
-    environment = Environment(
-        loader=DictLoader(dict(templates)),
-        autoescape=is_html,
-        finalize=_readable if is_html else _plain,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {
-        "number": lambda value: f"{value:,}",
-        "moment": moment,
-        "count": count_text,
-        "code": lambda text: Markup(markdown_words.code(text)),
-        "block": lambda text: Markup(markdown_words.block(text)),
-    }
-    return environment
 
 
 def _readable(value: object) -> object:

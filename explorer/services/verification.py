@@ -88,13 +88,13 @@ def request_for(document: Document, checked: Checked, model: str) -> VerifyReque
     asked = build_verify_request(
         checked.text,
         checked.lacks,
-        document.templates,
+        document.shared.templates,
         prepared.profile,
         prepared.settings,
         plan.replaced_tokens,
-        model_limit=document.client.info(model).output_limit,
+        model_limit=document.models.info(model).output_limit,
     )
-    prompt = document.privacy.sent(asked.request.prompt)
+    prompt = document.shared.privacy.sent(asked.request.prompt)
     return replace(asked, request=replace(asked.request, prompt=prompt))
 
 
@@ -152,7 +152,7 @@ def facts_of(mended: Mended) -> Mapping[str, Any]:
 
 def _lacks(document: Document, findings: Sequence[Finding]) -> list[Lack]:
     wanted = sorted({finding.fact.last for finding in findings if finding.fact.spans})
-    entries = dict(zip(wanted, document.sent.entries(wanted), strict=True))
+    entries = dict(zip(wanted, document.payloads.sent.entries(wanted), strict=True))
     found = []
     for finding in findings:
         fact = finding.fact

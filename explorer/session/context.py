@@ -42,6 +42,23 @@ class PathContext(Struct, frozen=True):
     """Entries of the path that are left out, each with the omit entry that says so."""
 
 
+class ContextCache:
+    """The last context that was asked for: a window needs it again and again."""
+
+    def __init__(self) -> None:
+        self._last: tuple[SessionTree, PathContext] | None = None
+
+    def at(self, tree: SessionTree, leaf: int) -> PathContext:
+        """See ``context_at``. Entries never change but by ``forget``."""
+        if self._last is None or self._last[0] is not tree or self._last[1].leaf != leaf:
+            self._last = (tree, context_at(tree, leaf))
+        return self._last[1]
+
+    def forget(self) -> None:
+        """Forget the context: entries have changed."""
+        self._last = None
+
+
 def latest_on_path(tree: SessionTree, path: Path, kind: Kind) -> int:
     """The position of the last entry of a kind on the path, or -1."""
     kinds = tree.columns.kind

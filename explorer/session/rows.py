@@ -27,7 +27,7 @@ _PYTEST = re.compile(
 )  # fmt: skip
 _TESTS = re.compile(r"^\s*Tests:?\s+((?:\d+ (?:failed|passed|skipped|todo)(?:, | \| )?)+)", re.M)
 _CARGO = re.compile(r"^test result: \w+\. (\d+ passed; \d+ failed)", re.MULTILINE)
-_TOLD = re.compile(r"Found (\d+ \w+)", re.IGNORECASE)
+_FOUND = re.compile(r"Found (\d+ \w+)", re.IGNORECASE)
 _TELLING = re.compile(r"(?:\w*(?:Error|Exception)\b|error(?:\[\w+\])?:|fatal:|FAILED\b|panic:).*")
 _EXIT_LINE = re.compile(r"(?:Exit code|Command exited with code|Error: Exit code)\b")
 _MARKS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|</?tool_use_error>")
@@ -96,8 +96,8 @@ def _outcome(actions: Sequence[ToolAction], output: str) -> str:
         return f", {_counted(len(lines), 'line')}"
     lines = output.split("\n")
     if action is not None and action.kind is ActionKind.SEARCH:
-        if told := _TOLD.match(output):
-            return f": {told[1]}"
+        if found := _FOUND.match(output):
+            return f": {found[1]}"
         if len(lines) > 1:
             return f": {_counted(len(lines), 'line')}"
     if len(lines) == 1:

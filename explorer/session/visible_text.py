@@ -30,7 +30,7 @@ _TAB = "␉   "
 
 
 def mark_of(char: str) -> str:
-    """What is shown in the place of a character that would not be seen."""
+    """The mark shown in place of an invisible character."""
     if char in _SYMBOLS:
         return _SYMBOLS[char]
     return chr(0x2400 + ord(char)) if char < " " else f"⟨U+{ord(char):04X}⟩"

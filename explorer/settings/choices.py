@@ -84,7 +84,7 @@ def rules_of(chosen: Chosen, ground: Ground) -> Rules:
 
 
 def with_profile(chosen: Chosen, name: str) -> Chosen:
-    """Another system's rules and sizes: what was chosen under the one before is left behind."""
+    """The choices under another profile, without rules and sizes chosen under the last one."""
     return Chosen(profile=name)
 
 
@@ -121,7 +121,7 @@ def with_sizes(chosen: Chosen, settings: Settings, ground: Ground) -> Chosen:
 
 
 def without_key(chosen: Chosen, name: str) -> Chosen:
-    """The choices without what stands for one setting."""
+    """The choices without the choice of one setting."""
     if name == "compaction.profile":
         # Rules and sizes were changed under the profile that goes.
         return Chosen()

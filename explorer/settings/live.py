@@ -37,7 +37,7 @@ Source = Literal["session", "project", "global", "profile"]
 
 
 class Trust(Protocol):
-    """Who knows which projects a person trusts."""
+    """Knows which projects a person trusts."""
 
     def is_trusted(self, folder: Path) -> bool: ...
 
@@ -91,7 +91,7 @@ class LiveSettings:
         trust: Trust | None = None,
         profiles: Callable[[], Collection[str]] = lambda: BASES,
     ) -> None:
-        """``profiles``: the names of all profiles there are, asked anew each time."""
+        """``profiles``: the names of all profiles there are, asked again each time."""
         self.path = path
         self._profiles = profiles
         self.trust: Trust = trust or NoTrust()

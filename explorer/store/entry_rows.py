@@ -54,7 +54,7 @@ def text_out(value: str | bytes) -> str:
 
 
 def shown(text: str) -> str:
-    """The text with what UTF-8 cannot carry replaced, for what is only shown."""
+    """The text with lone surrogates replaced, for display only."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 

@@ -47,7 +47,7 @@ class Claim:
         self.release()
 
     def release(self) -> None:
-        """The work has ended."""
+        """Release the claim: the work has ended."""
         self._lock.release()
 
 

@@ -1,4 +1,4 @@
-"""Entries that their own agent wrote more of since they were read: stored anew, in their place."""
+"""Entries that their own agent wrote more of since they were read: stored again, in their place."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from explorer.store.totals import add_totals, totals_of
 
 def replace_entries(db: sqlite3.Connection, key: int, records: Mapping[int, EntryRecord]) -> None:
     """Store entries anew, by index; their parents stay. What was worked out from them (packed
-    columns, sums, counts of tokens) is made anew too, but the search index."""
+    columns, sums, counts of tokens) is rebuilt too, but the search index."""
     indices = sorted(records)
     before = totals_of(db, key, indices)
     for index in indices:

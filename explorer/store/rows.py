@@ -69,7 +69,7 @@ class SessionRow(Struct, frozen=True):
     """0 of one that is not in the trash."""
     note: str = ""
     labels: tuple[str, ...] = ()
-    """In the order of the alphabet."""
+    """Sorted."""
     file_ms: float = 0.0
     """When its file was written to, as it was last read; milliseconds since 1970, 0 without one."""
 

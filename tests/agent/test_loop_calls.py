@@ -9,7 +9,7 @@ import pytest
 
 from explorer.agent.events import Stored, ToolEnded, ToolOutput, ToolStarted, TurnEvent, TurnResult
 from explorer.agent.loop import AgentTurn
-from explorer.agent.tools.port import ToolBox, ToolOutcome
+from explorer.agent.tools.port import ToolOutcome, ToolSet
 from explorer.models.client import (
     CancelToken,
     Event,
@@ -29,7 +29,7 @@ def call(name: str, call_id: str, **arguments: object) -> ToolCall:
 
 
 def turn(
-    box: ToolBox | None,
+    box: ToolSet | None,
     *answers: list[Event],
     cancel: CancelToken | None = None,
     on_event: Callable[[TurnEvent], None] = lambda _event: None,

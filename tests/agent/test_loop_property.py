@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from explorer.agent.events import TurnEvent
-from explorer.agent.limits import TurnLimits
-from explorer.agent.loop import AgentTurn
+from explorer.agent.loop import AgentTurn, TurnLimits
 from explorer.agent.prompt import MessageQueue, UserPrompt
 from explorer.agent.tools.port import ToolOutcome
 from explorer.models.client import (

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from explorer.agent.events import RoundStarted, Steered, Stored, TurnEvent, TurnResult
-from explorer.agent.limits import TurnLimits
-from explorer.agent.loop import AgentTurn
+from explorer.agent.loop import AgentTurn, TurnLimits
 from explorer.agent.prompt import MessageQueue, UserPrompt
 from explorer.agent.tool_rounds import NOT_RUN
 from explorer.models.client import (

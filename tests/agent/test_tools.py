@@ -246,7 +246,7 @@ def test_a_glob_that_stands_for_too_many_names_is_refused() -> None:
 
 def test_a_long_list_is_kept_whole_in_a_file(workspace: Workspace, tmp_path: Path) -> None:
     outputs = OutputFiles(tmp_path / "outputs")
-    desk = ToolContext(workspace.with_reading(outputs.is_own), outputs)
+    desk = ToolContext(workspace.with_reading(outputs.is_output), outputs)
     (workspace.root / "long.txt").write_text("".join(f"hit {n} {'x' * 90}\n" for n in range(900)))
     told = run_read_only(desk, {"pattern": "hit", "limit": 5_000}, ToolRun("grep", "call/1"))
     assert size_of(told.text) < MOST_BYTES + 400

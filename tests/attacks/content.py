@@ -154,8 +154,8 @@ def _entries(random: Random, root: str) -> tuple[list[dict[str, Any]], list[str]
 
 
 def _written(opened: Document) -> tuple[str, str]:
-    asyncio.run(opened.spending.follow())
-    report = make_report(opened, opened.leaf, opened.spending.branch(opened.leaf))
+    asyncio.run(opened.usage.follow())
+    report = make_report(opened, opened.leaf, opened.usage.branch(opened.leaf))
     return html(report), markdown(report)
 
 
@@ -185,7 +185,7 @@ def round_of_reports(random: Random, folder: Path) -> Iterator[str]:
         leaf = opened.leaf
         one = random.randrange(1, leaf + 1)
         compared = as_markdown(
-            compare_branches(opened.tree, opened.payloads, one, leaf), hostile(random), name
+            compare_branches(opened.tree, opened.payloads.shown, one, leaf), hostile(random), name
         )
         title = opened.title
     finally:

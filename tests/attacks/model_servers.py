@@ -23,7 +23,7 @@ from random import Random
 from typing import Any
 
 from explorer.agent.events import TurnEvent, TurnResult
-from explorer.agent.limits import TurnLimits
+from explorer.agent.loop import TurnLimits
 from explorer.models.client import (
     Cancelled,
     CancelToken,

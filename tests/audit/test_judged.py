@@ -30,7 +30,7 @@ def instructed(bench: Workbench, path: Path) -> set[int]:
     document = bench.open_blocking(bench.import_blocking(path).key)
     path_entries = document.tree.path(document.leaf).indices()
     entries = [at for at in path_entries if document.tree.kind(at) is Kind.USER]
-    facts = scan(entries, document.payloads.entries).instructions(entries)
+    facts = scan(entries, document.payloads.shown.entries).instructions(entries)
     return {fact.last for fact in facts}
 
 

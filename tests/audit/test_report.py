@@ -48,8 +48,8 @@ def losing(tmp_path: Path) -> Iterator[Document]:
 
 
 def report_of(opened: Document, **more: Any) -> Report:
-    asyncio.run(opened.spending.follow())
-    spent = opened.spending.branch(opened.leaf)
+    asyncio.run(opened.usage.follow())
+    spent = opened.usage.branch(opened.leaf)
     return make_report(opened, opened.leaf, spent, profile=OLD_PI, **more)
 
 
@@ -220,7 +220,7 @@ def test_one_compaction_is_reported_alone(losing: Document) -> None:
 
 
 def test_a_session_without_compactions_says_so(losing: Document) -> None:
-    spent = losing.spending.branch(5)
+    spent = losing.usage.branch(5)
     report = make_report(losing, 5, spent)
     assert (report.compactions, report.strip) == ((), ())
     for form in (Page(html(report)).text, markdown(report)):

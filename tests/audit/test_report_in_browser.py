@@ -47,8 +47,8 @@ def hostile_report(folder: Path) -> str:
     try:
         path = write_file(folder / "s.jsonl", lines)
         opened = bench.open_blocking(bench.import_blocking(path).key)
-        asyncio.run(opened.spending.follow())
-        return html(make_report(opened, opened.leaf, opened.spending.branch(opened.leaf)))
+        asyncio.run(opened.usage.follow())
+        return html(make_report(opened, opened.leaf, opened.usage.branch(opened.leaf)))
     finally:
         bench.client.close()
         bench.store.close()

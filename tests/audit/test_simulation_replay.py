@@ -91,7 +91,7 @@ def known_of(document: Document) -> KnownRun:
     reports = {}
     for entry in path:
         if columns.kind[entry] == Kind.ASSISTANT and columns.usage[entry] >= 0:
-            usage = document.entry(entry).usage
+            usage = document.payloads.shown.entry(entry).usage
             assert usage is not None
             reports[entry] = ReportedUsage(usage.prompt, columns.usage[entry])
     summaries = [columns.estimate[at] for at in path if columns.kind[at] == Kind.COMPACTION]

@@ -131,7 +131,8 @@ def test_a18_a_cut_at_the_start_of_a_turn_splits_nothing(make: str) -> None:
 
 def test_a18_turns_are_numbered_from_one() -> None:
     parts = turns(3).partition(10)
-    assert [parts.turn(position) for position in range(6)] == [1, 1, 2, 2, 3, 3]
+    turn = parts.preparation.cuts.view.turn
+    assert [turn(position) for position in range(6)] == [1, 1, 2, 2, 3, 3]
 
 
 def test_a_turn_is_numbered_by_what_somebody_said_and_cut_by_the_rules() -> None:
@@ -142,7 +143,8 @@ def test_a_turn_is_numbered_by_what_somebody_said_and_cut_by_the_rules() -> None
     session.reply(10)
     session.user()
     parts = session.partition(11)
-    assert [parts.turn(position) for position in range(len(session.tree))] == [1, 1, 1, 1, 2]
+    turn = parts.preparation.cuts.view.turn
+    assert [turn(position) for position in range(len(session.tree))] == [1, 1, 1, 1, 2]
     assert session.prepared(12).first_kept == 2 and not session.prepared(12).is_split_turn
 
 

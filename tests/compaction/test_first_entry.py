@@ -58,7 +58,7 @@ def test_a_session_may_begin_with_a_reply_that_was_counted() -> None:
     session.reply(3, usage=700)
     for profile in PROFILES.values():
         size = context_size(session.tree, context_at(session.tree, session.leaf), profile)
-        assert (size.tokens, size.last_usage, size.source) == (700, 0, "provider")
+        assert (size.tokens, size.source) == (700, "provider")
 
 
 def behind_another(session: Session) -> Session:

@@ -149,7 +149,7 @@ def go_on(
 
 def _turn(document: Document, first: int) -> tuple[list[str], list[str]]:
     path = [at for at in document.tree.path(document.leaf).indices() if at >= first]
-    messages = [document.entry(at).recorded["message"] for at in path]
+    messages = [document.payloads.shown.entry(at).recorded["message"] for at in path]
     texts = [
         message["content"][0]["text"] for message in messages if message["role"] == "toolResult"
     ]

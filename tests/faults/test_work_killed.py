@@ -46,7 +46,7 @@ SETUP = """
 COMMITS = """
     async def work():
         # Another program may have committed just before this one opened the session.
-        if document.entry(document.leaf).recorded["type"] == "compaction":
+        if document.payloads.shown.entry(document.leaf).recorded["type"] == "compaction":
             await document.edits.undo()
         while True:
             shown = document.compaction.preview(None, profile, settings)
@@ -104,7 +104,7 @@ def check_whole(document: Document, acknowledged: list[tuple[int, str]]) -> None
     assert acknowledged
     for index, entry_id in acknowledged:
         assert ids[index] == entry_id
-    assert [entry.id for entry in document.payloads.entries(range(len(ids)))] == ids
+    assert [entry.id for entry in document.payloads.shown.entries(range(len(ids)))] == ids
     assert 0 <= document.leaf < len(ids)
     assert document.context().messages
     kind, parent = document.tree.columns.kind, document.tree.columns.parent
@@ -137,7 +137,7 @@ def test_a_kill_between_drafts_commits_and_undos(database: Path, key: int, after
         entries = [at for at, _ in acknowledged_in(lines)]
         assert len(committed) >= len(entries)
         for index in entries:
-            summary = document.entry(index).recorded["summary"]
+            summary = document.payloads.shown.entry(index).recorded["summary"]
             assert any(draft.edited_text == summary for draft in committed)
 
 
@@ -185,9 +185,12 @@ def test_a_kill_in_the_middle_of_a_turn(database: Path, key: int, tmp_path: Path
     with Store.open(database) as store:
         document = reopened(store, key)
         path = document.tree.path(document.leaf)[-3:].indices()
-        roles = [document.entry(at).recorded["message"]["role"] for at in path]
+        roles = [document.payloads.shown.entry(at).recorded["message"]["role"] for at in path]
         assert roles == ["user", "assistant", "toolResult"]
-        assert "8431" in document.entry(path[-1]).recorded["message"]["content"][0]["text"]
+        assert (
+            "8431"
+            in document.payloads.shown.entry(path[-1]).recorded["message"]["content"][0]["text"]
+        )
         assert not document.tree.columns.flags[document.leaf] & Flag.ERROR
         check_whole(document, [(at, document.tree.columns.ids[at]) for at in path])
 

@@ -150,8 +150,8 @@ def test_a_closed_client_says_so() -> None:
 
 def test_defaults_send_nothing_away_unasked() -> None:
     plain, chosen = ModelClient(), ModelClient(ModelClientConfig(default="openai/mine"))
-    assert (plain.default_model(), plain.default_model("agent")) == (EXTRACTIVE, DEMO)
-    assert chosen.default_model() == chosen.default_model("agent") == "openai/mine"
+    assert plain.default_model() == EXTRACTIVE
+    assert chosen.default_model() == "openai/mine"
     plain.close()
     chosen.close()
 

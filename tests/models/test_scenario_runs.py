@@ -58,12 +58,12 @@ class Run:
     @property
     def last(self) -> str:
         """What was said at the leaf."""
-        return self.document.entry(self.document.leaf).text
+        return self.document.payloads.shown.entry(self.document.leaf).text
 
     def read(self) -> None:
         """Keep what is looked at after the database is closed."""
         for at in range(len(self.document.tree)):
-            entry, kind = self.document.entry(at), self.document.tree.kind(at)
+            entry, kind = self.document.payloads.shown.entry(at), self.document.tree.kind(at)
             if kind is Kind.ASSISTANT:
                 self.said.append(entry.text)
             elif kind is Kind.COMPACTION:

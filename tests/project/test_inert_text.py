@@ -8,7 +8,7 @@ from tests.project.sources import ROOT, python_files, tree
 
 LABELS = "ui/widgets/labels.py"
 MARKDOWN = "ui/inspector/markdown_view.py"
-PAGES = {"ui/widgets/dialogs.py", "ui/shell/glossary_page.py"}
+PAGES = {"ui/widgets/dialogs.py", "ui/shell/help_pages.py"}
 """Pages of our own words, all of it escaped."""
 
 ALLOWED = {

@@ -74,7 +74,7 @@ class Desk:
 
     def __post_init__(self) -> None:
         self.automatic = AutomaticCompaction(self.document, lambda: self.rules)
-        self.document.hub.subscribe(self.told.append)
+        self.document.shared.hub.subscribe(self.told.append)
 
     async def say(self, text: str, cancel: CancelToken | None = None) -> TurnResult:
         return await SessionTurns(
@@ -136,5 +136,5 @@ def asked(server: ChatServer, model: str) -> list[dict[str, Any]]:
 
 
 def state(document: Document) -> tuple[Any, ...]:
-    stored = document.store.load(document.key)
+    stored = document.shared.store.load(document.key)
     return (len(document.tree), document.leaf, document.context().messages, stored.leaf)

@@ -90,9 +90,9 @@ def draft(document: Document, model: str = "offline/extractive", instructions: s
 
 def recorded(document: Document) -> tuple[str, list[HookRecord]]:
     """Status and extension records of the latest draft in the database."""
-    row = document.store.drafts(document.key)[-1]
+    row = document.shared.store.drafts(document.key)[-1]
     return row.status, records_of(row.facts)
 
 
 def state(document: Document) -> tuple[Any, ...]:
-    return len(document.tree), document.leaf, document.store.load(document.key).leaf
+    return len(document.tree), document.leaf, document.shared.store.load(document.key).leaf

@@ -105,7 +105,7 @@ class Rig:
         self.set_window(1_000_000)
         self.gate = PromptGate(document, lambda: self.rules, Half())
         self.changes: list[Change] = []
-        document.hub.subscribe(self.changes.append)
+        document.shared.hub.subscribe(self.changes.append)
         self.fill = fill
         self.compactions = self._compactions()
 
@@ -159,7 +159,7 @@ class Rig:
         return self.gate.machine.state
 
     def drafts(self) -> list[DraftRow]:
-        return self.document.store.drafts(self.document.key)
+        return self.document.shared.store.drafts(self.document.key)
 
 
 def context_kinds(document: Document) -> list[Kind]:

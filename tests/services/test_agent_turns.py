@@ -39,9 +39,9 @@ def result(name: str, *blocks: dict[str, Any]) -> dict[str, Any]:
 
 def test_a6_the_summary_in_force_comes_first_in_its_wrapper(document: Document) -> None:
     first = document.agent.messages()[0]
-    summary = document.entry(document.context().compaction).recorded["summary"]
+    summary = document.payloads.shown.entry(document.context().compaction).recorded["summary"]
     assert first.role == "user"
-    assert first.text == document.templates.compaction_message(summary)
+    assert first.text == document.shared.templates.compaction_message(summary)
 
 
 def test_a6_a_branch_summary_is_a_user_message_in_its_wrapper(document: Document) -> None:
@@ -49,7 +49,9 @@ def test_a6_a_branch_summary_is_a_user_message_in_its_wrapper(document: Document
         at for at in range(len(document.tree)) if document.tree.kind(at) is Kind.BRANCH_SUMMARY
     ]
     asyncio.run(document.writer.move_leaf(at))
-    told = document.templates.branch_message(document.entry(at).recorded["summary"])
+    told = document.shared.templates.branch_message(
+        document.payloads.shown.entry(at).recorded["summary"]
+    )
     assert document.agent.messages()[-1] == ChatMessage("user", (TextPart(told),))
 
 

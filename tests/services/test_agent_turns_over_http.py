@@ -18,7 +18,7 @@ import pytest
 
 from explorer.agent.approval import ApprovalAnswer, ApprovalRequest, Approvals
 from explorer.agent.events import Steered, Stored, ToolOutput, ToolStarted, TurnEvent, TurnResult
-from explorer.agent.limits import TurnLimits
+from explorer.agent.loop import TurnLimits
 from explorer.agent.prompt import MessageQueue, UserPrompt
 from explorer.agent.tools.workspace_tools import WorkspaceTools
 from explorer.agent.workspace import Workspace
@@ -147,7 +147,10 @@ class Desk:
         self.on_event = on_event
 
     def messages(self, result: TurnResult) -> list[dict[str, Any]]:
-        return [dict(self.document.entry(entry).recorded["message"]) for entry in result.entries]
+        return [
+            dict(self.document.payloads.shown.entry(entry).recorded["message"])
+            for entry in result.entries
+        ]
 
     def check(self, result: TurnResult) -> None:
         """The session is whole, as it is here and as the database has it."""
@@ -158,7 +161,7 @@ class Desk:
             if message.get("stopReason") in ("error", "aborted"):
                 assert message["errorMessage"]
                 assert not [b for b in message["content"] if b["type"] == "toolCall"]
-        stored = document.store.load(document.key)
+        stored = document.shared.store.load(document.key)
         assert (len(stored.tree), stored.leaf) == (len(document.tree), document.leaf)
         assert bool(result.error) == (result.end not in ("done", "stopped"))
 
@@ -575,7 +578,7 @@ def test_every_entry_is_told_of_once_it_is_safe(desk: Desk) -> None:
 
     def on_event(event: TurnEvent) -> None:
         if isinstance(event, Stored):
-            stored = desk.document.store.load(desk.document.key)
+            stored = desk.document.shared.store.load(desk.document.key)
             seen.append(len(stored.tree) > event.entry)
 
     desk.on_event = on_event

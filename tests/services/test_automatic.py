@@ -53,8 +53,8 @@ def test_a8_a_turn_that_fills_the_context_is_followed_by_a_compaction(
     assert ended.entry == desk.document.leaf
     assert ended.tokens_after < ended.tokens_before
     assert desk.compactions == before + 1
-    assert desk.document.entry(ended.entry).recorded["summary"].startswith(GOOD)
-    draft = desk.document.store.drafts(desk.document.key)[-1]
+    assert desk.document.payloads.shown.entry(ended.entry).recorded["summary"].startswith(GOOD)
+    draft = desk.document.shared.store.drafts(desk.document.key)[-1]
     assert (draft.status, draft.model) == ("committed", SUMMARIZER)
     assert draft.requests
     assert desk.automatic.running is None
@@ -213,7 +213,7 @@ def test_e21_a_cancel_in_the_middle_of_a_compaction_leaves_all_as_it_was(
     assert desk.document.leaf == result.entries[-1]
     assert desk.automatic.running is None
     assert desk.automatic.guards.failures == 0
-    assert desk.document.store.drafts(desk.document.key)[-1].status == "cancelled"
+    assert desk.document.shared.store.drafts(desk.document.key)[-1].status == "cancelled"
     server.plan(Answer(text=GOOD), model="summary-model")
     wait(desk.say("Again."))
     assert desk.ended[-1].entry >= 0
@@ -256,7 +256,7 @@ def test_e21_a_task_that_is_cancelled_is_told_and_leaves_nothing_running(
     assert [change.cancelled for change in desk.ended] == [True]
     assert desk.automatic.running is None
     leaf = desk.document.leaf
-    assert desk.document.entry(leaf).recorded["message"]["errorKind"] == "overflow"
+    assert desk.document.payloads.shown.entry(leaf).recorded["message"]["errorKind"] == "overflow"
 
 
 # continuing -------------------------------------------------------------------------------------
@@ -275,7 +275,7 @@ def test_a11_oh_my_pi_prompts_the_agent_to_go_on_once(desk: Desk, server: ChatSe
     result = wait(desk.say("Is it done?"))
     synthetic = [
         entry for entry in result.entries
-        if desk.document.entry(entry).recorded["message"].get("synthetic")
+        if desk.document.payloads.shown.entry(entry).recorded["message"].get("synthetic")
     ]  # fmt: skip
     assert len(synthetic) == 1
     assert len(asked(server, "test-model")) == 2
@@ -343,10 +343,10 @@ def test_a43_the_next_model_is_asked_when_one_fails_for_good(
     desk.change(fallbacks=("openai/other-model",))
     wait(desk.say("Is it done?"))
     assert desk.ended[0].entry >= 0
-    assert desk.document.store.drafts(desk.document.key)[-1].model == "openai/other-model"
+    assert desk.document.shared.store.drafts(desk.document.key)[-1].model == "openai/other-model"
 
 
 def test_what_led_to_a_draft_is_recorded_with_it(desk: Desk, server: ChatServer) -> None:
     server.plan(Answer(text="Yes.", usage=FULL), model="test-model")
     wait(desk.say("Is it done?"))
-    assert desk.document.store.drafts(desk.document.key)[-1].facts["trigger"] == "threshold"
+    assert desk.document.shared.store.drafts(desk.document.key)[-1].facts["trigger"] == "threshold"

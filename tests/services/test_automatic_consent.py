@@ -80,7 +80,7 @@ def test_after_a_no_the_turn_goes_on_as_without_a_compaction_and_says_why(
     desk: Desk, server: ChatServer
 ) -> None:
     person = Person()
-    desk.document.privacy.ask = person.answer
+    desk.document.shared.privacy.ask = person.answer
     before = desk.compactions
     result = wait(desk.say("Is it done?"))
     assert result.end == "done"
@@ -93,14 +93,14 @@ def test_after_a_no_the_turn_goes_on_as_without_a_compaction_and_says_why(
         "Auto-compaction failed: Nothing was sent: nobody agreed that text of this session goes to"
         f" {HOST}."
     )
-    assert desk.document.entry(desk.document.leaf).text == "Yes."
+    assert desk.document.payloads.shown.entry(desk.document.leaf).text == "Yes."
     assert wait(desk.say("And now?")).end == "done", "the next turn goes on too"
     assert len(person.questions) == 1, "it is not asked again at once"
 
 
 def test_a_turn_that_is_stopped_takes_the_question_back(desk: Desk) -> None:
     person, cancel = Person(waits=True), CancelToken()
-    desk.document.privacy.ask = person.answer
+    desk.document.shared.privacy.ask = person.answer
 
     async def stop() -> None:
         turn = asyncio.ensure_future(desk.say("Is it done?", cancel))

@@ -179,8 +179,8 @@ def test_e13_what_triggers_is_what_is_tested_and_shown(talk: Talk, hostile: Host
     hostile.usage = 41_000
     asyncio.run(talk.say())
     (ended,) = talk.ended
-    size = talk.document.context_size(EXPLORER).tokens
-    assert size == talk.document.counted_size(EXPLORER) == ended.tokens_after
+    size = talk.document.tokens.context_size(EXPLORER).tokens
+    assert size == talk.document.tokens.counted_size(EXPLORER) == ended.tokens_after
     assert size <= talk.automatic.limits(AGENT).threshold
 
 

@@ -23,7 +23,7 @@ def test_a_revert_after_the_import_comes_as_a_branch(bench: Workbench, tmp_path:
     assert (again.key, again.differing, again.missing) == (key, 0, 0) and again.added
     assert bench.import_blocking(path).unchanged
     document = bench.open_blocking(key)
-    on_path = [document.entry(at).text for at in document.tree.path(document.leaf)]
+    on_path = [document.payloads.shown.entry(at).text for at in document.tree.path(document.leaf)]
     assert "Other?" in on_path and "Two?" not in on_path
     assert [document.tree.kind(at) for at in range(len(document.tree))].count(Kind.USER) == 4
 
@@ -42,11 +42,11 @@ def test_the_window_is_the_one_that_the_last_reply_recorded(
 ) -> None:
     made = Rollout(1).prompt("One?").answer("One.").count(40, 2, window=258_400)
     document = bench.open_blocking(bench.import_blocking(made.write(tmp_path)).key)
-    assert document.recorded_window == 258_400
+    assert document.usage.recorded_window == 258_400
     silent = Rollout(2).exchange("One?", "One.")
     other = bench.open_blocking(bench.import_blocking(silent.write(tmp_path)).key)
-    assert other.recorded_window == 0, "Codex knows it, the file does not say it"
+    assert other.usage.recorded_window == 0, "Codex knows it, the file does not say it"
     asyncio.run(document.writer.append(entry_body("message", message={
         "role": "assistant", "content": "Ours.", "usage": {"totalTokens": 50},
     }), document.leaf))  # fmt: skip
-    assert document.recorded_window is None, "our own agent answered last"
+    assert document.usage.recorded_window is None, "our own agent answered last"

@@ -92,7 +92,7 @@ def test_a_cut_that_was_moved_while_it_asked_is_the_one_that_counts(
         return shown.path[earlier], shown.path[shown.cut]
 
     moved, own = wait(story())
-    kept = asking.document.entry(asking.document.leaf).recorded["firstKeptEntryId"]
+    kept = asking.document.payloads.shown.entry(asking.document.leaf).recorded["firstKeptEntryId"]
     assert asking.document.tree.columns.ids[moved] == kept
     assert moved != own
 
@@ -181,7 +181,7 @@ def test_where_nobody_attends_nobody_is_asked(desk: Desk, server: ChatServer) ->
 def opened(desk: Desk) -> AutomaticCompaction:
     """As another window finds it; what was kept is stored by then."""
     document = desk.document
-    document.store.set_session_setting(document.key, "nothing", None).result()
+    document.shared.store.set_session_setting(document.key, "nothing", None).result()
     return AutomaticCompaction(document, lambda: desk.rules)
 
 

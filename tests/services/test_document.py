@@ -29,6 +29,7 @@ from explorer.services.changes import Change, EntriesAppended, LeafMoved
 from explorer.services.document import Document
 from explorer.services.draft_records import Draft
 from explorer.services.edits import NothingToUndo
+from explorer.services.open_session import resolve_entry
 from explorer.services.privacy import AskedModels
 from explorer.services.summary_request import DraftFailed, SummaryOrder
 from explorer.session.kinds import Kind
@@ -73,7 +74,9 @@ class Answering(ModelClient):
 
 
 def answer_with(document: Document, client: ModelClient) -> None:
-    document.models = AskedModels(client, document.privacy, document.store, document.row)
+    document.models = AskedModels(
+        client, document.shared.privacy, document.shared.store, document.row
+    )
 
 
 def state(document: Document) -> tuple[int, int, list[int]]:
@@ -84,7 +87,7 @@ def test_a30_commit_appends_the_entry_and_rebuilds_the_context(document: Documen
     leaf, made = document.leaf, draft(document)
     assert made.status == "done"
     index = wait(document.compaction.commit(made))
-    entry = document.entry(index).recorded
+    entry = document.payloads.shown.entry(index).recorded
     assert entry["type"] == "compaction"
     assert entry["firstKeptEntryId"] == made.first_kept_id
     assert entry["tokensBefore"] == made.tokens_before
@@ -99,8 +102,10 @@ def test_a30_commit_appends_the_entry_and_rebuilds_the_context(document: Documen
 def test_an_edited_text_is_what_is_stored(document: Document) -> None:
     made = draft(document)
     index = wait(document.compaction.commit(made, made.summary + "\nNever forget this line."))
-    assert document.entry(index).recorded["summary"].endswith("Never forget this line.")
-    row = document.store.drafts(document.key)[-1]
+    assert (
+        document.payloads.shown.entry(index).recorded["summary"].endswith("Never forget this line.")
+    )
+    row = document.shared.store.drafts(document.key)[-1]
     assert (row.status, row.summary) == ("committed", made.summary)
     assert row.edited_text is not None and row.edited_text.endswith("this line.")
 
@@ -109,7 +114,7 @@ def test_a_draft_records_the_exact_requests(document: Document) -> None:
     shown = document.compaction.preview(None, EXPLORER, SETTINGS)
     requests = document.compaction.requests(shown, "Name every port.")
     made = draft(document, "Name every port.")
-    row = document.store.drafts(document.key)[-1]
+    row = document.shared.store.drafts(document.key)[-1]
     recorded = [ModelRequest.from_json(item["request"]) for item in row.requests]
     assert [r.messages[0].text for r in recorded] == [r.system for r in requests]
     assert [r.messages[1].text for r in recorded] == [r.prompt for r in requests]
@@ -129,7 +134,7 @@ def test_undo_moves_the_leaf_to_the_parent_and_loses_nothing(
     undone = wait(document.edits.undo())
     assert (undone.kind, undone.entry, undone.leaf) == ("compaction", index, before[1])
     assert state(document)[1:] == before[1:]
-    assert document.entry(index).recorded["type"] == "compaction"
+    assert document.payloads.shown.entry(index).recorded["type"] == "compaction"
     wait(document.navigation.navigate(document.navigation.plan(index)))
     assert document.context().compaction == index
     wait(document.writer.move_leaf(index))
@@ -179,7 +184,7 @@ def test_b12_a_bad_answer_changes_nothing_and_is_recorded(
     with pytest.raises(DraftFailed, match=said):
         draft(document)
     assert state(document) == before
-    row = document.store.drafts(document.key)[-1]
+    row = document.shared.store.drafts(document.key)[-1]
     assert row.status == "failed"
     assert said in row.problem
 
@@ -192,7 +197,7 @@ def test_a43_a_cancelled_draft_changes_nothing(document: Document) -> None:
     with pytest.raises(Cancelled):
         wait(document.compaction.summarize(shown, asked))
     assert state(document) == before
-    assert document.store.drafts(document.key)[-1].status == "cancelled"
+    assert document.shared.store.drafts(document.key)[-1].status == "cancelled"
 
 
 def test_e14_a_failed_draft_cannot_be_committed(document: Document) -> None:
@@ -235,7 +240,7 @@ def test_a34_a35_a_branch_summary_hangs_at_the_target_and_names_what_was_left(
     made = wait(document.branches.summarize(plan, prepared, order("Dwell on rule 2.")))
     assert document.leaf == old  # A37: made before the leaf moves
     index = wait(document.navigation.navigate(plan, made))
-    entry = document.entry(index).recorded
+    entry = document.payloads.shown.entry(index).recorded
     assert entry["type"] == "branch_summary"
     assert entry["parentId"] == document.tree.columns.ids[target]
     assert entry["fromId"] == document.tree.columns.ids[old]
@@ -268,35 +273,35 @@ def test_an_entry_may_go_below_the_first_or_below_none(document: Document) -> No
 
 def test_entries_are_named_by_id_by_its_start_or_by_number(document: Document) -> None:
     ids = document.tree.columns.ids
-    assert document.resolve(ids[7]) == 7
-    assert document.resolve("#7") == 7
-    assert document.resolve(ids[7][:7]) == 7
+    assert resolve_entry(document, ids[7]) == 7
+    assert resolve_entry(document, "#7") == 7
+    assert resolve_entry(document, ids[7][:7]) == 7
     with pytest.raises(ValueError, match="no entry"):
-        document.resolve("nothing-like-it")
+        resolve_entry(document, "nothing-like-it")
     with pytest.raises(ValueError, match="entries"):
-        document.resolve("")
+        resolve_entry(document, "")
 
 
 def test_counts_are_kept_and_used_by_profiles_that_count_what_is_sent(
     document: Document, bench: Workbench
 ) -> None:
-    assert wait(document.count(EstimateCounter(), lambda done, total: None, lambda: False))
-    assert document.weights_for(PROFILES["pi"]) is None
-    weights = document.weights_for(EXPLORER)
+    assert wait(document.tokens.count(EstimateCounter(), lambda done, total: None, lambda: False))
+    assert document.tokens.weights_for(PROFILES["pi"]) is None
+    weights = document.tokens.weights_for(EXPLORER)
     assert weights is not None and len(weights) == len(document.tree)
     wait(document.edits.set_label(5, "later entries are not counted yet"))
-    assert list(document.weights_for(EXPLORER) or ())[-1] == -1
+    assert list(document.tokens.weights_for(EXPLORER) or ())[-1] == -1
     bench.close(document.key)
     again = bench.open_blocking(document.key)
-    assert not wait(again.take_stored_counts(EstimateCounter()))  # one entry is new
-    assert not wait(again.count(EstimateCounter(), lambda done, total: None, lambda: True))
-    wait(again.count_new())
-    assert again.weights is None, "nobody wanted any to be counted"
-    assert wait(again.count(EstimateCounter(), lambda done, total: None, lambda: False))
+    assert not wait(again.tokens.take_stored(EstimateCounter()))  # one entry is new
+    assert not wait(again.tokens.count(EstimateCounter(), lambda done, total: None, lambda: True))
+    wait(again.tokens.count_new())
+    assert again.tokens.weights is None, "nobody wanted any to be counted"
+    assert wait(again.tokens.count(EstimateCounter(), lambda done, total: None, lambda: False))
     wait(again.edits.set_label(6, "counted"))
-    wait(again.count_new())
-    assert again.weights is not None
-    assert len(again.weights) == len(again.tree) and min(again.weights) >= 0
+    wait(again.tokens.count_new())
+    assert again.tokens.weights is not None
+    assert len(again.tokens.weights) == len(again.tree) and min(again.tokens.weights) >= 0
 
 
 def test_everything_is_there_after_a_restart(database: Path) -> None:
@@ -304,7 +309,7 @@ def test_everything_is_there_after_a_restart(database: Path) -> None:
 
     bench = open_bench(database)
     document = bench.open_blocking(bench.import_blocking(SAMPLE).key)
-    document.choose("unsent", "half a thought")
+    document.choices.set("unsent", "half a thought")
     made = draft(document)
     document.drafts.store_text(made, "my own words")
     wait(document.edits.rename("Another name"))
@@ -314,14 +319,14 @@ def test_everything_is_there_after_a_restart(database: Path) -> None:
     bench = open_bench(database)
     document = bench.open_blocking(bench.sessions()[0].key)
     assert (document.leaf, len(document.tree), document.title) == (leaf, size, "Another name")
-    assert document.choices()["unsent"] == "half a thought"
+    assert document.choices.all()["unsent"] == "half a thought"
     [(waiting, text)] = document.drafts.waiting()
     assert waiting.leaf != document.leaf, "the rename moved the leaf on"
     wait(document.writer.move_leaf(made.leaf))
     [(waiting, text)] = document.drafts.waiting()
     assert (waiting.summary, text) == (made.summary, "my own words")
     index = wait(document.compaction.commit(waiting, text))
-    assert document.entry(index).recorded["summary"] == "my own words"
+    assert document.payloads.shown.entry(index).recorded["summary"] == "my own words"
     assert document.drafts.waiting() == []
     close_bench(bench)
 
@@ -397,9 +402,12 @@ def test_e22_equal_summaries_are_told_apart(document: Document) -> None:
     wait(document.writer.append(entry_body("message", message=message), document.leaf))
     made = draft(document)
     second = wait(document.compaction.commit(made, "the very same words"))
-    assert document.entry(first).recorded["summary"] == document.entry(second).recorded["summary"]
+    assert (
+        document.payloads.shown.entry(first).recorded["summary"]
+        == document.payloads.shown.entry(second).recorded["summary"]
+    )
     assert document.context().compaction == second
-    assert document.previews([first]) == document.previews([second])
+    assert document.payloads.shown.previews([first]) == document.payloads.shown.previews([second])
     wait(document.edits.undo())
     assert document.context().compaction == first
 
@@ -441,9 +449,9 @@ def test_a43_who_is_cancelled_while_a_draft_is_stored_leaves_it_whole(
             await asyncio.wait(others)
 
     wait(commit_and_leave())
-    stored = document.store.load(document.key)
+    stored = document.shared.store.load(document.key)
     assert (len(stored.tree), stored.leaf) == (len(document.tree), document.leaf)
-    status = document.store.drafts(document.key)[-1].status
+    status = document.shared.store.drafts(document.key)[-1].status
     if looks:
         assert (len(document.tree), status) == (before + 1, "committed")
     else:
@@ -460,7 +468,9 @@ def test_b17_files_that_only_failed_calls_named_are_kept_apart(document: Documen
     ]
     for message in said:
         wait(document.writer.append(entry_body("message", message=message), document.leaf))
-    entry = document.entry(wait(document.compaction.commit(draft(document)))).recorded
+    entry = document.payloads.shown.entry(
+        wait(document.compaction.commit(draft(document)))
+    ).recorded
     assert entry["details"]["failedFiles"] == ["never.py"]
     assert "never.py" not in entry["details"]["modifiedFiles"]
     assert "<failed-files>\nnever.py\n</failed-files>" in entry["summary"]
@@ -491,14 +501,14 @@ def _unsplit(document: Document) -> int:
 def test_a_choice_is_known_before_the_database_knows_it(document: Document) -> None:
     """Whoever opens the session a moment later finds it as it was chosen."""
     for number in range(50):
-        document.choose("agent_model", f"offline/{number}")
-        assert document.choices()["agent_model"] == f"offline/{number}"
-    document.choose("agent_model", None)
-    assert "agent_model" not in document.choices()
+        document.choices.set("agent_model", f"offline/{number}")
+        assert document.choices.all()["agent_model"] == f"offline/{number}"
+    document.choices.set("agent_model", None)
+    assert "agent_model" not in document.choices.all()
 
 
 def test_a_title_that_would_turn_its_direction_does_not(document: Document) -> None:
     """Where a title is shown, a bare window's frame too, what is read is what is there."""
     wait(document.edits.rename("fine\u202egpj.exe\x07"))
     assert document.title == "fine\ufffdgpj.exe\ufffd"
-    assert document.store.session(document.key).title == document.title
+    assert document.shared.store.session(document.key).title == document.title

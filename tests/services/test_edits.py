@@ -117,7 +117,7 @@ def test_what_is_omitted_is_in_no_message_and_in_no_request(document: Document) 
     for request in document.compaction.requests(parts):
         assert {span.entry for span in request.sources} & {1, 2} == set()
         assert "LOG 1" not in request.prompt
-    assert document.entry(2).recorded["message"]["content"], "nothing is deleted"
+    assert document.payloads.shown.entry(2).recorded["message"]["content"], "nothing is deleted"
 
 
 def test_an_omitted_message_of_the_user_is_told_as_such(document: Document) -> None:
@@ -143,7 +143,7 @@ def test_pins_and_omissions_hold_under_every_profile(document: Document) -> None
 def test_undo_restores_exactly_at_the_leaf_and_later(document: Document) -> None:
     def state() -> tuple[Any, ...]:
         context = document.context()
-        size = document.counted_size(EXPLORER)
+        size = document.tokens.counted_size(EXPLORER)
         return context.messages, dict(context.again), dict(context.omitted), size
 
     before, leaf = state(), document.leaf
@@ -193,7 +193,10 @@ def test_a_profile_keeps_the_users_messages_and_the_compaction_says_so(
     parts = document.compaction.preview(None, keeping, SMALL)
     assert parts.verdicts[0] == Verdict.PINNED and "these rules keep" in parts.reason(0)
     compaction = _compact(document, keeping)
-    assert document.entry(compaction).recorded["details"][REPEATED_USER_TOKENS] == 20_000
+    assert (
+        document.payloads.shown.entry(compaction).recorded["details"][REPEATED_USER_TOKENS]
+        == 20_000
+    )
     context = document.context()
     assert context.again[0].why == "user-message" and context.again[0].by == compaction
     assert "Never touch the folder fixtures." in _texts(document)
@@ -269,7 +272,7 @@ def test_from_here_keeps_the_beginning_and_what_was_pinned_there(document: Docum
     shape = document.edits.shape()
     assert list(shape.pinned) == [0] and list(shape.omitted) == [1, 2]
     assert shape.user_budget is not None and shape.user_budget.tokens == 500
-    assert document.entry(summary).recorded["type"] == "branch_summary", (
+    assert document.payloads.shown.entry(summary).recorded["type"] == "branch_summary", (
         "what others follow as well"
     )
 
@@ -298,6 +301,8 @@ def test_a_play_says_the_same_of_its_own_entries(document: Document, bench: Work
 
     target = wait(story())
     shape = target.edits.shape()
-    assert [target.entry(at).recorded["message"]["role"] for at in shape.pinned] == ["user"]
-    roles = [target.entry(at).recorded["message"]["role"] for at in shape.omitted]
+    assert [target.payloads.shown.entry(at).recorded["message"]["role"] for at in shape.pinned] == [
+        "user"
+    ]
+    roles = [target.payloads.shown.entry(at).recorded["message"]["role"] for at in shape.omitted]
     assert roles == ["assistant", "toolResult"]

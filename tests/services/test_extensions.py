@@ -91,7 +91,7 @@ def test_a3_a38_a_supplied_compaction_is_used_without_a_model(
     made = draft(document, NOBODY)
     assert (made.model, made.parts, made.attempts) == ("extension/mine", (), ())
     index = wait(document.compaction.commit(made))
-    entry = document.entry(index).recorded
+    entry = document.payloads.shown.entry(index).recorded
     assert entry["fromExtension" if form == "omp" else "fromHook"] is True
     assert ("fromHook" if form == "omp" else "fromExtension") not in entry
     assert (entry["summary"], entry["shortSummary"]) == ("True it is.", "Short.")
@@ -151,7 +151,7 @@ def test_b15_e16_a_supplied_compaction_that_cannot_be_used_is_told_and_made_as_u
     (record,) = (r for r in recorded(document)[1] if r.event == BEFORE)
     assert record.did == "error" and told in record.detail
     wait(document.compaction.commit(made))
-    assert "fromHook" not in document.entry(document.leaf).recorded
+    assert "fromHook" not in document.payloads.shown.entry(document.leaf).recorded
 
 
 def test_a38_an_extension_may_choose_another_valid_cut(place: Place) -> None:
@@ -161,7 +161,7 @@ def test_a38_an_extension_may_choose_another_valid_cut(place: Place) -> None:
     result = f"{{'summary': 'S', 'firstKeptEntryId': '{other}'}}"
     place.handle(BEFORE, f"return {{'compaction': {result}}}")
     index = wait(document.compaction.commit(draft(document, NOBODY)))
-    assert document.entry(index).recorded["firstKeptEntryId"] == other
+    assert document.payloads.shown.entry(index).recorded["firstKeptEntryId"] == other
 
 
 def test_a38_a_draft_that_waits_is_committed_as_the_extensions_after_a_restart(
@@ -175,7 +175,7 @@ def test_a38_a_draft_that_waits_is_committed_as_the_extensions_after_a_restart(
     again = place.bench.open_blocking(document.key)
     ((waiting, text),) = again.drafts.waiting()
     index = wait(again.compaction.commit(waiting, text + " Edited."))
-    entry = again.entry(index).recorded
+    entry = again.payloads.shown.entry(index).recorded
     assert entry["fromHook"] is True and entry["preserveData"] == {"seen": 1}
     assert entry["summary"] == "True it is. Edited."
 
@@ -237,7 +237,7 @@ def test_a39_lines_prompt_and_data(online: Place, server: ChatServer) -> None:
     assert "Be brief." in sent
     assert "## Goal" not in sent.rsplit("</additional-context>", 1)[1]
     assert [r.did for r in recorded(document)[1]] == ["context"]
-    entry = document.entry(wait(document.compaction.commit(made))).recorded
+    entry = document.payloads.shown.entry(wait(document.compaction.commit(made))).recorded
     assert entry["preserveData"] == {"artifactIndex": ["foo.ts"]}
     assert "fromHook" not in entry and "readFiles" in entry["details"]
 
@@ -259,7 +259,7 @@ def test_secrets_leave_neither_by_the_request_nor_by_the_summary(
         text = attempt.request.messages[1].text
         for span in attempt.sources:
             stretch = text[span.start : span.end]
-            role = document.entry(span.entry).recorded["message"]["role"]
+            role = document.payloads.shown.entry(span.entry).recorded["message"]["role"]
             assert stretch.startswith("[User]" if role == "user" else "[Assistant"), stretch[:40]
             assert "[redacted aws key]" in stretch or role != "user"
     changed = [r for r in recorded(document)[1] if r.did == "changed"]
@@ -284,7 +284,7 @@ def test_a_required_handler_of_summaries_that_fails_keeps_nothing(place: Place) 
     document = place.document()
     with pytest.raises(DraftFailed, match="must see every summary"):
         draft(document)
-    row = document.store.drafts(document.key)[-1]
+    row = document.shared.store.drafts(document.key)[-1]
     assert (row.status, row.summary) == ("failed", "")
 
 
@@ -315,8 +315,8 @@ def test_a38_automatic_compaction_goes_the_same_way(place: Place) -> None:
     place.handle(BEFORE, SUPPLIES)
     document = place.document()
     index = wait(automatic(document, NOBODY).compact_now("", NOBODY, CancelToken()))
-    assert document.entry(index).recorded["fromHook"] is True
-    row = document.store.drafts(document.key)[-1]
+    assert document.payloads.shown.entry(index).recorded["fromHook"] is True
+    row = document.shared.store.drafts(document.key)[-1]
     assert row.facts["trigger"] == "manual" and [r.did for r in records_of(row.facts)] == ["result"]
 
 

@@ -61,7 +61,7 @@ def test_a52_secrets_leave_no_conversation_either(
     index = by_conversation(document)
     sent = json.dumps(server.requests)
     assert server.requests and SECRET not in sent and "[redacted aws key]" in sent
-    assert SECRET not in document.entry(index).recorded["summary"]
+    assert SECRET not in document.payloads.shown.entry(index).recorded["summary"]
     assert {r.event for r in recorded(document)[1]} == {"session_request", "session_summary"}
 
 
@@ -82,7 +82,7 @@ def test_a38_a52_a_supplied_summary_takes_the_place_of_the_conversations(
 ) -> None:
     online.handle(BEFORE, "return {'compaction': {'summary': 'Mine.', 'details': {'x': 1}}}")
     document = online.document(chain)
-    entry = document.entry(by_conversation(document)).recorded
+    entry = document.payloads.shown.entry(by_conversation(document)).recorded
     assert server.requests == []
     assert entry["summary"].startswith("Mine.") and entry["fromHook"] is True
     assert entry["details"] == {"x": 1}

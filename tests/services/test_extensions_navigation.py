@@ -86,7 +86,7 @@ def test_a41_a_summary_is_used_without_a_model_when_one_is_wanted(
     made = wait(document.branches.summarize(plan, prepared, order(NOBODY)))
     assert (made.summary, made.model) == ("What was tried.", "extension/mine")
     index = wait(document.navigation.navigate(plan, made))
-    entry = document.entry(index).recorded
+    entry = document.payloads.shown.entry(index).recorded
     assert (entry["type"], entry["fromHook"]) == ("branch_summary", True)
     assert entry["details"] == {"mine": 1} and entry["fromId"] == "e20"
     assert document.tree.columns.branches[index].from_extension

@@ -10,6 +10,7 @@ import pytest
 
 from explorer.formats import registry
 from explorer.services.changes import Change, EntriesAppended, EntriesChanged
+from explorer.tokens.counters import EstimateCounter
 from explorer.workbench import Workbench
 from tests.services.test_new_format import MAGIC, Parley
 from tests.store.conftest import eventually
@@ -39,13 +40,13 @@ def test_an_entry_that_grew_is_shown_as_it_is_now(bench: Workbench, file: Path) 
         document = await bench.open(key)
         changes: list[Change] = []
         bench.subscribe(changes.append)
-        assert document.entry(1).calls == () and document.leaf == 1
-        await document.spending.follow()
+        assert document.payloads.shown.entry(1).calls == () and document.leaf == 1
+        await document.usage.follow()
         before = document.tree.columns.estimate[1]
         document.context()
         report = await bench.import_file(write(file, [*FIRST, GREW, ANSWER]))
         assert (report.added, report.replaced) == (1, (1,))
-        assert [call.name for call in document.entry(1).calls] == ["read"]
+        assert [call.name for call in document.payloads.shown.entry(1).calls] == ["read"]
         assert document.tree.columns.estimate[1] > before
         ops = document.tree.columns.ops
         assert (list(ops.entry), list(ops.result), ops.paths) == ([1], [2], ["quay.py"])
@@ -55,6 +56,23 @@ def test_an_entry_that_grew_is_shown_as_it_is_now(bench: Workbench, file: Path) 
         again = bench.store.load(key).tree.columns
         assert list(again.estimate) == list(document.tree.columns.estimate)
         assert again.ops.paths == ["quay.py"]
+
+    asyncio.run(story())
+
+
+def test_a_tokenizers_count_of_it_is_not_used_any_more(bench: Workbench, file: Path) -> None:
+    async def story() -> None:
+        key = (await bench.import_file(file)).key
+        document = await bench.open(key)
+        assert await document.tokens.count(
+            EstimateCounter(), lambda _done, _all: None, lambda: False
+        )
+        counted = document.tokens.entry_tokens(1)
+        await bench.import_file(write(file, [*FIRST, GREW, ANSWER]))
+        assert document.tokens.weights is not None and document.tokens.weights[1] == -1
+        assert document.tokens.entry_tokens(1) == document.tree.columns.estimate[1] > counted
+        await document.tokens.count_new()
+        assert min(document.tokens.weights) >= 0 and len(document.tokens.weights) == 3
 
     asyncio.run(story())
 

@@ -122,7 +122,9 @@ def test_when_a_compaction_is_due(places: list[Situation]) -> None:
         counted = size_at(now)
         expected = {"provider"} if counted.usage_tokens else set()
         if counted.trailing_tokens or not expected:
-            expected.add("estimate" if now.document.weights_for(profile) is None else "tokenizer")
+            expected.add(
+                "estimate" if now.document.tokens.weights_for(profile) is None else "tokenizer"
+            )
         assert source.chosen == expected
         assert ("No provider has counted" in source.reason) is ("provider" not in source.chosen)
         due |= is_due.chosen
@@ -250,7 +252,7 @@ def test_what_is_lost_of_instructions(places: list[Situation]) -> None:
         assert "pin" in keeps.chosen and "instruction" not in keeps.chosen
         cost = ANSWERS["pin_cost"].find(now)
         assert cost.selected in held and keeps.selected == cost.selected
-        assert cost.number == now.document.entry_tokens(cost.selected, now.place.profile)
+        assert cost.number == now.document.tokens.entry_tokens(cost.selected, now.place.profile)
 
 
 def test_how_the_systems_compare(places: list[Situation]) -> None:

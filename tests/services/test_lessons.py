@@ -155,12 +155,12 @@ def test_a_lesson_of_the_users_is_offered_and_a_wrong_one_named(explorer_home: P
 
 
 def test_every_place_is_found_in_the_bundled_session(document: Document) -> None:
-    before = document.leaf, len(document.tree), document.choices()
+    before = document.leaf, len(document.tree), document.choices.all()
     for name in PLACES:
         place = find_place(document, name, PROFILE, SETTINGS)
         assert place is not None, name
         assert place.sentence.startswith("In this session"), place.sentence
-    assert (document.leaf, len(document.tree), document.choices()) == before
+    assert (document.leaf, len(document.tree), document.choices.all()) == before
 
 
 def check_steps(document: Document, places_may_be_missing: bool) -> None:

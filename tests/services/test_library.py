@@ -168,7 +168,7 @@ def test_listed_costs_are_those_of_each_call_with_the_prices_of_long_prompts(
     (row,) = read_library(bench.store, prices=bench.client.info).rows
     assert len(bench.store.totals()) == 2
     document = bench.open_blocking(key)
-    asyncio.run(document.spending.follow())
-    exact = document.spending.session().total
+    asyncio.run(document.usage.follow())
+    exact = document.usage.session().total
     assert row.spent.listed == exact.listed == 2
     assert abs(row.spent.listed_cost - exact.listed_cost) < 1e-9 < exact.listed_cost

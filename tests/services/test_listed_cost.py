@@ -48,7 +48,7 @@ def opened(bench: Workbench, folder: Path, models: list[str]) -> Document:
     path = folder / "session.json"
     path.write_text(lines_of(models), "utf-8")
     document = bench.open_blocking(bench.import_blocking(path).key)
-    asyncio.run(document.spending.follow())
+    asyncio.run(document.usage.follow())
     return document
 
 
@@ -56,10 +56,10 @@ def test_the_sums_tell_what_is_recorded_from_what_is_worked_out(
     bench: Workbench, tmp_path: Path
 ) -> None:
     document = opened(bench, tmp_path, [PRO, "gemini-of-nobody", PRO])
-    spent = document.spending.session().total
+    spent = document.usage.session().total
     assert (spent.calls, spent.unpriced, spent.listed, spent.cost) == (3, 3, 2, 0)
     assert spent.listed_cost == pytest.approx(2 * PRO_COST)
-    assert document.spending.of(1).total.listed_cost == pytest.approx(PRO_COST)
+    assert document.usage.of(1).total.listed_cost == pytest.approx(PRO_COST)
     known = spending_known(spent)
     assert known.provenance is Provenance.INFERRED
     assert known.basis == (
@@ -70,7 +70,7 @@ def test_the_sums_tell_what_is_recorded_from_what_is_worked_out(
 
 def test_a_report_says_both(bench: Workbench, tmp_path: Path) -> None:
     document = opened(bench, tmp_path, [PRO, PRO])
-    report = make_report(document, document.leaf, document.spending.branch(document.leaf))
+    report = make_report(document, document.leaf, document.usage.branch(document.leaf))
     figure, known = cost_words(report)
     assert figure == "≈$0.0065" and known.startswith("inferred: Worked out")
     cost = json_form(report)["cost"]
@@ -80,7 +80,9 @@ def test_a_report_says_both(bench: Workbench, tmp_path: Path) -> None:
 
 def test_branches_are_compared_by_what_is_known(bench: Workbench, tmp_path: Path) -> None:
     document = opened(bench, tmp_path, [PRO, PRO])
-    found = compare_branches(document.tree, document.payloads, 1, 3, document.listed_cost)
+    found = compare_branches(
+        document.tree, document.payloads.shown, 1, 3, document.usage.listed_cost
+    )
     assert "≈" not in str(found) and found.right.spent.listed == 1
 
 
@@ -99,5 +101,5 @@ def test_the_library_has_it_too(bench: Workbench, tmp_path: Path) -> None:
 def test_what_an_agent_records_itself_is_not_worked_out(
     document: Document,
 ) -> None:
-    asyncio.run(document.spending.follow())
-    assert document.spending.session().total.listed == 0
+    asyncio.run(document.usage.follow())
+    assert document.usage.session().total.listed == 0

@@ -172,12 +172,16 @@ def test_it_opens_with_its_tree_and_its_records(document: Document, parley: Path
         Kind.USER, Kind.ASSISTANT, Kind.TOOL_RESULT, Kind.ASSISTANT, Kind.UNKNOWN,
     ]  # fmt: skip
     assert len(tree.children(tree.index_of("p5"))) == 2, "a branch was left there"
-    assert document.payloads.raw(1).count("\n") == 1, "a reply of two lines is one record"
-    assert "\n".join(document.payloads.raw(at) for at in range(4)) in parley.read_text("utf-8")
+    assert document.payloads.shown.raw(1).count("\n") == 1, "a reply of two lines is one record"
+    assert "\n".join(document.payloads.shown.raw(at) for at in range(4)) in parley.read_text(
+        "utf-8"
+    )
     assert columns.models[columns.model[1]] == "parley/p-1"
-    assert document.entry(1).calls[0].arguments == {"path": "src/harbour/berth_0.py"}
-    assert next(iter(document.store.search("BERTH_3"))).key == document.key
-    (aside,) = [line for _, line in document.store.lines(document.key) if isinstance(line, bytes)]
+    assert document.payloads.shown.entry(1).calls[0].arguments == {"path": "src/harbour/berth_0.py"}
+    assert next(iter(document.shared.store.search("BERTH_3"))).key == document.key
+    (aside,) = [
+        line for _, line in document.shared.store.lines(document.key) if isinstance(line, bytes)
+    ]
     assert aside == b"# the tide went out"
 
 
@@ -191,18 +195,20 @@ def test_it_compacts_and_what_is_added_is_read_back(
     draft = asyncio.run(document.compaction.summarize(shown, order))
     assert "src/harbour/berth_0.py" in draft.summary
     index = asyncio.run(document.compaction.commit(draft))
-    assert document.entry(index).summary == draft.summary
+    assert document.payloads.shown.entry(index).summary == draft.summary
     assert document.context().compaction == index
     assert len(document.agent.messages()) < 30
     asyncio.run(document.edits.set_label(3, "the berth"))
     bench.close(document.key)
     again = bench.open_blocking(document.key)
-    assert again.entry(index).summary == draft.summary and again.entry(0).text.startswith("Never")
+    assert again.payloads.shown.entry(
+        index
+    ).summary == draft.summary and again.payloads.shown.entry(0).text.startswith("Never")
     assert parley.read_bytes() == before, "another agent's file is only read"
     asyncio.run(bench.export(document.key, tmp_path / "as-pi.jsonl", "pi-v3"))
     copy = bench.open_blocking(bench.import_blocking(tmp_path / "as-pi.jsonl").key)
-    assert copy.entry(index).summary == draft.summary
-    says = [[each.entry(at).content for at in range(49)] for each in (again, copy)]
+    assert copy.payloads.shown.entry(index).summary == draft.summary
+    says = [[each.payloads.shown.entry(at).content for at in range(49)] for each in (again, copy)]
     assert says[0] == says[1]
 
 

@@ -82,6 +82,6 @@ def test_who_recorded_an_entry_is_asked_once_and_needs_no_database_that_can_be_r
     """A window asks while it paints: a database that is gone must not reach it."""
     text = {"role": "user", "content": [{"type": "text", "text": "Hello."}]}
     entry = asyncio.run(document.writer.append(entry_body("message", message=text), document.leaf))
-    assert document.made_here(entry) and not document.made_here(3)
+    assert document.writer.made_here(entry) and not document.writer.made_here(3)
     bench.store.close()
-    assert document.made_here(entry) and not document.made_here(4)
+    assert document.writer.made_here(entry) and not document.writer.made_here(4)

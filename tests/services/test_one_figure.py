@@ -76,7 +76,9 @@ def test_an_entry_has_one_figure(
             document = bench.open_blocking(bench.import_blocking(path).key)
             shaped(document, pins, omits)
             if measured:
-                asyncio.run(document.count(TiktokenCounter(), lambda _a, _b: None, lambda: False))
+                asyncio.run(
+                    document.tokens.count(TiktokenCounter(), lambda _a, _b: None, lambda: False)
+                )
             check_entries(document, name)
         finally:
             bench.store.close()
@@ -84,12 +86,12 @@ def test_an_entry_has_one_figure(
 
 def check_entries(document: Document, name: str) -> None:
     profile, tree, leaf = PROFILES[name], document.tree, document.leaf
-    document.counting = profile
-    weights = document.weights_for(profile)
+    document.tokens.profile = profile
+    weights = document.tokens.weights_for(profile)
     sizes = EntrySizes(tree, leaf, weights)
     shown = [sizes[entry] for entry in range(len(tree))]
     assert list(sizes.all()) == shown
-    assert [document.shown_tokens(entry) for entry in range(len(tree))] == shown
+    assert [document.tokens.shown_tokens(entry) for entry in range(len(tree))] == shown
 
     context = document.context()
     in_context = message_tokens(tree, context, weights)
@@ -115,7 +117,7 @@ def test_a_context_is_its_entries_and_what_lies_beyond(document: Document) -> No
     for profile in PROFILES.values():
         settings = Settings.of(profile)
         for leaf in (document.leaf, 90, 120):
-            size = document.context_size(profile, leaf)
+            size = document.tokens.context_size(profile, leaf)
             tokens = message_tokens(document.tree, document.context(leaf))
             preview = document.compaction.preview(leaf, profile, settings)
             assert preview.tokens_beyond == size.beyond_of(sum(tokens))
@@ -143,10 +145,12 @@ def test_the_rules_of_others_decide_by_their_own_count_and_show_the_one(
 
 def test_a_compaction_has_one_pair_of_sizes(document: Document) -> None:
     for name in PROFILES:
-        document.counting = PROFILES[name]
+        document.tokens.profile = PROFILES[name]
         for entry in document.tree.columns.compactions:
-            assert document.sizes_around(entry) == asyncio.run(document.counted_around(entry))
-            _, after = document.sizes_around(entry)
+            assert document.tokens.sizes_around(entry) == asyncio.run(
+                document.tokens.counted_around(entry)
+            )
+            _, after = document.tokens.sizes_around(entry)
             assert after == sum(message_tokens(document.tree, document.context(entry)))
 
 
@@ -154,7 +158,8 @@ def test_whoever_counts_otherwise_is_named(document: Document) -> None:
     tree = document.tree
     leaf = next(at for at, kind in enumerate(tree.columns.kind) if kind == Kind.USER)
     sources = {
-        name: document.context_size(PROFILES[name], leaf).source for name in ("explorer", "pi")
+        name: document.tokens.context_size(PROFILES[name], leaf).source
+        for name in ("explorer", "pi")
     }
     title = PROFILES["pi"].title
     assert sources == {"explorer": "estimate", "pi": f"estimate as {title} counts"}

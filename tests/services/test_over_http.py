@@ -172,7 +172,7 @@ def leaving(document: Document) -> tuple[NavigationPlan, BranchPreparation]:
 
 def state(document: Document) -> tuple[Any, ...]:
     """All that a failure must leave as it was, as it is and as it is stored."""
-    stored = document.store.load(document.key)
+    stored = document.shared.store.load(document.key)
     same = list(stored.tree.columns.ids) == list(document.tree.columns.ids)
     return (
         len(document.tree),
@@ -185,7 +185,7 @@ def state(document: Document) -> tuple[Any, ...]:
 
 
 def last_draft(document: Document) -> DraftRow:
-    return document.store.drafts(document.key)[-1]
+    return document.shared.store.drafts(document.key)[-1]
 
 
 def sent(server: ChatServer) -> list[list[tuple[str, Any]]]:
@@ -238,8 +238,8 @@ def test_a30_the_committed_answer_is_what_the_next_request_starts_with(
     server.plan(Answer(text="Yes."))
     wait(talk(document, "Is it done?"))
     (messages,) = sent(server)
-    wrapped = document.templates.compaction_message(made.summary)
-    assert messages[0] == ("system", system_prompt(document.agent_prompt, None))
+    wrapped = document.shared.templates.compaction_message(made.summary)
+    assert messages[0] == ("system", system_prompt(document.shared.agent_prompt, None))
     assert (messages[1][0], text_of(messages[1][1])) == ("user", wrapped)
     assert text_of(messages[-1][1]) == "Is it done?"
     kept = document.tree.index_of(made.first_kept_id)
@@ -254,10 +254,10 @@ def test_a27_the_next_compaction_sends_the_summary_before_it(
     at = max(entry for entry in before if document.tree.kind(entry) is Kind.COMPACTION)
     wait(document.compaction.summarize(compaction(document), order()))
     ((_, (_, prompt)),) = sent(server)
-    first = str(document.entry(at).recorded["summary"]).splitlines()[0]
+    first = str(document.payloads.shown.entry(at).recorded["summary"]).splitlines()[0]
     assert f"<previous-summary>\n{first}" in prompt
-    assert document.templates.sections["explorer"].history_update in prompt
-    assert document.templates.sections["explorer"].history_first not in prompt
+    assert document.shared.templates.sections["explorer"].history_update in prompt
+    assert document.shared.templates.sections["explorer"].history_first not in prompt
 
 
 @pytest.mark.parametrize("name", BAD)
@@ -339,7 +339,7 @@ def test_a43_e21_a_cancelled_draft_hangs_up_and_changes_nothing(
     assert server.gone.wait(10), "the connection was let go"
     assert state(document) == before
     assert last_draft(document).status == "cancelled"
-    assert document.client.running == 0
+    assert document.shared.client.running == 0
     server.plan(Answer(text=GOOD))
     assert wait(document.compaction.summarize(compaction(document), order())).status == "done"
 
@@ -387,7 +387,9 @@ def test_a20_the_answers_of_a_split_turn_are_merged_and_one_failure_fails_both(
 def test_a_client_that_is_closed_fails_the_draft(bench: Workbench, document: Document) -> None:
     closed = ModelClient(ModelClientConfig())
     closed.close()
-    document.models = AskedModels(closed, document.privacy, document.store, document.row)
+    document.models = AskedModels(
+        closed, document.shared.privacy, document.shared.store, document.row
+    )
     before = state(document)
     with pytest.raises(DraftFailed, match="closed"):
         wait(document.compaction.summarize(compaction(document), order()))
@@ -437,18 +439,20 @@ def test_a33_a34_a35_a_branch_summary_over_http(document: Document, server: Chat
     made: Draft = wait(document.branches.summarize(plan, prepared, order()))
     (body,) = server.requests
     assert body["max_tokens"] == 700
-    assert document.templates.sections["explorer"].branch in sent(server)[0][1][1]
+    assert document.shared.templates.sections["explorer"].branch in sent(server)[0][1][1]
     assert document.leaf == old
     with pytest.raises(ValueError, match="make a new one"):
         wait(document.compaction.commit(made))
     index = wait(document.navigation.navigate(plan, made))
-    entry = document.entry(index).recorded
+    entry = document.payloads.shown.entry(index).recorded
     assert entry["fromId"] == document.tree.columns.ids[old]
     assert entry["parentId"] == document.tree.columns.ids[plan.new_leaf]
-    assert str(entry["summary"]).startswith(f"{document.templates.branch_preamble}\n\n{GOOD}")
+    assert str(entry["summary"]).startswith(
+        f"{document.shared.templates.branch_preamble}\n\n{GOOD}"
+    )
     server.requests.clear()
     wait(talk(document, "go on"))
-    told = document.templates.branch_message(entry["summary"])
+    told = document.shared.templates.branch_message(entry["summary"])
     assert text_of(sent(server)[0][-2][1]) == told  # A6
 
 
@@ -477,7 +481,7 @@ async def talk(
 
 
 def messages(document: Document, entries: tuple[int, ...]) -> list[dict[str, Any]]:
-    return [dict(document.entry(entry).recorded["message"]) for entry in entries]
+    return [dict(document.payloads.shown.entry(entry).recorded["message"]) for entry in entries]
 
 
 def test_a_turn_with_parallel_calls(
@@ -548,12 +552,12 @@ def test_malformed_arguments_are_told_to_the_model_and_the_turn_goes_on(
 def test_e7_a_turn_without_usage_is_counted_by_the_estimate(
     document: Document, server: ChatServer
 ) -> None:
-    before = document.context_size(EXPLORER).tokens
+    before = document.tokens.context_size(EXPLORER).tokens
     server.plan(Answer(text="word " * 400, usage=None))
     wait(talk(document, "Say much."))
-    size = document.context_size(EXPLORER)
+    size = document.tokens.context_size(EXPLORER)
     assert size.tokens >= before + 400
-    assert size.last_usage == document.context().messages.index(_last_reported(document))
+    assert size.usage_tokens == document.tree.columns.usage[_last_reported(document)]
 
 
 def _last_reported(document: Document) -> int:
@@ -567,7 +571,7 @@ def test_a7_the_usage_of_the_last_reply_is_the_size_of_the_context(
     usage = {"prompt_tokens": 5000, "completion_tokens": 70, "total_tokens": 5070}
     server.plan(Answer(text="counted", usage=usage))
     wait(talk(document, "Count."))
-    size = document.context_size(EXPLORER)
+    size = document.tokens.context_size(EXPLORER)
     assert (size.tokens, size.source) == (5070, "provider")
 
 

@@ -44,7 +44,7 @@ def test_a10_an_overflow_is_compacted_away_and_the_turn_goes_on(
     assert tree.columns.parent[answer] == ended.entry
     path = tree.path(document.leaf)
     assert refused not in path
-    assert document.entry(refused).recorded["message"]["errorKind"] == "overflow"
+    assert document.payloads.shown.entry(refused).recorded["message"]["errorKind"] == "overflow"
     first, second = asked(server, "test-model")
     assert len(str(second)) < len(str(first)) / 2
     assert second["messages"][-1]["content"] in ("Where is it?", [
@@ -92,7 +92,10 @@ def test_b14_an_answer_to_more_than_the_window_is_made_again(
     result = wait(desk.say("Which port?"))
     assert result.end == "done"
     assert [change.trigger for change in desk.ended] == ["overflow"]
-    said = [str(desk.document.entry(e)) for e in desk.document.tree.path(desk.document.leaf)[-3:]]
+    said = [
+        str(desk.document.payloads.shown.entry(e))
+        for e in desk.document.tree.path(desk.document.leaf)[-3:]
+    ]
     assert "Port 8431." in said[-1]
     assert not any("What file?" in one for one in said)
 
@@ -182,7 +185,10 @@ def test_a_reply_that_broke_off_after_its_first_word_is_kept_and_not_sent(
     assert result.end == "done"
     assert len(asked(server, "test-model")) == 2
     assert "half an answer" not in str(asked(server, "test-model")[1])
-    stops = [desk.document.entry(at).recorded["message"].get("stopReason") for at in result.entries]
+    stops = [
+        desk.document.payloads.shown.entry(at).recorded["message"].get("stopReason")
+        for at in result.entries
+    ]
     assert stops == [None, "error", "stop"]
 
 

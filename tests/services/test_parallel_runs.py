@@ -43,7 +43,7 @@ def branch(document: Document, runs: ParallelRuns, number: int) -> list[int]:
 
 
 def said(document: Document, entry: int) -> str:
-    return document.payloads.raw(entry)
+    return document.payloads.shown.raw(entry)
 
 
 def test_each_model_answers_on_a_branch_below_the_same_entry(
@@ -58,7 +58,7 @@ def test_each_model_answers_on_a_branch_below_the_same_entry(
 
     runs = ParallelRuns(document, (ONE, TWO), PROMPT)
     asyncio.run(runs.run(hear))
-    assert document.leaf == leaf == document.store.session(document.key).leaf
+    assert document.leaf == leaf == document.shared.store.session(document.key).leaf
     assert told == {0: "By waiting.", 1: "By a clock."}
     for number, words in told.items():
         entries = branch(document, runs, number)
@@ -149,7 +149,7 @@ def test_the_branches_can_be_compared_and_one_gone_on_with(
     runs = ParallelRuns(document, (ONE, TWO), PROMPT)
     asyncio.run(runs.run(lambda _number, _event: None))
     one, two = (run.leaf for run in runs.runs)
-    found = compare_branches(document.tree, document.payloads, one, two)
+    found = compare_branches(document.tree, document.payloads.shown, one, two)
     assert found.ancestor == runs.start
     assert [piece.text for piece in found.left_answer if piece.differs] == ["longer"]
     plan = document.navigation.plan(two)

@@ -51,11 +51,14 @@ def test_requests_and_what_is_shown_are_masked_at_their_size(imported: Document)
 
     masked = prompt()
     assert KEY not in masked and MASKED in masked
-    assert MASKED in imported.entry(0).text and MASKED in imported.previews([0])[0]
+    assert (
+        MASKED in imported.payloads.shown.entry(0).text
+        and MASKED in imported.payloads.shown.previews([0])[0]
+    )
     assert MASKED in imported.title
-    imported.privacy.mask_sent = False
+    imported.shared.privacy.mask_sent = False
     assert KEY in prompt() and len(prompt()) == len(masked)
-    assert KEY not in imported.entry(0).text
+    assert KEY not in imported.payloads.shown.entry(0).text
 
 
 def test_the_agent_reads_what_was_said_here_as_it_was(imported: Document) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from explorer.compaction.profile import PROFILES, Settings
+from explorer.compaction.profile_comparison import causes
 from explorer.models.client import TextPart
 from explorer.services.effective_rules import limits_of, next_mark
 from explorer.workbench import Workbench
@@ -24,7 +25,8 @@ def test_a_document_compares_profiles_at_its_leaf_or_at_an_entry(bench: Workbenc
     omp, explorer = (
         replace(PROFILES[name], keep_recent_tokens=300) for name in ("omp", "explorer")
     )
-    assert "boundary" in {cause.key for cause in document.compaction.causes(None, omp, explorer)}
+    found_causes = causes(document.tree, document.leaf, omp, explorer)
+    assert "boundary" in {cause.key for cause in found_causes}
 
 
 def test_a6_the_agent_is_told_a_summary_in_the_words_of_the_profile(bench: Workbench) -> None:

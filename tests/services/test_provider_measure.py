@@ -20,4 +20,4 @@ def test_b18_the_preview_keeps_by_the_prompt_not_by_the_whole_report(bench: Work
     assert isinstance(roughly, Preparation)
     assert 1 < shown.keep.ratio < roughly.keep.ratio
     # Without a reply's own report there is nothing to read.
-    assert document.prompt_of(document.tree.path(document.leaf)[1]) == -1
+    assert document.usage.prompt_of(document.tree.path(document.leaf)[1]) == -1

@@ -59,13 +59,13 @@ def _prune(document: Document) -> int:
 
 def test_a13_a_prune_is_an_entry_of_its_own_and_everything_follows_it(document: Document) -> None:
     changes: list[object] = []
-    document.hub.subscribe(changes.append)
-    lines = [document.payloads.raw(at) for at in range(len(document.tree))]
-    before = document.counted_size(EXPLORER)
-    assert document.context_size(EXPLORER).usage_tokens == 5_006
+    document.shared.hub.subscribe(changes.append)
+    lines = [document.payloads.shown.raw(at) for at in range(len(document.tree))]
+    before = document.tokens.counted_size(EXPLORER)
+    assert document.tokens.context_size(EXPLORER).usage_tokens == 5_006
     plan = document.edits.plan_pruning(EXPLORER, POLICY)
     index = wait(document.edits.prune(plan, "Asked for."))
-    entry = document.entry(index).recorded
+    entry = document.payloads.shown.entry(index).recorded
     assert (entry["type"], entry["customType"], entry["parentId"]) == ("custom", PRUNE_TYPE, "e7")
     assert entry["data"]["results"] == [
         {"id": "e2", "tokens": 2_000, "text": prune_note(2_000)},
@@ -73,10 +73,12 @@ def test_a13_a_prune_is_an_entry_of_its_own_and_everything_follows_it(document: 
     ]
     assert entry["data"]["saved"] == plan.saved
     assert entry["data"]["reason"].startswith("Asked for. 2 tool results")
-    assert lines == [document.payloads.raw(at) for at in range(len(lines))], "the log is as it was"
+    assert lines == [document.payloads.shown.raw(at) for at in range(len(lines))], (
+        "the log is as it was"
+    )
     assert [type(one) for one in changes] == [EntriesAppended, LeafMoved]
-    assert document.counted_size(EXPLORER) == before - plan.saved
-    size = document.context_size(EXPLORER)
+    assert document.tokens.counted_size(EXPLORER) == before - plan.saved
+    size = document.tokens.context_size(EXPLORER)
     assert (size.usage_tokens, size.tokens) == (0, before - plan.saved), "E7: counted anew"
     said = [one.text for one in document.agent.messages() if one.role == "tool"]
     assert said == [prune_note(2_000), prune_note(3_000), "word" * 600]
@@ -98,11 +100,11 @@ def test_a13_a_plan_of_an_older_leaf_is_refused(document: Document) -> None:
 
 
 def test_undo_of_a_prune_at_the_leaf_moves_the_leaf(document: Document) -> None:
-    leaf, size = document.leaf, document.context_size(EXPLORER)
+    leaf, size = document.leaf, document.tokens.context_size(EXPLORER)
     index = _prune(document)
     undone = wait(document.edits.undo())
     assert (undone.kind, undone.entry, undone.leaf) == ("prune", index, leaf)
-    assert document.leaf == leaf and document.context_size(EXPLORER) == size
+    assert document.leaf == leaf and document.tokens.context_size(EXPLORER) == size
     assert not document.context().pruned
 
 
@@ -111,7 +113,7 @@ def test_undo_of_a_prune_that_the_session_went_on_from_appends_an_entry(document
     note = wait(document.edits.rename("Later"))
     undone = wait(document.edits.undo())
     assert (undone.kind, undone.entry) == ("prune", index)
-    last = document.entry(document.leaf).recorded
+    last = document.payloads.shown.entry(document.leaf).recorded
     assert last["data"] == {"undoes": document.tree.columns.ids[index]}
     assert document.tree.columns.parent[document.leaf] == note
     assert not document.context().pruned
@@ -148,8 +150,10 @@ def test_the_prune_is_there_when_the_session_is_opened_again_and_in_its_file(
     out = tmp_path / "out.jsonl"
     wait(bench.export(document.key, out))
     written = {one["id"]: one for one in map(json.loads, out.read_text("utf-8").splitlines())}
-    assert written[document.tree.columns.ids[index]] == document.entry(index).recorded
-    assert written["e2"] == document.entry(2).recorded, "the result is whole"
+    assert (
+        written[document.tree.columns.ids[index]] == document.payloads.shown.entry(index).recorded
+    )
+    assert written["e2"] == document.payloads.shown.entry(2).recorded, "the result is whole"
     assert "word" * 2_000 in json.dumps(written["e2"])
 
 

@@ -31,8 +31,7 @@ from explorer.services.recall import (
     draft_context,
     plan_tests,
 )
-from explorer.services.recall_records import of_subject, recorded_tests
-from explorer.services.recall_run import run_test
+from explorer.services.recall_run import of_subject, recorded_tests, run_test
 from explorer.session.kinds import Kind
 from explorer.store import Store
 from explorer.workbench import Workbench
@@ -160,7 +159,7 @@ def test_a_model_that_reads_shows_what_the_summary_kept(
     assert LOST_WORD in before and "Critical Context" not in before
     assert server.requests[1]["tool_choice"] == "none"
     assert server.requests[1]["tools"][0]["function"]["name"] == "write"
-    (row,) = document.store.drafts(document.key)
+    (row,) = document.shared.store.drafts(document.key)
     recorded = draft_of(row)
     assert (recorded.kind, row.status, row.leaf) == ("recall", "done", test.questions.leaf)
     assert [one.purpose for one in recorded.attempts] == ["after-cloze", "before-cloze"]
@@ -169,8 +168,8 @@ def test_a_model_that_reads_shows_what_the_summary_kept(
     all_of = f"{len(test.questions.cloze)} of {len(test.questions.cloze)}"
     assert result.headline == f"Remembers 1{all_of[1:]}; with the full context {all_of}"
     assert document.drafts.waiting() == []
-    asyncio.run(document.spending.follow())
-    assert document.spending.drafts.calls == 2
+    asyncio.run(document.usage.follow())
+    assert document.usage.drafts.calls == 2
 
 
 @pytest.mark.parametrize(("answer", "result"), [("I don't know", Recall.MISSED),
@@ -190,7 +189,7 @@ def test_what_was_answered_before_a_failure_counts(document: Document, server: C
     assert "who are you" in found.problem
     assert found.count("after", Recall.RIGHT) == 1 and found.asked("before") == 0
     assert all(one.answers["before"] is None for one in found.cloze)
-    (row,) = document.store.drafts(document.key)
+    (row,) = document.shared.store.drafts(document.key)
     assert row.status == "failed" and "who are you" in row.problem
     (recorded,) = recorded_tests(document)
     assert recorded.result == replace(found, dollars=None)
@@ -280,7 +279,7 @@ def test_what_cannot_answer_is_refused(document: Document, server: ChatServer) -
             planned(document, order(judge=model))
     with pytest.raises(RecallRefused, match="is no compaction"):
         compaction_context(document, 0)
-    document.client.use_api_base("https://models.example/v1")
+    document.shared.client.use_api_base("https://models.example/v1")
     result = ran(document)
     assert "Nothing was sent" in result.problem and server.requests == []
 

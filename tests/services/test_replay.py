@@ -94,7 +94,7 @@ def said(document: Document, kind: Kind) -> list[Any]:
     columns = document.tree.columns
     path = document.tree.path(document.leaf).indices()
     found = [e for e in path if columns.kind[e] == kind and not columns.flags[e] & 3]
-    return [e.recorded["message"]["content"] for e in document.payloads.entries(found)]
+    return [e.recorded["message"]["content"] for e in document.payloads.shown.entries(found)]
 
 
 def test_all_that_was_said_is_said_again_in_its_order(bench: Workbench, document: Document) -> None:
@@ -110,7 +110,7 @@ def test_all_that_was_said_is_said_again_in_its_order(bench: Workbench, document
     assert said(player.target, Kind.TOOL_RESULT) == said(document, Kind.TOOL_RESULT)
     for at, kind in enumerate(player.target.tree.columns.kind):
         if kind == Kind.ASSISTANT:
-            usage = player.target.entry(at).usage
+            usage = player.target.payloads.shown.entry(at).usage
             assert usage is not None and min(usage.input, usage.output) > 0
             assert usage.context == usage.input + usage.output
 

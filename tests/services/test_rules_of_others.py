@@ -73,7 +73,9 @@ def test_a_microcompaction_leaves_the_text_where_it_was(bench: Workbench, tmp_pa
 def _known(document: Document) -> tuple[Provenance, bool]:
     """How the one pruned result is known, and whether its text is said to be in the record."""
     rules = BASES["explorer"]
-    ledger = ledger_at(document.tree, document.leaf, None, rules, read=document.payloads.entries)
+    ledger = ledger_at(
+        document.tree, document.leaf, None, rules, read=document.payloads.shown.entries
+    )
     (row,) = ledger.rows_of(LedgerVerdict.PRUNED)
     known = ledger.known(row)
     return known.provenance, "record" in known.basis

@@ -150,7 +150,7 @@ async def asked(document: Document, profile_name: str) -> tuple[SentContext, Doc
     assert result.end == "done", result.error
     reply = document.leaf
     await document.writer.move_leaf(document.tree.columns.parent[reply])
-    outgoing = outgoing_of(document.agent_prompt, MODEL, None)
+    outgoing = outgoing_of(document.shared.agent_prompt, MODEL, None)
     return sent_context(document, profile, outgoing), document
 
 
@@ -197,7 +197,7 @@ def test_every_change_is_named_and_counted_as_it_is_sent(tmp_path: Path) -> None
     bench = Workbench(Store.open(tmp_path / "s.db"), client, clock_ms=Clock())
     try:
         document = bench.open_blocking(bench.import_blocking(path).key)
-        outgoing = outgoing_of(document.agent_prompt, MODEL, None)
+        outgoing = outgoing_of(document.shared.agent_prompt, MODEL, None)
         shown = sent_context(document, PROFILES["explorer"], outgoing)
         blind = sent_context(document, PROFILES["explorer"], replace(outgoing, pictures=False))
     finally:
@@ -213,7 +213,7 @@ def test_every_change_is_named_and_counted_as_it_is_sent(tmp_path: Path) -> None
     assert "without text or call" in shown.unsent[4]
     assert "Its call is not sent" in shown.unsent[5]
     # An entry has its one figure; what is sent of it is named.
-    assert shown.tokens == (*(document.shown_tokens(at) for at in (0, 1, 2)), 0)
+    assert shown.tokens == (*(document.tokens.shown_tokens(at) for at in (0, 1, 2)), 0)
     # "said", "read" and {"path":"a.py"}: 23 units, of the call that has a result.
     assert shown.changed[1].endswith("It is sent with 6 tokens.")
     assert "no pictures" in blind.changed[2]

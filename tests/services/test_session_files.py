@@ -54,7 +54,7 @@ def test_a28_a_turn_creates_a_file_and_the_stored_session_says_so(
     assert changes(document.tree, document.leaf) == {"notes.txt": "created", "calc.py": "updated"}
     edits = [
         entry.body.details
-        for entry in map(document.entry, range(len(document.tree)))
+        for entry in map(document.payloads.shown.entry, range(len(document.tree)))
         if isinstance(entry.body, ToolResultMessage) and entry.body.tool == "edit"
     ]
     assert edits[0]["firstChangedLine"] == 2
@@ -67,7 +67,7 @@ def test_whole_outputs_go_with_their_session(document: Document, tmp_path: Path)
     call = ToolCall("c1", "bash", {"command": "seq 9000"})
     outcome = asyncio.run(tools.run(call, CancelToken(), lambda text: None))
     path = Path(outcome.details["fullOutputPath"])
-    folder = outputs_folder(document.store.path, document.header.session_id)
+    folder = outputs_folder(document.shared.store.path, document.header.session_id)
     assert path.parent == folder
     assert path.read_text().endswith("8999\n9000\n")
 

@@ -25,7 +25,7 @@ def fork(bench: Workbench, document: Document, **how: Any) -> Document:
 
 
 def lines(document: Document, entries: list[int]) -> list[str]:
-    return [document.payloads.raw(at) for at in entries]
+    return [document.payloads.shown.raw(at) for at in entries]
 
 
 def write(path: Path, *entries: dict[str, Any], **header: Any) -> Path:
@@ -59,16 +59,16 @@ def test_what_this_program_recorded_is_told_from_what_a_file_or_a_fork_brought(
     bench: Workbench, document: Document
 ) -> None:
     here = asyncio.run(document.edits.rename("A name of here"))
-    assert [document.made_here(at) for at in (0, here - 1, here, here + 1)] == [
+    assert [document.writer.made_here(at) for at in (0, here - 1, here, here + 1)] == [
         False, False, True, False,
     ]  # fmt: skip
     for whole in (False, True):
         made = fork(bench, document, whole=whole)
         later = asyncio.run(made.edits.rename("Later"))
-        assert made.made_here(later)
+        assert made.writer.made_here(later)
         ids = made.tree.columns.ids
         copied = [at for at in range(later) if ids[at] in document.tree]
-        assert copied and not any(map(made.made_here, copied))
+        assert copied and not any(map(made.writer.made_here, copied))
 
 
 def test_the_model_sees_the_same_in_the_fork(bench: Workbench, document: Document) -> None:
@@ -204,8 +204,8 @@ def test_the_agent_of_a_fork_may_read_what_its_summaries_point_to(
     bench: Workbench, document: Document
 ) -> None:
     """The transcript and the outputs were written by the session that it came from (A51)."""
-    written = transcripts_of(document).write(document.tree, document.payloads, document.leaf)
-    output = outputs_folder(document.store.path, document.header.session_id) / "one.txt"
+    written = transcripts_of(document).write(document.tree, document.payloads.shown, document.leaf)
+    output = outputs_folder(document.shared.store.path, document.header.session_id) / "one.txt"
     output.parent.mkdir(parents=True)
     output.write_text("all of it")
     other = written.path.with_name("other~e.txt")
@@ -215,18 +215,18 @@ def test_the_agent_of_a_fork_may_read_what_its_summaries_point_to(
         assert may_read(written.path)
         assert may_read(output) or made is document
         assert not may_read(other)
-        assert not may_read(document.store.path)
+        assert not may_read(document.shared.store.path)
 
 
 def test_what_a_person_chose_goes_along_and_drafts_do_not(
     bench: Workbench, document: Document
 ) -> None:
-    document.choose("agent_model", "offline/demo")
-    document.choose("unsent", "half a thought")
-    document.store.add_draft(document.key, {"kind": "compaction", "status": "done"}).result()
+    document.choices.set("agent_model", "offline/demo")
+    document.choices.set("unsent", "half a thought")
+    document.shared.store.add_draft(document.key, {"kind": "compaction", "status": "done"}).result()
     made = fork(bench, document)
     bench.store.set_leaf(made.key, made.leaf).result()  # behind the choices
-    assert made.choices() == {"agent_model": "offline/demo"}
+    assert made.choices.all() == {"agent_model": "offline/demo"}
     assert bench.store.drafts(made.key) == []
 
 

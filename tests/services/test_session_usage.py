@@ -74,24 +74,24 @@ def say(document: Document, text: str) -> Any:
 
 def test_a_reply_is_stored_with_what_it_cost(document: Document, server: ChatServer) -> None:
     async def go() -> None:
-        await document.spending.follow()
-        before = document.spending.session().total
+        await document.usage.follow()
+        before = document.usage.session().total
         server.plan(Answer(usage=USAGE))
         await say(document, "hello")
-        assert not document.spending.is_whole
-        await document.spending.follow()
-        assert document.spending.is_whole
-        reply = document.spending.of(document.leaf).replies
+        assert not document.usage.is_whole
+        await document.usage.follow()
+        assert document.usage.is_whole
+        reply = document.usage.of(document.leaf).replies
         assert (reply.input, reply.cache_read, reply.output) == (200, 800, 50)
         assert reply.cost == pytest.approx(COST)
-        assert document.spending.turn(document.leaf).replies == reply
-        after = document.spending.session().total
+        assert document.usage.turn(document.leaf).replies == reply
+        after = document.usage.session().total
         assert after.cost - before.cost == pytest.approx(COST)
-        branch = document.spending.branch(document.leaf).total
+        branch = document.usage.branch(document.leaf).total
         assert before.cost < after.cost and COST < branch.cost <= after.cost
 
     wait(go())
-    usage = document.entry(document.leaf).recorded["message"]["usage"]
+    usage = document.payloads.shown.entry(document.leaf).recorded["message"]["usage"]
     assert usage["cost"]["total"] == pytest.approx(COST)
 
 
@@ -99,39 +99,39 @@ def test_what_nobody_counted_is_no_spending(document: Document, server: ChatServ
     async def go() -> None:
         server.plan(Answer(usage=None))
         await say(document, "hello")
-        await document.spending.follow()
-        assert document.spending.of(document.leaf).replies.uncounted == 1
-        assert document.spending.of(document.leaf).replies.tokens == 0
+        await document.usage.follow()
+        assert document.usage.of(document.leaf).replies.uncounted == 1
+        assert document.usage.of(document.leaf).replies.tokens == 0
 
     wait(go())
 
 
 def test_drafts_are_counted_apart_used_or_not(document: Document, server: ChatServer) -> None:
     async def go() -> None:
-        await document.spending.follow()
-        replies = document.spending.session()
+        await document.usage.follow()
+        replies = document.usage.session()
         server.plan(Answer(text=GOOD, usage=USAGE))
         for _ in range(2):
             await document.compaction.summarize(compaction(document), order())
-        await document.spending.follow()
-        drafts = document.spending.drafts
+        await document.usage.follow()
+        drafts = document.usage.drafts
         assert (drafts.calls, drafts.input, drafts.output) == (2, 400, 100)
         assert drafts.cost == pytest.approx(2 * COST)
-        assert document.spending.session() == replies
+        assert document.usage.session() == replies
 
     wait(go())
 
 
 def test_the_bundled_session_tells_what_it_took(document: Document) -> None:
     """Figures of an imported session are taken as its agent recorded them."""
-    wait(document.spending.follow())
+    wait(document.usage.follow())
     told = [
         usage
         for at in range(len(document.tree))
         if document.tree.kind(at) is Kind.ASSISTANT
-        and (usage := document.entry(at).recorded["message"].get("usage"))
+        and (usage := document.payloads.shown.entry(at).recorded["message"].get("usage"))
     ]
-    total = document.spending.session().replies
+    total = document.usage.session().replies
     assert total.input == sum(usage["input"] for usage in told)
     assert total.cache_read == sum(usage["cacheRead"] for usage in told)
     assert total.cost == pytest.approx(sum(usage["cost"]["total"] for usage in told))
@@ -148,7 +148,7 @@ def test_only_what_differs_is_said(document: Document) -> None:
         assert [document.tree.kind(at) for at in entries] == [
             Kind.MODEL_CHANGE, Kind.THINKING_LEVEL_CHANGE,
         ]  # fmt: skip
-        first, second = (document.entry(at).recorded for at in entries)
+        first, second = (document.payloads.shown.entry(at).recorded for at in entries)
         assert (first["provider"], first["modelId"]) == ("openai", "new/one")
         assert second["thinkingLevel"] == "low"
         assert await TurnPort(document, "openai/new/one").note_model("low") == ()
@@ -183,23 +183,23 @@ def test_first_counts_of_an_imported_session_are_a_lower_bound(
     lines = Lines().user("u1", "hi").reply("a1", "msg_1", "Hello.", stop_reason=None)
     path = lines.reply("a2", "msg_2", "Again.").write(tmp_path / f"{SESSION}.jsonl")
     document = bench.open_blocking(bench.import_blocking(path).key)
-    wait(document.spending.follow())
-    whole = document.spending.session().total
+    wait(document.usage.follow())
+    whole = document.usage.session().total
     assert (whole.tokens, whole.output, whole.calls, whole.uncounted) == (270, 10, 1, 1)
 
 
 def test_who_stops_waiting_and_asks_again_counts_nothing_twice(document: Document) -> None:
     async def go() -> None:
-        wanted = asyncio.ensure_future(document.spending.follow(gently=True))
+        wanted = asyncio.ensure_future(document.usage.follow(gently=True))
         await asyncio.sleep(0)
         wanted.cancel()
         await asyncio.wait([wanted])
-        await document.spending.follow()
+        await document.usage.follow()
 
     wait(go())
-    again = document.spending.session()
-    fresh = type(document.spending)(
-        document.store, document.key, lambda: document.tree, document.payloads, document.client.info
+    again = document.usage.session()
+    fresh = type(document.usage)(
+        document.shared.store, document.writer, document.payloads.stored, document.models.info
     )
     wait(fresh.follow())
     assert again == fresh.session()

@@ -30,11 +30,11 @@ def test_what_a_tier_does_not_say_is_as_below_it() -> None:
 
 
 def test_an_order_takes_what_its_words_take_unless_it_is_said(document: Document) -> None:
-    words = document.templates
+    words = document.shared.templates
     for name in ("explorer", "omp"):
         profile = PROFILES[name]
         asked = words.system + words.sections[profile.sections].history_update
         counted = assumptions_for(document, profile).order_tokens
-        assert counted == document.count_text(asked, profile) > 0
+        assert counted == document.tokens.count_text(asked, profile) > 0
     said = Assumptions(order_tokens=7)
     assert assumptions_for(document, PROFILES["pi"], said) is said

@@ -161,7 +161,7 @@ def steps(draft: Draft) -> list[tuple[str, str, str]]:
 
 def recorded(document: Document) -> list[tuple[str, str, str]]:
     """The same, out of the database."""
-    row = document.store.drafts(document.key)[-1]
+    row = document.shared.store.drafts(document.key)[-1]
     assert len(row.requests) == len(row.answers) == len(row.facts["attempts"])
     return [(each["why"], each["model"], each["kind"]) for each in row.facts["attempts"]]
 
@@ -216,7 +216,7 @@ def test_a43_the_next_model_is_asked_when_one_fails_for_good(
     assert steps(draft) == [("first", MODEL, "auth"), ("next-model", OTHER, "")]
     assert recorded(document) == steps(draft)
     assert draft.model == OTHER, "who wrote it"
-    assert document.store.drafts(document.key)[-1].model == OTHER
+    assert document.shared.store.drafts(document.key)[-1].model == OTHER
     assert any(OTHER in told and "who are you" in told for told in person.told)
     assert server.requests[1]["max_tokens"] == 900  # E19: each model's own limit
 
@@ -248,7 +248,7 @@ def test_e21_a_cancel_while_it_waits_for_another_try(
     with pytest.raises(Cancelled):
         wait(document.compaction.summarize(compaction(document), order))
     assert state(document) == before
-    assert document.store.drafts(document.key)[-1].status == "cancelled"
+    assert document.shared.store.drafts(document.key)[-1].status == "cancelled"
     assert [kind for _, _, kind in recorded(document)] == ["server"]
 
 
@@ -269,7 +269,7 @@ def test_c7_an_answer_without_its_sections_is_asked_for_once_more(
     assert "Sections are missing: Constraints & Preferences, Key Decisions" in second[3]["content"]
     assert draft.summary.startswith(GOOD)
     assert person.seen["history"] == GOOD
-    row = document.store.drafts(document.key)[-1]
+    row = document.shared.store.drafts(document.key)[-1]
     assert [each["text"] for each in row.answers] == [INCOMPLETE, GOOD]
     assert row.requests[1]["request"]["messages"][3]["content"] == second[3]["content"]
 
@@ -368,7 +368,7 @@ def test_c6_what_is_too_long_for_the_models_window_is_read_in_parts(
     assert [part.split(" of about ")[0] for part in parts] == [str(n + 1) for n in range(count)]
     assert parts[-1] == f"{count} of about {count}."
     assert recorded(document) == steps(draft)
-    row = document.store.drafts(document.key)[-1]
+    row = document.shared.store.drafts(document.key)[-1]
     assert [len(call["sources"]) for call in row.requests] == [
         3 * len(each.sources) for each in draft.attempts
     ]
@@ -429,7 +429,7 @@ def test_c6_e21_cancel_between_two_windows(document: Document, server: ChatServe
     wait(give_up())
     assert state(document) == before
     assert [kind for _, _, kind in recorded(document)] == ["", "", "cancelled"]
-    assert document.client.running == 0
+    assert document.shared.client.running == 0
 
 
 def test_c6_the_offline_summarizer_carries_a_fact_from_the_first_window_to_the_last(
@@ -455,7 +455,7 @@ def apart(
     others = server._next
 
     def chosen(body: dict[str, Any]) -> Plan:
-        asked = document.templates.short in body["messages"][1]["content"]
+        asked = document.shared.templates.short in body["messages"][1]["content"]
         return plan if asked else others(body)
 
     monkeypatch.setattr(server, "_next", chosen)
@@ -474,7 +474,7 @@ def test_a25_a_few_sentences_are_made_beside_the_summary_and_stored(
     assert draft.summary.startswith(GOOD)
     assert draft.short_summary == SHORT
     index = wait(document.compaction.commit(draft))
-    assert document.entry(index).recorded["shortSummary"] == SHORT
+    assert document.payloads.shown.entry(index).recorded["shortSummary"] == SHORT
     assert not any(SHORT in message.text for message in document.agent.messages()), "only shown"
 
 
@@ -496,7 +496,7 @@ def test_a25_both_are_asked_at_the_same_time(document: Document, server: ChatSer
         assert arrived == 2
 
     wait(both())
-    assert document.client.running == 0
+    assert document.shared.client.running == 0
 
 
 @pytest.mark.parametrize("how", ["refused", "empty", "hangs"])
@@ -516,8 +516,8 @@ def test_a25_its_failure_never_fails_the_compaction(
     assert draft.attempts[0].purpose == "history"
     assert all(each.problem for each in draft.attempts if each.purpose == "short")
     index = wait(document.compaction.commit(draft))
-    assert "shortSummary" not in document.entry(index).recorded
-    assert document.client.running == 0
+    assert "shortSummary" not in document.payloads.shown.entry(index).recorded
+    assert document.shared.client.running == 0
 
 
 # a service ------------------------------------------------------------------------------------
@@ -537,8 +537,8 @@ def test_a29_a_profiles_endpoint_is_asked_and_gives_the_sentences_along(
     assert (draft.model, draft.short_summary) == (REMOTE, SHORT)
     assert person.seen["history"] == GOOD
     index = wait(document.compaction.commit(draft))
-    assert document.entry(index).recorded["shortSummary"] == SHORT
-    row = document.store.drafts(document.key)[-1]
+    assert document.payloads.shown.entry(index).recorded["shortSummary"] == SHORT
+    row = document.shared.store.drafts(document.key)[-1]
     assert row.requests[0]["request"]["endpoint"] == endpoint.url
 
 
@@ -548,7 +548,7 @@ def test_a29_without_sentences_it_is_asked_for_them(document: Document) -> None:
         draft = summarize(document, Person(), replace(SHOWING, remote_endpoint=endpoint.url))
     assert [each.purpose for each in draft.attempts] == ["history", "short"]
     assert draft.short_summary == SHORT
-    assert document.templates.short in endpoint.requests[1]["prompt"]
+    assert document.shared.templates.short in endpoint.requests[1]["prompt"]
 
 
 def test_a29_a43_the_models_are_asked_where_it_fails(

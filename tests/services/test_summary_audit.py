@@ -153,6 +153,6 @@ def test_a_draft_is_compared_with_all_that_is_known_of_how_it_was_made(document:
     made = asyncio.run(document.compaction.commit(draft))
     stored = entry_candidate(document, made)
     assert stored.settings == found.settings and stored.cost == 0.0
-    told = recorded_inputs(document.tree, document.store.drafts(document.key))
+    told = recorded_inputs(document.tree, document.shared.store.drafts(document.key))
     previous = shown.preparation.previous_compaction
     assert told[made] <= {*shown.preparation.history, *shown.preparation.turn_prefix, previous}

@@ -82,7 +82,11 @@ def test_a_request_is_the_one_that_would_be_sent(document: Document) -> None:
     shown = document.compaction.preview(None, EXPLORER, SETTINGS)
     previous = document.compaction.previous_summary(shown.preparation)
     requests = build_requests(
-        shown.preparation, document.payloads.entries, previous, "Be brief.", document.templates
+        shown.preparation,
+        document.payloads.shown.entries,
+        previous,
+        "Be brief.",
+        document.shared.templates,
     )
     where = Where(document, shown, "Be brief.")
     for request, name in zip(requests, ("history-update", "turn-prefix"), strict=True):

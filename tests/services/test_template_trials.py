@@ -34,7 +34,7 @@ OTHER = "Only this:\n\n## Goal\n[the goal]\n\n## Next Steps\n1. [one]"
 
 def trial_of(document: Document, text: str = OTHER, name: str = NAME) -> Trial:
     texts = (shipped_prompt(name), text)
-    return Trial(lambda _key: document, document.client, name, texts, EXPLORER, SETTINGS)
+    return Trial(lambda _key: document, document.shared.client, name, texts, EXPLORER, SETTINGS)
 
 
 def order(model: str = "offline/extractive", cancel: CancelToken | None = None) -> SummaryOrder:
@@ -65,7 +65,7 @@ def test_findings_of_either_version_are_summed_and_nothing_is_stored(
     sums = changes(results)
     assert list(sums) == ["standing instructions", "open state", "stated wrongly", "tokens"]
     assert sums["tokens"][0] > sums["tokens"][1] > 0
-    assert len(document.tree) == before and not document.store.drafts(document.key)
+    assert len(document.tree) == before and not document.shared.store.drafts(document.key)
 
 
 def test_the_same_text_twice_is_no_change(document: Document) -> None:

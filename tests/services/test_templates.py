@@ -78,7 +78,7 @@ def test_a_saved_text_is_sent_everywhere_and_reset_puts_the_shipped_one_back(
     assert first.number == 1 and first.note == "one breath"
     assert after.prompt.endswith(OWN) and not before.prompt.endswith(OWN)
     assert after.system == "You are brief."
-    assert system_prompt(document.agent_prompt, None).startswith("Be quick. No workspace")
+    assert system_prompt(document.shared.agent_prompt, None).startswith("Be quick. No workspace")
     assert CopilotWords.load().record == "A record:"
     assert load_prompt("tools/read") == "Reads."
     assert frozenset({"history-update"}) in told
@@ -158,7 +158,7 @@ def test_a_heading_that_is_not_asked_for_is_no_reason_to_refuse_an_answer(
 ) -> None:
     shown = document.compaction.preview(None, EXPLORER, SETTINGS)
     own = load_templates({"history-first": OWN})
-    entries = document.payloads.entries
+    entries = document.payloads.shown.entries
     [request, *_] = build_requests(shown.preparation, entries, None, "", own)  # type: ignore[arg-type]
     assert request.form.required == ("Goal", "Next Steps")
     [whole, *_] = build_requests(

@@ -37,7 +37,7 @@ def test_a51_a_summary_says_where_the_whole_conversation_can_be_read(
 
     draft = wait(go())
     path = Path(draft.facts["transcript"])
-    assert path.parent == document.store.path.parent / "transcripts"
+    assert path.parent == document.shared.store.path.parent / "transcripts"
     assert path.name.startswith(document.header.session_id)
     text = path.read_text("utf-8")
     assert draft.summary.startswith(f"{SECTIONS}\n\n")
@@ -55,7 +55,7 @@ def test_a51_a_summary_says_where_the_whole_conversation_can_be_read(
     assert read.text.startswith("=== #0 ")
     other = path.with_name("else.txt")
     other.write_text("not yours")
-    for name in (other, document.store.path):
+    for name in (other, document.shared.store.path):
         assert run_read_only(ToolContext(workspace), {"path": str(name)}, ToolRun("read")).is_error
     for tool in ("ls", "grep", "find"):
         arguments = {"path": str(path), "pattern": "x"}
@@ -64,7 +64,7 @@ def test_a51_a_summary_says_where_the_whole_conversation_can_be_read(
 
 def test_a51_branches_have_transcripts_of_their_own(document: Document) -> None:
     own = transcripts_of(document)
-    first = own.write(document.tree, document.payloads, document.leaf)
+    first = own.write(document.tree, document.payloads.shown, document.leaf)
 
     async def fork() -> None:
         await document.writer.move_leaf(document.tree.path(document.leaf)[3])
@@ -75,14 +75,14 @@ def test_a51_branches_have_transcripts_of_their_own(document: Document) -> None:
 
     before = first.path.read_text("utf-8")
     wait(fork())
-    second = own.write(document.tree, document.payloads, document.leaf)
+    second = own.write(document.tree, document.payloads.shown, document.leaf)
     assert second.path != first.path
     assert first.path.read_text("utf-8") == before
     assert "Another way." in second.path.read_text("utf-8")
 
 
 def test_a51_transcripts_go_with_their_session(document: Document, bench: Workbench) -> None:
-    own = transcripts_of(document).write(document.tree, document.payloads, document.leaf)
+    own = transcripts_of(document).write(document.tree, document.payloads.shown, document.leaf)
     other = own.path.with_name(f"{document.header.session_id}-2~empty.txt")
     other.write_text("another session's")
     wait(bench.remove(document.key))

@@ -78,7 +78,7 @@ def test_what_it_left_is_not_given_a_size(encrypted: Document) -> None:
     report = reported(encrypted)
     (part,) = report.compactions
     (entry,) = encrypted.tree.columns.compactions
-    before, after = encrypted.sizes_around(entry)
+    before, after = encrypted.tokens.sizes_around(entry)
     assert before > 0 and after is None and part.counted_after is None
     tokens = json_form(report)["compactions"][0]["tokens"]
     assert (tokens["counted_after"], tokens["summary"], tokens["ratio"]) == (None, None, None)

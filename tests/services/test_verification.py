@@ -81,7 +81,7 @@ class Desk:
         return asyncio.run(work())
 
     def statuses(self) -> list[str]:
-        return [row.status for row in self.document.store.drafts(self.document.key)]
+        return [row.status for row in self.document.shared.store.drafts(self.document.key)]
 
 
 @pytest.fixture
@@ -119,8 +119,10 @@ def test_a_good_answer_is_another_candidate_with_all_that_is_known_of_it(desk: D
     assert mended.draft.summary.count("<read-files>") == 1, "the file lists stay"
     assert rule.text in [fact.text for fact in mended.regained]
     assert len(mended.after.fidelity.findings) < len(mended.before.fidelity.findings)
-    assert [row.id for row in desk.document.store.drafts(desk.document.key)][-1] == mended.draft.id
-    row = desk.document.store.drafts(desk.document.key)[-1]
+    assert [row.id for row in desk.document.shared.store.drafts(desk.document.key)][
+        -1
+    ] == mended.draft.id
+    row = desk.document.shared.store.drafts(desk.document.key)[-1]
     assert row.status == "done" and row.facts["verify"]["of"] == draft.id
     assert ["constraint", rule.text] in row.facts["verify"]["regained"]
     [attempt] = mended.draft.attempts
@@ -130,7 +132,10 @@ def test_a_good_answer_is_another_candidate_with_all_that_is_known_of_it(desk: D
     assert sent[-1]["content"] == attempt.request.messages[-1].text
     assert desk.document.leaf == mended.draft.leaf, "nothing is in the session"
     asyncio.run(desk.document.compaction.commit(mended.draft))
-    assert desk.document.entry(desk.document.leaf).recorded["summary"] == mended.draft.summary
+    assert (
+        desk.document.payloads.shown.entry(desk.document.leaf).recorded["summary"]
+        == mended.draft.summary
+    )
 
 
 LARGE = THIN + "\n- word" * 60_000
@@ -156,7 +161,7 @@ def test_an_answer_that_cannot_be_used_changes_nothing_and_is_recorded(
         desk.mend()
     assert told in str(failed.value)
     assert desk.statuses() == ["done", "failed"]
-    row = desk.document.store.drafts(desk.document.key)[-1]
+    row = desk.document.shared.store.drafts(desk.document.key)[-1]
     assert row.problem and row.requests[0]["purpose"] == "verify"
 
 
@@ -219,7 +224,7 @@ def test_a_compaction_of_the_session_is_checked_as_it_was_cut(desk: Desk) -> Non
         assert found.shown.path[found.shown.cut] == tree.index_of(found.draft.first_kept_id)
         assert found.draft.leaf == tree.columns.parent[entry]
         checked = check(document, desk.auditor, found.shown, found.draft.summary)
-        assert checked.text == document.entry(entry).recorded["summary"]
+        assert checked.text == document.payloads.shown.entry(entry).recorded["summary"]
 
 
 def test_why_a_compaction_cannot_be_checked_is_said(desk: Desk) -> None:

@@ -49,7 +49,9 @@ def two() -> Branches:
 
 def compare(talk: Branches, left: str, right: str):  # type: ignore[no-untyped-def]
     tree = talk.document.tree
-    return compare_branches(tree, talk.document.payloads, tree.index_of(left), tree.index_of(right))
+    return compare_branches(
+        tree, talk.document.payloads.shown, tree.index_of(left), tree.index_of(right)
+    )
 
 
 def test_each_side_is_told_from_the_common_ancestor_on() -> None:

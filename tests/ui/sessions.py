@@ -6,12 +6,14 @@ import json
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
-from explorer.compaction.profile import PROFILES
 from explorer.formats.pi.entries import read_entry
-from explorer.services.open_session import OpenedSession
+from explorer.models.price_list import no_listed_cost
 from explorer.services.privacy import Privacy
+from explorer.services.token_counts import TokenCounts
+from explorer.session.context import ContextCache, PathContext
 from explorer.session.describe import describe
 from explorer.session.entries import Entry, TokenUsage
 from explorer.session.json_values import read_json
@@ -69,22 +71,17 @@ class NumberedLines:
 class MemoryDocument:
     """A document over entries in memory: what the panes ask for, without a database."""
 
-    # It counts as an opened session does.
-    counting = PROFILES["explorer"]
-    weights_for = OpenedSession.weights_for
-    entry_tokens = OpenedSession.entry_tokens
-    shown_tokens = OpenedSession.shown_tokens
-    counted_by = OpenedSession.counted_by
-    sizes_around = OpenedSession.sizes_around
-    context_size = OpenedSession.context_size
-    context = OpenedSession.context
-
     def __init__(self, entries: Iterable[Mapping[str, Any]] = ()) -> None:
-        self._context = None
+        self.key = 0
         self.tree = SessionTree()
-        self.payloads = self.stored = MemoryPayloads()
-        self.privacy = Privacy()
-        self.weights: Sequence[int] | None = None
+        self.entries = MemoryPayloads()
+        self.payloads = SimpleNamespace(stored=self.entries, shown=self.entries)
+        self.shared = SimpleNamespace(privacy=Privacy())
+        # It counts as an opened session does; its agent records what its calls cost.
+        self._contexts = ContextCache()
+        self.tokens: Any = TokenCounts(self, self._contexts, self.entries, None, None)
+        self.usage = SimpleNamespace(listed_cost=no_listed_cost)
+        self.writer = self
         self.own: set[int] = set()
         """Entries that this program recorded."""
         for entry in entries:
@@ -101,12 +98,11 @@ class MemoryDocument:
         parent_id = entry.get("parentId")
         parent = self.tree.index_of(parent_id) if isinstance(parent_id, str) else -1
         index = self.tree.append(str(entry["id"]), parent, facts, estimate_entry(read))
-        self.payloads.append(json.dumps(entry, ensure_ascii=False), facts.preview)
+        self.entries.append(json.dumps(entry, ensure_ascii=False), facts.preview)
         return index
 
-    def listed_cost(self, usage: TokenUsage | None, model: str) -> float:
-        """Its agent records what its calls cost."""
-        return 0.0
+    def context(self, at: int | None = None) -> PathContext:
+        return self._contexts.at(self.tree, self.leaf if at is None else at)
 
     def made_here(self, index: int) -> bool:
         """As of a file that another agent wrote."""
@@ -114,7 +110,7 @@ class MemoryDocument:
 
     def count_by(self, factor: float) -> None:
         """Pretend that a tokenizer counted."""
-        self.weights = array("i", (int(v * factor) for v in self.tree.columns.estimate))
+        self.tokens.weights = array("i", (int(v * factor) for v in self.tree.columns.estimate))
 
 
 class Talk:

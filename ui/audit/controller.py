@@ -146,8 +146,8 @@ class AuditController(QObject):
         line, document = self._verdict, self._state.document
         line.show_verdict(ledger, entry)
         if document is not None and 0 <= entry < len(document.tree):
-            is_measured = document.counted_by == "tokenizer"
-            line.show_figures(document.tree, entry, is_measured, document.made_here(entry))
+            is_measured = document.tokens.counted_by == "tokenizer"
+            line.show_figures(document.tree, entry, is_measured, document.writer.made_here(entry))
 
     @staticmethod
     def _path_leaf(document: Document, entry: int) -> int:
@@ -199,7 +199,7 @@ class AuditController(QObject):
         if moment != NOW and not tree.is_ancestor(moment, leaf):
             moment = NOW
         self._leaf, self._moment = leaf, moment
-        weights = document.weights_for(document.counting)
+        weights = document.tokens.weights_for(document.tokens.profile)
 
         def work(read: Read) -> tuple[Document, Overview, float]:
             started = perf_counter()
@@ -209,13 +209,13 @@ class AuditController(QObject):
                 profile,
                 moment=None if moment == NOW else moment,
                 read=read,
-                recorded=recorded_inputs(tree, document.store.drafts(document.key)),
+                recorded=recorded_inputs(tree, document.shared.store.drafts(document.key)),
                 weights=weights,
             )
             return document, found, (perf_counter() - started) * 1000
 
         self._working = True
-        self._loader.load_from(document.payloads.entries, work)
+        self._loader.load_from(document.payloads.shown.entries, work)
 
     def _loaded(self, result: tuple[Document, Overview, float]) -> None:
         self._working = False
@@ -225,7 +225,7 @@ class AuditController(QObject):
         if document is not self._state.document:
             return
         self._found = found
-        self._tab.show_overview(found, document.payloads)
+        self._tab.show_overview(found, document.payloads.shown)
         self._tell_lost(found)
         self._show_selected()
         self.audited.emit(found)
@@ -373,7 +373,7 @@ class RepairController(QObject):
         # What the user wrote is what a summary must not miss.
         messages.sort(key=lambda entry: (kinds[entry] != Kind.USER, entry))
         named = sorted(messages[:MOST_NAMED])
-        lines = [line[:NAMED_UNITS] for line in document.previews(named) if line]
+        lines = [line[:NAMED_UNITS] for line in document.payloads.shown.previews(named) if line]
         asked = "\n".join(["Make sure that the summary tells of:", *(f"- {x}" for x in lines)])
         if not lines:
             asked = "Write every section of the form, also one for which there is little to say."

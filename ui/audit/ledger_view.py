@@ -52,7 +52,7 @@ class RulePart(QWidget):
         self.say_nothing()
 
     def say_nothing(self) -> None:
-        """No entry is chosen."""
+        """Show that no entry is selected."""
         words = "Choose an entry to read why it is kept, summarized or lost."
         self.rule.set_words(words, words)
         self.lives.hide()
@@ -60,7 +60,7 @@ class RulePart(QWidget):
         self.basis.setText("")
 
     def show_row(self, ledger: Ledger, at: int) -> None:
-        """Tell of one row of a ledger."""
+        """Show one row of a ledger."""
         entry, verdict = ledger.entries[at], ledger.verdict(at)
         head = sentence_case(VERDICTS[verdict])
         rule = rule_of(ledger, at)

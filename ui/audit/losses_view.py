@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from PySide6.QtCore import QModelIndex, Qt, Signal
+from PySide6.QtCore import QModelIndex, Signal
 from PySide6.QtWidgets import (
-    QLabel,
     QPushButton,
     QSizePolicy,
     QWidget,
@@ -20,11 +19,11 @@ from ui.audit.known import ProvenanceBadge
 from ui.audit.ledger_view import LEAST_ROWS, ONE_FIGURE, TWO_FIGURES
 from ui.audit.words import COUNTED, REPAIRS, SEVERITY_TEXTURES, sentence_case
 from ui.compaction.words import entry_links
-from ui.theme import S8, S12, S16, bind_font, ui_font
+from ui.theme import S8, S12, S16
 from ui.widgets.entry_table import EntryCells, EntryModel, EntryTableView
 from ui.widgets.figures import count, full
 from ui.widgets.flow import wrapping_row
-from ui.widgets.labels import Caption, ClickLabel, Hairline
+from ui.widgets.labels import Caption, ClickLabel, Hairline, Heading
 from ui.widgets.panels import EmptyState, OnePage, column_in, row
 from ui.widgets.table import RIGHT, Column
 
@@ -73,10 +72,7 @@ class LossWidget(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._loss: Loss | None = None
-        self.title = QLabel(self)
-        self.title.setTextFormat(Qt.TextFormat.PlainText)
-        self.title.setWordWrap(True)
-        bind_font(self.title, lambda: ui_font(0.5, bold=True))
+        self.title = Heading(self, wraps=True)
         self.cause = ClickLabel(self)
         self.cause.link.connect(lambda link: self._follow(link))
         self.prevention = Caption(parent=self, wraps=True)
@@ -106,7 +102,7 @@ class LossWidget(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
 
     def show_loss(self, loss: Loss, offered: Collection[Repair]) -> None:
-        """Tell of one loss; of its repairs those that can be done here are offered."""
+        """Show one loss; of its repairs those that can be done here are offered."""
         self._loss = loss
         self.title.setText(f"{sentence_case(SEVERITY_TITLES[loss.severity])}: {loss.title}")
         self.cause.set_words(entry_links(loss.cause), loss.cause)

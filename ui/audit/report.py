@@ -49,7 +49,7 @@ class ReportController(QObject):
         state.window.audit.report_requested.connect(self._moment_asked)
 
     def fill_menu(self, menu: QMenu, entry: int) -> None:
-        """What the menu of a compaction on the map offers."""
+        """Fill in what the menu of a compaction on the map offers."""
         document = self._state.document
         if document is not None and document.tree.kind(entry) is Kind.COMPACTION:
             action = menu.addAction("Save a report on this compaction…")
@@ -124,11 +124,11 @@ class ReportController(QObject):
         cancelled: Callable[[], bool],
         tell: Callable[[int, int], None],
     ) -> None:
-        await document.spending.follow()
+        await document.usage.follow()
         leaf = self._auditing.leaf if self._auditing.leaf >= 0 else document.leaf
         if compaction is not None and not document.tree.is_ancestor(compaction, leaf):
             leaf = document.tree.deepest_leaf(compaction)
-        spending, profile = document.spending.branch(leaf), self._auditing.profile(document)
+        spending, profile = document.usage.branch(leaf), self._auditing.profile(document)
         loop, reported = asyncio.get_running_loop(), -1.0
 
         def progress(done: int, total: int) -> None:
@@ -144,6 +144,6 @@ class ReportController(QObject):
             )  # fmt: skip
             if cancelled():
                 raise ScanCancelled
-            save_report(report, form, path, document.privacy.exported)
+            save_report(report, form, path, document.shared.privacy.exported)
 
         await asyncio.to_thread(work)

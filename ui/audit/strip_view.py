@@ -18,8 +18,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QScrollArea, QSizePolicy, QToolTip, QWidget
 
-from explorer.audit.generations import LOST_STATES, PathState, StateRun
-from explorer.audit.ledger import LedgerVerdict
+from explorer.audit.ledger import LedgerVerdict, run_verdict
 from explorer.audit.strip import Strip
 from ui.audit.words import VERDICTS, texture
 from ui.theme import (
@@ -50,18 +49,6 @@ _SHOWN = (
     LedgerVerdict.NEVER_SENT,
     LedgerVerdict.LOST,
 )
-
-
-def verdict_of(run: StateRun, lane: int) -> LedgerVerdict:
-    """The ledger's verdict of a stretch at a moment; ``lane`` is the generation's number."""
-    if run.state in LOST_STATES:
-        return LedgerVerdict.LOST
-    if run.state is PathState.SET_ASIDE:
-        return LedgerVerdict.NEVER_SENT
-    if run.state is PathState.IN_CONTEXT:
-        return LedgerVerdict.VERBATIM
-    this = run.summarized_by == lane
-    return LedgerVerdict.IN_THIS_SUMMARY if this else LedgerVerdict.IN_EARLIER_SUMMARY
 
 
 def scale_of(strip: Strip) -> array[float]:
@@ -192,7 +179,7 @@ class StripCanvas(QWidget):
             left, right = self.x_of(run.start), self.x_of(run.stop)
             end = right
             part = QRectF(left, rect.top(), right - left, rect.height())
-            shown = texture(verdict_of(run, lane))
+            shown = texture(run_verdict(run, lane))
             if part.width() <= 0 or shown == NOT_SENT:
                 continue
             if shown == LOST:
@@ -235,7 +222,7 @@ class StripCanvas(QWidget):
             when = "To the end"
         if run is None:
             return f"{when}: #{strip.path[position]} was not there yet."
-        verdict = verdict_of(run, lane)
+        verdict = run_verdict(run, lane)
         if strip.found.at(strip.path[position]) is not None:
             return strip.words(position)
         if not strip.found.view.sent[position]:

@@ -172,7 +172,7 @@ class AuditHead(QWidget):
         self._show()
 
     def show_headline(self, whole: str, lost: str) -> None:
-        """The audit in a sentence; ``lost``: the part of it that tells of losses, or nothing."""
+        """Show the audit in a sentence; ``lost``: its part about losses, or nothing."""
         self._headlines = whole, lost
         set_tone(self.headline, "lost" if lost else "dim")
         self._show()
@@ -329,7 +329,7 @@ class AuditTab(QWidget):
     def set_rules(
         self, profiles: Mapping[str, Profile], agent_rules: SourceAgent, chosen: str
     ) -> None:
-        """The rules that a session can be judged by; ``agent_rules``: those of its agent."""
+        """Set the rules that a session can be judged by; ``agent_rules``: those of its agent."""
         self.rules.clear()
         is_sure = agent_rules.known.provenance is Provenance.EXACT
         whose = "its own agent" if is_sure else "its own agent, inferred"
@@ -345,7 +345,7 @@ class AuditTab(QWidget):
         self.rules.setCurrentIndex(max(0, self.rules.findData(chosen)))
 
     def offer_repairs(self, repairs: set[Repair]) -> None:
-        """The repairs that can be done here."""
+        """Offer the repairs that can be done here."""
         self.losses.offered = repairs
 
     def clear(self) -> None:

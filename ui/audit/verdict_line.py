@@ -56,7 +56,7 @@ class VerdictLine(QWidget):
             self._tell()
 
     def show_verdict(self, ledger: Ledger | None, entry: int) -> None:
-        """Tell of an entry as the ledger has it; hidden where it has none."""
+        """Show an entry as the ledger has it; hidden where it has none."""
         at = ledger.row(entry) if ledger is not None and entry >= 0 else -1
         self.setVisible(at >= 0)
         if ledger is None or at < 0:

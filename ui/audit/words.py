@@ -54,5 +54,5 @@ def texture(verdict: int) -> int:
 
 
 def sentence_case(text: str) -> str:
-    """The first letter large; the others as they are."""
+    """The text with its first letter in upper case."""
     return text[:1].upper() + text[1:]

@@ -67,7 +67,7 @@ def agent_actions(session: WindowSession) -> list[MenuEntry]:
 
 
 def fill_menu(session: WindowSession, menu: QMenu, entry: int) -> None:
-    """What the menu of an entry on the map offers."""
+    """Fill in what the menu of an entry on the map offers."""
     menu.addSeparator()
     navigation = session.navigation
     if navigation.message_of(entry) >= 0:
@@ -84,7 +84,7 @@ def fill_menu(session: WindowSession, menu: QMenu, entry: int) -> None:
 
 
 def follow(session: WindowSession, registry: ActionRegistry) -> None:
-    """What can do nothing now cannot be chosen."""
+    """Disable what cannot be done now."""
     document, selected = session.state.document, session.window.map.selected
     registry.enable(("edit_again",), session.navigation.message_of(selected) >= 0)
     has_leaf = document is not None and document.leaf >= 0

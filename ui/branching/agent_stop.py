@@ -56,7 +56,7 @@ class StopAgentDialog(QDialog):
 
 
 class AgentStop(QObject):
-    """Nothing else that moves the leaf is done while the agent works in the session."""
+    """Moves of the leaf wait until the person has stopped the agent."""
 
     def __init__(self, state: AppState) -> None:
         super().__init__(state)

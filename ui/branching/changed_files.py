@@ -183,7 +183,7 @@ class ChangedFilesController(QObject):
         """The files that the branch of a plan changed and that stay so."""
         if not plan.left_behind:
             return ()
-        chosen = document.choices().get(WORKSPACE_CHOICE)
+        chosen = document.choices.all().get(WORKSPACE_CHOICE)
         workspace = chosen if isinstance(chosen, str) else ""
         return await asyncio.to_thread(changed_files, document, plan.left_behind, workspace)
 

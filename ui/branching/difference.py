@@ -287,7 +287,7 @@ class DifferenceController(QObject):
     """Owns the window of the comparison."""
 
     summaries_requested = Signal(int, int)
-    """Show the branch summaries that tell of two branches, by the branches' last entries."""
+    """Show the branch summaries of two branches, by the branches' last entries."""
 
     def __init__(self, state: AppState, navigation: NavigationController) -> None:
         super().__init__(state)
@@ -319,7 +319,11 @@ class DifferenceController(QObject):
         if document is None:
             return
         if self.window is None:
-            tree, payloads, cost = document.tree, document.payloads, document.listed_cost
+            tree, payloads, cost = (
+                document.tree,
+                document.payloads.shown,
+                document.usage.listed_cost,
+            )
             self.window = DifferenceWindow(
                 lambda one, other: compare_branches(tree, payloads, one, other, cost),
                 self._state.window,
@@ -348,7 +352,7 @@ def branches_of(document: Document, always: tuple[int, ...] = ()) -> list[Branch
     ends = [end for end in reversed(tree.leaves()) if end not in always][:MOST_OFFERED]
     listed = list(dict.fromkeys([*always, *ends]))
     labels = tree.labels()
-    names = document.previews(listed)
+    names = document.payloads.shown.previews(listed)
     found = []
     for end, first in zip(listed, names, strict=True):
         what = labels.get(end) or first

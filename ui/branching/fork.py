@@ -36,7 +36,7 @@ PATH, WHOLE = range(2)
 
 
 class ForkDialog(QDialog):
-    """Nothing happens before it is accepted."""
+    """Asks for the name and extent of a fork; makes none itself."""
 
     fork_chosen = Signal(bool, str)
     """(all branches, name)"""

@@ -1,4 +1,4 @@
-"""A message that is written anew: the line above the box that says so, and the way back."""
+"""A message that is rewritten: the line above the box that says so, and the way back."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def decoded(pictures: Sequence[ImagePart]) -> tuple[tuple[Attachment, ...], list
 
 
 STORED_AS = "new_version"
-"""The choice under which a session keeps that a message of it is being written anew."""
+"""The choice under which a session keeps that a message of it is being rewritten."""
 
 
 class NewVersionStrip(QFrame):
@@ -103,7 +103,7 @@ class NewVersionStrip(QFrame):
 
 
 class _Version(Struct):
-    """A message that is being written anew."""
+    """A message that is being rewritten."""
 
     entry: int
     back: int
@@ -115,7 +115,7 @@ class _Version(Struct):
 
 
 class NewVersionController(QObject):
-    """Keeps what is written anew, until it is sent, cancelled, or left."""
+    """Keeps what is rewritten, until it is sent, cancelled, or left."""
 
     def __init__(self, state: AppState) -> None:
         super().__init__(state)
@@ -132,13 +132,13 @@ class NewVersionController(QObject):
         state.fillers.append(self._document_changed)
 
     def ready(self) -> None:
-        """The workbench is there."""
+        """Begin to follow the workbench."""
         assert self._state.bench is not None
         self._state.bench.subscribe(self._changed)
 
     @property
     def entry(self) -> int:
-        """The message that is written anew, or -1."""
+        """The message that is rewritten, or -1."""
         return self._now.entry if self._now is not None else -1
 
     def begin(
@@ -154,7 +154,7 @@ class NewVersionController(QObject):
         agent.focus_composer()
         self._take(document, _Version(plan.target, back, document.leaf, before))
         ids = document.tree.columns.ids
-        document.choose(
+        document.choices.set(
             STORED_AS,
             {"entry": ids[plan.target], "back": ids[back] if back >= 0 else "",
              "parent": ids[document.leaf] if document.leaf >= 0 else ""},
@@ -162,7 +162,7 @@ class NewVersionController(QObject):
 
     def _take(self, document: Document, version: _Version) -> None:
         self._now = version
-        first = document.previews([version.entry])[0]
+        first = document.payloads.shown.previews([version.entry])[0]
         self.strip.words.setText(f"Rewriting #{version.entry} as a new version: {first}")
         self.strip.show()
 
@@ -191,7 +191,7 @@ class NewVersionController(QObject):
         if self._now is not None:
             self._now = None
             if self._shown is not None:
-                self._shown.choose(STORED_AS, None)
+                self._shown.choices.set(STORED_AS, None)
         self.strip.hide()
 
     def _changed(self, change: Change) -> None:
@@ -214,7 +214,7 @@ class NewVersionController(QObject):
             return
         self._shown, self._now = document, None
         self.strip.hide()
-        stored = document.choices().get(STORED_AS) if document is not None else None
+        stored = document.choices.all().get(STORED_AS) if document is not None else None
         if document is None or not isinstance(stored, Mapping):
             return
         entry, back, parent = (

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.agent.events import RoundStarted, ToolEnded, ToolStarted, TurnEvent
-from explorer.agent.limits import TurnLimits
+from explorer.agent.loop import TurnLimits
 from explorer.agent.prompt import UserPrompt
 from explorer.agent.workspace import Workspace
 from explorer.models.catalogue import levels_of
@@ -59,7 +59,7 @@ Levels = Callable[[str], Sequence[ThinkingLevel]]
 
 
 class RunsDialog(QDialog):
-    """Escape asks nobody anything."""
+    """Escape closes without starting a run."""
 
     run_chosen = Signal(str, list)
     """(words, list of ``RunOrder``)"""
@@ -215,7 +215,7 @@ _TICK_MS = 200
 
 
 class RunColumn(QWidget):
-    """Can be stopped alone while it runs; afterwards its branch can be gone on with."""
+    """Can be stopped alone while it runs; afterwards its branch can be continued."""
 
     stop_pressed = Signal()
     go_pressed = Signal()
@@ -261,7 +261,7 @@ class RunColumn(QWidget):
         self.show_state(False)
 
     def take(self, event: TurnEvent) -> None:
-        """What arrives."""
+        """Take in what a run reports."""
         if isinstance(event, TextDelta):
             self.stream.add(event.text)
         elif isinstance(event, ThinkingDelta):
@@ -294,7 +294,7 @@ class RunColumn(QWidget):
             self.state.setAccessibleName(f"{self._name} {words}")
 
     def show_state(self, has_answer: bool) -> None:
-        """The run is as far as it is. ``has_answer``: its branch can be gone on with."""
+        """The run is as far as it is. ``has_answer``: its branch can be continued."""
         run = self.run
         words = STATES[run.state][1]
         if run.problem and run.state in ("failed", "done"):

@@ -66,7 +66,7 @@ def table_rows(found: BranchDifference) -> list[Pair]:
 
 
 def cell_at(index: Index) -> TableCell:
-    """What stands at a valid index of the table."""
+    """The cell at a valid index of the table."""
     row: Pair = index.data(ROW)
     return row[index.column()]
 

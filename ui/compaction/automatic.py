@@ -108,12 +108,12 @@ class AutomaticLine(QObject):
             self.show()
 
     def waiting(self, retry: Retry) -> None:
-        """A call is made again after a while."""
+        """Show that a call is retried after a while."""
         self._pressed = (self.stop_asked.emit,)
         self._strip.count_down(retry)
 
     def goes_on(self) -> None:
-        """Something arrived, or the turn is over: nothing is waited for any more."""
+        """End the waiting notice: something arrived, or the turn is over."""
         if self._strip.is_waiting:
             self.show()
 
@@ -232,7 +232,7 @@ ASK_FIRST = "compaction.askFirst"
 
 
 class AutomaticController(QObject):
-    """One automatic compaction per opened session, its switches, and the line that tells of it."""
+    """One automatic compaction per opened session, its switches, and the line that shows it."""
 
     def __init__(self, state: AppState, stop: Callable[[], None]) -> None:
         """``stop`` ends what the agent is doing."""
@@ -273,7 +273,7 @@ class AutomaticController(QObject):
         return known
 
     def now(self) -> AutomaticCompaction | None:
-        """That of the session shown."""
+        """The automatic compaction of the session shown."""
         document = self._state.document
         return self.of(document) if document is not None else None
 
@@ -323,7 +323,7 @@ class AutomaticController(QObject):
     def _session_choice(self, document: Document, name: str) -> bool | None:
         at = document.key, name
         if at not in self._chosen and at not in self._forgotten:
-            known = document.choices().get(name)
+            known = document.choices.all().get(name)
             if isinstance(known, bool):
                 self._chosen[at] = known
             else:
@@ -341,7 +341,7 @@ class AutomaticController(QObject):
         if document is not None and self._session_choice(document, name) is not None:
             del self._chosen[document.key, name]
             self._forgotten.add((document.key, name))
-            document.choose(name, None)
+            document.choices.set(name, None)
             self._show_switches()
             self.show()
 
@@ -349,7 +349,7 @@ class AutomaticController(QObject):
         document = self._state.document
         if document is not None:
             self._chosen[document.key, name] = on
-            document.choose(name, on)
+            document.choices.set(name, on)
             self._show_switches()
             self.show()
 
@@ -357,12 +357,12 @@ class AutomaticController(QObject):
 
     @property
     def question(self) -> CompactionQuestion | None:
-        """What waits for the person's word in the session shown."""
+        """The question that waits for an answer in the session shown, if any."""
         now = self.now()
         return now.confirmation.question if now is not None else None
 
     def compact(self, instructions: str = "") -> bool:
-        """Yes to what is asked, with the cut and the instructions as the tab has them; whether
+        """Accept the question, with the cut and the instructions of the tab; returns whether
         something was asked."""
         now, question, panel = self.now(), self.question, self._panel
         if now is None or question is None:
@@ -372,11 +372,11 @@ class AutomaticController(QObject):
         return True
 
     def not_now(self) -> None:
-        """No to what is asked, for as long as is chosen beside the button."""
+        """Decline, and put off the next question for the time chosen beside the button."""
         self.answer(self._panel.automatic.answer())
 
     def answer(self, answer: NotNow) -> None:
-        """No to what is asked."""
+        """Answer the question in the session shown."""
         now = self.now()
         if now is not None:
             now.confirmation.answer(answer)
@@ -429,9 +429,9 @@ class AutomaticController(QObject):
         self._show_gauge()
 
     def waiting(self, retry: Retry) -> None:
-        """A call is made again after a while."""
+        """Show that a call is retried after a while."""
         self.line.waiting(retry)
 
     def goes_on(self) -> None:
-        """Something arrived, or the turn is over: nothing is waited for any more."""
+        """End the waiting notice: something arrived, or the turn is over."""
         self.line.goes_on()

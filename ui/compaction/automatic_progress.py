@@ -27,7 +27,7 @@ _TAB, _PROMPT = TABS.index("compaction"), TABS.index("prompt")
 
 
 class _Live(Struct):
-    """A summary on its way that nobody ordered on the tab."""
+    """A running summary that was not started on the tab."""
 
     model: str
     purposes: tuple[str, ...]

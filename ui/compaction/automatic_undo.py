@@ -25,7 +25,7 @@ STAYS = "Its entry stays in the session."
 
 
 class AutomaticUndoController(QObject):
-    """Undoes a compaction or prune that the line above the message box tells of."""
+    """Undoes a compaction or prune that the line above the message box shows."""
 
     def __init__(self, state: AppState, agent: AgentController) -> None:
         super().__init__(state)
@@ -102,8 +102,8 @@ class AutomaticUndoController(QObject):
 
     def _if_it_fits(self, document: Document, left: list[UserPrompt]) -> None:
         state = self._state
-        window = document.client.info(state.agent_model()).window
-        taken = document.context_size(state.profile).tokens
+        window = document.models.info(state.agent_model()).window
+        taken = document.tokens.context_size(state.profile).tokens
         most = limits_of(state.profile, state.settings, window).window
         if taken <= most:
             state.say("It was taken back; the agent goes on with all of the context.")
@@ -163,7 +163,9 @@ def prompts_after(document: Document, entry: int) -> list[UserPrompt]:
     start = path.position(entry) + 1
     found: list[UserPrompt] = []
     for at in path[start:]:
-        message = document.stored.entry(at).body if document.tree.kind(at) is Kind.USER else None
+        message = (
+            document.payloads.stored.entry(at).body if document.tree.kind(at) is Kind.USER else None
+        )
         if isinstance(message, UserMessage) and not message.synthetic:
             images = [ImagePart(image.mime, image.data) for image in images_of(message.content)]
             found.append(UserPrompt(text_of(message.content), tuple(images)))

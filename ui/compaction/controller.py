@@ -22,8 +22,8 @@ MOST_WAITING = 5
 """Drafts of earlier that are shown again at most."""
 
 TAKEN_BACK = {
-    "pin": "What was said about pins was taken back",
-    "omit": "What was said about omissions was taken back",
+    "pin": "The change of pins was taken back",
+    "omit": "The change of omissions was taken back",
     "keep-user-messages": "The rule about your own messages was taken back",
 }
 
@@ -90,13 +90,13 @@ class CompactionController(QObject):
         document = self._shown
         if document is None:
             return
-        document.choose("instructions", self._panel.instructions() or None)
+        document.choices.set("instructions", self._panel.instructions() or None)
         for draft, text in self._panel.texts():
             if isinstance(draft, Draft) and text != draft.summary:
                 document.drafts.store_text(draft, text)
 
     def _leave(self) -> None:
-        """Another document is shown: nothing of the last one is, until this one is previewed."""
+        """Clear the panel of the previous document until this one is previewed."""
         self.stop()
         if self._state.document is not self._shown:
             self.keep_edits()
@@ -110,7 +110,7 @@ class CompactionController(QObject):
             return
         self._shown = document
         self.show_models()
-        instructions = document.choices().get("instructions") if document is not None else ""
+        instructions = document.choices.all().get("instructions") if document is not None else ""
         panel.set_instructions(instructions if isinstance(instructions, str) else "")
         if document is not None:
             self._state.tasks.start("Reading the drafts", self._offer_waiting(document))
@@ -134,7 +134,7 @@ class CompactionController(QObject):
         state.say(f"A draft{of} that was not committed yet is on the tab Compaction.")
 
     def _tab_shown(self) -> None:
-        """Who opens the tab sees on the map what it is about."""
+        """Reveal the cut on the map when the tab is opened."""
         window, shown = self._state.window, self._panel.partition
         if window.tab == "compaction" and shown is not None and shown.cut >= 0:
             window.map.reveal(shown.path[min(shown.cut, len(shown.path) - 1)])
@@ -229,7 +229,7 @@ class CompactionController(QObject):
         except (ValueError, StoreError) as error:
             panel.commit_failed(str(error))
             return
-        before, after = await state.document.counted_around(entry)
+        before, after = await state.document.tokens.counted_around(entry)
         panel.committed(entry, before, after, -1 if leaving is None else leaving)
         state.select(entry)
         # The button that was pressed is gone; the map shows what came of it.

@@ -53,7 +53,7 @@ class EditableDraft(Struct):
         if not isinstance(prepared, Preparation):
             return
         sent = prepared.profile.weights == "sent"
-        if prepared.cuts.view.is_measured == (sent and document.weights is not None):
+        if prepared.cuts.view.is_measured == (sent and document.tokens.weights is not None):
             return
         again = document.compaction.preview(
             prepared.leaf, prepared.profile, prepared.settings, prepared.cut_point
@@ -107,7 +107,7 @@ class StreamingView(QWidget):
     def begin(
         self, model: str, purposes: list[str], why: str = "", takes_focus: bool = True
     ) -> None:
-        """Start showing the answers to one or two requests; ``why``: where nobody ordered them."""
+        """Start showing the answers to one or two requests; ``why``: an automatic one's trigger."""
         self._model, self._reason = model, ""
         while self.tabs.count():
             old = self.tabs.widget(0)
@@ -133,7 +133,7 @@ class StreamingView(QWidget):
             self.cancel.setFocus()
 
     def add(self, purpose: str, delta: str) -> None:
-        """A piece of an answer."""
+        """Append a piece of an answer."""
         stream = self._streams.get(purpose)
         if stream is None and self._streams:
             stream = next(iter(self._streams.values()))
@@ -141,7 +141,7 @@ class StreamingView(QWidget):
             stream.add(delta)
 
     def restart(self, purpose: str) -> None:
-        """The pieces of an answer are void: it is asked for again, or its next part is."""
+        """Discard the answer so far: it, or its next part, is requested."""
         if (stream := self._streams.get(purpose)) is not None:
             stream.begin()
 
@@ -151,7 +151,7 @@ class StreamingView(QWidget):
         self._show_progress()
 
     def end(self) -> None:
-        """The answers are over, one way or another."""
+        """Show that the answers ended."""
         self._tick.stop()
         for stream in self._streams.values():
             stream.finish()
@@ -293,7 +293,7 @@ class DraftPage(QWidget):
         return page
 
     def _build_foot(self) -> QWidget:
-        """What stays in sight: what is freed, what is wrong, and what can be done."""
+        """What stays visible: what is freed, what is wrong, and what can be done."""
         foot = QWidget(self)
         column = column_in(foot, S4, (S16, S4, S16, S12))
         column.addWidget(self.sizes)
@@ -327,12 +327,12 @@ class DraftPage(QWidget):
     # what happens ------------------------------------------------------------------------------
 
     def begin(self, model: str, purposes: list[str]) -> None:
-        """A draft is being made."""
+        """Show that a draft is being made."""
         self._pages.setCurrentIndex(0)
         self.streaming.begin(model, purposes)
 
     def watch(self, model: str, purposes: list[str], message: str) -> None:
-        """A draft is being made that was not ordered here."""
+        """Show that a draft is made that was not started here."""
         self._pages.setCurrentIndex(0)
         self.streaming.begin(model, purposes, message, takes_focus=False)
 
@@ -428,7 +428,7 @@ class DraftPage(QWidget):
         """Count the text, on a thread: a tokenizer may be at work in another thread."""
         document, text, profile = self._document, editable.text, editable.shown.preparation.profile
         if document is not None:
-            self._counter.load(lambda: (editable, text, document.count_text(text, profile)))
+            self._counter.load(lambda: (editable, text, document.tokens.count_text(text, profile)))
 
     def _counted(self, found: tuple[EditableDraft, str, int]) -> None:
         editable, text, tokens = found

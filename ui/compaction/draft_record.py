@@ -52,7 +52,7 @@ class RecordedCall(NamedTuple):
 
 
 def asker(model: str) -> str:
-    """Who was asked, for people."""
+    """The name of the model that was called, for people."""
     return "the service of your own" if model == REMOTE else model
 
 

@@ -164,7 +164,7 @@ class EntryEditsController(QObject):
         rows = document.edits.shaped_rows(self._state.profile)
         rule = document.edits.shape().user_budget
         tokens = rule.tokens if rule is not None else self._state.profile.keep_user_tokens
-        previews = document.previews([row.entry for row in rows])
+        previews = document.payloads.shown.previews([row.entry for row in rows])
         self._panel.show_shaping(rows, previews, tokens)
 
     # doing ---------------------------------------------------------------------------------------
@@ -211,7 +211,7 @@ class EntryEditsController(QObject):
         )
 
     def _weigh(self, document: Document, made: Shaped) -> str:
-        weights = (document.entry_tokens(at) for at in made.entries)
+        weights = (document.tokens.entry_tokens(at) for at in made.entries)
         return f"{full(sum(weights))} tokens"
 
     async def _unpin(self, document: Document, entries: list[int]) -> str:
@@ -264,13 +264,13 @@ class PruningController(QObject):
             state.say("The agent is still answering; stop it first.")
             return
         profile = state.profile
-        size = document.context_size(profile)
+        size = document.tokens.context_size(profile)
         lent = ""
         if profile.pruning is None:
             lent = f"{profile.title} prunes nothing by itself; the corrected rules are used."
         self.dialog = PruneDialog(
             document.tree,
-            document.payloads,
+            document.payloads.shown,
             lambda policy: document.edits.plan_pruning(profile, policy),
             pruning_of(profile),
             lent,

@@ -127,12 +127,12 @@ class VerdictReason(QWidget):
         self._tell()
 
     def show_partition(self, shown: Partition | None, tree: SessionTree | None) -> None:
-        """Another division of the path; the same entry."""
+        """Show another partition; the selected entry stays."""
         self._shown, self._tree = shown, tree
         self._tell()
 
     def show_entry(self, entry: int) -> None:
-        """Another entry was selected; -1 for none."""
+        """Show which entry is selected; -1 for none."""
         self._entry = entry
         self._tell()
 

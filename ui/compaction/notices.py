@@ -12,7 +12,7 @@ STOPPED = Notice("info", "Stopped.", "Nothing was stored; your instructions are 
 
 
 def failed(message: str, details: str) -> Notice:
-    """The draft could not be made."""
+    """A notice of why no draft was made."""
     return Notice(
         "error",
         message,
@@ -50,12 +50,12 @@ def happened(why: str, entry: int, before: int, after: int, undo: Callable[[], N
 
 
 def not_stored(message: str) -> Notice:
-    """The compaction could not be stored."""
+    """A notice that the compaction could not be stored."""
     return Notice("error", message, "The draft is still here.", "Try again.")
 
 
 def undone(leaf: int) -> Notice:
-    """The compaction was taken back."""
+    """A notice that the compaction was undone."""
     return Notice(
         "done",
         f"The compaction was taken back; the leaf is {place(leaf)} again.",

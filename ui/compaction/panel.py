@@ -45,7 +45,7 @@ class ManualCut:
         self.position = None
 
     def follow(self, tree: SessionTree, leaf: int) -> None:
-        """It holds on where the path to another leaf goes on from its leaf, and nowhere else."""
+        """Keep the chosen place only where the path to the new leaf continues from its leaf."""
         if self.position is None or leaf == self._leaf:
             return
         if leaf < 0 or tree.path(leaf).position(self._leaf) < 0:
@@ -67,7 +67,7 @@ class LeafNoticeStrip(NoticeStrip):
         self._notice_leaf = leaf
 
     def follow(self, leaf: int) -> None:
-        """The leaf is this one now."""
+        """Dismiss a notice of what was done at another leaf."""
         if self._notice_leaf in (_NO_LEAF, leaf):
             return
         self._notice_leaf = _NO_LEAF
@@ -275,7 +275,7 @@ class CompactionPanel(QWidget):
         self.setup.show_settings(self._profile, self._settings, changed)
 
     def set_profiles(self, profiles: Mapping[str, Profile]) -> None:
-        """The profiles that can be chosen, by name."""
+        """Set the profiles that can be chosen, by name."""
         self._profiles = profiles
         self.setup.offer(profiles)
         self._show_settings()
@@ -290,21 +290,21 @@ class CompactionPanel(QWidget):
         return document.leaf if self._at is None else self._at
 
     def set_models(self, models: Sequence[ModelInfo], chosen: str = "") -> None:
-        """The models that can write the summary."""
+        """Set the models that can write the summary."""
         self.setup.set_models(list(models), chosen)
         if self._shown is not None:
             self.refresh()
 
     def set_model_window(self, tokens: int) -> None:
-        """The context window of the agent's model; 0 where it is not known."""
+        """Set the context window of the agent's model; 0 where it is not known."""
         self.setup.budget.set_model_window(tokens)
 
     def show_prompts_changed(self, titles: Sequence[str]) -> None:
-        """The prompt templates of the profile that the user changed."""
+        """Show the prompt templates of the profile that the user changed."""
         self.setup.following.show_prompts_changed(titles)
 
     def show_shaping(self, rows: Sequence[ShapedRow], previews: Sequence[str], tokens: int) -> None:
-        """What is pinned and omitted, and the tokens of the user's messages that are kept."""
+        """Show what is pinned and omitted, and the tokens of the user's messages that are kept."""
         self.setup.shaping.show_rows(rows, previews, tokens)
 
     def show_entry(self, entry: int) -> None:
@@ -354,7 +354,7 @@ class CompactionPanel(QWidget):
         self.profile_changed.emit(profile)
 
     def _model_picked(self, model: str) -> None:
-        """Another model may write less at once: the requests are others."""
+        """Build the requests anew: their output limit depends on the model."""
         self._exact.measure_soon()
         if self._exact.is_shown:
             self.show_requests()
@@ -395,7 +395,7 @@ class CompactionPanel(QWidget):
         self.summarize_requested.emit(self._shown, self.instructions(), model)
 
     def draft_started(self) -> None:
-        """The requests are on their way."""
+        """Show that the requests were sent."""
         shown = self._drafted = self._drafted or self._shown
         prepared = shown.preparation if shown is not None else None
         purposes = purposes_of(prepared) if isinstance(prepared, Preparation) else ["history"]
@@ -403,13 +403,13 @@ class CompactionPanel(QWidget):
         self.draft.begin(self.setup.chosen_model(), list(purposes))
 
     def watch(self, model: str, purposes: Sequence[str], message: str) -> None:
-        """A summary is on its way that nobody ordered here; the keyboard stays where it is."""
+        """Show a running summary that was not started here; the focus stays where it is."""
         self.notice.dismiss()
         self._pages.setCurrentWidget(self.draft)
         self.draft.watch(model, list(purposes), message)
 
     def watched(self, notice: Notice | None) -> None:
-        """It is over; ``notice`` says how, None where another view says it."""
+        """Show how an automatic compaction ended; None where another view reports it."""
         self._end_draft(takes_focus=False)
         if notice is not None:
             self._tell(notice)
@@ -425,15 +425,15 @@ class CompactionPanel(QWidget):
         return self._cut.position
 
     def draft_text(self, delta: str, purpose: str = "history") -> None:
-        """A piece of an answer."""
+        """Append a piece of an answer."""
         self.draft.streaming.add(purpose, delta)
 
     def draft_waits(self, sentence: str) -> None:
-        """The answer is not there yet, for this reason."""
+        """Show why there is no answer yet."""
         self.draft.streaming.tell(sentence)
 
     def draft_restarted(self, purpose: str = "history") -> None:
-        """The answer comes again from its beginning."""
+        """Discard the answer so far: it is requested again."""
         self.draft.streaming.restart(purpose)
 
     def draft_finished(
@@ -451,12 +451,12 @@ class CompactionPanel(QWidget):
             self.draft.finish(self._document, draft, shown, takes_focus, text)
 
     def draft_failed(self, message: str, details: str = "") -> None:
-        """The draft could not be made."""
+        """Show why no draft was made."""
         self._end_draft()
         self.notice.show_notice(notices.failed(message, details or self.draft.streaming.written()))
 
     def draft_cancelled(self) -> None:
-        """The person stopped the draft."""
+        """Show that the draft was stopped."""
         self._end_draft()
         self.notice.show_notice(notices.STOPPED)
 
@@ -480,7 +480,7 @@ class CompactionPanel(QWidget):
         return self._draft.drafts() if self._draft is not None else []
 
     def texts(self) -> list[tuple[Draft, str]]:
-        """The drafts with their texts as they are edited by now."""
+        """The drafts with their texts as edited."""
         return [(draft, text) for draft, _, text in self.drafts()]
 
     @property
@@ -533,10 +533,10 @@ class CompactionPanel(QWidget):
         self.notice.show_of(notice, self._document.leaf if self._document is not None else -1)
 
     def commit_failed(self, message: str) -> None:
-        """The compaction could not be stored."""
+        """Show that the compaction could not be stored."""
         self.notice.show_notice(notices.not_stored(message))
 
     def undone(self, leaf: int) -> None:
-        """The compaction was taken back."""
+        """Show that the compaction was undone."""
         self._tell(notices.undone(leaf))
         self.refresh()

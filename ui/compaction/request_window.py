@@ -198,7 +198,7 @@ MEASURE_AFTER_MS = 400
 
 
 class RequestsPart(QObject):
-    """Builds requests on a worker thread, since they read all that they tell of."""
+    """Builds requests on a worker thread, since they read all their entries."""
 
     measured = Signal(tuple)
     """(tokens of the request, tokens of its longest answer)"""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QLabel, QWidget
+from PySide6.QtWidgets import QWidget
 
 from explorer.compaction.profile import PROFILES, Profile
 from ui.profiles.rules import RuleList
-from ui.theme import S4, S8, S12, S16, bind_font, ui_font
+from ui.theme import S4, S8, S12, S16
 from ui.widgets.flow import wrapping_row
-from ui.widgets.labels import Caption, LinkButton
+from ui.widgets.labels import Caption, Heading, LinkButton
 from ui.widgets.panels import column_in, row, scroll_area
 
 
@@ -33,8 +33,7 @@ class RulesPage(QWidget):
         area.setWidget(body)
         self.back = LinkButton("‹ &Back to the compaction", body)
         self.back.clicked.connect(self.closed)
-        self.title = QLabel(body)
-        bind_font(self.title, lambda: ui_font(0.5, bold=True))
+        self.title = Heading(body)
         self.title.setWordWrap(True)
         self.reset = LinkButton("Restore its own rules", body)
         self.reset.setToolTip("Take back what was changed in this session")

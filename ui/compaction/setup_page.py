@@ -24,7 +24,7 @@ from ui.widgets.panels import CollapsibleSection, row, section
 from ui.widgets.terms import meaning
 
 SETTLE_MS = 300
-"""How long a part stays in sight: texts wrap and strips come while the page is laid out."""
+"""How long a part stays visible: texts wrap and strips come while the page is laid out."""
 
 
 class PartScroller(QObject):
@@ -65,7 +65,7 @@ LEDGER = 112
 """Height of the ledger at least, at a text scale of 100 %: its heading and three rows."""
 QWIDGETSIZE_MAX = 16_777_215
 HIGH, TALL = 540, 400
-"""Heights at a text scale of 100 % from which the ledger, and the foot, stay in sight while the
+"""Heights at a text scale of 100 % from which the ledger, and the foot, stay visible while the
 rest scrolls."""
 
 
@@ -181,7 +181,7 @@ class SetupPage(QWidget):
         # From the sliders, the pins and the list too, not only from the instructions.
         here = Qt.ShortcutContext.WidgetWithChildrenShortcut
         QShortcut(QKeySequence("Ctrl+Return"), self, foot.press, context=here)
-        self.outcome, self.outcome_caption = foot.figures, foot.caption
+        self.outcome = foot.figures
         self.summarize, self.model, self.price = foot.summarize, foot.model, foot.price
         foot.summarize_asked.connect(self.summarize_asked)
         foot.model_chosen.connect(self.model_chosen)
@@ -256,7 +256,7 @@ class SetupPage(QWidget):
     # what is shown -----------------------------------------------------------------------------
 
     def offer(self, profiles: Mapping[str, Profile]) -> None:
-        """The profiles that can be chosen."""
+        """Offer the profiles that can be chosen."""
         self.following.offer(profiles, self._profile.name)
 
     def show_settings(self, profile: Profile, settings: Settings, changed: bool = False) -> None:
@@ -266,7 +266,7 @@ class SetupPage(QWidget):
         self.following.show_settings(profile, settings, changed)
 
     def set_models(self, models: list[ModelInfo], chosen: str) -> None:
-        """The models that can summarize."""
+        """Set the models that can summarize."""
         self.outcome_part.set_models(models, chosen)
 
     def chosen_model(self) -> str:
@@ -281,7 +281,7 @@ class SetupPage(QWidget):
         self.shown = shown
         self.budget.show_partition(shown, self._profile, self._settings, at_leaf)
         self.following.show_partition(shown, by_hand)
-        self.ledger.show_partition(shown, document.tree, document.payloads)
+        self.ledger.show_partition(shown, document.tree, document.payloads.shown)
         self.entry_why.show_partition(shown, document.tree)
         if cut_moved:
             self._reveal_cut(shown)
@@ -334,12 +334,12 @@ class SetupPage(QWidget):
         self.bring(self.instructions, self.instructions)
 
     def show_sizes(self) -> None:
-        """The sizes and the reason of the cut, with the keyboard on the kept tail."""
+        """Show the sizes and the reason of the cut, with the keyboard on the kept tail."""
         keeps = self.keep if self.keep.isVisibleTo(self) else self.rounds
         self.bring(self.following, keeps.track)
 
     def show_shaped(self, entry: int) -> None:
-        """What is pinned, omitted and kept, with the keyboard on an entry's row."""
+        """Show what is pinned, omitted and kept, with the keyboard on an entry's row."""
         self.shaped.set_expanded(True)
         self.bring(self.shaped, self.shaping.row_of(entry) or self.shaped.header)
 
@@ -348,7 +348,7 @@ class SetupPage(QWidget):
         self._scroller.bring(part, focus)
 
     def show_request_size(self, sizes: tuple[int, int]) -> None:
-        """Tokens of the request (-1 when that is not known yet) and of its longest answer."""
+        """Show tokens of the request (-1 when that is not known yet) and of its longest answer."""
         tokens, answer = sizes
         size = f"re&quest {short(tokens)} tokens" if tokens >= 0 else "re&quest"
         self.request.setText(f"{size} · show ▸")

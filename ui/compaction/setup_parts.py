@@ -134,7 +134,7 @@ class BudgetPart(QWidget):
         self.provider_badge.set_known(whole if words else None)
 
     def set_model_window(self, window: int) -> None:
-        """The window of the model that answers, in tokens; 0 where it is not known."""
+        """Set the window of the model that answers, in tokens; 0 where it is not known."""
         self._model_window = window
         self._tell_smaller()
 
@@ -237,7 +237,7 @@ class RulesPart(QWidget):
         self.profile.setVisible(shown)
 
     def offer(self, profiles: Mapping[str, Profile], chosen: str) -> None:
-        """The profiles that can be chosen, by name."""
+        """Offer the profiles that can be chosen, by name."""
         self.profile.blockSignals(True)
         self.profile.clear()
         for name, profile in profiles.items():
@@ -319,7 +319,7 @@ class InstructionsBox(QPlainTextEdit):
 
     def add(self, text: str) -> None:
         """Add a paragraph after what is there, and select it; what is there already is only
-        selected. The first of it is in sight."""
+        selected. The first of it is visible."""
         before = self.toPlainText().rstrip()
         start = before.find(text)
         if start < 0:
@@ -369,7 +369,7 @@ class OutcomePart(QWidget):
             self.show_partition(self._shown)
 
     def set_models(self, models: list[ModelInfo], chosen: str) -> None:
-        """The models that can summarize."""
+        """Set the models that can summarize."""
         self._models = {model.id: model for model in models}
         self.model.set_models([(model.id, model.label) for model in models], chosen)
         self._show_price()
@@ -379,7 +379,7 @@ class OutcomePart(QWidget):
         return str(self.model.currentData() or "")
 
     def show_partition(self, shown: Partition) -> None:
-        """What would be freed."""
+        """Show what would be freed."""
         self._shown = shown
         missing = "" if self.chosen_model() else "Choose a model that writes the summary first."
         possible = is_possible(shown)
@@ -406,7 +406,7 @@ class OutcomePart(QWidget):
         )
 
     def show_request_size(self, tokens: int, answer_tokens: int) -> None:
-        """Tokens of the requests (-1: not known yet) and of the longest answer."""
+        """Show tokens of the requests (-1: not known yet) and of the longest answer."""
         self._request_tokens, self._answer_tokens = tokens, answer_tokens
         self._show_price()
 

@@ -56,7 +56,7 @@ class SourcesModel(EntryModel[tuple[int, int]]):
     ) -> None:
         """Show (entry, verdict) pairs; ``weigh`` gives an entry's tokens."""
         self._weigh = weigh
-        self.use_session(document.tree, document.payloads)
+        self.use_session(document.tree, document.payloads.shown)
         self.show(entries)
 
     def forget(self) -> None:
@@ -103,7 +103,7 @@ class SourcesView(QWidget):
         self.text.setMinimumHeight(40)
 
     def show_sources(self, document: Document, shown: Partition) -> None:
-        """The entries of the history and of the split turn's first part."""
+        """Show the entries of the history and of the split turn's first part."""
         self._document = document
         entries: list[tuple[int, int]] = []
         if isinstance(shown.preparation, Preparation):
@@ -129,7 +129,7 @@ class SourcesView(QWidget):
         self._reader.forget()
         if document is None or not index.isValid():
             return
-        entry, payloads = index.data(ENTRY), document.payloads
+        entry, payloads = index.data(ENTRY), document.payloads.shown
         if is_large(document.tree, entry):
             self._say(f"#{entry}", "Reading…")
             self._reader.load(lambda: (entry, entry_words(payloads.entry(entry))))

@@ -72,17 +72,17 @@ def conversation_actions(session: WindowSession) -> list[MenuEntry]:
     state, agent = session.state, session.window.agent
     return [
         (ActionSpec("focus_conversation", "Go to the con&versation",
-                    "Put the keyboard on what was said", CONVERSATION, ("F9",)),
+                    "Put the keyboard on the conversation", CONVERSATION, ("F9",)),
          agent.focus_conversation),
         (ActionSpec("show_in_conversation", "Show the entry in the conversat&ion",
                     "Scroll the conversation to what is selected on the map", CONVERSATION,
                     ("Shift+F9",)),
          lambda: show_in_conversation(state, session.window.map.selected)),
         (ActionSpec("find_in_conversation", "Fi&nd in the conversation…",
-                    "Find words in what was said (Ctrl+F there)", CONVERSATION, ("Ctrl+Alt+F",)),
+                    "Find words in the conversation (Ctrl+F there)", CONVERSATION, ("Ctrl+Alt+F",)),
          agent.open_find_bar),
         (ActionSpec("copy_conversation", "Copy the conversation as &Markdown",
-                    "All that was said on the active path", CONVERSATION),
+                    "The whole conversation of the active path", CONVERSATION),
          agent.copy_conversation),
     ]  # fmt: skip
 
@@ -97,7 +97,7 @@ def show_in_conversation(state: AppState, entry: int) -> None:
 
 
 def fill_menu(state: AppState, menu: QMenu, entry: int) -> None:
-    """What the menu of an entry offers of this."""
+    """Fill in what the menu of an entry offers of this."""
     document = state.document
     action = menu.addAction("Show in the conversation")
     action.setEnabled(document is not None and entry in document.tree.path(document.leaf))

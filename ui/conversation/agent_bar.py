@@ -291,12 +291,12 @@ class AgentBar(QWidget):
     # what is shown -------------------------------------------------------------------------------
 
     def set_activity(self, words: str) -> None:
-        """What the agent is doing; empty for nothing."""
+        """Set what the agent is doing; empty for nothing."""
         self._activity = words
         self.state.setText(words)
 
     def set_folder(self, folder: str) -> None:
-        """The folder that the agent works in; empty for none."""
+        """Set the folder that the agent works in; empty for none."""
         words = f"Folder: {Path(folder).name or folder}" if folder else NO_FOLDER
         self.workspace.setText(words)
         self.more.name_folder(f"{words.rstrip('…')}…")
@@ -318,7 +318,7 @@ class AgentBar(QWidget):
         self.mode.setToolTip(next(tip for name, _, tip in MODES if name == mode))
 
     def set_thinking(self, level: ThinkingLevel, useful: bool) -> None:
-        """The level; ``useful``: whether the chosen model thinks at all."""
+        """Set the level; ``useful``: whether the chosen model thinks at all."""
         self.thinking.setCurrentIndex(self.thinking.findData(level))
         self._thinks = useful
         self._fold()

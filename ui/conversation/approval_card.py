@@ -226,7 +226,7 @@ class ApprovalCard(QFrame):
         self._arming.start()
 
     def set_narrow(self, narrow: bool) -> None:
-        """Whether there is room for the question and its buttons alone."""
+        """Set whether there is room for the question and its buttons alone."""
         if narrow != self.is_narrow:
             self.is_narrow = narrow
             self._fold()
@@ -332,7 +332,7 @@ class ApprovalCard(QFrame):
             self._not_yet(event)
 
     def _not_yet(self, event: QKeyEvent) -> None:
-        """Whoever is typing goes on in the message box."""
+        """Before the card is armed: pass typed text to the message box, else start arming."""
         if event.text().isprintable() and event.text():
             self.typed_outside.emit(event)
         else:

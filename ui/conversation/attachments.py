@@ -252,7 +252,7 @@ class ChipRow(QWidget):
         self._tell()
 
     def set_warning(self, words: str) -> None:
-        """What a person ought to know before sending; empty for nothing."""
+        """Set what a person ought to know before sending; empty for nothing."""
         self._warning.setText(words)
         self._warning.setAccessibleName(words)
         self._warning.setVisible(bool(words))

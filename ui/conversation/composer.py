@@ -129,7 +129,7 @@ class Composer(QPlainTextEdit):
         self._at = len(texts)
 
     def taken(self, text: str) -> None:
-        """The message was accepted: empty the box and remember it."""
+        """Empty the box and add its message to the history: it was accepted."""
         if text and (not self._history or self._history[-1] != text):
             self._history.append(text)
         self._at = len(self._history)
@@ -180,7 +180,7 @@ class Composer(QPlainTextEdit):
         return source.hasImage() or source.hasUrls() or super().canInsertFromMimeData(source)
 
     def insertFromMimeData(self, source: QMimeData) -> None:
-        """Files and pictures are announced; everything else is put in as plain text."""
+        """Emit files and pictures as attachments; insert everything else as plain text."""
         files = [url.toLocalFile() for url in source.urls() if url.isLocalFile()]
         if files:
             self.files_given.emit(files)

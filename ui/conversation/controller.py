@@ -73,8 +73,8 @@ class AgentController(QObject):
         """Only a whole output that this program's tools wrote for the open session is opened."""
         document = self._state.document
         if document is not None:
-            folder = outputs_folder(document.store.path, document.header.session_id)
-            self._pane.offer_file(path, OutputFiles(folder).is_own(Path(path).resolve()))
+            folder = outputs_folder(document.shared.store.path, document.header.session_id)
+            self._pane.offer_file(path, OutputFiles(folder).is_output(Path(path).resolve()))
 
     def _fill_menu(self) -> None:
         pane, menu = self._pane, self._pane.bar.menu
@@ -116,13 +116,13 @@ class AgentController(QObject):
         self.turns.stop()
 
     def keep_unsent(self) -> None:
-        """The text of the composer is stored with the session that it was written in."""
+        """Store the composer's text with the session that it was written in."""
         self.history.keep_unsent()
 
     def _document_changed(self) -> None:
         if self.history.document_changed():
             document = self._state.document
-            stored = document.choices().get(THINKING) if document is not None else None
+            stored = document.choices.all().get(THINKING) if document is not None else None
             self._thinking = as_level(stored) or "off"
             self._show_models()
         self._pane.show_document(self._state.document)
@@ -178,7 +178,7 @@ class AgentController(QObject):
         """Let the model think so long from the next message on."""
         self._thinking = as_level(level) or "off"
         if self._state.document is not None:
-            self._state.document.choose(THINKING, self._thinking)
+            self._state.document.choices.set(THINKING, self._thinking)
         self._show_thinking()
 
     def _show_thinking(self) -> None:

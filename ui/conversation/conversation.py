@@ -107,7 +107,7 @@ class Conversation(QWidget):
         self.finding.refresh()
 
     def reread(self, entries: Sequence[int]) -> None:
-        """These entries say something else now."""
+        """Read these entries again: they have changed."""
         flow = self.view.flow
         for item in sorted({flow.items.item_of(entry) for entry in entries}):
             if item >= 0:
@@ -116,12 +116,12 @@ class Conversation(QWidget):
         self.finding.refresh()
 
     def recount(self) -> None:
-        """Tokens are counted otherwise."""
+        """Show sizes by the current counts."""
         self.view.flow.recount()
         self.view.place()
 
     def set_placeholder(self, words: str) -> None:
-        """What an empty conversation says."""
+        """Set what an empty conversation says."""
         self._hint.setText(words)
         self._show_hint()
 
@@ -157,7 +157,7 @@ class Conversation(QWidget):
         self._show_hint()
 
     def turn_event(self, event: TurnEvent) -> None:
-        """An event of a running turn; shown with the next tick."""
+        """Take in an event of a running turn; shown with the next tick."""
         flow = self.view.flow
         self._calls_changed |= isinstance(event, ToolOutput | ToolStarted | ToolEnded)
         if isinstance(event, TextDelta):

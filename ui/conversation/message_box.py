@@ -55,7 +55,7 @@ class HistoryController(QObject):
         state.bus.on_shown(LeafMoved, self._leaf_moved)
 
     def remember(self, text: str) -> None:
-        """A text was sent."""
+        """Add a sent text to the history."""
         document = self._state.document
         if document is None or not text:
             return
@@ -66,10 +66,10 @@ class HistoryController(QObject):
         del sent[:-MOST_HISTORY]
 
     def keep_unsent(self) -> None:
-        """The text of the composer is stored with the session that it was written in."""
+        """Store the composer's text with the session that it was written in."""
         if self._shown is not None:
             text = self._composer.toPlainText()
-            self._shown.choose(UNSENT, text or None)
+            self._shown.choices.set(UNSENT, text or None)
 
     def document_changed(self) -> bool:
         """Put what was not sent into the box; whether another session is shown."""
@@ -79,7 +79,7 @@ class HistoryController(QObject):
         self.keep_unsent()
         self._shown = document
         self._chips.clear()
-        unsent = document.choices().get(UNSENT) if document is not None else ""
+        unsent = document.choices.all().get(UNSENT) if document is not None else ""
         self._composer.setPlainText(unsent if isinstance(unsent, str) else "")
         return True
 
@@ -89,8 +89,8 @@ class HistoryController(QObject):
         if document is self._state.document:
             self._composer.put_back(text)
         elif text:
-            stored = document.choices().get(UNSENT)
-            document.choose(UNSENT, f"{text}\n\n{stored}" if isinstance(stored, str) else text)
+            stored = document.choices.all().get(UNSENT)
+            document.choices.set(UNSENT, f"{text}\n\n{stored}" if isinstance(stored, str) else text)
 
     def _leaf_moved(self, change: LeafMoved) -> None:
         """A leaf that only grew by an entry leaves the messages above it as they were."""
@@ -106,7 +106,7 @@ class HistoryController(QObject):
             return
         columns = document.tree.columns
         asked = document.tree.path(document.leaf).select(columns.kind, _USER)[-MOST_HISTORY:]
-        texts = [entry.text for entry in document.stored.entries(asked)]
+        texts = [entry.text for entry in document.payloads.stored.entries(asked)]
         sent = self._sent.get(document.key, [])
         path = [text for text in texts if text and text not in sent]
         self._composer.set_history([*path, *sent])

@@ -50,7 +50,7 @@ class AgentPane(QWidget):
     reported = Signal(str)
     """A passing word for the status bar."""
     wanted = Signal()
-    """It is to be in sight: the keyboard goes there, or a question waits in it."""
+    """It is to be visible: the keyboard goes there, or a question waits in it."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -165,7 +165,7 @@ class AgentPane(QWidget):
             self.conversation.refresh()
 
     def reread(self, entries: Sequence[int]) -> None:
-        """These entries say something else now."""
+        """Read these entries again: they have changed."""
         if self._document is not None:
             self.conversation.reread(entries)
 
@@ -224,7 +224,7 @@ class AgentPane(QWidget):
             self.send_requested.emit(prompt, after)
 
     def taken(self, text: str) -> None:
-        """The message was accepted: the box is empty again, and remembers it."""
+        """Empty the box and add its message to the history: it was accepted."""
         self.chips.clear()
         self.composer.taken(text)
 
@@ -248,7 +248,7 @@ class AgentPane(QWidget):
         self._show_buttons()
 
     def turn_event(self, event: TurnEvent) -> None:
-        """What arrives while the agent works."""
+        """Show an event of the running turn."""
         self.conversation.turn_event(event)
         if isinstance(event, ToolStarted):
             self.set_activity(f"running {event.call.name}…")

@@ -59,7 +59,7 @@ class PermissionController(QObject):
         if document is self._shown:
             return
         self._shown, self._confirmed = document, False
-        stored = document.choices().get(CHOICE) if document is not None else None
+        stored = document.choices.all().get(CHOICE) if document is not None else None
         self._set("read-only" if stored == "read-only" else "ask")
 
     def choose(self, mode: str) -> None:
@@ -73,7 +73,7 @@ class PermissionController(QObject):
     def _take(self, mode: ApprovalMode) -> None:
         self._set(mode)
         if self._state.document is not None:
-            self._state.document.choose(CHOICE, mode if mode == "read-only" else None)
+            self._state.document.choices.set(CHOICE, mode if mode == "read-only" else None)
 
         self._settle(mode)
 

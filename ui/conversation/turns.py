@@ -9,7 +9,7 @@ from typing import Any
 from PySide6.QtCore import QObject
 
 from explorer.agent.events import Steered, TurnEvent, TurnResult
-from explorer.agent.limits import TurnLimits
+from explorer.agent.loop import TurnLimits
 from explorer.agent.prompt import MessageQueue, Queued, UserPrompt
 from explorer.models.client import CancelToken
 from explorer.models.request import ThinkingLevel
@@ -130,7 +130,7 @@ class TurnController(QObject):
 
         async def turn(queue: MessageQueue, on_event: Callable[[TurnEvent], None]) -> TurnResult:
             return await SessionTurns(
-                document, self._state.agent_model(), self._tools.box(), cancel, on_event,
+                document, self._state.agent_model(), self._tools.tool_set(), cancel, on_event,
                 self.automatic.of(document),
                 thinking=self._thinking(), queue=queue, limits=self._limits(), date=today(),
             ).say(prompt)  # fmt: skip
@@ -144,7 +144,7 @@ class TurnController(QObject):
 
         async def turn(queue: MessageQueue, on_event: Callable[[TurnEvent], None]) -> TurnResult:
             return await SessionTurns(
-                document, self._state.agent_model(), self._tools.box(),
+                document, self._state.agent_model(), self._tools.tool_set(),
                 cancel, on_event, self.automatic.of(document),
                 thinking=self._thinking(), queue=queue, limits=self._limits(), date=today(),
             ).resume()  # fmt: skip

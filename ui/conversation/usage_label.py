@@ -56,7 +56,7 @@ class UsageLabelController(QObject):
 
     async def _following(self, document: Document) -> None:
         try:
-            await document.spending.follow(gently=True)
+            await document.usage.follow(gently=True)
         except StoreError as error:
             self._state.say(str(error))
             return
@@ -69,7 +69,7 @@ class UsageLabelController(QObject):
             self._show(document)
 
     def _show(self, document: Document) -> None:
-        spending, leaf = document.spending, document.leaf
+        spending, leaf = document.usage, document.leaf
         session, drafts = spending.session(), spending.drafts
         branch, turn = spending.branch(leaf), spending.turn(leaf) if leaf >= 0 else PartUsage()
         whole = session.total

@@ -49,7 +49,7 @@ class FolderController(QObject):
         document = self._state.document
         if document is not self._shown:
             self._shown = document
-            stored = document.choices().get(WORKSPACE_CHOICE) if document is not None else None
+            stored = document.choices.all().get(WORKSPACE_CHOICE) if document is not None else None
             self._chosen = stored if isinstance(stored, str) else ""
         self.show()
 
@@ -70,7 +70,7 @@ class FolderController(QObject):
         if self._state.document is None:
             return
         self._chosen = folder
-        self._state.document.choose(WORKSPACE_CHOICE, folder or None)
+        self._state.document.choices.set(WORKSPACE_CHOICE, folder or None)
         if folder:
             self._state.preferences.workspace = folder
         self.show()
@@ -127,7 +127,7 @@ class AlwaysAllowed:
         self._state = state
 
     def patterns(self) -> Sequence[str]:
-        """Those that hold now; a file that was changed a moment ago counts already."""
+        """The patterns that apply now, read from the files each time."""
         self._state.live.refresh()
         patterns = self._state.live.values().get(KEY, ())
         here = self._state.values.get(KEY, ())
@@ -180,7 +180,7 @@ class ToolsController(QObject):
         if self._made is not None and self._made.document is self._state.document:
             self._made.tools.approvals.mode = self._permission.mode
 
-    def box(self) -> WorkspaceTools | None:
+    def tool_set(self) -> WorkspaceTools | None:
         """The tools for a turn of the session shown; None where no folder is chosen, or it is
         gone."""
         document, root = self._state.document, self._folder.folder

@@ -28,7 +28,7 @@ from ui.conversation.turns import today
 from ui.main_window import TABS
 
 REST_MS = 120
-"""How long nothing must change before the prompt is read anew."""
+"""How long nothing must change before the prompt is read again."""
 
 
 class PromptTabController(QObject):
@@ -75,7 +75,7 @@ class PromptTabController(QObject):
         self._state.window.prompt.show_machine(machine, policy)
 
     def _fill(self) -> None:
-        """Show the prompt, where the tab is in sight; otherwise it waits until it is."""
+        """Show the prompt, where the tab is visible; otherwise it waits until it is."""
         window = self._state.window
         if window.inspector.currentIndex() != self._tab:
             return
@@ -88,8 +88,10 @@ class PromptTabController(QObject):
             return None
         words = CopilotWords.load()
         profile, model = state.profile, state.agent_model()
-        window = limits_of(profile, state.settings, document.client.info(model).window).window
-        outgoing = outgoing_of(document.agent_prompt, model, self._agent.tools.box(), today())
+        window = limits_of(profile, state.settings, document.models.info(model).window).window
+        outgoing = outgoing_of(
+            document.shared.agent_prompt, model, self._agent.tools.tool_set(), today()
+        )
         return lambda: prepare_prompt(document, profile, outgoing, window, words)
 
     def _stop(self) -> None:

@@ -38,7 +38,7 @@ MOST_FILES = 8
 
 
 class TrustBox(QWidget):
-    """Says what the project at hand brings, and asks twice before it is trusted."""
+    """Says what the current project brings, and asks twice before it is trusted."""
 
     trust_asked = Signal(object)
     untrust_asked = Signal(object)
@@ -198,7 +198,7 @@ class ExtensionsDialog(TwoPaneDialog):
         return _Found(rows, project, self._extensions.trust.problem)
 
     def _show_list(self, found: Sequence[Listed], name: str = "") -> None:
-        """The one of that name, or the one chosen before, or the first that failed is chosen."""
+        """Show the list; select the named extension, the previous one, or the first failed."""
         self._listed = {f"{one.scope} {one.file} {one.name}": one for one in found}
         rows: list[NameRow] = []
         for scope, words in WHERE.items():

@@ -167,9 +167,9 @@ class ContextModel(EntryModel[int]):
     def show_context(self, document: Document, context: PathContext) -> None:
         """Show another context."""
         self.show(())
-        self.use_session(document.tree, document.payloads)
+        self.use_session(document.tree, document.payloads.shown)
         self._context = context
-        measured = document.weights_for(document.counting)
+        measured = document.tokens.weights_for(document.tokens.profile)
         self._counted = message_tokens(document.tree, context, measured)
         self._running = list(accumulate(self._counted))
         self._categories = categories_of(document.tree, context.messages)
@@ -342,13 +342,13 @@ class ContextPane(QWidget):
         return page
 
     def set_limits(self, window: int, reserve: int, profile: Profile | None = None) -> None:
-        """The context window and what is reserved of it, in tokens; and whose rules count."""
+        """Set the context window and what is reserved of it, in tokens; and whose rules count."""
         self._window, self._reserve = window, reserve
         self._profile = profile or self._profile
         self._refresh()
 
     def set_outgoing(self, outgoing: Outgoing) -> None:
-        """What a request of the agent holds beside the conversation."""
+        """Set what a request of the agent holds beside the conversation."""
         self._outgoing = outgoing
 
     def _show_sent(self, sent: SentContext | str) -> None:
@@ -397,14 +397,14 @@ class ContextPane(QWidget):
         document, context = self._document, self._context
         if document is None or context is None:
             return
-        size = document.context_size(self._profile, context.leaf)
+        size = document.tokens.context_size(self._profile, context.leaf)
         shares = self.model.shares()
         summed = sum(share.tokens for share in shares)
         if beyond := size.beyond_of(summed):
             shares.insert(0, beyond_share(beyond))
         self.bar.set_budget(shares, self._window, self._reserve)
         self.legend.set_shares(shares)
-        is_ours = document.made_here(self._index)
+        is_ours = document.writer.made_here(self._index)
         known = context_known(size.source)
         taken = short(size.shown) if is_ours else marked(short(size.shown), known)
         self.title.setText(
@@ -413,7 +413,7 @@ class ContextPane(QWidget):
         self.title.setAccessibleName(spoken(self.title.text()))
         self._show_known(document, context, known, is_ours)
         self.reserve.setText(f"reserve {short(self._reserve)}")
-        by = document.counted_by
+        by = document.tokens.counted_by
         sent, parts = self.model.sent, [count(len(context.messages), "message")]
         if sent is not None:
             parts = [f"{count(len(sent.messages), 'message')} sent"]

@@ -51,10 +51,9 @@ from ui.theme import (
     role_token,
     scaled,
     set_tone,
-    ui_font,
 )
 from ui.widgets.figures import full, moment
-from ui.widgets.labels import Caption, Hairline
+from ui.widgets.labels import Caption, Hairline, Heading
 from ui.widgets.loader import READ_ERRORS, Loader
 from ui.widgets.notice import AddressStrip, Notice, NoticeStrip
 from ui.widgets.panels import EmptyState, column_in, row, scroll_area
@@ -72,9 +71,7 @@ class EntryHeader(QWidget):
         super().__init__(parent)
         self._kind = self._flags = 0
         self.sign = QLabel(self)
-        self.title = QLabel(self)
-        self.title.setTextFormat(Qt.TextFormat.PlainText)
-        bind_font(self.title, lambda: ui_font(0.5, bold=True))
+        self.title = Heading(self)
         self.number = QLabel(self)
         bind_font(self.number, mono_font)
         set_tone(self.number, "dim")
@@ -171,14 +168,14 @@ class EntryHeader(QWidget):
 
     @staticmethod
     def _facts(document: Document, index: int) -> list[str]:
-        columns, is_ours = document.tree.columns, document.made_here(index)
-        tokens, source = document.shown_tokens(index), document.counted_by
+        columns, is_ours = document.tree.columns, document.writer.made_here(index)
+        tokens, source = document.tokens.shown_tokens(index), document.tokens.counted_by
         counted = weight_known(source == "tokenizer")
         figure = full(tokens) if is_ours else marked(full(tokens), counted)
         taken = f"{figure} tokens ({source})"
         if columns.is_size_unknown(index):
             taken = f"tokens {NOT_RECORDED}"
-        if (recorded := document.entry_tokens(index)) != tokens:
+        if (recorded := document.tokens.entry_tokens(index)) != tokens:
             taken += f", recorded with {full(recorded)}"
         parts = [moment(columns.time[index]) or f"time {NOT_RECORDED}", taken]
         if columns.usage[index] > 0:
@@ -211,7 +208,7 @@ class EntryPane(QWidget):
     entry_requested = Signal(int)
     """A link to another entry was followed."""
     edit_requested = Signal(int)
-    """A message is to be written anew."""
+    """A message is to be rewritten."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -351,7 +348,7 @@ class EntryPane(QWidget):
         self._views.setCurrentWidget(self.area)
         if self._gathered is not None:
             return
-        tree, payloads, index = document.tree, document.payloads, self._index
+        tree, payloads, index = document.tree, document.payloads.shown, self._index
         related = related_entries(tree, index)
         if is_large(tree, index):
             self._fill([Caption(f"Reading {full(tree.columns.estimate[index])} tokens…", self)])
@@ -407,7 +404,7 @@ class EntryPane(QWidget):
         self._views.setCurrentWidget(self.raw)
         if self._raw_text:
             return
-        payloads, index = document.payloads, self._index
+        payloads, index = document.payloads.shown, self._index
         if is_large(document.tree, index):
             self.raw.set_text("Reading…")
             self._raw_loader.load(lambda: pretty(payloads, index))

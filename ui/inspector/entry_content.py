@@ -126,7 +126,7 @@ def pruned_facts(tree: SessionTree, index: int) -> list[Block]:
 
 
 def shaped_facts(tree: SessionTree, index: int) -> list[Block]:
-    """Which entries pin or omit this one, end that, or were taken back."""
+    """The edits of this entry: pins, omissions, their ends, and what was undone."""
     shapes, ids = tree.columns.shapes, tree.columns.ids
     back = {facts.undoes: at for at, facts in shapes.items() if facts.undoes}
     lines: list[NamedValue] = []

@@ -37,8 +37,8 @@ class PlaceStrip(QFrame):
         super().__init__(parent)
         self.setProperty("strip", True)
         self.words = ElidedLabel(parent=self)
-        self.previous = self._button("chevron-up", "Where it was said before", -1)
-        self.following = self._button("chevron-down", "Where it was said after that", 1)
+        self.previous = self._button("chevron-up", "Where it was mentioned before", -1)
+        self.following = self._button("chevron-down", "Where it was mentioned after that", 1)
         self.back = LinkButton("&Back to the findings", self)
         self.back.setToolTip("To the list that led here (Esc)")
         self.back.clicked.connect(self.back_asked)
@@ -56,7 +56,7 @@ class PlaceStrip(QFrame):
         return button
 
     def show_place(self, words: str, number: int, count: int) -> None:
-        """Tell of the ``number``-th of ``count`` places, from 1."""
+        """Show the ``number``-th of ``count`` places, from 1."""
         where = f"{number:,} of {count:,} · " if count > 1 else ""
         self.words.setText(where + words)
         for button, there in ((self.previous, number > 1), (self.following, number < count)):

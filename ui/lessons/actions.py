@@ -19,5 +19,5 @@ def lesson_actions(session: WindowSession) -> list[MenuEntry]:
 
 
 def follow(session: WindowSession, registry: ActionRegistry) -> None:
-    """What can do nothing now cannot be chosen."""
+    """Disable what cannot be done now."""
     registry.enable(("lessons.open", "lessons.file"), session.state.bench is not None)

@@ -234,7 +234,7 @@ class LessonsController(QObject):
         put_back_session(self._state, home)
 
     def _session_leaves(self) -> None:
-        """Another session is opened: the lesson ends, and there is nothing to go back to."""
+        """End the lesson where another session is opened."""
         if self._opens:
             return
         self._end(goes_back=False)

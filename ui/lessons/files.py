@@ -83,7 +83,7 @@ class LessonFilesController(QObject):
         open_once(dialog)
 
     async def export(self, lesson: Lesson, document: Document, path: Path) -> None:
-        """Write a lesson and a session to one file; what failed is told."""
+        """Write a lesson and a session to one file; failures are reported."""
         bench, state = self._state.bench, self._state
         assert bench is not None
         with TemporaryDirectory(prefix="session-explorer-") as folder:

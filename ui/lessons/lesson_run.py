@@ -63,7 +63,7 @@ class LessonRun(QObject):
         self._now: Situation | None = None
         self._answer: Answer | None = None
         self._refusal = ""
-        self._said = Prediction()
+        self._prediction = Prediction()
         self._is_asking = False
         self._moves = False
         self._view.answer_asked.connect(self.answer)
@@ -174,7 +174,7 @@ class LessonRun(QObject):
             return
         goes_on = at == self._at + 1 and now is self._now
         self._at, self._now, self._answer, self._refusal = at, now, answer, refusal
-        self._said, self._is_asking = Prediction(), step.kind is not None
+        self._prediction, self._is_asking = Prediction(), step.kind is not None
         where = now.place.sentence if now is not None else refusal
         self._view.show_step(
             lesson,
@@ -248,8 +248,8 @@ class LessonRun(QObject):
             return
         entry = self._state.window.map.selected
         if entry >= 0 and document is not None:
-            self._said = Prediction(entry=entry)
-            words = document.previews([entry])[0]
+            self._prediction = Prediction(entry=entry)
+            words = document.payloads.shown.previews([entry])[0]
             self._view.show_pointed(f"#{entry} {words if len(words) <= 60 else words[:59] + '…'}")
 
     def _cut_moved(self) -> None:
@@ -262,11 +262,11 @@ class LessonRun(QObject):
             return
         if window.compaction.cut is None or not isinstance(shown.preparation, Preparation):
             # The rules put it back where nothing would be summarized.
-            self._said = Prediction()
+            self._prediction = Prediction()
             self._view.show_pointed("")
             return
         cut = shown.preparation.cut_point
-        self._said = Prediction(cut=cut)
+        self._prediction = Prediction(cut=cut)
         self._view.show_pointed(f"the cut before #{shown.path[cut]}")
 
     def answer(self) -> None:
@@ -274,13 +274,13 @@ class LessonRun(QObject):
         step, answer, now = self.step, self._answer, self._now
         if step is None or not self._is_asking:
             return
-        said = self._said if step.kind in ("entry", "cut") else self._view.prediction()
+        predicted = self._prediction if step.kind in ("entry", "cut") else self._view.prediction()
         self._is_asking = False
         judged, reason = None, self._refusal
         if answer is not None and now is not None:
             reason = answer.reason
-            if said != Prediction():
-                judged = judge(step, answer, said, now)
+            if predicted != Prediction():
+                judged = judge(step, answer, predicted, now)
             else:
                 alone = answer_words(step, answer)
                 if not reason.startswith(alone.removesuffix(".")):
@@ -297,7 +297,7 @@ class LessonRun(QObject):
     def _show_on_map(self, step: Step, answer: Answer | None) -> None:
         window = self._state.window
         self._moves = True
-        if step.kind == "cut" and answer is not None and self._said.cut not in answer.cuts:
+        if step.kind == "cut" and answer is not None and self._prediction.cut not in answer.cuts:
             window.compaction.set_cut(answer.cuts[0])
         self._draw_cut(step)
         if step.kind == "cut":
@@ -324,9 +324,9 @@ class LessonRun(QObject):
     def _take_key(self, event: QKeyEvent) -> bool:
         key = event.key()
         if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            if self._said == Prediction():
+            if self._prediction == Prediction():
                 self._point()
-            if self._is_asking and self._said != Prediction():
+            if self._is_asking and self._prediction != Prediction():
                 self.answer()
             else:
                 self._pane.focus_panel()

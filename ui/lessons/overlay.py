@@ -75,7 +75,7 @@ class Overlay(QWidget):
         # The frame around the lit part is painted on its edge, outside of it where there is room.
         quiet -= QRegion(self.lit_rect())
         quiet -= QRegion(shown_rect(self._panel, self._over))
-        # Hidden meanwhile, so that what the mask uncovers is painted anew.
+        # Hidden meanwhile, so that what the mask uncovers is repainted.
         self.hide()
         self.setMask(quiet)
         self.show()

@@ -51,17 +51,17 @@ PARTS: dict[str, Part] = {
 """As many as ``lesson.PARTS`` names."""
 
 
-def shown_rect(widget: QWidget, inside: QWidget) -> QRect:
+def shown_rect(widget: QWidget, within: QWidget) -> QRect:
     """Where what can be seen of a widget is in another one; empty where nothing can."""
     if not widget.isVisible():
         return QRect()
     # Not its visible region, which leaves out what lies over it.
-    rect = widget.rect().translated(widget.mapTo(inside, QPoint(0, 0)))
+    rect = widget.rect().translated(widget.mapTo(within, QPoint(0, 0)))
     above = widget.parentWidget()
-    while above is not None and above is not inside:
-        rect &= above.rect().translated(above.mapTo(inside, QPoint(0, 0)))
+    while above is not None and above is not within:
+        rect &= above.rect().translated(above.mapTo(within, QPoint(0, 0)))
         above = above.parentWidget()
-    return rect & inside.rect()
+    return rect & within.rect()
 
 
 def bring_into_sight(widget: QWidget) -> None:

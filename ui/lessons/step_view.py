@@ -197,7 +197,7 @@ class StepView(QWidget):
             QWidget.setTabOrder(one, other)
 
     def show_pointed(self, words: str) -> None:
-        """What was pointed at on the map; empty: nothing yet."""
+        """Show what was pointed at on the map; empty: nothing yet."""
         self.chosen.setText(f"Your prediction: {words}")
         self.chosen.setVisible(bool(words))
         self.show_answer_button.setEnabled(bool(words))
@@ -248,9 +248,9 @@ class StepView(QWidget):
         return Prediction(chosen=chosen, number=self.predicted_number())
 
     def _tell(self) -> None:
-        said = self.prediction()
+        predicted = self.prediction()
         is_number = self._step is not None and self._step.kind == "number"
-        ready = said.number >= 0 if is_number else bool(said.chosen)
+        ready = predicted.number >= 0 if is_number else bool(predicted.chosen)
         self.show_answer_button.setEnabled(ready)
 
     def keyPressEvent(self, event: QKeyEvent, /) -> None:

@@ -93,7 +93,7 @@ class ArrangementController(QObject):
         self._start(rows, field, lambda _row: None, "{} put back")
 
     def write_note(self, rows: Sequence[SessionRow], note: str) -> None:
-        """The same note on each."""
+        """Write the same note on each session."""
         self._start(rows, "note", lambda _row: note or None,
                     "Note on {} " + ("changed" if note else "removed"))  # fmt: skip
 

@@ -181,13 +181,13 @@ class SessionsController(QObject):
     async def _count(self, document: Document) -> None:
         """Count with the tokenizer while the estimate is shown; closing the session ends it."""
         await self._laid_out()
-        await asyncio.to_thread(document.prepare_names)
+        await asyncio.to_thread(document.tree.index_of, "")  # makes the table of ids
         if self._counter is None:
             self._counter = await asyncio.to_thread(ProcessCounter)
             if self._counter.note:
                 self._state.notice("warning", self._counter.note)
         counter = self._counter
-        if not counter.available or await document.take_stored_counts(counter):
+        if not counter.available or await document.tokens.take_stored(counter):
             return
         loop = asyncio.get_running_loop()
         task = self._state.window.progress.begin("Counting tokens")
@@ -196,7 +196,7 @@ class SessionsController(QObject):
             loop.call_soon_threadsafe(task.update, done, total)
 
         try:
-            await document.count(
+            await document.tokens.count(
                 counter,
                 progress,
                 lambda: task.cancelled or self._state.document is not document,

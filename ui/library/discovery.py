@@ -96,7 +96,7 @@ class DiscoveryController(QObject):
         return self._state.live.get(FIND) is None
 
     def agree(self) -> None:
-        """The person lets sessions be looked for, now and from now on."""
+        """Search for sessions now, and store that the person agreed."""
         self._state.preferences.sessions_seen_ms = time.time() * 1000
         if self._set(True):
             self.find()
@@ -307,7 +307,7 @@ class DiscoveryController(QObject):
         )
 
     def _activated(self, state: Qt.ApplicationState) -> None:
-        """Who comes back from an agent finds its sessions here, in new folders too."""
+        """Search again when the window is activated, in new folders too."""
         is_old = time.monotonic() - self._searched_at > AGAIN_S
         if state == Qt.ApplicationState.ApplicationActive and self._watch is not None and is_old:
             self._watch.look_again()

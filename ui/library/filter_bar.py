@@ -63,7 +63,7 @@ class ClearLink(LinkButton):
 
 
 def _as_high_as_chips(hint: QSize) -> QSize:
-    """Those with a sign and those without are of one height."""
+    """A size hint of at least the height of a chip with an icon."""
     return QSize(hint.width(), max(hint.height(), scaled(16) + S12))
 
 
@@ -240,11 +240,11 @@ class FilterBar(QWidget):
 
     @property
     def labels_there(self) -> list[str]:
-        """The labels that sessions have, in the order of the alphabet."""
+        """The labels in use, sorted."""
         return sorted(self._counts.get("labels", ()), key=str.casefold)
 
     def show_saved(self, names: Iterable[str]) -> None:
-        """The names of the filters that were saved."""
+        """Show the names of the filters that were saved."""
         self._saved = sorted(names, key=str.casefold)
 
     def show_filters(self, filters: Filters) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject
 
-from explorer.formats import FormatError, ReadCancelled
+from explorer.formats import FormatError, ReadCancelled, adapter_of
 from explorer.services.changes import EntriesAppended
 from explorer.services.document import Document
 from explorer.services.follower import follow
@@ -80,7 +80,7 @@ class LiveController(QObject):
         new = range(change.first, change.first + change.count)
         columns = document.tree.columns
         made = [at for at in new if columns.kind[at] == Kind.COMPACTION]
-        if not made or document.made_here(made[-1]):
+        if not made or document.writer.made_here(made[-1]):
             return
         at = made[-1]
         sent = set(document.context(at).messages)
@@ -90,9 +90,9 @@ class LiveController(QObject):
         sizes = f"It recorded {short(recorded)} tokens before. " if recorded > 0 else ""
         self._state.notice(
             "info",
-            f"{document.format_title.removesuffix(' session')} has compacted this session: "
+            f"{adapter_of(document.header.format).title} has compacted this session: "
             f"{count(len(dropped), 'entry', 'entries')} left its context "
-            f"(≈ {short(sum(map(document.entry_tokens, dropped)))} tokens).",
+            f"(≈ {short(sum(map(document.tokens.entry_tokens, dropped)))} tokens).",
             f"{sizes}What it wrote in their place is #{at}.",
             action="See what was lost",
             on_action=lambda: self._show(at),

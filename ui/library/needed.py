@@ -9,7 +9,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QLabel, QProgressBar, QSizePolicy, QWidget
 
 from explorer.compaction.reasons import tokens_text
-from explorer.services.library_audit import AgentNeeds
+from explorer.services.bulk_audit import AgentNeeds
 from ui.theme import S4, S8, S12, S16, bind_font, mono_font, small_font, theme, ui_font
 from ui.widgets.figures import count, full
 from ui.widgets.labels import Caption, LinkButton
@@ -62,7 +62,7 @@ class NeededState(Struct, frozen=True):
 
     @property
     def left(self) -> int:
-        """Those that are neither worked out nor failed."""
+        """The number of sessions that are not audited yet."""
         return self.wanted - self.done - self.failed
 
     @property

@@ -10,13 +10,13 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QObject, QTimer
 
-from explorer.services.library import LibraryRow
-from explorer.services.library_audit import (
-    KeptAudits,
+from explorer.services.bulk_audit import (
+    StoredAudits,
     audit_left,
-    kept_audits,
     needs_by_agent,
+    stored_audits,
 )
+from explorer.services.library import LibraryRow
 from explorer.services.process_pool import PoolError
 from explorer.services.session_audit import AuditRow
 from explorer.store import SessionRow
@@ -41,7 +41,7 @@ class NeededController(QObject):
         self._state, self._page = state, page
         self._sessions: Sequence[SessionRow] = ()
         """Those that the filters let through and that have a compaction."""
-        self._kept = KeptAudits({}, [])
+        self._kept = StoredAudits({}, [])
         self._failed: set[int] = set()
         self._stop: threading.Event | None = None
         """Set: the run under way ends."""
@@ -89,7 +89,7 @@ class NeededController(QObject):
             self._rest.start()
 
     def stop(self) -> None:
-        """The person wants it to end; what is worked out is kept."""
+        """Stop; what was audited stays."""
         self._is_stopped = True
         self._rest.stop()
         self._end_run()
@@ -105,9 +105,9 @@ class NeededController(QObject):
     def _read(self) -> None:
         bench, sessions = self._state.bench, self._sessions
         if bench is not None:
-            self._loader.load(lambda: kept_audits(bench.store, sessions))
+            self._loader.load(lambda: stored_audits(bench.store, sessions))
 
-    def _take(self, kept: KeptAudits) -> None:
+    def _take(self, kept: StoredAudits) -> None:
         self._kept = kept
         left = [one for one in kept.left if one.session not in self._failed]
         if left and not self._is_stopped and self._stop is None:

@@ -50,7 +50,7 @@ class NewSessionController(QObject):
             self._begin(folder)
 
     def _folder(self, document: Document | None) -> Path | None:
-        chosen = document.choices().get(WORKSPACE_CHOICE) if document is not None else None
+        chosen = document.choices.all().get(WORKSPACE_CHOICE) if document is not None else None
         recorded = document.header.cwd if document is not None else ""
         for name in (chosen, recorded, self._state.preferences.workspace):
             if isinstance(name, str) and name and Path(name).is_dir():
@@ -69,13 +69,13 @@ class NewSessionController(QObject):
 
     async def _begin_now(self, folder: Path, chosen_now: bool) -> None:
         before = self._state.document
-        chosen = before.choices().get(WORKSPACE_CHOICE) if before is not None else None
+        chosen = before.choices.all().get(WORKSPACE_CHOICE) if before is not None else None
         document = await self._create(folder, "")
         if document is None:
             return
         if chosen_now or chosen == str(folder):
             # The person let the agent work there a moment ago.
-            document.choose(WORKSPACE_CHOICE, str(folder))
+            document.choices.set(WORKSPACE_CHOICE, str(folder))
             self._state.preferences.workspace = str(folder)
         await self._sessions.open_now(document.key)
         self._state.window.agent.focus_composer()
@@ -123,10 +123,10 @@ class NewSessionController(QObject):
 
     def _prepare(self, document: Document, scenario: Scenario, folder: Path) -> None:
         """What a person would choose for the run."""
-        document.choose(WORKSPACE_CHOICE, str(folder))
-        document.choose(AGENT_MODEL, scenario.model)
-        document.choose(THINKING, "low")
-        document.choose(UNSENT, scenario.turns[0].message)
+        document.choices.set(WORKSPACE_CHOICE, str(folder))
+        document.choices.set(AGENT_MODEL, scenario.model)
+        document.choices.set(THINKING, "low")
+        document.choices.set(UNSENT, scenario.turns[0].message)
 
     def _follow(self) -> None:
         """After a turn of a script its next message stands in the box."""

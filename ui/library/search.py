@@ -45,7 +45,7 @@ class SearchController(QObject):
         return bool(self._hits)
 
     def _document_changed(self) -> None:
-        """A search ends with its session; the same one in another state is searched anew, and who
+        """A search ends with its session; the same one in another state is searched again, and who
         looks at it stays where it is."""
         if self._state.document is not self._shown:
             self._shown = self._state.document
@@ -173,7 +173,7 @@ def _errors_of(document: Document) -> list[SearchResult]:
     """All that failed in a session; reads their first lines."""
     columns = document.tree.columns
     found = [at for at in range(len(document.tree)) if columns.flags[at] & Flag.ERROR]
-    lines = document.payloads.previews(found)
+    lines = document.payloads.shown.previews(found)
     return [
         SearchResult(
             document.key, at, "", line, (), columns.kind[at], columns.flags[at], columns.time[at]

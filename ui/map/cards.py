@@ -18,7 +18,7 @@ from ui.theme.verdicts import OMITTED, PRUNED
 
 
 def paint_rows_below(canvas: Canvas) -> None:
-    """What lies under lanes and text: the selected row, the row under the mouse, search hits."""
+    """Paint the background below lanes and text: selected row, hovered row, search hits."""
     painter, geometry, model = canvas.painter, canvas.geometry, canvas.model
     now = canvas.inks.theme
     right = geometry.width - geometry.px(8)
@@ -50,10 +50,10 @@ def _hit(canvas: Canvas, row: int, rect: QRectF, current: bool) -> None:
 
 
 def paint_entries(canvas: Canvas) -> None:
-    """The visible cards and their nodes."""
+    """Paint the visible cards and their nodes."""
     geometry, model = canvas.geometry, canvas.model
     shown = [(row, model.rows.entry(row)) for row in range(geometry.first, geometry.stop)]
-    # As much as is in sight, above it and below: what is scrolled to next.
+    # As much as is visible, above it and below: what is scrolled to next.
     ahead = range(geometry.stop, min(2 * geometry.stop - geometry.first, model.rows.count))
     before = range(max(0, 2 * geometry.first - geometry.stop), geometry.first)
     near = map(model.rows.entry, chain(ahead, reversed(before)))
@@ -342,7 +342,8 @@ def worded_rows(canvas: Canvas) -> frozenset[int]:
 
 
 def paint_turns(canvas: Canvas) -> None:
-    """A box per turn: first line where it fits, and what the turn is made of as a stacked bar."""
+    """Paint a box per turn: first line where it fits, and what the turn is made of as a stacked
+    bar."""
     painter, geometry, model = canvas.painter, canvas.geometry, canvas.model
     boxes = turn_boxes(canvas)
     readable = canvas.inks.small_metrics.height()

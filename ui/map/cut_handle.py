@@ -50,7 +50,7 @@ def place_handle(canvas: Canvas) -> None:
 
 
 def paint_cut(canvas: Canvas) -> None:
-    """The one strong line on the screen, with the handle to drag it by."""
+    """Paint the one strong line on the screen, with the handle to drag it by."""
     geometry, pill = canvas.geometry, canvas.handle
     if canvas.dragging and canvas.model.partition is not None and canvas.cut >= 0:
         _valid_cuts(canvas)

@@ -25,7 +25,7 @@ _NOT_SENT = 4
 
 
 def paint_bands(canvas: Canvas) -> None:
-    """The verdicts along the active path, as the textures that stand for them everywhere."""
+    """Paint the verdicts along the active path, as the textures that stand for them everywhere."""
     partition = canvas.model.partition
     geometry = canvas.geometry
     if partition is None or not len(partition.path) or geometry.stop <= geometry.first:
@@ -193,7 +193,7 @@ def _dashed(canvas: Canvas, token: str, width: float) -> QPen:
 
 
 def _bridges(canvas: Canvas) -> None:
-    """Dashed, from where a branch was abandoned to the summary that tells of it (A35)."""
+    """Dashed, from where a branch was abandoned to its summary (A35)."""
     geometry, lanes, rows = canvas.geometry, canvas.model.lanes, canvas.model.rows
     if not lanes.bridges or geometry.level is Level.SPANS:
         return
@@ -230,7 +230,7 @@ _JOIN = 4
 
 
 def paint_samples(canvas: Canvas) -> None:
-    """One bar per row of pixels: as long as its tokens, in the colour of what it mostly is."""
+    """Paint one bar per row of pixels: as long as its tokens, coloured by what it mostly is."""
     painter, geometry, inks, model = canvas.painter, canvas.geometry, canvas.inks, canvas.model
     left, right = geometry.glyph_left, geometry.width - geometry.px(8)
     high, shift = geometry.row_height, TOP - geometry.offset
@@ -251,7 +251,7 @@ def paint_samples(canvas: Canvas) -> None:
 
 
 def paint_stretches(canvas: Canvas) -> None:
-    """The lanes from afar: stretches joined where they come closer than a few pixels."""
+    """Paint the lanes from afar: stretches joined where they come closer than a few pixels."""
     geometry, model, painter = canvas.geometry, canvas.model, canvas.painter
     rows, lanes = model.rows, model.lanes
     low, high = rows.entry(geometry.first), rows.entry(geometry.stop - 1)

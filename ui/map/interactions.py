@@ -148,7 +148,7 @@ class FoldGesture:
         self._view, self._compaction, self._row = view, compaction, row
 
     def move(self, at: QPointF) -> None:
-        """The release decides."""
+        """Do nothing: the release decides."""
 
     def release(self, at: QPointF) -> None:
         geometry = self._view.geometry_now()

@@ -21,7 +21,7 @@ so that a jump far back does not occupy a lane over thousands of rows."""
 
 
 class Bridge(NamedTuple):
-    """A branch summary and where the branch it tells of was abandoned (A2, A35)."""
+    """A branch summary and where the branch it summarizes was abandoned (A2, A35)."""
 
     summary: int
     origin: int
@@ -173,7 +173,7 @@ class Lanes:
 
 
 def arrange(skeleton: Skeleton, leaf: int, links: Sequence[tuple[int, int]] = ()) -> Lanes:
-    """Give every branch its lane. ``links``: (branch summary, entry it tells of), by summary.
+    """Give every branch its lane. ``links``: (branch summary, entry it summarizes), by summary.
 
     Costs as much as there are segments, not entries.
     """
@@ -362,7 +362,7 @@ class LaneLevels:
             self.lane(lane, 1 << 30)
 
     def prolong(self, lane: int, end: int) -> None:
-        """The last stretch of a lane has grown."""
+        """Extend the last stretch of a lane."""
         for made in self._levels[lane]:
             made.ends[-1] = max(made.ends[-1], end)
 

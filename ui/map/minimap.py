@@ -50,7 +50,7 @@ class MiniMap(QWidget):
         return QSize(round(WIDTH * self._inks.scale), 200)
 
     def set_inks(self, inks: MapInks) -> None:
-        """Another theme, font or screen."""
+        """Set colours and fonts of another theme or screen."""
         self._inks = inks
         self.setFixedWidth(round(WIDTH * inks.scale))
         self.refresh()

@@ -177,7 +177,7 @@ class MapModel(QObject):
 
     @property
     def lanes(self) -> Lanes:
-        """The lanes of every entry, laid out anew if the tree has branched since."""
+        """The lanes of every entry, laid out again if the tree has branched since."""
         if self._is_stale:
             self._is_stale = False
             self._rearrange()
@@ -410,7 +410,7 @@ class MapModel(QObject):
         self.marks_changed.emit()
 
     def set_weights(self, weights: Sequence[int] | None) -> None:
-        """Tokens per entry by another counter; None goes back to the estimate."""
+        """Set tokens per entry by another counter; None goes back to the estimate."""
         self.sizes = EntrySizes(self.tree, self.leaf, weights)
         self.texts.forget_folds()
         self._weigh_rows()

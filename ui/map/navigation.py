@@ -162,7 +162,7 @@ class LeavingDialog(QDialog):
         self.pages.addWidget(page)
 
     def feed(self, text: str) -> None:
-        """The next piece of the summary."""
+        """Append a piece of the summary."""
         self.stream.moveCursor(self.stream.textCursor().MoveOperation.End)
         self.stream.insertPlainText(text)
 
@@ -182,7 +182,7 @@ class LeavingDialog(QDialog):
         self.pages.addWidget(page)
 
     def show_summary(self, text: str, outcome: str) -> None:
-        """The summary is complete; it is stored only when accepted here."""
+        """Show the complete summary; it is stored only when accepted here."""
         self.outcome.setText(outcome)
         self.summary.setPlainText(text)
         self.pages.setCurrentIndex(2)
@@ -304,7 +304,7 @@ class NavigationController(QObject):
         if proposed is not None:
             who = proposed.outcome.summarize_by
             question = f"The extension {who} asks for a summary of this branch. {question}"
-        tokens = sum(map(document.entry_tokens, plan.left_behind))
+        tokens = sum(map(document.tokens.entry_tokens, plan.left_behind))
         facts = (
             f"About {tokens:,} tokens since #{plan.left_behind[0]}. They stay in the session and "
             "can be gone to again; the model no longer sees them unless a summary is stored where "
@@ -447,7 +447,7 @@ class _Leaving(QObject):
             self._dialog.show_failure(str(error))
             return
         self._draft = draft
-        size = document.count_text(draft.summary, self._state.profile)
+        size = document.tokens.count_text(draft.summary, self._state.profile)
         self._dialog.show_summary(
             draft.summary,
             f"This is what the new branch will see, about {size:,} tokens by {draft.model}. "

@@ -57,20 +57,20 @@ class OutlineModel(QAbstractTableModel):
         model.appended.connect(self._appended)
 
     def refresh(self) -> None:
-        """Rows came or went anywhere."""
+        """Show rows that were added or removed."""
         self.beginResetModel()
         self._count = self._model.rows.count
         self._mono = mono_font()
         self.endResetModel()
 
     def repaint(self) -> None:
-        """Words or colours changed, not rows."""
+        """Repaint words and colours; the rows stay."""
         self._mono = mono_font()
         if self._count:
             self.dataChanged.emit(self.index(0, 0), self.index(self._count - 1, TOKENS))
 
     def repaint_words(self, entries: Sequence[int]) -> None:
-        """These entries say more now."""
+        """Repaint entries whose words were completed."""
         rows = [row for row in map(self._model.rows.row, entries) if 0 <= row < self._count]
         if rows:
             self.dataChanged.emit(self.index(min(rows), TEXT), self.index(max(rows), TEXT))
@@ -201,7 +201,7 @@ class OutlineView(QTableView):
     def _look_changed(self) -> None:
         self._measure()
         self.outline.repaint()
-        # Rows have another height now: the selected one stays in sight.
+        # Rows have another height now: the selected one stays visible.
         QTimer.singleShot(0, self, self._follow)
 
     def _refresh(self) -> None:

@@ -166,7 +166,7 @@ class MapBar(QWidget):
         self.filter_list.setCurrentIndex(choice)
 
     def show_folds(self, every: bool, any_compaction: bool) -> None:
-        """Whether all compactions are folded, and whether there are any to fold."""
+        """Show whether all compactions are folded, and whether there are any to fold."""
         self.fold.blockSignals(True)
         self.fold.setChecked(every and any_compaction)
         self.fold.blockSignals(False)
@@ -182,7 +182,7 @@ class MapBar(QWidget):
         button.setAccessibleName(words)
 
     def show_zoom(self, zoom: float, level: Level) -> None:
-        """The factor where entries are shown, farther away what a row of the map is."""
+        """Show the factor where entries are shown, farther away what a row of the map is."""
         percent = zoom * 100
         number = f"{percent:.0f} %" if percent >= 1 else f"{percent:.2g} %"
         title = LEVEL_TITLES[level]
@@ -327,7 +327,7 @@ class MapPane(QWidget):
     ) -> None:
         """Show a session with its leaf selected.
 
-        ``previews`` gives the words of rows and is asked for those in sight and near it;
+        ``previews`` gives the words of rows and is asked for those visible and near them;
         ``made_here`` says whether this program recorded an entry: its figures are exact.
         """
         self.model.show_session(tree, previews, leaf, labels or {}, made_here)
@@ -337,16 +337,16 @@ class MapPane(QWidget):
         self.model.clear()
 
     def entries_appended(self, first: int, count: int) -> None:
-        """The tree has grown by so many entries from this one on."""
+        """Show entries that were appended, from ``first`` on."""
         self.model.entries_appended(first, count)
 
     def entries_changed(self, entries: Sequence[int]) -> None:
-        """These entries say something else now."""
+        """Read these entries again: they have changed."""
         self.model.entries_changed(entries)
         self.minimap.refresh()
 
     def set_leaf(self, entry: int) -> None:
-        """The leaf has moved; -1: before the first entry."""
+        """Set the leaf; -1: before the first entry."""
         self.model.set_leaf(entry)
 
     def set_partition(self, partition: Any) -> None:
@@ -362,7 +362,7 @@ class MapPane(QWidget):
         self.model.set_started(titles)
 
     def set_weights(self, weights: Sequence[int] | None) -> None:
-        """Tokens per entry as another counter gives them; None: the estimate."""
+        """Set tokens per entry as another counter gives them; None: the estimate."""
         self.model.set_weights(weights)
         self.minimap.refresh()
 
@@ -429,7 +429,7 @@ class MapPane(QWidget):
         self.model.set_folded(self.model.tree.columns.compactions if fold else ())
 
     def show_as(self, shown: Shown) -> None:
-        """The map, the list, or both."""
+        """Show the map, the list, or both."""
         self.shown = shown
         had_focus = self.view.hasFocus() or self.outline.hasFocus()
         self.bar.shown.button(shown).setChecked(True)
@@ -469,7 +469,7 @@ class MapPane(QWidget):
         self.view.zoom_out()
 
     def fit(self) -> None:
-        """The whole session on screen."""
+        """Fit the whole session to the view."""
         self.view.fit()
 
     def actual(self) -> None:

@@ -102,7 +102,7 @@ class TextCache:
         return f"Branch summary{size}: {topic}"
 
     def _branch_left(self, entry: int) -> tuple[str, int]:
-        """The first message of the branch that a summary tells of, and its number of entries."""
+        """The first message of a summarized branch, and its number of entries."""
         if entry not in self._left:
             tree, origin = self._model.tree, self._model.origin_of(entry)
             if origin < 0:
@@ -124,14 +124,14 @@ class TextCache:
         return self._folds[entry]
 
     def forget(self, entries: Sequence[int]) -> None:
-        """These entries say something else now."""
+        """Forget what rows say of these entries: they have changed."""
         self._lines.forget(entries)
         for entry in entries:
             self._sizes.pop(entry, None)
         self._folds.clear()
 
     def forget_folds(self) -> None:
-        """Their sizes were counted otherwise."""
+        """Forget the sizes of folds: the counts have changed."""
         self._folds.clear()
 
     def sizes_known(self, entry: int) -> Known:
@@ -173,7 +173,7 @@ class TextCache:
         return f"{len(fold.folded):,} folded" if fold is not None else ""
 
     def describe(self, entry: int) -> str:
-        """One sentence that tells what a row shows, for screen readers."""
+        """One sentence that says what a row shows, for screen readers."""
         columns = self._model.tree.columns
         name = role_name(columns.kind[entry], columns.flags[entry])
         parts = [f"{name[:1].upper()}{name[1:]}, entry {entry}"]

@@ -15,7 +15,7 @@ _BEYOND = 60
 
 
 def paint_threads(canvas: Canvas) -> None:
-    """The threads of the model, in the room between the lanes and the glyphs."""
+    """Paint the threads of the model, in the room between the lanes and the glyphs."""
     geometry, rows = canvas.geometry, canvas.model.rows
     lines, ends = QPainterPath(), QPainterPath()
     low, high = -_BEYOND, geometry.height + _BEYOND

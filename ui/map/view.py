@@ -212,7 +212,7 @@ def is_map_key(event: QKeyEvent) -> bool:
 
 
 def press_key(view: MapView, event: QKeyEvent) -> bool:
-    """Do what a key stands for; False when it stands for nothing here."""
+    """Handle a key; returns whether it has a meaning here."""
     deed = _deed(event)
     if deed is None:
         return False
@@ -315,7 +315,7 @@ class MapView(ZoomedArea):
         self.view_changed.emit()
 
     def _fold_closed(self) -> None:
-        """A selection that was in sight stays so; a compaction may stand for it now."""
+        """A selection that was visible stays so; a compaction may stand for it now."""
         if self._selection_seen and self.model.selected >= 0:
             self.reveal(self.model.selected, centre=False)
 
@@ -341,13 +341,13 @@ class MapView(ZoomedArea):
     def _marks_changed(self) -> None:
         partition = self.model.partition
         refused = partition is not None and partition.cut < 0 and self._cut in partition.valid_cuts
-        # A cut that was refused stays in sight, or nobody could drag it back.
+        # A cut that was refused stays visible, or nobody could drag it back.
         if not self._dragging and not refused:
             self._cut = -1
         self.viewport().update()
 
     def _words_arrived(self, entries: Sequence[int]) -> None:
-        """Only these rows are painted anew; far away, where a row is no line, everything."""
+        """Only these rows are repainted; far away, where a row is no line, everything."""
         if self.level is not Level.ENTRIES:
             self.viewport().update()
             return

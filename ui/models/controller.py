@@ -126,7 +126,9 @@ class ModelsController(QObject):
 
     def _context(self) -> int:
         document = self._state.document
-        return document.context_size(self._state.profile).tokens if document is not None else 0
+        return (
+            document.tokens.context_size(self._state.profile).tokens if document is not None else 0
+        )
 
     def _around(self) -> ModelsSurroundings:
         return ModelsSurroundings(

@@ -169,7 +169,7 @@ class ModelsDialog(Dialog):
         self.pages.setCurrentIndex(PAGES.index(page))
 
     def show_key(self, provider: str) -> None:
-        """The page of keys at a provider."""
+        """Show the page of keys at a provider."""
         self.show_page("keys")
         self.keys.show_provider(provider)
 

@@ -134,7 +134,7 @@ class ModelsPage(QWidget):
         marked = self.row.info.id if self.row is not None else self._wanted
         words = self.search.text()
         self.table.models.set_filter(words, self.only.isChecked())
-        # What was typed is looked for from the top; without words the marked one is in sight.
+        # What was typed is looked for from the top; without words the marked one is visible.
         self.table.mark(marked if not words.strip() else "")
         self._show_none()
 

@@ -62,7 +62,7 @@ def price(per_token: float | None) -> str:
 
 
 def marks_of(info: ModelInfo, today: date | None = None) -> list[ModelMark]:
-    """That its provider ends it, and what it can do."""
+    """Badges of a model: its end of life, and what it can do."""
     found: list[ModelMark] = []
     if info.deprecated:
         ends = "ended" if info.deprecated <= (today or date.today()).isoformat() else "ends"

@@ -17,13 +17,13 @@ from PySide6.QtWidgets import (
 from explorer.compaction.profile import Profile
 from explorer.compaction.profile_comparison import Cause, ProfileOutcome
 from ui.profiles.strip import StripScale, VerdictStrip
-from ui.theme import S4, S8, S12, S16, bind_font, mono_font, on_theme_changed, set_tone, ui_font
+from ui.theme import S4, S8, S12, S16, bind_font, mono_font, on_theme_changed, set_tone
 from ui.widgets.choice import ChoiceBox
 from ui.widgets.comparison import ComparisonWindow
 from ui.widgets.dialogs import fit
 from ui.widgets.figures import count, full, place, short
 from ui.widgets.flow import FlowLayout
-from ui.widgets.labels import Caption, Hairline, LinkButton, RichLabel
+from ui.widgets.labels import Caption, Hairline, Heading, LinkButton, RichLabel
 from ui.widgets.loader import Loader
 from ui.widgets.panels import column_in, row
 from ui.widgets.swatch import Legend, Share
@@ -78,7 +78,7 @@ def _split(found: ProfileOutcome) -> str:
 
 
 def also(profile: Profile) -> str:
-    """What else a profile does around a compaction; empty when nothing."""
+    """Other actions of a profile around a compaction; empty for none."""
     does = []
     if profile.pruning is not None:
         does.append("prunes old tool results first")
@@ -171,8 +171,7 @@ class CompareCard(QWidget):
         self.outcome: ProfileOutcome | None = None
         self._causes: Sequence[Cause] | None = None
         self._reference: ProfileOutcome | None = None
-        self.title = QLabel(self)
-        bind_font(self.title, lambda: ui_font(0.5, bold=True))
+        self.title = Heading(self)
         self.in_force = Caption("in use", self, tone="accent")
         self.use = LinkButton("Use here", self)
         self.use.clicked.connect(self._use)
@@ -380,7 +379,7 @@ class CompareWindow(ComparisonWindow):
         self.reference.setCurrentIndex(max(0, self.reference.findData(wanted)))
 
     def show_in_force(self, name: str) -> None:
-        """Another profile is the one that the session follows."""
+        """Mark the profile that the session follows."""
         self._in_force = name
         for key, card in self.cards.items():
             card.show_in_force(key == name)

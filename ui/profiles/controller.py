@@ -74,7 +74,7 @@ class ProfilesController(QObject):
             self._dialog.show_shelf(self.shelf, self._state.profile.name, selected)
 
     def _followed(self) -> None:
-        """Another profile is in force, or one of its rules changed."""
+        """Show the profile that came into force, or its changed rules."""
         self._offer()
         name = self._state.profile.name
         if name != self._in_force and self._dialog is not None and self._dialog.isVisible():
@@ -185,7 +185,7 @@ class ProfilesController(QObject):
             self.use(name)
 
     def ask_rename(self, name: str) -> None:
-        """Another title for a user profile."""
+        """Ask for another title of a user profile."""
         user_profile = self.shelf.user_profiles.get(name)
         if user_profile is not None:
             self._ask_title(
@@ -334,7 +334,7 @@ class ProfileComparisonController(QObject):
             # A session's own changes of a rule are what it is really compacted by.
             profiles = [now if other.name == now.name else other for other in profiles]
         tokens = self._state.settings.context_window
-        measured = document.weights_for(PROFILES["explorer"])
+        measured = document.tokens.weights_for(PROFILES["explorer"])
         self._compare.compare(lambda: _compared(document, at, profiles, tokens, measured), now.name)
         present(self._compare)
 
@@ -344,7 +344,7 @@ class ProfileComparisonController(QObject):
         base = next((o.profile for o in found.outcomes if o.profile.name == reference), None)
         if document is None or base is None:
             return {}
-        measured = document.weights if document.weights is not None else None
+        measured = document.tokens.weights
         return {
             outcome.profile.name: causes(
                 document.tree,
@@ -352,7 +352,7 @@ class ProfileComparisonController(QObject):
                 outcome.profile,
                 base,
                 weights_of=_weights(measured),
-                prompt_of=document.prompt_of,
+                prompt_of=document.usage.prompt_of,
             )
             for outcome in found.outcomes
             if outcome.profile.name != reference
@@ -378,7 +378,7 @@ def _compared(
         profiles,
         context_window=window,
         weights_of=_weights(measured),
-        prompt_of=document.prompt_of,
+        prompt_of=document.usage.prompt_of,
     )
     column = document.tree.columns.estimate
     path = outcomes[0].shown.path

@@ -221,7 +221,7 @@ class ProfilesDialog(TwoPaneDialog):
             self.use_asked.emit(row.name)
 
     def tell(self, level: str, what: str, details: str = "") -> None:
-        """A word about what was asked for."""
+        """Show a message about the last command."""
         self.notice.show_notice(Notice(level, what, details=details))  # type: ignore[arg-type]
 
     # events ------------------------------------------------------------------------------------

@@ -93,7 +93,7 @@ class ReplayController(QObject):
             recorded_session(source), stage, rules, Pace(speed), window,
             on_pause=lambda: self.strip.show_paused(True),
         )  # fmt: skip
-        stage.choose(AGENT_MODEL, player.model)
+        stage.choices.set(AGENT_MODEL, player.model)
         await self._sessions.open_now(stage.key)
         if state.document is stage:
             self._agent.turns.start("The replay", lambda cancel: self._play(player, cancel))
@@ -122,8 +122,8 @@ class ReplayController(QObject):
             self._forget_model(stage)
 
     def _forget_model(self, stage: Document) -> None:
-        """Whoever goes on in the session that was played uses a model of their choice."""
-        stage.choose(AGENT_MODEL, None)
+        """Drop the replay's model, so that a continued session uses the person's choice."""
+        stage.choices.set(AGENT_MODEL, None)
         if self._state.document is stage:
             self._state.forget_model(AGENT_MODEL)
 

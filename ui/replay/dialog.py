@@ -30,7 +30,7 @@ SPEEDS: tuple[tuple[str, float], ...] = (
 BRISK = 1
 LEAST, MOST = 4_000, 1_000_000
 WORDS = (
-    "Everything that was said is said again in a new session: tools give the results that were "
+    "All messages are replayed in a new session: tools give the results that were "
     "recorded, no model is called and nothing leaves this machine. When the context grows too full "
     "it is compacted or pruned by the profile chosen above the map, and by the numbers on the tab "
     "Compaction; both can be changed while it plays."

@@ -58,17 +58,17 @@ class ReplayStrip(QFrame):
         self._sign.setPixmap(theme.icon_pixmap("history", "dim", size, ratio))
 
     def begin(self, title: str, speed: float) -> None:
-        """A play begins."""
+        """Show that a replay begins."""
         self._title = title
         self.speed.setCurrentIndex(max(0, self.speed.findData(speed)))
         self.show_paused(False)
         self.show()
 
     def show_progress(self, done: int, total: int) -> None:
-        """How many messages of the recording were played."""
+        """Show how many messages of the recording were played."""
         self.words.setText(f"Replaying {self._title}: {done:,} of {total:,} messages")
 
     def show_paused(self, paused: bool) -> None:
-        """Whether it stands still."""
+        """Show whether it is paused."""
         self._paused = paused
         self.pause.setText("Play on" if paused else "Pause")

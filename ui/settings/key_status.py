@@ -25,7 +25,7 @@ UNSET = "Not set"
 
 
 class SettingsSurroundings(Struct, frozen=True):
-    """What the dialog needs to know of the window, asked anew whenever it shows something."""
+    """What the dialog needs to know of the window, asked again whenever it shows something."""
 
     project: Path | None
     """The folder of the session's project; None where it is not on this computer."""

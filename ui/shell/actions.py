@@ -26,8 +26,7 @@ from ui.panes import show_sessions
 from ui.session import WindowSession
 from ui.shell.command_palette import CommandPalette, ShortcutsPage
 from ui.shell.dialogs import open_once
-from ui.shell.glossary_page import GlossaryPage
-from ui.shell.guide import GuideWindow
+from ui.shell.help_pages import GlossaryPage, GuideWindow
 from ui.shell.splitters import TallConversation
 from ui.workshop import actions as workshop
 
@@ -88,7 +87,7 @@ class WindowActions(QObject):
         opening.connect(partial(summaries.fill_menu, session))
 
     def follow(self) -> None:
-        """What can do nothing now cannot be chosen."""
+        """Disable what cannot be done now."""
         document, window, registry = self._state.document, self._session.window, self._registry
         has_database = self._state.bench is not None
         for control in (
@@ -313,7 +312,7 @@ class WindowActions(QObject):
             QTimer.singleShot(REPEAT_MS, self, lambda: self._repeat_message(words))
 
     def _repeat_message(self, words: str) -> None:
-        """A status bar that is laid out anew shows its labels over a message that was there."""
+        """A status bar that is laid out again shows its labels over a message that was there."""
         bar = self._session.window.statusBar()
         if bar.currentMessage() == words:
             bar.clearMessage()

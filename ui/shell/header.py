@@ -128,7 +128,7 @@ class Header(QWidget):
         self.profile.setCurrentIndex(max(0, self.profile.findData(name)))
 
     def show_automatic(self, on: bool) -> None:
-        """Whether the context is compacted automatically at its mark."""
+        """Show whether the context is compacted automatically at its mark."""
         self.gauge.set_automatic(on)
 
     def show_context(

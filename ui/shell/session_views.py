@@ -14,6 +14,7 @@ from explorer.compaction.triggers import (
     fitted,
     limits_of,
 )
+from explorer.formats import adapter_of
 from explorer.services.agent import outgoing_of
 from explorer.services.changes import (
     AutomaticChanged,
@@ -30,6 +31,7 @@ from explorer.services.changes import (
 )
 from explorer.services.document import Document
 from explorer.services.effective_rules import next_mark
+from explorer.services.library import project_name
 from explorer.session.text import legible
 from ui.app_state import BREATH_S, AppState
 from ui.compaction.words import price_text
@@ -96,7 +98,7 @@ class SessionViewsController(QObject):
         assert document is not None
         window.map.entries_appended(change.first, change.count)
         window.compaction.refresh()
-        self._state.tasks.start("Counting tokens", document.count_new())
+        self._state.tasks.start("Counting tokens", document.tokens.count_new())
         self._status()
 
     def _entries_changed(self, change: EntriesChanged) -> None:
@@ -105,7 +107,7 @@ class SessionViewsController(QObject):
         window.map.entries_changed(change.entries)
         window.agent.reread(change.entries)
         window.compaction.refresh()
-        self._state.tasks.start("Counting tokens", document.count_new())
+        self._state.tasks.start("Counting tokens", document.tokens.count_new())
         if window.map.selected in change.entries:
             self._inspect()
         self._status()
@@ -149,12 +151,12 @@ class SessionViewsController(QObject):
         """Figures on the map are counted as the profile counts."""
         document = self._state.document
         if document is not None:
-            self._state.window.map.set_weights(document.weights_for(document.counting))
+            self._state.window.map.set_weights(document.tokens.weights_for(document.tokens.profile))
 
     def _settings_changed(self) -> None:
         self._state.window.header.set_profile(self._state.profile.name)
         document, counts = self._state.document, self._state.profile.weights
-        if document is not None and document.weights is not None and counts != self._counts:
+        if document is not None and document.tokens.weights is not None and counts != self._counts:
             self._weigh()
         self._counts = counts
         self._status()
@@ -180,7 +182,11 @@ class SessionViewsController(QObject):
         else:
             tree = document.tree
             window.map.show_session(
-                tree, document.payloads, document.leaf, tree.labels(), document.made_here
+                tree,
+                document.payloads.shown,
+                document.leaf,
+                tree.labels(),
+                document.writer.made_here,
             )
             self._take_map(document)
             window.map.select(document.leaf)
@@ -214,11 +220,11 @@ class SessionViewsController(QObject):
             ids = document.tree.columns.ids
             folded = [ids[entry] for entry in sorted(pane.folded)]
             chosen = {"filter": int(pane.filter), "folded": folded}
-            document.choose("map", chosen if folded or pane.filter else None)
+            document.choices.set("map", chosen if folded or pane.filter else None)
 
     def _take_map(self, document: Document) -> None:
         self._mapped, pane = document, self._state.window.map
-        stored = document.choices().get("map")
+        stored = document.choices.all().get("map")
         if not isinstance(stored, dict) or not pane.is_complete:
             return
         folded, chosen = stored.get("folded"), stored.get("filter")
@@ -253,8 +259,8 @@ class SessionViewsController(QObject):
                 window.entry.clear()
         elif tab == "context":
             model = self._state.agent_model()
-            pictures = document.client.info(model).images is not False
-            outgoing = outgoing_of(document.agent_prompt, model, None)
+            pictures = document.models.info(model).images is not False
+            outgoing = outgoing_of(document.shared.agent_prompt, model, None)
             window.context.set_outgoing(replace(outgoing, pictures=pictures))
             window.context.show_context(document, at if at >= 0 else document.leaf)
 
@@ -268,17 +274,19 @@ class SessionViewsController(QObject):
                 label.setText("")
             return
         tree, settings = document.tree, self._state.settings
-        size = document.context_size(self._state.profile)
+        size = document.tokens.context_size(self._state.profile)
         branches = len(tree.leaves())
         window.header.show_session(
             document.title,
-            f"{document.project} · {document.format_title} · {count(len(tree), 'entry', 'entries')}"
+            f"{project_name(document.header.cwd) or 'no folder'}"
+            f" · {adapter_of(document.header.format).title} session"
+            f" · {count(len(tree), 'entry', 'entries')}"
             f" · {count(branches, 'branch', 'branches')}{self._origin}",
         )
         title = " ".join(legible(document.title).split())
         window.setWindowTitle(f"{title} — Session Explorer")
         # What is shown is what triggers: the agent's model may have a smaller window.
-        model = document.client.info(self._state.agent_model())
+        model = document.models.info(self._state.agent_model())
         # As long as another agent leads the session, it is that one's window.
         taken = model.window if self._state.is_led_here else None
         limits = limits_of(self._state.profile, settings, taken)
@@ -290,9 +298,11 @@ class SessionViewsController(QObject):
             source += f" and {short(size.beyond)} beyond the entries, as last reported"
         if self._state.profile.prompt_budget is not None:
             # Such a prompt is measured by its own count, whatever a provider reported before.
-            tokens = document.counted_size(self._state.profile)
+            tokens = document.tokens.counted_size(self._state.profile)
             source = (
-                "estimate" if document.weights_for(self._state.profile) is None else "tokenizer"
+                "estimate"
+                if document.tokens.weights_for(self._state.profile) is None
+                else "tokenizer"
             )
         known = self._state.is_window_known
         window.header.show_context(tokens, limits.window, mark, source, known)
@@ -303,13 +313,13 @@ class SessionViewsController(QObject):
         window.entries.setText(count(len(tree), "entry", "entries"))
 
     def _summarizer_words(self, threshold: int) -> str:
-        """Who writes the next automatic summary, and what that may cost at most."""
+        """The model of the next automatic summary, and its cost at most."""
         state, writer = self._state, self._state.next_summarizer()
         words = f"summaries by {writer}"
         document = state.document
         if document is None or writer.startswith("offline/"):
             return words
-        info = document.client.info(writer)
+        info = document.models.info(writer)
         answer = output_cap("history", fitted(state.profile, state.settings), info.output_limit)
         price = price_text(threshold, answer, info.input_price, info.output_price)
         return f"{words}, {price} each" if price else words

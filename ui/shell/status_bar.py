@@ -46,13 +46,13 @@ class Work:
         self._bar.refresh()
 
     def cancel(self) -> None:
-        """The person wants it to end."""
+        """Cancel the work."""
         self.cancelled = True
         if self._on_cancel is not None:
             self._on_cancel()
 
     def pause(self, on: bool) -> None:
-        """The person wants it to wait, or to go on."""
+        """Pause or resume the work."""
         self.paused = on
         if self._on_pause is not None:
             self._on_pause(on)

@@ -166,7 +166,7 @@ class WelcomePage(QWidget):
     # what is shown -------------------------------------------------------------------------------
 
     def set_usable(self, on: bool) -> None:
-        """Whether the library is open."""
+        """Set whether the library is open."""
         for control in (*self._sentences, self.recent, self.all_sessions, self.import_file):
             control.setEnabled(on)
             control.setToolTip("" if on else OPENING)
@@ -178,12 +178,12 @@ class WelcomePage(QWidget):
         self.example.setFocus()
 
     def show_found(self, sentence: str) -> None:
-        """What is known of the sessions on this computer, or what looking for them does."""
+        """Show what is known of the sessions on this computer, or what looking for them does."""
         self._sentences[self.mine].setText(sentence)
         self.mine.setAccessibleDescription(sentence)
 
     def show_recent(self, sessions: Sequence[SessionRow]) -> None:
-        """The sessions that changed last, the first of them."""
+        """Show the sessions that changed last, the first of them."""
         self.recent.show_rows(sessions[:RECENT])
         for part in (self._heading, self.recent, self.all_sessions):
             part.setVisible(bool(sessions))

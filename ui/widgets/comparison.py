@@ -126,14 +126,8 @@ class FiguresGrid(QWidget):
         self._grid.setHorizontalSpacing(S16)
         self._grid.setVerticalSpacing(S4)
 
-    def show_figures(
-        self,
-        names: Sequence[str],
-        figures: Sequence[ComparisonRow],
-        charts: Sequence[QWidget | None] | None = None,
-    ) -> None:
-        """Show other figures. ``charts``: one per subject, below a heading with its name; without
-        them there are no headings."""
+    def show_figures(self, names: Sequence[str], figures: Sequence[ComparisonRow]) -> None:
+        """Show other figures. ``names``: of the subjects, one a column."""
         grid = self._grid
         while (item := grid.takeAt(0)) is not None:
             if (old := item.widget()) is not None:
@@ -142,15 +136,9 @@ class FiguresGrid(QWidget):
         for at in range(1, grid.columnCount()):
             grid.setColumnStretch(at, 0)
         self.values = {}
-        for at, name in enumerate(names, 1):
+        for at in range(1, len(names) + 1):
             grid.setColumnStretch(at, 1)
-            if charts is not None:
-                label = self._label(name, self)
-                bind_font(label, lambda: ui_font(bold=True))
-                grid.addWidget(label, 0, at)
-                if (chart := charts[at - 1]) is not None:
-                    grid.addWidget(chart, 1, at)
-        line = 2
+        line = 0
         for figure in figures:
             line = self._add(line, names, figure)
 

@@ -78,7 +78,7 @@ class ContextGauge(QWidget):
         about: bool = False,
         is_window_known: bool = True,
     ) -> None:
-        """Tokens in the context, the window, where compaction is due, and who counted.
+        """Set tokens in the context, the window, where compaction is due, and who counted.
 
         ``about``: the place is not the same each time, as with summaries that are made ahead.
         ``is_window_known``: else another agent has it, which did not record it.
@@ -91,7 +91,7 @@ class ContextGauge(QWidget):
         )  # fmt: skip
 
     def set_automatic(self, is_automatic: bool) -> None:
-        """Whether the session is compacted by itself."""
+        """Set whether the session is compacted by itself."""
         self._show(replace(self._shown, is_automatic=is_automatic))
 
     def _show(self, shown: _Shown) -> None:

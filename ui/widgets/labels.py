@@ -6,7 +6,7 @@ from PySide6.QtCore import QRect, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QSizePolicy, QWidget
 
-from ui.theme import bind_font, on_theme_changed, set_tone, small_font, theme
+from ui.theme import bind_font, on_theme_changed, set_tone, small_font, theme, ui_font
 
 
 def set_rich(label: QLabel, html: str) -> None:
@@ -32,6 +32,16 @@ class RichLabel(QLabel):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         set_rich(self, "")
+
+
+class Heading(QLabel):
+    """A bold title in plain text. ``wraps``: in several lines where needed."""
+
+    def __init__(self, parent: QWidget, wraps: bool = False) -> None:
+        super().__init__(parent)
+        self.setWordWrap(wraps)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        bind_font(self, lambda: ui_font(0.5, bold=True))
 
 
 class Caption(QLabel):

@@ -77,7 +77,7 @@ class DiffBlock(Struct, frozen=True):
     lines: tuple[DifferenceLine, ...]
 
     def count(self, sign: Sign) -> int:
-        """How many lines have a sign."""
+        """The number of added or removed lines."""
         return sum(line.sign == sign for line in self.lines)
 
     @property
@@ -210,7 +210,7 @@ def words_of(block: Block) -> str:
 
 
 def shell_remarks(shell: ShellMessage) -> list[str]:
-    """What else is recorded of a command."""
+    """Cancel, truncation, exclusion and full output of a recorded command, in words."""
     found = ["cancelled"] if shell.cancelled else []
     if shell.truncated:
         found.append("output cut")

@@ -33,7 +33,7 @@ class NameRow(NamedTuple):
 
 
 def name_column() -> Column[NameRow]:
-    """The one column of a table of names."""
+    """The column of a table of names."""
     return Column(
         "",
         lambda row: row.text,

@@ -84,7 +84,7 @@ class RowLines(QObject):
         return line
 
     def forget(self, entries: Iterable[int]) -> None:
-        """These entries say something else now."""
+        """Forget what rows say of these entries: they have changed."""
         forgotten = set(entries)
         for entry in forgotten:
             self._lines.pop(entry, None)

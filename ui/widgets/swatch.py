@@ -192,7 +192,7 @@ class BudgetBar(QWidget):
         on_theme_changed(self.update)
 
     def set_budget(self, shares: Sequence[Share], limit: int, reserve: int) -> None:
-        """Tokens per share, the window and what is reserved of it for the reply."""
+        """Set tokens per share, the window and what is reserved of it for the reply."""
         self._shares = [share for share in shares if share.tokens > 0]
         self._limit, self._reserve = max(1, limit), max(0, min(reserve, limit))
         used = sum(share.tokens for share in self._shares)

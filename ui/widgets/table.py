@@ -161,7 +161,7 @@ class TableModel(QAbstractTableModel, Generic[Row]):
         self.endResetModel()
 
     def refresh(self) -> None:
-        """The rows have other values than before."""
+        """Show the rows' current values."""
         if self._rows and self.columns:
             last = self.index(len(self._rows) - 1, len(self.columns) - 1)
             self.dataChanged.emit(self.index(0, 0), last)

@@ -20,6 +20,6 @@ def workshop_actions(session: WindowSession) -> list[MenuEntry]:
 
 
 def follow(session: WindowSession, registry: ActionRegistry) -> None:
-    """What can do nothing now cannot be chosen."""
+    """Disable what cannot be done now."""
     registry.enable(("workshop",), session.state.bench is not None)
     registry.enable(("check_mend",), session.summary_check.can_check)

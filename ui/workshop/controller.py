@@ -400,7 +400,7 @@ class WorkshopController(QObject):
             dialog.preview.show_problem(f"There is no request with this text. {broken[0]}")
             return
         panel = window.compaction
-        tools = self._agent.tools.box()
+        tools = self._agent.tools.tool_set()
         where = Where(
             self._state.document, panel.partition, panel.instructions(),
             panel.chosen_model(), tools if isinstance(tools, InFolder) else None, today(),

@@ -137,7 +137,7 @@ class WorkshopDialog(TwoPaneDialog):
 
     @property
     def tab(self) -> str:
-        """Which page is in sight."""
+        """Which page is visible."""
         return TABS[self.tabs.currentIndex()]
 
     def show_states(

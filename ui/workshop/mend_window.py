@@ -223,7 +223,7 @@ class MendWindow(QDialog):
         self._show_page(1, self.stop)
 
     def show_checked(self, checked: Checked, models: Sequence[tuple[str, str]], model: str) -> None:
-        """What was found, and who could be asked."""
+        """Show what was found, and who could be asked."""
         self.title.setText(headline(checked.fidelity))
         if not checked.lacks:
             self.message.setText("No finding: there is nothing to ask for.")
@@ -242,13 +242,13 @@ class MendWindow(QDialog):
         (self.mend if checked.lacks else self.done_button).setFocus()
 
     def show_cost(self, words: str, possible: bool) -> None:
-        """What the request takes, or why there is none."""
+        """Show what the request takes, or why there is none."""
         self.cost.setText(words)
         set_tone(self.cost, "dim" if possible else "lost")
         self.mend.setEnabled(possible)
 
     def asking(self, model: str) -> None:
-        """The request is on its way."""
+        """Show that the request was sent."""
         self.notice.dismiss()
         self.title.setText(f"{model} is asked to mend it")
         self.message.setText(self._unchanged)
@@ -257,7 +257,7 @@ class MendWindow(QDialog):
         self.stop.setFocus()
 
     def show_found_again(self, notice: Notice) -> None:
-        """It did not work, or was stopped: what was found stays to be sent again."""
+        """Show the findings again after a failure or a stop."""
         self.stream.finish()
         self.notice.show_notice(notice)
         self.title.setText("Not mended")
@@ -266,7 +266,7 @@ class MendWindow(QDialog):
         self.mend.setFocus()
 
     def show_mended(self, mended: Mended, facts: str) -> None:
-        """The change, to be taken or left."""
+        """Show the change, to be taken or left."""
         self.stream.finish()
         before = mended.before
         gained, gone = len(mended.regained), len(mended.lost)

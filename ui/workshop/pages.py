@@ -44,7 +44,7 @@ class VariableHighlighter(QSyntaxHighlighter):
         on_theme_changed(self.rehighlight)
 
     def set_known(self, names: Collection[str]) -> None:
-        """The variables that the text may use."""
+        """Set the variables that the text may use."""
         self._known = names
         self.rehighlight()
 
@@ -147,7 +147,7 @@ SYSTEM, PROMPT = "── System prompt ──", "── Prompt ──"
 
 
 class PreviewPage(QWidget):
-    """Read-only; made anew as the text changes."""
+    """Read-only; rebuilt as the text changes."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -222,7 +222,7 @@ class SummaryCheckController(QObject):
             return
         request = asked.request
         tokens = estimate_text(request.system) + estimate_text(request.prompt)
-        info = document.client.info(model)
+        info = document.models.info(model)
         words = f"{full(tokens)} tokens, and up to {full(request.max_output_tokens)} in the answer"
         if model.startswith("offline/"):
             words += ": nothing leaves this computer, and nothing is charged"

@@ -155,7 +155,7 @@ class TrialPage(QWidget):
         column.addWidget(self.message)
         column.addWidget(self.table, 3)
         column.addWidget(self.bound)
-        # Where there is little height, the page scrolls, and the buttons below it stay in sight.
+        # Where there is little height, the page scrolls, and the buttons below it stay visible.
         area = scroll_area(self, has_frame=False)
         area.setWidget(body)
         outer = column_in(self)
@@ -200,7 +200,7 @@ class TrialPage(QWidget):
             self.points_asked.emit(one.key)
 
     def show_points(self, key: int, points: Sequence[TrialPoint]) -> None:
-        """The places of a session, all of them ticked."""
+        """Show the places of a session, all of them ticked."""
         if key in self._points:
             return
         self._points[key] = tuple(points)
@@ -218,7 +218,7 @@ class TrialPage(QWidget):
         self.sessions.show_rows(rows, self.sessions.current)
 
     def show_models(self, models: Sequence[tuple[str, str]], chosen: str) -> None:
-        """The models that can summarize."""
+        """Show the models that can summarize."""
         self.model.set_models(models, chosen)
 
     def _ticked(self, row: Place) -> None:
@@ -248,7 +248,7 @@ class TrialPage(QWidget):
         self.confirm.setFocus()
 
     def begin(self, total: int) -> None:
-        """A trial is under way."""
+        """Show that a trial runs."""
         self.confirm.hide()
         self.start.setEnabled(False)
         self.stop.show()
@@ -259,11 +259,11 @@ class TrialPage(QWidget):
         self.tell("")
 
     def advance(self, done: int) -> None:
-        """So many summaries were made, or failed."""
+        """Show how many summaries were made, or failed."""
         self.progress.setValue(done)
 
     def end(self) -> None:
-        """It is over."""
+        """Show that the trial has ended."""
         self.start.setEnabled(True)
         self.stop.hide()
         self.progress.hide()

@@ -47,7 +47,8 @@ class _Output:
         self.ends_open = False
 
     def take(self, block: bytes) -> None:
-        """Another piece, on the command's thread. Raises OSError when it cannot be kept."""
+        """Take in a piece of output, on the command's thread. Raises OSError when it cannot be
+        stored."""
         self.size += len(block)
         self.lines += block.count(b"\n")
         self.ends_open = not block.endswith(b"\n")
@@ -85,7 +86,7 @@ class _Output:
             self._waiting = ""
 
     def close(self) -> None:
-        """No more comes."""
+        """End the output, and close its file. Raises OSError."""
         self._waiting += self._decoder.decode(b"", final=True)
         self.flush()
         if self._file is not None:

@@ -38,7 +38,7 @@ class OutputFiles:
             file.write(text.encode("utf-8", "replace"))
         return path
 
-    def is_own(self, path: Path) -> bool:
+    def is_output(self, path: Path) -> bool:
         """Whether a resolved path is one of the outputs."""
         return path.parent == self.folder.resolve() and path.suffix == _SUFFIX and path.is_file()
 

@@ -170,7 +170,7 @@ def _ordinal(number: int, replacements: list[_Replacement]) -> str:
 def _find_passage(
     text: str, wanted: _Replacement, name: str, which: str, changed: bool
 ) -> PassageSpan:
-    """The one place of an old text. Raises ToolError that says why there is none."""
+    """The only occurrence of an old text. Raises ToolError that says why there is none."""
     places = places_of(text, wanted.old)
     span = places.only
     if span is not None and not (changed and span.tolerance):

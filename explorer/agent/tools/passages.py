@@ -47,7 +47,7 @@ class FoundPassages(Struct, frozen=True):
 
     @property
     def only(self) -> PassageSpan | None:
-        """The one place, where there is one and no more."""
+        """The only occurrence; None where there are none or several."""
         return self.spans[0] if len(self.spans) == 1 else None
 
 

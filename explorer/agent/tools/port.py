@@ -80,7 +80,7 @@ class ToolOutcome(Struct, frozen=True):
     ``fullOutputPath`` of what was cut, ``exitCode`` of a command."""
 
 
-class ToolBox(Protocol):
+class ToolSet(Protocol):
     """The tools of one turn. Used on the loop that the turn runs on."""
 
     def specs(self) -> tuple[ToolSpec, ...]:

@@ -96,17 +96,17 @@ class _Search:
 
     @property
     def full(self) -> bool:
-        """One hit more than is wanted was seen, and is not among the lines."""
+        """Whether more hits were found than are wanted."""
         return self.hits > self.most
 
     @property
     def late(self) -> bool:
-        """It has taken too long."""
+        """Whether the time limit has passed."""
         return time.monotonic() > self._until
 
     @property
     def over(self) -> bool:
-        """Nothing more is to be looked for."""
+        """Whether the search ends: enough hits, out of time, or cancelled."""
         return self.full or self.late or self._job.cancel.cancelled
 
     def look_into(self, path: Path) -> None:

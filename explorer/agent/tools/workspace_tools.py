@@ -59,7 +59,7 @@ _PROTECTED_NOTICE = (
 
 
 class WorkspaceTools:
-    """The ``ToolBox`` of a session. Lives as long as the session is open, so that it knows what
+    """The ``ToolSet`` of a session. Lives as long as the session is open, so that it knows what
     the model has read; its mode may change at any time."""
 
     def __init__(
@@ -74,7 +74,7 @@ class WorkspaceTools:
         """
         kept = OutputFiles(outputs)
         self.approvals = approvals
-        self._context = ToolContext(workspace.with_reading(kept.is_own), kept)
+        self._context = ToolContext(workspace.with_reading(kept.is_output), kept)
         self._environment = clean_environment(os.environ if environment is None else environment)
         self._plans: Mapping[str, Callable[[ToolContext, Mapping[str, object]], PlannedChange]] = {
             "write": plan_write,
@@ -104,7 +104,7 @@ class WorkspaceTools:
     async def run(
         self, call: ToolCall, cancel: CancelToken, on_output: Callable[[str], None]
     ) -> ToolOutcome:
-        """See ``ToolBox.run``."""
+        """See ``ToolSet.run``."""
         if cancel.cancelled:
             return ToolOutcome("stopped by the person before it ran", is_error=True)
         job = ToolRun(call.name, call.id, cancel)

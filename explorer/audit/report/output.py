@@ -43,7 +43,7 @@ def html(report: Report, templates: Mapping[str, str]) -> str:
 
     ``templates``: the texts of ``resources/report`` by file name.
     """
-    environment = _environment(templates, _readable, autoescape=True)
+    environment = template_environment(templates, _readable, autoescape=True)
     sheet = templates["style.css"]
     page = environment.get_template("report.html.j2")
     return page.render(report=report, sheet=Markup(sheet), policy=policy(sheet)) + "\n"
@@ -51,7 +51,7 @@ def html(report: Report, templates: Mapping[str, str]) -> str:
 
 def markdown(report: Report, templates: Mapping[str, str]) -> str:
     """The report as one Markdown document. ``templates``: as for `html`."""
-    environment = _environment(templates, _markdown_escaped, autoescape=False)
+    environment = template_environment(templates, _markdown_escaped, autoescape=False)
     return environment.get_template("report.md.j2").render(report=report) + "\n"
 
 
@@ -69,10 +69,11 @@ def policy(sheet: str, images: str = "'none'") -> str:
     )
 
 
-def _environment(
+def template_environment(
     templates: Mapping[str, str], finalize: Callable[[Any], Any], *, autoescape: bool
 ) -> Environment:
-    """``finalize``: applied to each value that a template prints, before it is escaped."""
+    """An environment for templates by file name, with the filters of reports and transcripts.
+    ``finalize``: applied to each value that a template prints, before it is escaped."""
     environment = Environment(
         loader=DictLoader(dict(templates)),
         autoescape=autoescape,

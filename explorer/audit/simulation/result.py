@@ -224,13 +224,12 @@ class Simulation(Struct, frozen=True):
         bit = int(RequestMark.EXACT)
         return sum(1 for mark in self.requests.marks if mark & bit)
 
-    def cost(self, prices: Prices, summary_prices: Prices | None = None) -> Costs:
-        """What it would have cost. ``summary_prices``: of the model that writes the summaries, by
-        default the same."""
-        by, now = summary_prices or prices, self.requests
+    def cost(self, prices: Prices) -> Costs:
+        """What it would have cost, its summaries by the same model."""
+        now = self.requests
         replies = prices.of_all(now.sent, now.cached, now.written)
         summaries = sum(
-            by.of(
+            prices.of(
                 compaction.asked,
                 compaction.asked_cached,
                 compaction.summary,

@@ -98,7 +98,7 @@ class SimulatedCompactor:
     # what a turn asks --------------------------------------------------------------------------
 
     def person_spoke(self) -> None:
-        """A message of the person."""
+        """Restart the guards: the person sent a message."""
         if self.guards != _CALM:
             self.guards = self.guards.person_spoke()
 
@@ -134,13 +134,13 @@ class SimulatedCompactor:
         return outcome.done
 
     def reset(self) -> None:
-        """The context starts anew."""
+        """Empty the context."""
         self.meter.changed(self.measure.beyond)
         self.context.reset()
         self.shape()
 
     def shape(self) -> None:
-        """What a person pinned and omitted is looked at anew."""
+        """Read what a person pinned and omitted again."""
         if not self._is_shaped:
             return
         overlay = self.overlay()

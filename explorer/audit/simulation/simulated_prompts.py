@@ -143,7 +143,7 @@ class Prompts:
     """Nothing is postponed in a simulation."""
 
     def machine_changed(self, now: machine.Machine) -> None:
-        """Progress is not shown."""
+        """Ignore progress: nothing shows it."""
 
     # what is sent ------------------------------------------------------------------------------
 

@@ -74,7 +74,7 @@ class Confirmation:
 
     @property
     def question(self) -> CompactionQuestion | None:
-        """What waits for an answer."""
+        """The question that waits for an answer, if any."""
         return self._question
 
     async def ask(self, question: CompactionQuestion, cancel: CancelToken) -> Answer:
@@ -84,8 +84,8 @@ class Confirmation:
         document = self._document
         answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self._question, self._answer = question, answer
-        unsubscribe = document.hub.subscribe(self._on_change)
-        document.hub.publish(AutomaticChanged(document.key))
+        unsubscribe = document.shared.hub.subscribe(self._on_change)
+        document.shared.hub.publish(AutomaticChanged(document.key))
         try:
             if not await done_or_cancelled(answer, cancel):
                 raise Cancelled
@@ -94,7 +94,7 @@ class Confirmation:
             unsubscribe()
             answer.cancel()
             self._question = self._answer = None
-            document.hub.publish(AutomaticChanged(document.key))
+            document.shared.hub.publish(AutomaticChanged(document.key))
 
     def answer(self, answer: Answer) -> None:
         """Answer the open question; without one, or when it is answered, nothing happens."""

@@ -2,7 +2,7 @@
 user's request, as the procedures of ``explorer.compaction.automatic`` decide.
 
 Each takes the same path as a reviewed compaction: previewed, drafted and recorded, committed. What
-fails changes nothing. Rules are read anew for every decision; guards keep it from looping.
+fails changes nothing. Rules are read again for every decision; guards keep it from looping.
 """
 
 from __future__ import annotations
@@ -83,7 +83,9 @@ class AutomaticCompaction:
         self.prompts = PromptGate(
             document, rules, guards=self._guards, confirmation=self.confirmation, beside=beside
         )
-        self._unsubscribe: Callable[[], None] | None = document.hub.subscribe(self._on_change)
+        self._unsubscribe: Callable[[], None] | None = document.shared.hub.subscribe(
+            self._on_change
+        )
 
     # state -------------------------------------------------------------------------------------
 
@@ -129,12 +131,12 @@ class AutomaticCompaction:
 
     def limits(self, model: str) -> ContextLimits:
         """Window and threshold for a model, in tokens."""
-        return self._rules().limits(self._document.client.info(model).window)
+        return self._rules().limits(self._document.models.info(model).window)
 
     # what the user does ------------------------------------------------------------------------
 
     def person_spoke(self) -> None:
-        """The user sends a message: limits that hold for one message start anew."""
+        """Restart the limits that apply to one message."""
         self.guards = self.guards.person_spoke()
 
     def request_compaction(self, instructions: str = "") -> None:
@@ -270,7 +272,7 @@ class AutomaticCompaction:
                     return Outcome(ended.entry >= 0, ended.problem)
                 case Preview():
                     rules = self._rules()
-                    sizes = rules.sizes(self._document.client.info(model).window)
+                    sizes = rules.sizes(self._document.models.info(model).window)
                     return self._document.compaction.preview(None, rules.profile, sizes)
 
         return await run_async(steps, perform)
@@ -302,7 +304,7 @@ class AutomaticCompaction:
         entry = await document.edits.prune(plan, "Before a compaction was decided on.")
         self._last_prune = entry
         self._guards.note_step(entry)
-        document.hub.publish(PruneMade(document.key, entry, len(plan.results), plan.saved))
+        document.shared.hub.publish(PruneMade(document.key, entry, len(plan.results), plan.saved))
         return True
 
     def _prune_was_undone(self) -> bool:
@@ -341,7 +343,7 @@ class AutomaticCompaction:
         )
 
     def _publish(self) -> None:
-        self._document.hub.publish(AutomaticChanged(self._document.key))
+        self._document.shared.hub.publish(AutomaticChanged(self._document.key))
 
 
 def _refused_reply(document: Document) -> LastReply | None:
@@ -352,7 +354,7 @@ def _refused_reply(document: Document) -> LastReply | None:
     columns, leaf = document.tree.columns, document.leaf
     if leaf < 0 or columns.kind[leaf] != Kind.ASSISTANT or not columns.flags[leaf] & Flag.ERROR:
         return None
-    reply = document.entry(leaf).body
+    reply = document.payloads.shown.entry(leaf).body
     if not isinstance(reply, AssistantMessage) or reply.error_kind != "overflow":
         return None
     return LastReply(f"{reply.provider}/{reply.model}", "overflow")

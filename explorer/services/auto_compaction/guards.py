@@ -30,7 +30,7 @@ class StoredGuards:
     def __init__(self, document: Document, on_rest: Callable[[], None]) -> None:
         self._document = document
         self._on_rest = on_rest
-        stored = document.choices().get(SETTING)
+        stored = document.choices.all().get(SETTING)
         self._stored: dict[str, Any] = stored if isinstance(stored, dict) else {}
         self._now = _parse(self._stored)
 
@@ -49,7 +49,7 @@ class StoredGuards:
     def postpone(self, profile: Profile, tokens: int) -> None:
         """Hold back until the context has grown by so many tokens, or, with 0, until the user's
         next message."""
-        wanted = self._document.context_size(profile).tokens + tokens if tokens else 0
+        wanted = self._document.tokens.context_size(profile).tokens + tokens if tokens else 0
         self.now = self.now.left(wanted)
 
     def note_step(self, entry: int) -> None:
@@ -72,7 +72,7 @@ class StoredGuards:
             stored |= {"reason": self._now.reason, "held": self._now.paused}
         if stored != self._stored:
             self._stored = stored
-            self._document.choose(SETTING, stored or None)
+            self._document.choices.set(SETTING, stored or None)
 
 
 class WatchedDocument(Struct):
@@ -102,13 +102,13 @@ class WatchedDocument(Struct):
         """How full the context at the leaf is for the model, and what came since the last
         compaction."""
         document, rules = self.document, self.read_rules()
-        window, threshold = rules.limits(document.client.info(self.model).window)
+        window, threshold = rules.limits(document.models.info(self.model).window)
         context = document.context()
         start = context.path.position(context.compaction) + 1 if context.compaction >= 0 else 0
         new = len(context.path[start:].select(document.tree.columns.kind, _MESSAGES))
         return TriggerSituation(
-            tokens=document.context_size(rules.profile).tokens,
-            counted=document.counted_size(rules.profile),
+            tokens=document.tokens.context_size(rules.profile).tokens,
+            counted=document.tokens.counted_size(rules.profile),
             threshold=threshold,
             window=window,
             model=self.model,

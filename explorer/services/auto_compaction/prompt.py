@@ -86,7 +86,9 @@ class PreparedPrompt(Struct, frozen=True, eq=False):
 def tool_tokens(document: Document, tools: Sequence[ToolSpec], profile: Profile) -> int:
     """Tokens that the descriptions of tools take."""
     return sum(
-        document.count_text(f"{tool.name}{tool.description}{js_json(tool.parameters)}", profile)
+        document.tokens.count_text(
+            f"{tool.name}{tool.description}{js_json(tool.parameters)}", profile
+        )
         for tool in tools
     )
 
@@ -108,7 +110,7 @@ def prepare_prompt(
     policy = profile.prompt_budget or PromptBudget()
 
     def count(text: str) -> int:
-        return document.count_text(text, profile)
+        return document.tokens.count_text(text, profile)
 
     system, taken = "", beside
     if taken is None:
@@ -132,13 +134,15 @@ def read_conversation(document: Document, profile: Profile) -> ConversationTurns
     """The context at the leaf as turns and rounds, each entry with its weight."""
     context = document.context()
     tree = document.tree
-    weights = document.weights_for(profile)
+    weights = document.tokens.weights_for(profile)
     estimates = tree.columns.estimate
-    templates = document.templates.worded(profile)
+    templates = document.shared.templates.worded(profile)
     found: list[SourceMessage] = []
     for at, entry in zip(
         context.messages,
-        with_notes(document.sent_to_agent.entries, context.pruned, context.again)(context.messages),
+        with_notes(document.payloads.sent_to_agent.entries, context.pruned, context.again)(
+            context.messages
+        ),
         strict=True,
     ):
         is_summary = tree.columns.kind[at] == Kind.COMPACTION
@@ -160,7 +164,7 @@ def _last_thinking(document: Document, conversation: ConversationTurns) -> Think
     for position in range(end - 1, -1, -1):
         at = context.path[position]
         if columns.kind[at] == Kind.ASSISTANT and columns.flags[at] & Flag.HAS_THINKING:
-            for block in reversed(document.stored.entry(at).content):
+            for block in reversed(document.payloads.stored.entry(at).content):
                 if isinstance(block, ThinkingBlock):
                     return Thinking(well_formed(block.text), block.signature)
     return None

@@ -79,7 +79,7 @@ class _WatchedPrompts(Struct, frozen=True):
         rules, confirmation = self.given_rules(), self.confirmation
         if self.guards is not None:
             guards = self.guards.now
-            tokens = self.document.context_size(rules.profile).tokens
+            tokens = self.document.tokens.context_size(rules.profile).tokens
             # What was undone is not made again: the oldest history is dropped instead.
             enabled = rules.enabled and not guards.resting
             rules = replace(rules, enabled=enabled, ahead=not guards.is_left(tokens))
@@ -103,7 +103,7 @@ class _WatchedPrompts(Struct, frozen=True):
 
     def machine_changed(self, now: Machine) -> None:
         """Publish the state of the machine."""
-        self.document.hub.publish(
+        self.document.shared.hub.publish(
             BackgroundChanged(self.document.key, now.state.value, now.ratio, now.note)
         )
 
@@ -191,7 +191,7 @@ class PromptGate:
         Raises DraftFailed, Cancelled, StoreError, and ValueError where there is nothing to
         summarize.
         """
-        last = self._last or outgoing_of(self._document.agent_prompt, model, None)
+        last = self._last or outgoing_of(self._document.shared.agent_prompt, model, None)
         outgoing = replace(last, model=model)
         await self.stop()
         prepared = await self._prepare(outgoing)
@@ -237,7 +237,7 @@ class PromptGate:
 
     async def _prepare(self, outgoing: Outgoing) -> PreparedPrompt:
         rules = self._rules()
-        window = rules.limits(self._document.client.info(outgoing.model).window).window
+        window = rules.limits(self._document.models.info(outgoing.model).window).window
         return await asyncio.to_thread(
             prepare_prompt, self._document, rules.profile, outgoing, window, self._words,
             self._beside(),
@@ -288,7 +288,7 @@ class PromptGate:
         rules = self._rules()
         if self._confirmation is None or not rules.ask_first:
             return CompactHere()
-        tokens = self._document.counted_size(rules.profile)
+        tokens = self._document.tokens.counted_size(rules.profile)
         question = CompactionQuestion(occasion, tokens, window, threshold, draft)
         answer = await self._confirmation.ask(question, cancel)
         if isinstance(answer, NotNow) and self._guards is not None:
@@ -408,8 +408,8 @@ class PromptGate:
         first_kept = ids[path[position + 1]] if position + 1 < len(path) else ""
         now = replace(draft, leaf=document.leaf, at_leaf=True, first_kept_id=first_kept)
         entry = await document.compaction.commit(now, text)
-        sizes = await document.counted_around(entry)
-        document.hub.publish(CompactionEnded(document.key, trigger, entry).sized(sizes))
+        sizes = await document.tokens.counted_around(entry)
+        document.shared.hub.publish(CompactionEnded(document.key, trigger, entry).sized(sizes))
         return entry
 
     async def _summarize(
@@ -425,9 +425,11 @@ class PromptGate:
         part = part_before_request(prepared.conversation)
         if part is None:
             raise ValueError("There is nothing before the current round that could be summarized.")
-        tokens, window = document.counted_size(rules.profile), prepared.budget.window
+        tokens, window = document.tokens.counted_size(rules.profile), prepared.budget.window
         writer = rules.prompt_summary_model(outgoing.model)
-        document.hub.publish(CompactionStarted(document.key, trigger, tokens, window, model=writer))
+        document.shared.hub.publish(
+            CompactionStarted(document.key, trigger, tokens, window, model=writer)
+        )
         ended = CompactionEnded(document.key, trigger)
         try:
             asked = SummarizedPrompt(document, rules, prepared, outgoing, self._words).at_once(
@@ -436,8 +438,8 @@ class PromptGate:
             draft = await summarize(document, asked, cancel)
             return await self._commit(draft, part.last_entry, trigger)
         except (Cancelled, asyncio.CancelledError):
-            document.hub.publish(replace(ended, cancelled=True))
+            document.shared.hub.publish(replace(ended, cancelled=True))
             raise
         except (DraftFailed, ValueError, StoreError) as error:
-            document.hub.publish(replace(ended, problem=str(error)))
+            document.shared.hub.publish(replace(ended, problem=str(error)))
             raise

@@ -117,7 +117,7 @@ class CompactionRunner:
                 self._guards.note_step(-1)
                 self._guards.now = self._guards.now.reset()
                 ended = replace(ended, entry=answer.entry)
-                return ended.sized(await document.counted_around(answer.entry))
+                return ended.sized(await document.tokens.counted_around(answer.entry))
             # The user may have changed the rules while the question waited (A12).
             rules = self._rules()
             instructions = answer.instructions or rules.instructions
@@ -126,7 +126,7 @@ class CompactionRunner:
 
     def _question(self, trigger: Trigger, model: str, rules: EffectiveRules) -> CompactionQuestion:
         now = self._limits(model, rules)
-        tokens = self._document.context_size(rules.profile).shown
+        tokens = self._document.tokens.context_size(rules.profile).shown
         return CompactionQuestion(
             "overflow" if trigger == "overflow" else "threshold", tokens, now.window, now.threshold
         )
@@ -159,7 +159,7 @@ class CompactionRunner:
             if outcome.done:
                 ended = replace(ended, entry=attempt.entry)
                 self._guards.note_step(attempt.entry if trigger in AUTOMATIC else -1)
-                ended = ended.sized(await document.counted_around(attempt.entry))
+                ended = ended.sized(await document.tokens.counted_around(attempt.entry))
             else:
                 ended = replace(ended, problem=_failed(trigger, outcome.problem))
         except Cancelled:
@@ -176,8 +176,8 @@ class CompactionRunner:
         finally:
             forget()
             self._cancel = self.running = None
-            document.hub.publish(AutomaticChanged(document.key))
-            document.hub.publish(ended)
+            document.shared.hub.publish(AutomaticChanged(document.key))
+            document.shared.hub.publish(ended)
         return ended
 
     def _begin(
@@ -193,19 +193,22 @@ class CompactionRunner:
         """Publish that a compaction begins."""
         document, made = self._document, shown.preparation
         purposes = tuple(purposes_of(made)) if isinstance(made, Preparation) else ("history",)
-        tokens, window = document.context_size(rules.profile).shown, self._limits(model, rules)[0]
+        tokens, window = (
+            document.tokens.context_size(rules.profile).shown,
+            self._limits(model, rules)[0],
+        )
         self.running = Running(trigger, tokens, window)
-        document.hub.publish(
+        document.shared.hub.publish(
             CompactionStarted(document.key, trigger, tokens, window, retry, order.model, purposes)
         )
 
     def _limits(self, model: str, rules: EffectiveRules) -> ContextLimits:
-        return rules.limits(self._document.client.info(model).window)
+        return rules.limits(self._document.models.info(model).window)
 
     def _on_progress(self, words: str) -> None:
         if self.running is not None:
             self.running = replace(self.running, note=words)
-            self._document.hub.publish(AutomaticChanged(self._document.key))
+            self._document.shared.hub.publish(AutomaticChanged(self._document.key))
 
 
 def _order(
@@ -217,7 +220,7 @@ def _order(
 ) -> SummaryOrder:
     """What is asked for: the service first, where there is one, then the models in turn (A43).
     Pieces of the answer are published as changes of the session."""
-    key, publish = document.key, document.hub.publish
+    key, publish = document.key, document.shared.hub.publish
     order = SummaryOrder(
         rules.instructions,
         rules.summary_model,
@@ -234,7 +237,7 @@ def _order(
 def _preview(document: Document, rules: EffectiveRules, model: str, cut: int | None) -> Partition:
     """What would be summarized at the leaf of a conversation with ``model``; a cut that is not
     valid any more is ignored."""
-    sizes = rules.sizes(document.client.info(model).window)
+    sizes = rules.sizes(document.models.info(model).window)
     shown = document.compaction.preview(None, rules.profile, sizes, cut)
     if cut is not None and not isinstance(shown.preparation, Preparation):
         return document.compaction.preview(None, rules.profile, sizes)
@@ -278,7 +281,7 @@ class _Attempt:
     async def _summarize(self, shown: Partition) -> int:
         document, made = self._document, shown.preparation
         self._draft = draft = await document.compaction.summarize(shown, self._order)
-        return await asyncio.to_thread(document.count_text, draft.summary, made.profile)
+        return await asyncio.to_thread(document.tokens.count_text, draft.summary, made.profile)
 
     async def _commit(self) -> None:
         assert self._draft is not None

@@ -105,7 +105,7 @@ class SummarizedPrompt(Struct, frozen=True):
         """The full request for a part of the conversation and, where it fails, the simple one; or
         the one that the policy forces. ``facts``: see ``ahead``."""
         policy, words, prepared = self._policy, self.words, self.prepared
-        templates, conversation = self.document.templates, part.conversation
+        templates, conversation = self.document.shared.templates, part.conversation
         sections = templates.with_instructions(words.sections, instructions)
 
         def full() -> ModelRequest:
@@ -146,11 +146,11 @@ class SummarizedPrompt(Struct, frozen=True):
     @property
     def _window(self) -> int:
         """The summary model's window in tokens."""
-        return self.rules.limits(self.document.client.info(self._model).window).window
+        return self.rules.limits(self.document.models.info(self._model).window).window
 
     def _answer_cap(self) -> int:
         """Tokens that the answer may take."""
-        limit = self.document.client.info(self._model).output_limit
+        limit = self.document.models.info(self._model).output_limit
         cap = output_cap("history", Settings.of(self.rules.profile), limit)
         return max(1, min(cap, self._window // 4))
 
@@ -184,7 +184,7 @@ class SummarizedPrompt(Struct, frozen=True):
             profile,
             self._model,
             strategies,
-            tokens_before=self.document.counted_size(profile),
+            tokens_before=self.document.tokens.counted_size(profile),
             replaced=replaced,
             max_tokens=self.prepared.budget.messages,
             finish=self._finisher(),
@@ -202,7 +202,7 @@ class SummarizedPrompt(Struct, frozen=True):
                 return summary, {}
             try:
                 written = transcripts_of(document).write(
-                    document.tree, document.sent_to_agent, leaf
+                    document.tree, document.payloads.sent_to_agent, leaf
                 )
             except OSError as error:
                 # A summary without a way back is better than none.
@@ -285,7 +285,7 @@ async def _first_good(
     """The first attempt with a good answer; every attempt is in ``log``. Raises DraftFailed."""
 
     def on_text(piece: str) -> None:
-        document.hub.publish(SummaryArrived(document.key, "history", piece))
+        document.shared.hub.publish(SummaryArrived(document.key, "history", piece))
 
     problem = "There is no way to ask for a summary."
     models = document.models.for_one_summary()
@@ -299,7 +299,7 @@ async def _first_good(
         try:
             request = await review.conversation(request)
             attempt = replace(attempt, request=request)
-            document.hub.publish(SummaryArrived(document.key, "history", "", restart=True))
+            document.shared.hub.publish(SummaryArrived(document.key, "history", "", restart=True))
             answer = await complete(models, request, cancel, on_text)
         except ModelError as error:
             problem = error.sentence
@@ -330,7 +330,7 @@ def _problem(
     if strategy.needs_tags and answer.text.strip() and "<summary>" not in answer.text.lower():
         return "The model wrote no <summary>: it went on with its work instead.", "missing"
     text = _cleaned(asked, answer.text)
-    taken = document.count_text(text, asked.profile)
+    taken = document.tokens.count_text(text, asked.profile)
     for found in check_answer(
         text,
         answer.stop_reason,

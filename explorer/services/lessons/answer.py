@@ -68,4 +68,4 @@ def verdict_of(now: Situation, entry: int) -> str:
 
 def size_of(now: Situation, entry: int) -> str:
     """The tokens of an entry, in words."""
-    return f"{tokens_text(now.document.entry_tokens(entry, now.place.profile))} tokens"
+    return f"{tokens_text(now.document.tokens.entry_tokens(entry, now.place.profile))} tokens"

@@ -14,7 +14,7 @@ from explorer.session.kinds import CONTEXT_KINDS
 def size_at(now: Situation) -> ContextSize:
     """The context's size: the number that is shown, and that triggers."""
     profile = now.place.profile
-    weights = now.document.weights_for(profile)
+    weights = now.document.tokens.weights_for(profile)
     return context_size(now.tree, now.context, profile, weights)
 
 
@@ -71,11 +71,11 @@ def sent_messages(now: Situation) -> Answer:
 
 
 def token_source(now: Situation) -> Answer:
-    """Who counted the size that the gauge shows: provider, tokenizer or estimate."""
+    """The counter of the size that the gauge shows: provider, tokenizer or estimate."""
     size = size_at(now)
     chosen = {"provider"} if size.usage_tokens else set[str]()
     if not size.usage_tokens or size.trailing_tokens:
-        measured = now.document.weights_for(now.place.profile) is not None
+        measured = now.document.tokens.weights_for(now.place.profile) is not None
         chosen.add("tokenizer" if measured else "estimate")
     reason = f"{size.shown:,} tokens, counted by: {size.source}."
     if size.usage_tokens:
@@ -94,7 +94,7 @@ def heaviest_entry(now: Situation) -> Answer:
     """The message of the context that takes the most tokens."""
     document, profile = now.document, now.place.profile
     weights = {
-        entry: sent_tokens(now.context, entry, document.entry_tokens(entry, profile))
+        entry: sent_tokens(now.context, entry, document.tokens.entry_tokens(entry, profile))
         for entry in now.context.messages
     }
     if not weights:

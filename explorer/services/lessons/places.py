@@ -166,7 +166,7 @@ def find_prunable(document: Document, profile: Profile, settings: Settings) -> P
 
 
 def _prunes(document: Document, at: int, policy: Pruning, profile: Profile) -> bool:
-    weights = document.weights_for(profile)
+    weights = document.tokens.weights_for(profile)
     plan = plan_pruning(document.tree, at, policy, weights=weights)
     return bool(plan.results)
 
@@ -189,7 +189,7 @@ def instructions_in(now: Situation, known: dict[int, bool] | None = None) -> lis
     users = [entry for entry in summarized if kinds[entry] == Kind.USER][:MOST_MESSAGES]
     for entry in users:
         if entry not in memory:
-            text = now.document.entry(entry).text
+            text = now.document.payloads.shown.entry(entry).text
             memory[entry] = any(True for _ in standing_instructions(text))
     return [entry for entry in users if memory[entry]]
 

@@ -32,15 +32,15 @@ def options_of(step: Step, answer: Answer) -> tuple[tuple[str, str], ...]:
     return tuple(step.options.items()) or answer.options
 
 
-def judge(step: Step, answer: Answer, said: Prediction, now: Situation) -> Judged:
+def judge(step: Step, answer: Answer, predicted: Prediction, now: Situation) -> Judged:
     """Compare a prediction with the answer. ``step.kind`` must not be None."""
     if step.kind == "entry":
-        return _entry(answer, said.entry)
+        return _entry(answer, predicted.entry)
     if step.kind == "cut":
-        return _cut(answer, said.cut, now)
+        return _cut(answer, predicted.cut, now)
     if step.kind == "number":
-        return _number(step, answer, said.number)
-    return _chosen(step, answer, said.chosen)
+        return _number(step, answer, predicted.number)
+    return _chosen(step, answer, predicted.chosen)
 
 
 def _entry(answer: Answer, entry: int) -> Judged:
@@ -75,10 +75,10 @@ def _number(step: Step, answer: Answer, number: int) -> Judged:
     away = abs(number - answer.number)
     allowed = answer.number * step.tolerance / 100
     if away == 0:
-        return Judged(True, f"You said {number:,}, and that is it exactly.")
+        return Judged(True, f"You predicted {number:,}, and that is it exactly.")
     share = f"{100 * away / answer.number:.0f} %" if answer.number else f"{away:,}"
     more = "more" if number > answer.number else "less"
-    words = f"You said {number:,}; it is {answer.number_text}"
+    words = f"You predicted {number:,}; it is {answer.number_text}"
     if away <= allowed:
         return Judged(True, f"{words}. Close enough: {share} {more}.")
     return Judged(False, f"{words}. That is {share} {more}.")

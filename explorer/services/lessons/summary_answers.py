@@ -100,7 +100,7 @@ def _branch(now: Situation) -> BranchPreparation:
 
 
 def common_ancestor(now: Situation) -> Answer:
-    """The deepest entry that the branch that is left shares with the one that is gone to."""
+    """The deepest entry that the abandoned branch shares with the target branch."""
     prepared = _branch(now)
     ancestor = prepared.common_ancestor
     if ancestor < 0:
@@ -162,7 +162,7 @@ def summary_parent(now: Situation) -> Answer:
 def _plan(now: Situation) -> PruningPlan:
     place = now.place
     policy = place.pruning or pruning_of(place.profile)
-    weights = now.document.weights_for(place.profile)
+    weights = now.document.tokens.weights_for(place.profile)
     plan = plan_pruning(now.tree, place.at, policy, weights=weights)
     if not plan.results:
         raise NoAnswer(plan.reason)
@@ -263,7 +263,7 @@ def keeps_words(now: Situation) -> Answer:
 def pin_cost(now: Situation) -> Answer:
     """How many tokens a pinned instruction takes after every summary."""
     entry = _instruction(now)
-    tokens = now.document.entry_tokens(entry, now.place.profile)
+    tokens = now.document.tokens.entry_tokens(entry, now.place.profile)
     total = now.shown.tokens_after_estimate
     return Answer(
         f"#{entry} takes {size_of(now, entry)}, and a line above it that says where it is from; "

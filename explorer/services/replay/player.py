@@ -15,8 +15,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from explorer.agent.limits import TurnLimits
-from explorer.agent.loop import Stored, TurnEvent
+from explorer.agent.loop import Stored, TurnEvent, TurnLimits
 from explorer.agent.prompt import UserPrompt
 from explorer.agent.tools.port import ToolOutcome
 from explorer.audit.simulation import Policy, past_of
@@ -79,7 +78,7 @@ class Pace:
 
     @property
     def is_paused(self) -> bool:
-        """Nothing is played until ``go_on``."""
+        """Whether playing waits for ``go_on``."""
         return not self._goes.is_set()
 
     def pause(self) -> None:
@@ -130,7 +129,7 @@ class RecordedModel:
         self._lock = threading.Lock()
 
     def load(self, replies: Iterable[AssistantMessage]) -> None:
-        """The messages that come next; what was left of others is dropped."""
+        """Load the messages that come next; what was left of others is dropped."""
         with self._lock:
             self._replies = deque(replies)
 
@@ -218,17 +217,17 @@ class RecordedTools:
     def load(
         self, replies: Iterable[AssistantMessage], answers: Mapping[str, ToolResultMessage]
     ) -> None:
-        """The replies that come next, and the results of their calls by the id of the call."""
+        """Load the replies that come next, and the results of their calls by the id of the call."""
         self._answers = dict(answers)
         called = (call.name for reply in replies for call in reply.calls)
         self._names = tuple(dict.fromkeys(called))
 
     def specs(self) -> tuple[ToolSpec, ...]:
-        """Every tool that is called next, by its name: whatever was called is known."""
+        """A specification for each tool that is called next, by its recorded name."""
         return tuple(ToolSpec(name, "Gives what was recorded.") for name in self._names)
 
     def is_exclusive(self, call: ToolCall) -> bool:
-        """Nothing is changed: recorded results are given."""
+        """False: recorded results change nothing."""
         return False
 
     async def run(
@@ -385,7 +384,7 @@ class Player:
         info = ModelInfo(self.model, f"Replay of {self.play.document.title}", self._window, None,
                          True, 0.0, 0.0)  # fmt: skip
         self._measure = await asyncio.to_thread(self._measured)
-        forget = self.target.client.serve(info, self._answers.answer)
+        forget = self.target.shared.client.serve(info, self._answers.answer)
         try:
             for scene in scenes(self.play, self.position):
                 await self._wait_while_paused(cancel)
@@ -496,7 +495,7 @@ class Player:
                 on_event(Stored(stored))
 
     def _prompt(self, entry: int) -> UserPrompt:
-        content = self.play.document.stored.entry(entry).content
+        content = self.play.document.payloads.stored.entry(entry).content
         return UserPrompt(well_formed(text_of(content)), _pictures(content))
 
 

@@ -59,7 +59,7 @@ class RecordedSession(Struct, frozen=True):
 
     def body(self, entry: int) -> Body:
         """What an entry of the recorded session says."""
-        return self.document.stored.entry(entry).body
+        return self.document.payloads.stored.entry(entry).body
 
     def copied(self, entry: int) -> Body:
         """What an entry says, to be copied; a reply without its usage, which is of another
@@ -143,7 +143,7 @@ class EntryMap:
         self._found: dict[str, str] = {}
 
     def copied(self, entry: int, twin: int) -> None:
-        """An entry was copied unchanged."""
+        """Note that an entry was copied unchanged."""
         self._found[self._recorded.columns.ids[entry]] = self._played.columns.ids[twin]
 
     def played(self, entries: Sequence[int], made: Sequence[int]) -> None:

@@ -82,7 +82,7 @@ def counting(home: str, seconds: float) -> dict[str, list[float]]:
             counter = await asyncio.to_thread(ProcessCounter)
             # Its counts are not taken from the database: the name is another.
             counter.name = f"{counter.name}-again"
-            await document.count(counter, progress, lambda: time.monotonic() > end)
+            await document.tokens.count(counter, progress, lambda: time.monotonic() > end)
             await asyncio.to_thread(counter.close)
         task.end()
         return {"count": list(beat.late)}

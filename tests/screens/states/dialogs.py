@@ -18,7 +18,7 @@ from tests.ui.window.running import RunningWindow, sample_path
 from ui.extensions.dialog import ExtensionsDialog
 from ui.library.found import FoundDialog
 from ui.shell.command_palette import CommandPalette, ShortcutsPage
-from ui.shell.glossary_page import GlossaryPage
+from ui.shell.help_pages import GlossaryPage
 
 
 @state("palette", main=True, doubled=True)

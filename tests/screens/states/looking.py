@@ -32,7 +32,9 @@ async def entry_diff(scene: Scene) -> AsyncIterator[None]:
 
     def edits(at: int) -> bool:
         is_call = columns.kind[at] == Kind.ASSISTANT and columns.flags[at] & Flag.HAS_TOOL_CALL
-        return bool(is_call) and any(one.name == "edit" for one in live.document.entry(at).calls)
+        return bool(is_call) and any(
+            one.name == "edit" for one in live.document.payloads.shown.entry(at).calls
+        )
 
     live.window.map.select(find(live, edits))
     yield

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any
 
 from explorer.compaction.partition import Partition, partition
@@ -12,7 +13,6 @@ from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.requests import SummaryRequest, build_requests
 from explorer.services.summary_request import Attempt
 from explorer.settings.prompt_templates import load_templates
-from explorer.tokens.estimate import estimate_text
 from tests.ui.sessions import MemoryDocument
 
 OUTPUT_LIMITS = {"provider/large": 4_000}
@@ -26,28 +26,22 @@ class Previewed:
         self.inner = document
         self.tree = document.tree
         self.payloads = document.payloads
-        self.templates = load_templates()
+        self.shared = SimpleNamespace(templates=load_templates())
+        self.tokens = document.tokens
 
     @property
     def leaf(self) -> int:
         return self.inner.leaf
 
     @property
-    def weights(self) -> Sequence[int] | None:
-        return self.inner.weights
-
-    @property
     def compaction(self) -> Previewed:
         return self
-
-    def count_text(self, text: str, profile: Profile) -> int:
-        return estimate_text(text)
 
     def preview(
         self, at: int | None, profile: Profile, settings: Settings, cut: int | None = None
     ) -> Partition:
         leaf = self.leaf if at is None else at
-        prepared = prepare(self.tree, leaf, profile, settings, weights=self.weights, cut=cut)
+        prepared = prepare(self.tree, leaf, profile, settings, weights=self.tokens.weights, cut=cut)
         return partition(prepared)
 
     def requests(
@@ -56,10 +50,10 @@ class Previewed:
         assert isinstance(shown.preparation, Preparation)
         return build_requests(
             shown.preparation,
-            self.payloads.entries,
+            self.payloads.shown.entries,
             None,
             instructions,
-            self.templates,
+            self.shared.templates,
             model_limit=OUTPUT_LIMITS.get(model or ""),
         )
 

@@ -40,7 +40,7 @@ def test_five_thousand_messages_open_at_their_end_and_few_are_read(talk: Convers
     assert view.flow.count > 2900
     last = opened.talk.entries[-1]["message"]["content"][0]["text"]
     assert any(last[:30] in words for words in words_on_screen(talk))
-    assert len(set(opened.payloads.read)) < 150, "only what is near is read"
+    assert len(set(opened.entries.read)) < 150, "only what is near is read"
     keys(talk, Key.Key_Home)
     assert "Question 0" in words_on_screen(talk)[0]
     assert view.verticalScrollBar().value() == 0
@@ -114,14 +114,14 @@ def test_another_width_or_theme_keeps_the_place(talk: Conversation, app: QApplic
 
 def test_an_entry_that_cannot_be_read_is_told_in_its_place(talk: Conversation) -> None:
     opened = Opened(long(20))
-    entry = opened.payloads.entry
+    entry = opened.entries.entry
 
     def broken(index: int) -> Any:
         if index == 5:
             raise ValueError("damaged")
         return entry(index)
 
-    opened.payloads.entry = broken
+    opened.entries.entry = broken
     talk.show_document(opened)
     settle()
     keys(talk, Key.Key_Home)
@@ -299,7 +299,7 @@ def test_a_compaction_tells_its_sizes_as_they_are_counted_now(talk: Conversation
     said.add("compaction", summary="All was said.", firstKeptEntryId="", tokensBefore=9)
     opened = show(talk, said)
     find(talk, "All was said.")
-    opened.weights = [2_000, 1_000]
+    opened.tokens.weights = [2_000, 1_000]
     talk.recount()
     settle()
     (told,) = [one for one in words_on_screen(talk) if "All was said." in one]

@@ -21,7 +21,7 @@ __all__ = ["bench", "database"]
 
 def test_a_label_marks_what_is_worked_out(bench: Workbench, tmp_path: Path) -> None:
     document = opened(bench, tmp_path, [PRO, PRO])
-    session = document.spending.session()
+    session = document.usage.session()
     assert label_of(session.total)[0].startswith("≈$0.0065")
     tip = tip_of(session, session, session, UsageSum())
     assert "2 calls, ≈$0.0065" in tip

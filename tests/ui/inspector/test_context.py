@@ -121,13 +121,13 @@ def test_thousands_of_messages_read_only_what_is_seen(pane: ContextPane) -> None
     talk = Talk()
     talk.turns(1500, 40)
     asked: list[int] = []
-    previews = talk.document.payloads.previews
+    previews = talk.document.payloads.shown.previews
 
     def counted(indices: list[int]) -> list[str]:
         asked.extend(indices)
         return previews(indices)
 
-    talk.document.payloads.previews = counted  # type: ignore[method-assign, assignment]
+    talk.document.payloads.shown.previews = counted  # type: ignore[method-assign, assignment]
     pane.show_context(talk.document, talk.document.leaf)
     settle()
     pane.grab()

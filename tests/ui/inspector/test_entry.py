@@ -345,8 +345,8 @@ def _large() -> tuple[MemoryDocument, int, str]:
 def test_a_large_result_answers_at_once_and_streams_in(pane: EntryPane) -> None:
     """The header is there before the payload has been read; reading is not the window's work."""
     document, at, text = _large()
-    gate = _Gate(document.payloads)
-    document.payloads = gate  # type: ignore[assignment]
+    gate = _Gate(document.payloads.shown)
+    document.payloads.shown = gate  # type: ignore[assignment]
     pane.show_entry(document, at)
     settle()
     assert pane.header.number.text() == f"#{at}"
@@ -363,8 +363,8 @@ def test_a_large_result_answers_at_once_and_streams_in(pane: EntryPane) -> None:
 
 def test_another_selection_forgets_the_large_one(pane: EntryPane) -> None:
     document, at, _ = _large()
-    gate = _Gate(document.payloads)
-    document.payloads = gate  # type: ignore[assignment]
+    gate = _Gate(document.payloads.shown)
+    document.payloads.shown = gate  # type: ignore[assignment]
     pane.show_entry(document, at)
     settle(10)
     talk = Talk()
@@ -385,7 +385,7 @@ def test_unreadable_content_says_what_was_kept(pane: EntryPane) -> None:
         def entry(self, index: int) -> Entry:
             raise OSError("disk gone")
 
-    talk.document.payloads = Broken(talk.document.payloads)  # type: ignore[assignment]
+    talk.document.payloads.shown = Broken(talk.document.payloads)  # type: ignore[assignment]
     pane.show_entry(talk.document, at)
     settle()
     words = shown_texts(pane)

@@ -51,7 +51,7 @@ def test_a_reply_is_shown_in_its_own_order_with_results_by_call_id() -> None:
     talk.reply("later")
     tree = talk.document.tree
     assert sorted(results_after(tree, at)) == [second, first]
-    shown = gather(talk.document.payloads, at, related_entries(tree, at)).blocks
+    shown = gather(talk.document.payloads.shown, at, related_entries(tree, at)).blocks
     assert [type(block) for block in shown] == [ThinkingBlock, TextBlock, CallBlock, CallBlock]
     read, bash = shown[2], shown[3]
     assert isinstance(read, CallBlock) and isinstance(bash, CallBlock)
@@ -67,7 +67,7 @@ def test_a_result_is_shown_with_the_call_that_it_answers() -> None:
     result = talk.result("b", "listing", "bash", isError=True)
     tree = talk.document.tree
     assert caller_of(tree, result) == call
-    gathered = gather(talk.document.payloads, result, related_entries(tree, result))
+    gathered = gather(talk.document.payloads.shown, result, related_entries(tree, result))
     assert gathered.copy_text == "listing"
     (block,) = gathered.blocks
     assert isinstance(block, CallBlock)
@@ -83,7 +83,7 @@ def test_a_call_answered_on_two_branches_shows_both() -> None:
     talk.last = branch
     talk.result("a", "two", "bash")
     tree = talk.document.tree
-    (block,) = gather(talk.document.payloads, at, related_entries(tree, at)).blocks
+    (block,) = gather(talk.document.payloads.shown, at, related_entries(tree, at)).blocks
     assert isinstance(block, CallBlock)
     assert sorted(result.text for result in block.results) == ["one", "two"]
 

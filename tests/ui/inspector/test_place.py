@@ -29,7 +29,7 @@ def pane(app: QApplication) -> EntryPane:
 
 def span_of(talk: Talk, entry: int, text: str, block: int = 0, argument: str = "") -> Span:
     """The first place of a text in one of an entry's texts."""
-    whole = quoted(talk.document.payloads.entry(entry), Span(entry, 0, 0, block, argument))
+    whole = quoted(talk.document.payloads.shown.entry(entry), Span(entry, 0, 0, block, argument))
     assert whole is not None
     before = whole.whole[: whole.whole.index(text)]
     start, end = (len(part.encode("utf-16-le")) // 2 for part in (before, before + text))

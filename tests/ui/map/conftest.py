@@ -66,7 +66,9 @@ def show(app: QApplication) -> Iterator[Show]:
         panes.append(pane)
         pane.resize(900, 640)
         leaf = document.leaf if leaf is None else leaf
-        pane.show_session(document.tree, document.payloads, leaf, labels or {}, document.made_here)
+        pane.show_session(
+            document.tree, document.payloads.shown, leaf, labels or {}, document.writer.made_here
+        )
         pane.show()
         pane.activateWindow()
         pane.view.setFocus()

@@ -219,7 +219,7 @@ def test_a_large_session_may_grow_and_move_while_it_is_laid_out(show: Show) -> N
     from explorer.session.describe import describe
 
     for number in range(3):
-        facts = describe(template.document.payloads.entry(0))
+        facts = describe(template.document.payloads.shown.entry(0))
         at = tree.append(f"late{number}", len(tree) - 1, facts, 10)
         pane.entries_appended(at, 1)
         pane.set_leaf(at)
@@ -235,7 +235,7 @@ def test_another_session_replaces_one_that_is_still_laid_out(show: Show, branchy
     pane = show(Talk().document)
     pane.show_session(large(30_000), NumberedLines(), 29_999)
     document = branchy.document
-    pane.show_session(document.tree, document.payloads, branchy.leaf)
+    pane.show_session(document.tree, document.payloads.shown, branchy.leaf)
     deadline = time.monotonic() + 10
     while pane.model._worker.is_busy and time.monotonic() < deadline:
         QApplication.processEvents()

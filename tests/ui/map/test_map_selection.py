@@ -16,7 +16,7 @@ def test_another_session_is_another_selection(app: object) -> None:
     try:
         for talk in (first, second):
             document = talk.document
-            model.show_session(document.tree, document.payloads, document.leaf, {})
+            model.show_session(document.tree, document.payloads.shown, document.leaf, {})
         assert [heard.at(0)[0], heard.at(1)[0]] == [0, 0]
         model.clear()
         assert heard.at(2)[0] == -1

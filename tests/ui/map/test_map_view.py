@@ -448,6 +448,6 @@ def test_a_branch_summary_without_words_is_named_by_its_first_message(show: Show
     left_at, talk.last = talk.last, fork
     summary = talk.entry("branch_summary", fromId=left_at, summary="## Goal\n- (none)")
     pane = show(talk.document)
-    asked = talk.document.payloads.previews([first])[0]
+    asked = talk.document.payloads.shown.previews([first])[0]
     number = summary - first
     assert pane.model.texts.line(summary) == f"Branch summary ({number} entries): {asked}"

@@ -38,7 +38,7 @@ def test_edits_of_every_spelling_become_diffs() -> None:
         call_block("b", "edit", path="x", edits=[{"oldText": "3", "newText": "4"}]),
         call_block("c", "Edit", file_path="x", old_string="5", new_string="6"),
     )
-    found = blocks(talk.document.payloads.entry(at))
+    found = blocks(talk.document.payloads.shown.entry(at))
     changed = [d.lines for b in found if isinstance(b, CallBlock) for d in b.diffs]
     pairs = [tuple(line.text for line in lines) for lines in changed]
     assert pairs == [("1", "2"), ("3", "4"), ("5", "6")]
@@ -49,7 +49,7 @@ def test_a_command_shows_exit_code_and_remarks() -> None:
     at = talk.message(
         "bashExecution", command="false", output="no", exitCode=3, excludeFromContext=True
     )
-    (block,) = blocks(talk.document.payloads.entry(at))
+    (block,) = blocks(talk.document.payloads.shown.entry(at))
     assert isinstance(block, ShellMessage)
     assert (block.exit_code, shell_remarks(block)) == (3, ["left out of the context"])
 
@@ -65,23 +65,23 @@ def test_a_compaction_shows_its_facts_in_either_spelling() -> None:
         "compaction", summary="S", retained_from_id="e1", tokens_before=99, fromExtension=True
     )
     for at, before in ((first, "1,234"), (second, "99")):
-        facts, text = blocks(talk.document.payloads.entry(at))
+        facts, text = blocks(talk.document.payloads.shown.entry(at))
         assert isinstance(facts, FactsBlock) and isinstance(text, TextBlock)
         named = {fact.name: fact for fact in facts.facts}
         assert named["Tokens before (recorded)"].value == before
         assert named["First kept"].entry_id == "e1"
         assert named["Made by"].value == "an extension"
-    named = {f.name: f.value for f in blocks(talk.document.payloads.entry(first))[0].facts}  # type: ignore[union-attr]
+    named = {f.name: f.value for f in blocks(talk.document.payloads.shown.entry(first))[0].facts}  # type: ignore[union-attr]
     assert (named["Files read"], named["Files modified"]) == ("a.py", "b.py")
 
 
 def test_what_is_not_known_is_shown_raw() -> None:
     talk = Talk()
     at = talk.entry("brand_new_type", payload={"x": 1})
-    (block,) = blocks(talk.document.payloads.entry(at))
+    (block,) = blocks(talk.document.payloads.shown.entry(at))
     assert isinstance(block, JsonBlock)
     odd = talk.reply("text", {"type": "hologram", "data": 1})
-    shown = blocks(talk.document.payloads.entry(odd))
+    shown = blocks(talk.document.payloads.shown.entry(odd))
     assert [type(part) for part in shown] == [TextBlock, JsonBlock]
 
 

@@ -59,7 +59,7 @@ async def test_a_turn_with_a_tool_grows_the_map_by_real_entries(
     assert kinds[:2] == [Kind.MODEL_CHANGE, Kind.USER]
     assert kinds[-1] is Kind.ASSISTANT
     assert Kind.TOOL_RESULT in kinds
-    assert "2**attempt" in str([live.document.entry(at) for at in new])
+    assert "2**attempt" in str([live.document.payloads.shown.entry(at) for at in new])
     assert live.window.map.model.rows.count == rows + len(new)
     assert live.document.leaf == live.window.map.selected == new[-1]
     assert live.window.entry.index == new[-1]
@@ -97,7 +97,7 @@ async def test_stopping_keeps_what_had_arrived(house: House, server: ChatServer)
     assert len(live.document.tree) == entries + 3, "change of model, question, half reply"
     reply = live.document.leaf
     assert live.document.tree.columns.flags[reply] & Flag.ABORTED
-    assert "I would begin" in str(live.document.entry(reply))
+    assert "I would begin" in str(live.document.payloads.shown.entry(reply))
     assert live.window.agent.send.isVisible()
     assert "kept" in live.said
     server.plan(Answer(text="With the clock."))

@@ -61,7 +61,7 @@ def result(live: RunningWindow) -> str:
     """The newest tool result, as it was stored."""
     tree = live.document.tree
     found = [at for at in range(len(tree)) if tree.kind(at) is Kind.TOOL_RESULT]
-    return str(live.document.entry(found[-1]))
+    return str(live.document.payloads.shown.entry(found[-1]))
 
 
 async def test_enter_allows_once_but_only_after_a_moment(

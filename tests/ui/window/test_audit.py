@@ -287,7 +287,7 @@ async def test_a_pin_brings_back_what_was_lost(house: House, tmp_path: Path) -> 
     await live.until(lambda: len(live.document.tree) == 15, "the pin")
     await live.idle()
     await live.until(lambda: len(_ledger(live)) == 15, "the ledger after it")
-    pin = live.document.payloads.entry(14).body
+    pin = live.document.payloads.shown.entry(14).body
     assert isinstance(pin, CustomData) and pin.name == PIN_TYPE
     assert 2 in live.document.context().messages
     assert _ledger(live).verdict(_ledger(live).row(2)) is LedgerVerdict.PINNED

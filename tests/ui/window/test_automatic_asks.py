@@ -120,7 +120,7 @@ async def test_with_changes_the_ordinary_review_is_the_answer(
     await answered(live)
     assert compactions(live) == before + 1
     assert "What I say it was." in str(provider.requests[-1]["messages"])
-    assert "Here it is." in str(live.document.entry(live.document.leaf))
+    assert "Here it is." in str(live.document.payloads.shown.entry(live.document.leaf))
     assert not live.notice
 
 

@@ -209,7 +209,7 @@ async def test_a10_a_turn_goes_on_without_the_compaction_that_is_taken_back_in_i
     assert GOOD.splitlines()[1] not in last
     path = live.document.tree.path(live.document.leaf)
     assert live.document.tree.kind(path[-1]) is Kind.ASSISTANT
-    assert "Here it is." in str(live.document.entry(path[-1]))
+    assert "Here it is." in str(live.document.payloads.shown.entry(path[-1]))
     assert "taken back" in strip(live)
     assert len(provider.requests) == sent + 1, "41,500 tokens are over the threshold: it rests"
 
@@ -235,8 +235,8 @@ async def test_a_message_that_followed_a_compaction_is_asked_again_without_it(
     assert compactions(live) == before
     path = live.document.tree.path(live.document.leaf)
     assert [live.document.tree.kind(at) for at in path[-2:]] == [Kind.USER, Kind.ASSISTANT]
-    assert "And now?" in str(live.document.entry(path[-2]))
-    assert "With everything." in str(live.document.entry(path[-1]))
+    assert "And now?" in str(live.document.payloads.shown.entry(path[-2]))
+    assert "With everything." in str(live.document.payloads.shown.entry(path[-1]))
 
 
 async def test_a_context_that_is_over_the_window_is_said_and_sent_only_on_a_word(
@@ -289,9 +289,9 @@ async def test_a11_oh_my_pi_compacts_and_prompts_the_agent_to_go_on(
     assert compactions(live) == before + 1
     assert strip(live).startswith("Compacted (threshold): ")
     path = live.document.tree.path(live.document.leaf)
-    asked = live.document.entry(path[-2]).body
+    asked = live.document.payloads.shown.entry(path[-2]).body
     assert isinstance(asked, UserMessage) and asked.synthetic
-    assert "On I go." in str(live.document.entry(path[-1]))
+    assert "On I go." in str(live.document.payloads.shown.entry(path[-1]))
 
 
 async def test_a8_a_long_turn_is_compacted_between_its_rounds_in_sight(

@@ -83,7 +83,7 @@ async def test_going_while_the_agent_works_asks_stops_and_goes(
     live.keys("Return", to=leaving.go)
     await live.until(lambda: live.document.leaf == TARGET, "the leaf")
     await live.back()
-    assert "I would begin" in str(live.document.entry(len(tree) - 1))
+    assert "I would begin" in str(live.document.payloads.shown.entry(len(tree) - 1))
 
 
 async def test_staying_leaves_the_agent_at_its_work(house: House, server: ChatServer) -> None:
@@ -141,7 +141,7 @@ async def test_a_message_written_anew_becomes_a_branch_beside_the_first(
     await answered(live)
     second = last_message(live)
     assert tree.columns.parent[second] == tree.columns.parent[first]
-    assert "Say what you see. In one line." in str(live.document.entry(second))
+    assert "Say what you see. In one line." in str(live.document.payloads.shown.entry(second))
     assert not strip.isVisible()
     sent = json.dumps(server.requests[-1]["messages"])
     assert "First." not in sent
@@ -187,7 +187,7 @@ async def test_pictures_of_a_message_come_into_the_box_and_are_sent_again(
     await live.idle()
     live.type("\n", to=live.window.agent.composer)
     await answered(live)
-    again = live.document.entry(last_message(live))
+    again = live.document.payloads.shown.entry(last_message(live))
     assert images_of(again.content) == images_of(message.content)
 
 
@@ -398,7 +398,7 @@ async def test_two_models_answer_side_by_side_and_one_is_gone_on_with(
     live.click(window.columns[1].go)
     await live.until(lambda: live.document.leaf == window.runs.runs[1].leaf, "the leaf")
     await live.idle()
-    assert "By waiting less." in str(live.document.entry(live.document.leaf))
+    assert "By waiting less." in str(live.document.payloads.shown.entry(live.document.leaf))
     ends = live.document.tree.leaves()
     assert window.runs.runs[0].leaf in ends, "the other stays as a branch"
 

@@ -29,7 +29,7 @@ async def test_closing_while_a_draft_runs(house: House, server: ChatServer) -> N
     again = await house.start()
     assert again.document.key == key
     assert len(again.document.tree) == entries
-    assert [draft.status for draft in again.document.store.drafts(key)] == ["cancelled"]
+    assert [draft.status for draft in again.document.shared.store.drafts(key)] == ["cancelled"]
 
 
 async def test_closing_while_the_agent_answers(house: House, server: ChatServer) -> None:
@@ -47,7 +47,7 @@ async def test_closing_while_the_agent_answers(house: House, server: ChatServer)
     assert len(tree) == entries + 3, "change of model, question, half reply"
     assert tree.kind(entries + 1) is Kind.USER
     assert tree.columns.flags[entries + 2] & Flag.ABORTED
-    assert "I would begin with" in str(again.document.entry(entries + 2))
+    assert "I would begin with" in str(again.document.payloads.shown.entry(entries + 2))
     assert again.document.leaf == entries + 2
 
 
@@ -77,7 +77,7 @@ async def test_closing_while_a_branch_summary_streams(house: House, server: Chat
     assert await live.close() == 0
     again = await house.start()
     assert again.document.leaf == leaf
-    assert again.document.store.drafts(again.document.key)[-1].status == "cancelled"
+    assert again.document.shared.store.drafts(again.document.key)[-1].status == "cancelled"
 
 
 async def test_closing_while_a_file_is_imported(house: House, tmp_path: Path) -> None:

@@ -34,11 +34,11 @@ async def test_every_profile_shows_what_it_would_do(house: House) -> None:
     await live.idle()
     window = await compared(live)
     document = live.document
-    measured = document.weights_for(PROFILES["explorer"])
+    measured = document.tokens.weights_for(PROFILES["explorer"])
     expected = compare_profiles(
         document.tree, document.leaf, PROFILES.values(), context_window=200_000,
         weights_of=lambda p: measured if p.weights == "sent" else None,
-        prompt_of=document.prompt_of,
+        prompt_of=document.usage.prompt_of,
     )  # fmt: skip
     assert list(window.cards) == list(PROFILES)
     cuts = set()

@@ -113,7 +113,7 @@ async def test_another_try_costs_nothing_and_is_committed(house: House) -> None:
     live.click(window.commit)
     await live.until(lambda: len(live.document.tree) > entries, "the compaction")
     await live.idle()
-    stored = live.document.entry(live.document.leaf)
+    stored = live.document.payloads.shown.entry(live.document.leaf)
     assert stored.kind is Kind.COMPACTION and stored.summary == second.summary
     live.keys("Esc", to=window)
     await live.back()

@@ -27,7 +27,7 @@ async def summarize(live: RunningWindow) -> None:
 
 
 def status(live: RunningWindow) -> str:
-    return live.document.store.drafts(live.document.key)[-1].status
+    return live.document.shared.store.drafts(live.document.key)[-1].status
 
 
 async def test_cancelling_a_draft_changes_nothing(house: House, server: ChatServer) -> None:
@@ -140,7 +140,7 @@ async def test_two_drafts_are_held_side_by_side(house: House) -> None:
     await live.settle()
     assert panel.draft.editor.toPlainText().startswith("First. ")
     compaction = await commit(live)
-    assert live.document.entry(compaction).summary.startswith("First. ")
+    assert live.document.payloads.shown.entry(compaction).summary.startswith("First. ")
 
 
 async def test_an_emptied_draft_cannot_be_committed(house: House) -> None:
@@ -175,7 +175,7 @@ async def test_a_draft_waits_for_the_next_start(house: House) -> None:
     assert page.editor.isVisible()
     assert page.editor.toPlainText().startswith("Mine. ")
     compaction = await commit(again)
-    assert again.document.entry(compaction).summary.startswith("Mine. ")
+    assert again.document.payloads.shown.entry(compaction).summary.startswith("Mine. ")
 
 
 async def test_a_draft_of_where_the_session_went_on_waits_too(house: House) -> None:

@@ -59,7 +59,7 @@ async def test_escape_while_the_summary_streams_leaves_the_leaf(
     await gone(live, dialog)
     await live.until(server.gone.is_set, "the end of the call")
     assert unchanged(live) == before
-    assert live.document.store.drafts(live.document.key)[-1].status == "cancelled"
+    assert live.document.shared.store.drafts(live.document.key)[-1].status == "cancelled"
 
 
 async def test_escape_on_the_finished_summary_leaves_the_leaf(house: House) -> None:

@@ -133,7 +133,7 @@ def state_of(live: RunningWindow) -> dict[str, object]:
         "session": live.document.key,
         "entries": len(live.document.tree),
         "leaf": live.document.leaf,
-        "choices": live.document.choices(),
+        "choices": live.document.choices.all(),
         "rules": (state.chosen, state.profile, state.settings),
         "selected": window.map.selected,
         "previewed at": window.compaction.at,

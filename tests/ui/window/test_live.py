@@ -84,7 +84,7 @@ async def test_an_entry_that_grows_is_shown_as_it_is_now(
     live.keys("Ctrl+1")
     await live.until(lambda: "I look." in live.words(live.window.entry), "the reply")
     write(path, [*FIRST, GREW])
-    await live.until(lambda: bool(live.document.entry(1).calls), "the call")
+    await live.until(lambda: bool(live.document.payloads.shown.entry(1).calls), "the call")
     await live.until(
         lambda: "quay.py" in live.words(live.window.entry), "the call in the inspector"
     )

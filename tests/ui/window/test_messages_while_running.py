@@ -19,7 +19,7 @@ def spoken(live: RunningWindow, first: int) -> list[str]:
     """Texts of the person's messages from an entry on."""
     tree = live.document.tree
     found = [at for at in range(first, len(tree)) if tree.kind(at) is Kind.USER]
-    return [live.document.entry(at).text for at in found]
+    return [live.document.payloads.shown.entry(at).text for at in found]
 
 
 async def say(live: RunningWindow, text: str) -> None:

@@ -67,7 +67,7 @@ async def find_the_error(live: RunningWindow) -> int:
     live.type("failed")
     await live.until(lambda: " / " in search.count.text(), "the hits")
     first = live.window.map.selected
-    assert "failed" in str(live.document.entry(first)).casefold()
+    assert "failed" in str(live.document.payloads.shown.entry(first)).casefold()
     total = int(search.count.text().rpartition("/")[2])
     assert total > 3
     live.keys("Return", "Return")
@@ -80,7 +80,7 @@ async def find_the_error(live: RunningWindow) -> int:
     assert search.count.text() == f"{total} / {total}", "round to the last one"
     await live.idle()
     last = live.window.map.selected
-    assert "failed" in str(live.document.entry(last)).casefold()
+    assert "failed" in str(live.document.payloads.shown.entry(last)).casefold()
     live.keys("Esc")
     assert live.window.map.view.hasFocus()
     assert live.window.entry.index == last, "the entry found is shown"
@@ -110,7 +110,7 @@ async def leave_with_a_summary(live: RunningWindow, entry: int) -> int:
     await live.until(lambda: live.document.leaf != leaf, "the new leaf")
     await live.back()
     entry_there = live.document.leaf
-    stored = live.document.entry(entry_there)
+    stored = live.document.payloads.shown.entry(entry_there)
     assert isinstance(stored.body, BranchSummary)
     assert stored.summary.endswith("Remember: the clock was not to blame.")
     assert stored.body.from_id == tree.columns.ids[leaf], "where the branch was left (A35)"
@@ -172,7 +172,7 @@ async def compact_with_an_edited_line(live: RunningWindow) -> int:
     await live.until(lambda: len(live.document.tree) == entries + 1, "the compaction")
     await live.idle()
     compaction = live.document.leaf
-    stored = live.document.entry(compaction)
+    stored = live.document.payloads.shown.entry(compaction)
     assert isinstance(stored.body, CompactionSummary)
     assert stored.summary.startswith("A 409 is final.\n")
     assert stored.body.first_kept_id == first_kept

@@ -291,7 +291,7 @@ async def test_search_in_all_sessions_opens_the_one_with_the_hit(
     live.keys("Down", "Return")
     await live.until(lambda: live.document.key == sample, "the session with the hit")
     await live.idle()
-    assert "uplink" in str(live.document.entry(live.window.map.selected)).casefold()
+    assert "uplink" in str(live.document.payloads.shown.entry(live.window.map.selected)).casefold()
     live.keys("/")
     live.type("kangaroo")
     await live.until(lambda: results.caption.isVisible(), "the words for nothing")

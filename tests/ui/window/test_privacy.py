@@ -118,7 +118,7 @@ async def test_an_automatic_compaction_waits_for_the_answer_and_a_no_leaves_the_
     await live.back()
     await answered(live)
     assert compactions(live) == before
-    assert live.document.entry(live.document.leaf).text == "Yes."
+    assert live.document.payloads.shown.entry(live.document.leaf).text == "Yes."
     assert "Nothing was sent" in f"{live.words()} {live.notice}"
 
 
@@ -174,8 +174,10 @@ async def test_two_requests_of_one_compaction_ask_one_question(
     """The turn is split. The answer to the first request comes before the second one asks."""
     live = await house.start(imported(tmp_path, replies=6))
     panel, document = live.window.compaction, live.document
-    late: Any = LateStore(document.store)
-    document.models = AskedModels(document.client, document.privacy, late, document.row)
+    late: Any = LateStore(document.shared.store)
+    document.models = AskedModels(
+        document.shared.client, document.shared.privacy, late, document.row
+    )
     await live.until(lambda: panel.partition, "the preview")
     assert prepared(live).is_split_turn
     shown = Shown()

@@ -67,9 +67,9 @@ async def test_the_gauge_shows_the_count_that_such_a_prompt_is_measured_by(house
     """One metric per decision: a provider's earlier figure does not decide here."""
     live = await copilot(house)
     document, profile = live.document, live.session.state.profile
-    assert document.context_size(profile).tokens != document.counted_size(profile)
+    assert document.tokens.context_size(profile).tokens != document.tokens.counted_size(profile)
     told = live.window.header.gauge.accessibleDescription()
-    assert f"{document.counted_size(profile):,}" in told
+    assert f"{document.tokens.counted_size(profile):,}" in told
 
 
 async def test_a47_a_summary_made_ahead_is_seen_and_applied(
@@ -134,6 +134,6 @@ async def test_a53_compact_now_asks_copilots_way(house: House, server: ChatServe
     live.press_button("Compact now", live.window.prompt)
     await live.until(lambda: compactions(live) == before + 1, "the compaction")
     await live.idle()
-    summary = live.document.entry(live.document.leaf).summary
+    summary = live.document.payloads.shown.entry(live.document.leaf).summary
     assert summary.startswith("1. Conversation Overview: retries.")
     assert "transcripts" in summary

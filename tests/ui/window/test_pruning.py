@@ -87,7 +87,7 @@ async def test_a13_a_prune_is_followed_by_map_ledger_context_and_inspector_and_u
     house: House, tmp_path: Path
 ) -> None:
     live = await opened(house, tmp_path)
-    leaf, size = live.document.leaf, live.document.context_size(live.session.state.profile)
+    leaf, size = live.document.leaf, live.document.tokens.context_size(live.session.state.profile)
     gauge = live.window.header.gauge.accessibleName() + live.window.header.gauge.toolTip()
     entry = await prune(live)
     assert entry != leaf and live.window.map.selected == entry
@@ -115,7 +115,7 @@ async def test_a13_a_prune_is_followed_by_map_ledger_context_and_inspector_and_u
     assert context.index(row, 0).data() == prune_note(tokens)
     assert int(context.index(row, context.column("Tokens")).data()) < 20
     # The gauge counts anew: what the provider reported was another context.
-    now = live.document.context_size(live.session.state.profile)
+    now = live.document.tokens.context_size(live.session.state.profile)
     assert now.usage_tokens == 0 and now.tokens < size.tokens
     assert live.window.header.gauge.accessibleName() + live.window.header.gauge.toolTip() != gauge
     # The inspector: of the prune entry, and of a pruned result.
@@ -133,7 +133,7 @@ async def test_a13_a_prune_is_followed_by_map_ledger_context_and_inspector_and_u
     await live.until(lambda: live.document.leaf == leaf, "the leaf of before")
     await live.idle()
     assert not model.pruned and model.sizes[FIRST] == tokens
-    assert live.document.context_size(live.session.state.profile) == size
+    assert live.document.tokens.context_size(live.session.state.profile) == size
     assert not live.session.actions["undo"].isEnabled()
 
 

@@ -152,7 +152,9 @@ async def test_stopping_leaves_what_was_answered(
     assert "Stopped." in live.words(window)
     assert window.title.text().endswith("; the control was not asked")
     assert rows(window)[0][4] == "right" and not rows(window)[0][2]
-    assert [row.status for row in live.document.store.drafts(live.document.key)] == ["cancelled"]
+    assert [row.status for row in live.document.shared.store.drafts(live.document.key)] == [
+        "cancelled"
+    ]
     live.keys("Esc", to=window)
     live.keys("Esc", to=window)
     await live.back()

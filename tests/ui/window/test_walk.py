@@ -249,17 +249,17 @@ async def test_new_entries_are_counted_like_the_old_ones(house: House) -> None:
     live = await house.start()
     await open_sample(live)
     document = live.document
-    await live.until(lambda: document.weights is not None, "the counts")
+    await live.until(lambda: document.tokens.weights is not None, "the counts")
     await live.idle()
     message = UserMessage(text_content("caution " * 400))
     entry = await document.writer.append(message, document.leaf)
-    await live.until(lambda: document.weights[entry] > 0, "the new count")  # type: ignore[index]
+    await live.until(lambda: document.tokens.weights[entry] > 0, "the new count")  # type: ignore[index]
     await live.idle()
-    assert document.weights is not None
-    assert document.weights[entry] != document.tree.columns.estimate[entry]
-    assert live.window.map.model.sizes[entry] == document.weights[entry]
+    assert document.tokens.weights is not None
+    assert document.tokens.weights[entry] != document.tree.columns.estimate[entry]
+    assert live.window.map.model.sizes[entry] == document.tokens.weights[entry]
     at = live.partition.path.position(entry)
-    assert live.partition.weight(at) == document.weights[entry]
+    assert live.partition.weight(at) == document.tokens.weights[entry]
 
 
 async def test_what_the_map_shows_is_there_again_after_the_next_start(house: House) -> None:

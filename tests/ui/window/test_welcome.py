@@ -17,7 +17,7 @@ from tests.ui.window.running import RunningWindow, on_screen, sample_path
 from tests.ui.window.steps import open_sample
 from ui.library import discovery
 from ui.library.found import FoundDialog
-from ui.shell.glossary_page import NONE, GlossaryPage
+from ui.shell.help_pages import NONE, GlossaryPage
 from ui.welcome.page import CONSENT
 from ui.welcome.tour import CUT, LOST, TEXTS, TREE
 

@@ -250,7 +250,7 @@ async def test_a_draft_is_checked_mended_and_taken_beside_the_first(house: House
     leaf = live.document.leaf
     live.press_button("Commit", live.window.compaction)
     await live.until(lambda: live.document.leaf != leaf, "the compaction")
-    entry = live.document.entry(live.document.leaf)
+    entry = live.document.payloads.shown.entry(live.document.leaf)
     assert entry.kind is Kind.COMPACTION and entry.summary != first
 
 
@@ -265,7 +265,7 @@ async def test_a_compaction_is_mended_and_committed_where_it_was_made(house: Hou
     live.press_button("Mend it", window)
     await live.until(lambda: window.take.isVisible(), "the change")
     assert "Compaction #105 stays as it is" in window.message.text()
-    before = live.document.entry(105)
+    before = live.document.payloads.shown.entry(105)
     live.press_button("Take it", window)
     page = live.window.compaction.draft
     await live.until(lambda: page.isVisible() and page.drafts(), "the draft")
@@ -274,11 +274,11 @@ async def test_a_compaction_is_mended_and_committed_where_it_was_made(house: Hou
     live.press_button("Go to #104 and commit", page)
     await live.until(lambda: live.document.leaf > leaf, "the compaction")
     entry, compactions = (
-        live.document.entry(live.document.leaf),
+        live.document.payloads.shown.entry(live.document.leaf),
         live.document.tree.columns.compactions,
     )
     assert compactions[live.document.leaf].first_kept_id == compactions[105].first_kept_id
-    assert entry.summary != before.summary == live.document.entry(105).summary
+    assert entry.summary != before.summary == live.document.payloads.shown.entry(105).summary
     await live.idle()
 
 
@@ -291,7 +291,7 @@ async def test_a_mended_draft_that_is_left_is_discarded(house: House) -> None:
     await live.back()
     await live.idle()
     assert len(live.window.compaction.draft.drafts()) == 1
-    store = live.document.store
+    store = live.document.shared.store
     assert [row.status for row in store.drafts(live.document.key)] == ["done", "discarded"]
 
 

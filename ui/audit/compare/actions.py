@@ -28,13 +28,13 @@ def compare_actions(session: WindowSession) -> list[MenuEntry]:
 
 
 def follow(session: WindowSession, registry: ActionRegistry) -> None:
-    """What can do nothing now cannot be chosen."""
+    """Disable what cannot be done now."""
     is_open = session.state.document is not None
     registry.enable(("compare_summaries", "fidelity", "recall_test"), is_open)
 
 
 def fill_menu(session: WindowSession, menu: QMenu, entry: int) -> None:
-    """What the menu of a summary on the map offers."""
+    """Fill in what the menu of a summary on the map offers."""
     document = session.state.document
     if document is None:
         return

@@ -148,7 +148,7 @@ class CompareDraftsController(QObject):
         self.compare(key)
 
     def compare_branch_summaries(self, left: int, right: int) -> None:
-        """Compare the summaries that tell of two branches, by the branches' last entries."""
+        """Compare the summaries of two branches, by the branches' last entries."""
         document = self._state.document
         keys = [] if document is None else summaries_of_branches(document, left, right)
         if not keys:
@@ -241,7 +241,7 @@ class CompareDraftsController(QObject):
             self.window.tell("Stopped", "Nothing was changed. Check a summary to compare again.")
 
     def _compare_branches(self, keys: Sequence[SummaryKey]) -> None:
-        """The branches that two branch summaries tell of, from where each was left."""
+        """The branches of two branch summaries, from where each was left."""
         document = self._state.document
         if document is None:
             return

@@ -252,7 +252,7 @@ def nothing_words(found: Difference) -> str:
     if unknown:
         return (
             f"The file does not tell what went into {', '.join(unknown)}: what it keeps cannot be "
-            "held against the others. Compare their sections."
+            "compared with the others. Compare their sections."
         )
     return NOTHING if found.shared else "No finding in any of them."
 

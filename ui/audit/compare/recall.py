@@ -9,8 +9,7 @@ from PySide6.QtCore import QObject
 from explorer.models.client import Cancelled, CancelToken
 from explorer.services.document import Document
 from explorer.services.recall import RecallOrder, RecallRefused, RecallTest, plan_tests
-from explorer.services.recall_records import of_subject, recorded_tests
-from explorer.services.recall_run import run_test
+from explorer.services.recall_run import of_subject, recorded_tests, run_test
 from explorer.session.kinds import Kind
 from explorer.store.rows import StoreError
 from ui.app_state import AppState
@@ -59,7 +58,7 @@ class RecallComparison(QObject):
     # what is asked -------------------------------------------------------------------------------
 
     def _plan(self) -> None:
-        """Make the questions, and find what was asked before; only where it is in sight."""
+        """Make the questions, and find what was asked before; only where it is visible."""
         document, page = self._state.document, self._page
         if document is None or page is None or page.is_running or not page.isVisible():
             return

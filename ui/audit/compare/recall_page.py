@@ -167,7 +167,7 @@ class RecallPage(QWidget):
         self._form.setVisible(bool(models))
 
     def wait(self) -> None:
-        """The questions are being made; nothing is sent for that."""
+        """Show that the questions are being made; nothing is sent for that."""
         self._say("Reading what was summarized. Nothing is sent.")
         self.button.setEnabled(False)
 
@@ -184,7 +184,7 @@ class RecallPage(QWidget):
         self.table.rows.show(found.questions, recall_columns(found) if found.sides else [])
 
     def show_no_model(self) -> None:
-        """Nobody can be asked."""
+        """Show that no model can be asked."""
         self.show_found(ComparedRecall((), ". ".join(NO_MODEL)), "", "")
 
     def show_running(self, is_running: bool, words: str = "") -> None:

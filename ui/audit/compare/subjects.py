@@ -31,7 +31,7 @@ class SummaryKey(NamedTuple):
 
     @property
     def code(self) -> str:
-        """It as a text, for list boxes."""
+        """The key as a text, for list boxes."""
         return f"{self.kind}:{self.number}"
 
     @classmethod
@@ -89,7 +89,7 @@ def stored_subject(document: Document, entry: int) -> Subject:
     name = f"{'branch summary' if is_branch else 'compaction'} #{entry}"
     facts = moment(columns.time[entry])
     if not is_branch:
-        before, after = document.sizes_around(entry)
+        before, after = document.tokens.sizes_around(entry)
         facts += f" · {around_words(before, after)}"
     if not document.tree.is_ancestor(entry, document.leaf):
         facts += " · on another branch"
@@ -112,7 +112,7 @@ def stored_summaries(document: Document) -> list[int]:
 
 
 def summaries_of_branches(document: Document, left: int, right: int) -> list[SummaryKey]:
-    """The branch summaries that tell of two branches, by where each was left: those of the left
+    """The branch summaries of two branches, by where each was left: those of the left
     one first. A branch is what two paths do not share."""
     tree, found = document.tree, []
     ancestor = tree.common_ancestor(left, right)

@@ -260,7 +260,7 @@ class CompareDraftsWindow(ComparisonWindow):
         self.list.rows.row_ticked.connect(lambda _key: self._ask())
         self.list.restyle()
         self.reference = ChoiceBox(self)
-        self.reference.setAccessibleName("Reference that the others are held against")
+        self.reference.setAccessibleName("Reference that the others are compared with")
         self.reference.setSizeAdjustPolicy(
             QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
         )
@@ -355,13 +355,13 @@ class CompareDraftsWindow(ComparisonWindow):
     # what is shown -------------------------------------------------------------------------------
 
     def wait(self) -> None:
-        """A comparison is on its way."""
+        """Show that a comparison runs."""
         self.progress.setRange(0, 0)
         for part in (self.progress, self.stop):
             part.show()
 
     def show_progress(self, done: int, total: int) -> None:
-        """How many entries were read."""
+        """Show how many entries were read."""
         self.progress.setRange(0, total)
         self.progress.setValue(done)
 

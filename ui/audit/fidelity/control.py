@@ -207,7 +207,7 @@ class FidelityController(QObject):
         self.show_page()
 
     def follow(self) -> None:
-        """What can be looked at may have changed; audited is only what is in sight."""
+        """What can be looked at may have changed; audited is only what is visible."""
         found = self.summaries()
         keys = [key for _, key in found]
         newest = next((key for key in keys if key.kind == "entry"), None)
@@ -274,7 +274,9 @@ class FidelityController(QObject):
         if document is None or not finding.fact.spans:
             return
         span = finding.fact.spans[-1]
-        self._places.load(lambda: (finding, excerpt(document.entry(span.entry), span)))
+        self._places.load(
+            lambda: (finding, excerpt(document.payloads.shown.entry(span.entry), span))
+        )
 
     def _act(self, name: str, finding: Finding) -> None:
         if (shown := self.page.shown) is not None:

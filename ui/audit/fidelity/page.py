@@ -109,18 +109,18 @@ class WaitingPart(QWidget):
         column.addStretch(1)
 
     def wait(self, words: str) -> None:
-        """It has begun."""
+        """Show that the audit runs, with a progress bar."""
         self.words.setText(words)
         self.progress.setRange(0, 0)
         self._show_running(True)
 
     def show_progress(self, done: int, total: int) -> None:
-        """Entries done and in all."""
+        """Show how many entries are done, of how many."""
         self.progress.setRange(0, total)
         self.progress.setValue(done)
 
     def tell(self, words: str) -> None:
-        """It is over, and there is nothing to be shown but words."""
+        """Show a message in place of findings."""
         self.words.setText(words)
         self._show_running(False)
 
@@ -282,7 +282,7 @@ class FidelityPage(QWidget):
     # what is shown -------------------------------------------------------------------------------
 
     def offer(self, summaries: Sequence[tuple[str, str]], chosen: str) -> None:
-        """The summaries that can be looked at: their names, and a code that stands for each."""
+        """Offer the summaries that can be shown: their names, and a code that stands for each."""
         self.choice.clear()
         for name, data in summaries:
             self.choice.addItem(name, data)
@@ -294,13 +294,13 @@ class FidelityPage(QWidget):
             self._places.setCurrentIndex(0)
 
     def wait(self, words: str) -> None:
-        """An audit is on its way."""
+        """Show that an audit runs."""
         self.waiting.wait(words)
         self._places.setCurrentIndex(1)
         QTimer.singleShot(0, self, self._prepare)
 
     def show_progress(self, done: int, total: int) -> None:
-        """How many entries were read."""
+        """Show how many entries were read."""
         self.waiting.show_progress(done, total)
 
     def tell(self, words: str) -> None:

@@ -63,7 +63,7 @@ class NeededAgainController(QObject):
         document = self._state.document
         if document is None or overview.ledger.tree is not document.tree:
             return
-        weights = document.weights_for(document.counting)
+        weights = document.tokens.weights_for(document.tokens.profile)
         uncounted = -1 if weights is None else sum(weight < 0 for weight in weights)
         of = _Of(document, overview.leaf, len(document.tree), uncounted)
         if of == self._of:
@@ -71,7 +71,7 @@ class NeededAgainController(QObject):
         self._of = of
         tree, leaf = document.tree, overview.leaf
         self._loader.load_from(
-            document.payloads.entries,
+            document.payloads.shown.entries,
             lambda read: (of, needed_again(tree, leaf, read, weights)),
         )
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from PySide6.QtCore import QModelIndex, Qt, Signal
-from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QWidget
+from PySide6.QtCore import QModelIndex, Signal
+from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 
 from explorer.audit.needed_again import Need, NeededAfter, NeededAgain, NeedGroup, grouped
 from explorer.audit.needed_words import (
@@ -24,11 +24,11 @@ from explorer.session.tree import SessionTree
 from ui.audit.ledger_view import LEAST_ROWS, ONE_FIGURE
 from ui.audit.words import sentence_case
 from ui.compaction.words import entry_links
-from ui.theme import S8, S12, S16, bind_font, ui_font
+from ui.theme import S8, S12, S16
 from ui.widgets.entry_table import EntryCells, EntryModel, EntryTableView
 from ui.widgets.figures import full
 from ui.widgets.flow import wrapping_row
-from ui.widgets.labels import Caption, ClickLabel, Hairline
+from ui.widgets.labels import Caption, ClickLabel, Hairline, Heading
 from ui.widgets.panels import EmptyState, OnePage, column_in
 from ui.widgets.table import RIGHT, Column
 from ui.widgets.terms import explain
@@ -141,10 +141,7 @@ class NeedWidget(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._row: NeedRow | None = None
-        self.title = QLabel(self)
-        self.title.setTextFormat(Qt.TextFormat.PlainText)
-        self.title.setWordWrap(True)
-        bind_font(self.title, lambda: ui_font(0.5, bold=True))
+        self.title = Heading(self, wraps=True)
         self.where = ClickLabel(self)
         self.where.link.connect(
             lambda link: self.entry_requested.emit(int(link.removeprefix("entry:")))
@@ -169,7 +166,7 @@ class NeedWidget(QWidget):
         return button
 
     def show_row(self, row: NeedRow) -> None:
-        """Tell of one row."""
+        """Show one row."""
         self._row = row
         is_need = isinstance(row, Need)
         # A path keeps its letters as they are.

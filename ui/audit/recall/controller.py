@@ -25,8 +25,7 @@ from explorer.services.recall import (
     plan_tests,
     text_key,
 )
-from explorer.services.recall_records import RecordedTest, of_subject, recorded_tests
-from explorer.services.recall_run import run_test
+from explorer.services.recall_run import RecordedTest, of_subject, recorded_tests, run_test
 from explorer.session.kinds import Kind
 from explorer.store.rows import StoreError
 from ui.app_state import AppState
@@ -59,7 +58,7 @@ def askable(document: Document, models: Sequence[ModelInfo]) -> list[tuple[str, 
     return [
         (one.id, one.label)
         for one in models
-        if not cannot_answer(one) and document.client.can_call(one.id)
+        if not cannot_answer(one) and document.shared.client.can_call(one.id)
     ]
 
 
@@ -74,7 +73,7 @@ def price_of(dollars: float | None) -> str:
 
 def sent_words(document: Document, models: Sequence[str]) -> str:
     """Where the text goes, before it does."""
-    places = {model: document.client.destination(model) for model in models if model}
+    places = {model: document.shared.client.destination(model) for model in models if model}
     hosts = list(dict.fromkeys(one.host for one in places.values() if not one.is_here))
     if not hosts:
         return "Nothing leaves this computer."
@@ -344,7 +343,7 @@ class RecallController(QObject):
             return
         if notice is not None:
             window.notice.show_notice(notice)
-        # The records are read anew: what was answered is shown as it is found later.
+        # The records are read again: what was answered is shown as it is found later.
         self._plan()
 
 

@@ -163,7 +163,7 @@ class RecallWindow(Dialog):
         self.show_plan("Reading what was summarized. Nothing is sent.", "", possible=False)
 
     def show_plan(self, words: str, price: str, possible: bool) -> None:
-        """What the test takes, or why there is none; ``price`` in a word, or nothing."""
+        """Show what the test takes, or why there is none; ``price`` in a word, or nothing."""
         self.plan.setText(words)
         self.ask.setText(f"&Ask, {price}" if price else "&Ask")
         self.ask.setEnabled(possible and not self.busy.running)
@@ -202,7 +202,7 @@ class RecallWindow(Dialog):
             self.results.table.setFocus()
 
     def show_progress(self, done: int, calls: int) -> None:
-        """How many of the calls were answered."""
+        """Show how many of the calls were answered."""
         self.busy.bar.setRange(0, calls)
         self.busy.bar.setValue(done)
 

@@ -62,7 +62,7 @@ class ChartScale:
         return round(self.first + min(1.0, max(0.0, part)) * self.span)
 
     def shows(self, position: float) -> bool:
-        """Whether a position is in sight."""
+        """Whether a position is visible."""
         return self.first <= position <= self.first + self.span
 
 
@@ -85,7 +85,7 @@ def top_of(lines: Sequence[WalkLine]) -> int:
 
 
 def paint_scale(painter: QPainter, drawing: Drawing, scale: ChartScale) -> None:
-    """The grid with its figures: tokens to the left, turns below."""
+    """Paint the grid with its figures: tokens to the left, turns below."""
     now, frame = theme(), scale.frame
     painter.setFont(small_font())
     metrics = QFontMetricsF(small_font())
@@ -187,7 +187,8 @@ def shown_signs(line: WalkLine, scale: ChartScale, *, strong: bool) -> list[Sign
 
 
 def paint_line(painter: QPainter, line: WalkLine, scale: ChartScale, *, strong: bool) -> None:
-    """One line. Where several of its points fall on one column of pixels, the column is drawn."""
+    """Paint one line. Where several of its points fall on one column of pixels, the column is
+    drawn."""
     points = thinned(line, scale)
     painter.setPen(line.stroke.pen(strong=strong))
     painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -208,7 +209,7 @@ def in_sight(line: WalkLine, scale: ChartScale) -> range:
 
 
 def is_dense(line: WalkLine, scale: ChartScale) -> bool:
-    """Whether more of its points are in sight than there is room for."""
+    """Whether more of its points are visible than there is room for."""
     return len(in_sight(line, scale)) > _DENSE * scale.frame.width()
 
 
@@ -249,7 +250,7 @@ def place_of(sign: Sign, scale: ChartScale) -> QPointF:
 
 
 def paint_sign(painter: QPainter, kind: SignKind, at: QPointF, colour: QColor) -> None:
-    """A sign for each kind of event."""
+    """Paint a sign for each kind of event."""
     half, now = scaled(SIGN), theme()
     painter.setPen(QPen(colour, 1.4))
     if kind in ("compacted", "split"):

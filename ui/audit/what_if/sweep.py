@@ -137,7 +137,7 @@ class SweepPage(QWidget):
         self._mark_in_force()
 
     def forget(self) -> None:
-        """Another session: forget what was swept."""
+        """Forget the results of another session."""
         self.cancel()
         self.sweep = None
         self._cell = None

@@ -127,7 +127,7 @@ class AddedRules(QWidget):
         self.clear.setVisible(lines > 0)
 
     def _fill(self) -> None:
-        """Another profile: its own sizes."""
+        """Fill in the sizes of the chosen profile."""
         policy = in_window(Policy.of(self._profiles[self.profile.currentIndex()]), self._window)
         self.keep.setValue(policy.settings.keep_recent_tokens)
         self.reserve.setValue(policy.settings.reserve_tokens)
@@ -313,7 +313,7 @@ class WhatIfWindow(QDialog):
         return self._prices
 
     def forget(self) -> None:
-        """Another session: forget what was drawn and swept."""
+        """Forget the results of another session."""
         self._added.clear()
         self.added_rules.show_count(0)
         self.drawing = None

@@ -15,7 +15,7 @@ _NAME_UNITS = 600
 
 
 def part_name(surface: Surface, item: int, part: int) -> str:
-    """What a part says, with who says it."""
+    """The accessible name of a part: its role and its text."""
     laid = surface.flow.laid(item)
     shown = laid.parts[part]
     role = next((p.role for p in reversed(laid.parts[: part + 1]) if p.role is not None), None)

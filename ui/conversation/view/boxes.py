@@ -171,7 +171,7 @@ class Box:
         """Do what was put off for the sake of the first paint; the height stays."""
 
     def grow(self, part: ItemPart) -> bool:
-        """Become a part that has more at its end; False where it must be laid out anew."""
+        """Become a part that has more at its end; False where it must be laid out again."""
         return False
 
 
@@ -366,7 +366,7 @@ _CHEVRON = 12
 
 
 def paint_role(painter: QPainter, inks: BoxInks, role: Role, top: float, line: float) -> None:
-    """Who says it, at the left; ``line`` is the height of the first line."""
+    """Paint the role at the left; ``line`` is the height of the first line."""
     sign, colour = inks.sign, getattr(inks.now, role.tint)
     picture = theme.icon_pixmap(role.icon, role.tint, sign, inks.dpr)
     painter.drawPixmap(QPointF(theme.S16, top + (line - sign) / 2), picture)

@@ -176,5 +176,5 @@ class Search:
 
     def _may_hold(self, entries: Sequence[int]) -> bool:
         """Whether the stored lines hold a word of what is looked for."""
-        payloads = self._document.payloads
+        payloads = self._document.payloads.shown
         return any(self._word in payloads.raw(at).casefold() for at in entries)

@@ -157,13 +157,13 @@ class FindController(QObject):
         return self._is_over
 
     def forget(self) -> None:
-        """The conversation is another one: what was found in the old one is void."""
+        """Forget the hits of the last search."""
         self._stop()
         self._found, self._is_over, self._moved = SearchProgress(Hits(), 0, 0), True, False
         self.refresh()
 
     def refresh(self) -> None:
-        """The conversation is longer now."""
+        """Search what was added to the conversation."""
         if self._view.query:
             self._again.start()
 

@@ -183,7 +183,7 @@ class Flow(QObject):
         self.document = document
         self.items.clear()
         self.heights = Heights()
-        self.states = CallStates(shown=str if document is None else document.privacy.shown)
+        self.states = CallStates(shown=str if document is None else document.shared.privacy.shown)
         self.live = None
         self._laid.clear()
         self._opened.clear()
@@ -320,7 +320,7 @@ class Flow(QObject):
                 self.heights.set(item, laid.height)
 
     def recount(self) -> None:
-        """Tokens are counted otherwise: show the sizes of compactions that are laid out anew."""
+        """Tokens are counted otherwise: show the sizes of compactions that are laid out again."""
         if self.document is None:
             return
         kinds = self.document.tree.columns.kind
@@ -330,7 +330,7 @@ class Flow(QObject):
                 self.reread(item)
 
     def set_inks(self, inks: BoxInks) -> None:
-        """Another width or look; heights known so far stay as guesses."""
+        """Set width and colours; known heights stay as estimates."""
         self.inks = inks
 
     # folds --------------------------------------------------------------------------------------

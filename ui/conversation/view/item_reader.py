@@ -369,7 +369,7 @@ READ_AT_ONCE = 256 * 1024
 def _is_large(document: Document, entry: int) -> bool:
     if not document.tree.columns.flags[entry] & Flag.LARGE:
         return False
-    size: Any = getattr(document.payloads, "size", None)
+    size: Any = getattr(document.payloads.shown, "size", None)
     return size is None or size(entry) > READ_AT_ONCE
 
 
@@ -387,11 +387,15 @@ def read_item(
     """
     columns = document.tree.columns
     wanted = [at for at in (entry, *results) if whole or not _is_large(document, at)]
-    loaded = dict(zip(wanted, document.payloads.entries(wanted), strict=True))
+    loaded = dict(zip(wanted, document.payloads.shown.entries(wanted), strict=True))
     missing = [at for at in (entry, *results) if at not in loaded]
-    lines = dict(zip(missing, document.previews(missing), strict=True)) if missing else {}
+    lines = (
+        dict(zip(missing, document.payloads.shown.previews(missing), strict=True))
+        if missing
+        else {}
+    )
     kind = Kind(columns.kind[entry])
-    made_here = document.made_here(entry)
+    made_here = document.writer.made_here(entry)
     took = 0.0
     if len(results) == 1 and columns.time[entry] and columns.time[results[0]]:
         took = (columns.time[results[0]] - columns.time[entry]) / 1000
@@ -405,7 +409,7 @@ def read_item(
     listed = 0.0
     if kind is Kind.ASSISTANT and data is not None:
         answers = _named(data, answers)
-        listed = document.listed_cost(data.usage, columns.models[columns.model[entry]])
+        listed = document.usage.listed_cost(data.usage, columns.models[columns.model[entry]])
     return ItemRead(
         entry, kind, columns.flags[entry], data, lines.get(entry, ""), columns.time[entry],
         tuple(answers), _sizes(document, entry, kind), states, made_here, listed,
@@ -427,4 +431,4 @@ def _named(entry: Entry, answers: list[CallAnswer]) -> list[CallAnswer]:
 
 
 def _sizes(document: Document, entry: int, kind: Kind) -> tuple[int, int | None] | None:
-    return document.sizes_around(entry) if kind is Kind.COMPACTION else None
+    return document.tokens.sizes_around(entry) if kind is Kind.COMPACTION else None

@@ -338,7 +338,7 @@ class LaidItem:
         self.places = {part.key: at for at, part in enumerate(parts)}
 
     def set_inks(self, inks: BoxInks) -> None:
-        """Another width or look: everything is laid out anew when it is looked at."""
+        """Set width and colours: each item is laid out again when it is shown."""
         self.inks = inks
         parts, self.parts, self._boxes = self.parts, [], []
         self._gaps, self._belows, self._heights = [], [], []
@@ -390,7 +390,7 @@ class LaidItem:
         return self._boxes[part]
 
     def forget_pictures(self) -> None:
-        """A picture was decoded: those that waited are laid out anew."""
+        """A picture was decoded: those that waited are laid out again."""
         for at, box in enumerate(self._boxes):
             if isinstance(box, PictureBox) and not box.is_decoded:
                 self._boxes[at] = None

@@ -15,7 +15,7 @@ from ui.widgets.figures import size
 
 
 class Role(NamedTuple):
-    """Who says it: the words and the sign at the left."""
+    """The role of a message: its words and its glyph at the left."""
 
     name: str
     icon: str
@@ -202,7 +202,7 @@ class Splitter:
         self._fence, self._indent, self._language, self._opened = "", 0, "", False
 
     def feed(self, text: str) -> None:
-        """More of the text."""
+        """Append text."""
         lines = (self._open + text).split("\n")
         self._open = lines.pop()
         for line in lines:

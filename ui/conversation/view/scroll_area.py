@@ -44,7 +44,7 @@ class Anchor(NamedTuple):
 
 
 class ScrolledFlow(QAbstractScrollArea):
-    """Places the parts that are in sight; follows the end while the reader is there."""
+    """Places the parts that are visible; follows the end while the reader is there."""
 
     at_end_changed = Signal(bool)
 
@@ -276,7 +276,7 @@ class ScrolledFlow(QAbstractScrollArea):
         self.look_changed()
 
     def look_changed(self) -> None:
-        """Another width, theme or scale: the part at the top stays at the top."""
+        """Lay out for another width, theme or scale, keeping the part at the top."""
         width, dpr = self.viewport().width(), self.devicePixelRatioF()
         old = self.flow.inks
         inks = BoxInks.make(width, dpr)

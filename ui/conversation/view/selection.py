@@ -45,11 +45,11 @@ class Selection:
         self._from = self._to = None
 
     def begin(self, place: TextPlace) -> None:
-        """A selection starts here."""
+        """Start a selection."""
         self._from = self._to = place
 
     def extend(self, place: TextPlace) -> None:
-        """It reaches to here now."""
+        """Extend the selection to a place."""
         if self._from is None:
             self._from = place
         self._to = place

@@ -137,7 +137,7 @@ class Surface(ScrolledFlow):
         return isinstance(part, Row) and bool(part.since)
 
     def _tick(self) -> None:
-        """The seconds of what runs; only its rows are painted anew."""
+        """The seconds of what runs; only its rows are repainted."""
         for placed in self.placed:
             if self._is_running(placed):
                 self.viewport().update(
@@ -214,7 +214,7 @@ class Surface(ScrolledFlow):
         self._selected()
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """A word; the third click takes the line."""
+        """Select a word; a third click selects the line."""
         if event.button() == Qt.MouseButton.LeftButton:
             self._select_unit(event.position(), QTextCursor.SelectionType.WordUnderCursor)
 

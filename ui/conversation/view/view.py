@@ -92,7 +92,7 @@ def is_view_key(event: QKeyEvent) -> bool:
 
 
 def press_key(view: ConversationView, event: QKeyEvent) -> bool:
-    """Do what a key stands for; False when it stands for nothing here."""
+    """Handle a key; returns whether it has a meaning here."""
     deed = _deed(event)
     if deed is None:
         return False
@@ -142,7 +142,7 @@ class ConversationView(Surface):
             event.ignore()
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Who comes by keyboard begins at the last part in sight."""
+        """Focus by keyboard begins at the last visible part."""
         self.by_keys = event.reason() != Qt.FocusReason.MouseFocusReason
         if self.focused is None:
             for last in reversed(self.placed):
@@ -330,7 +330,7 @@ class ConversationView(Surface):
             self._selected()
 
     def copy(self, *, markdown: bool = False) -> None:
-        """What is selected; without a selection, the focused part."""
+        """Copy the selection; without one, the focused part."""
         span = self.selection.span()
         if span is None:
             self._copy_focus(markdown)
@@ -353,11 +353,11 @@ class ConversationView(Surface):
         self._put(words, "The part is copied")
 
     def copy_message(self, item: int) -> None:
-        """A whole message as Markdown."""
+        """Copy a whole message as Markdown."""
         self._put(item_markdown(self.flow.laid(item).parts), "The message is copied as Markdown")
 
     def copy_all(self) -> None:
-        """The whole conversation as Markdown."""
+        """Copy the whole conversation as Markdown."""
         self._copy_items(0, len(self.flow.items))
 
     def _copy_items(self, first: int, end: int) -> None:

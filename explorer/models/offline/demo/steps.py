@@ -137,7 +137,7 @@ def _parts(question: str) -> list[str]:
 
 
 def _step(part: str) -> Step | None:
-    """The one step that a text asks for."""
+    """The single step that a text asks for."""
     if (found := _IN_REPLACE.search(part) or _REPLACE.search(part)) is not None:
         return Replace(found["path"], _quoted(found, "o"), _quoted(found, "n"))
     if (found := _WRITE_TO.search(part)) is not None:

@@ -248,17 +248,17 @@ class Record:
         ]
         if is_newest:
             found = up_to(found, _REPORT)
-        told = 0
+        reported = 0
         for part in map(_without_announcement, found):
             kind = _assistant_kind(part, is_newest=is_newest)
             lasts = is_newest or is_report or (_EXPLAINS.search(part) and kind is not None)
             if kind is None or not lasts or (fails(part) and not is_report):
                 continue
-            told += kind is ItemKind.DONE
+            reported += kind is ItemKind.DONE
             text = part if is_newest else shortened(part, _OLD_PASSAGE)
             item = self._add(text, kind, Speaker.ASSISTANT, age)
             item.newest = is_newest
-            beside = not is_report or told > _OLD_REPORT
+            beside = not is_report or reported > _OLD_REPORT
             item.minor = beside and not is_newest
 
     def _add_calls(self, text: str, age: float) -> None:
@@ -350,13 +350,13 @@ def _without_announcement(passage: str) -> str:
     none does."""
     parts = _SENTENCE.split(passage)
 
-    def is_talk(part: str) -> bool:
+    def is_announcement(part: str) -> bool:
         decides = FactKind.DECISION in kinds_of(part, by_user=False)
         return not decides and _ANNOUNCES.match(part) is not None
 
-    while len(parts) > 1 and (is_talk(parts[0]) or len(terms(parts[0])) < _FEW_TERMS):
+    while len(parts) > 1 and (is_announcement(parts[0]) or len(terms(parts[0])) < _FEW_TERMS):
         parts = parts[1:]
-    return passage if is_talk(parts[0]) else " ".join(parts)
+    return passage if is_announcement(parts[0]) else " ".join(parts)
 
 
 def _assistant_kind(text: str, *, is_newest: bool) -> ItemKind | None:

@@ -6,17 +6,19 @@ import base64
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, Qt
 from PySide6.QtGui import QColor, QImage, QLinearGradient, QPainter
 
-from explorer.compaction.profile import PROFILES, Profile
 from explorer.formats.pi.entries import read_entry
-from explorer.services.open_session import OpenedSession
+from explorer.models.price_list import no_listed_cost
 from explorer.services.privacy import Privacy
+from explorer.services.token_counts import TokenCounts
+from explorer.session.context import ContextCache, PathContext
 from explorer.session.describe import describe
-from explorer.session.entries import Entry, TokenUsage
+from explorer.session.entries import Entry
 from explorer.session.tree import SessionTree
 
 START_MS = 1_772_440_000_000
@@ -226,29 +228,28 @@ class Payloads:
     def entries(self, indices: Sequence[int]) -> list[Entry]:
         return [self.entry(at) for at in indices]
 
+    def previews(self, indices: Sequence[int]) -> list[str]:
+        return [describe(read_entry(self._entries[at])).preview for at in indices]
+
 
 class Opened:
     """A talk as an opened session, as much of one as the conversation needs."""
 
-    # It counts as an opened session does.
-    counting = PROFILES["explorer"]
-    entry_tokens = OpenedSession.entry_tokens
-    shown_tokens = OpenedSession.shown_tokens
-    counted_by = OpenedSession.counted_by
-    sizes_around = OpenedSession.sizes_around
-    context_size = OpenedSession.context_size
-    context = OpenedSession.context
-
     def __init__(self, talk: Talk) -> None:
-        self._context = None
         self.talk = talk
+        self.key = 0
         self.tree = SessionTree()
-        self.payloads: Any = Payloads(talk.entries)
-        self.privacy = Privacy()
+        self.entries: Any = Payloads(talk.entries)
+        self.payloads = SimpleNamespace(stored=self.entries, shown=self.entries)
+        self.shared = SimpleNamespace(privacy=Privacy())
+        # It counts as an opened session does; its agent records what its calls cost.
+        self._contexts = ContextCache()
+        self.tokens: Any = TokenCounts(self, self._contexts, self.entries, None, None)
+        self.usage = SimpleNamespace(listed_cost=no_listed_cost)
+        self.writer = self
         self.leaf = -1
         self.is_own = False
         """Whether this program recorded the talk."""
-        self.weights: Sequence[int] | None = None
         self.take()
 
     def take(self) -> None:
@@ -261,15 +262,8 @@ class Opened:
             )
             self.leaf = at
 
-    def listed_cost(self, usage: TokenUsage | None, model: str) -> float:
-        """Its agent records what its calls cost."""
-        return 0.0
+    def context(self, at: int | None = None) -> PathContext:
+        return self._contexts.at(self.tree, self.leaf if at is None else at)
 
     def made_here(self, index: int) -> bool:
         return self.is_own
-
-    def weights_for(self, profile: Profile) -> Sequence[int] | None:
-        return self.weights
-
-    def previews(self, indices: Sequence[int]) -> list[str]:
-        return [describe(read_entry(self.talk.entries[at])).preview for at in indices]

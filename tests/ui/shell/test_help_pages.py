@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from explorer.settings import paths
 from tests.ui.waiting import settle
-from ui.shell.guide import DOCUMENTS, GuideWindow, linked
+from ui.shell.help_pages import DOCUMENTS, GuideWindow, linked
 
 LINK = re.compile(r"\]\(([^)]+)\)")
 

@@ -7,34 +7,34 @@ import asyncio
 from msgspec.structs import asdict, replace
 
 from explorer.formats import write_record
+from explorer.services.bulk_audit import AgentNeeds, needs_by_agent, stored_audits
 from explorer.services.document import Document
-from explorer.services.library_audit import AgentNeeds, kept_audits, needs_by_agent
 from explorer.services.session_audit import AuditRow, audit_session, position_of, stamp_of
 from explorer.session.entries import Entry, UserMessage, text_content
 from explorer.workbench import Workbench
 
 
 def audited(document: Document) -> AuditRow:
-    asyncio.run(document.spending.follow())
-    position = position_of(document.row, document.store.source_file(document.key))
-    return audit_session(document, document.spending.branch(document.leaf), position)
+    asyncio.run(document.usage.follow())
+    position = position_of(document.row, document.shared.store.source_file(document.key))
+    return audit_session(document, document.usage.branch(document.leaf), position)
 
 
 def test_an_audit_is_kept_until_its_session_changes(bench: Workbench, document: Document) -> None:
     store, row = bench.store, audited(document)
-    known = kept_audits(store, store.sessions())
+    known = stored_audits(store, store.sessions())
     assert not known.rows and [one.session for one in known.left] == [document.key]
     store.keep_audit(document.key, stamp_of(row), asdict(row)).result()
-    assert kept_audits(store, store.sessions()) == ({document.key: row}, [])
+    assert stored_audits(store, store.sessions()) == ({document.key: row}, [])
 
     store.keep_audit(document.key, stamp_of(row), asdict(replace(row, version=1))).result()
-    assert kept_audits(store, store.sessions()).left, "figures of other fields are not read"
+    assert stored_audits(store, store.sessions()).left, "figures of other fields are not read"
 
     store.keep_audit(document.key, stamp_of(row), asdict(row)).result()
     parent = document.tree.columns.ids[-1]
     entry = Entry.of(UserMessage(text_content("more")), "e-new", parent, 1.8e12)
     store.append(document.key, [(write_record("pi", entry), parent)], "e-new").result()
-    assert [one.session for one in kept_audits(store, store.sessions()).left] == [document.key]
+    assert [one.session for one in stored_audits(store, store.sessions()).left] == [document.key]
 
     store.keep_audit(99, "none", {}).result()
     assert 99 not in store.audits(), "nothing is kept of a session that is gone"
