@@ -23,6 +23,8 @@ from explorer.store.writer import Writer
 STEP = 500
 """Entries per transaction."""
 _CALLS = (int(Kind.ASSISTANT), int(Kind.COMPACTION), int(Kind.BRANCH_SUMMARY))
+_COPYING = ("pi", "omp")
+"""Agents whose forks repeat replies, and do not say so of each."""
 _DAY_MS = 86_400_000
 _FIGURES = "input, output, cache_read, cache_write, cost, calls, unpriced, uncounted"
 
@@ -108,13 +110,20 @@ def _sums(db: sqlite3.Connection, key: int, indices: Sequence[int]) -> Sums:
     format_name = format_of(db, key)
     if not indices:
         return sums
+    # A fork of pi's begins after all that it copies.
+    copied = "SELECT iif(parent_session = '', 0, header_ms) FROM sessions WHERE key = ?"
+    row = db.execute(copied, (key,)).fetchone() if format_name in _COPYING else None
     marks = ", ".join("?" * len(_CALLS))
     rows = db.execute(
         "SELECT e.id, e.time_ms, e.model, e.kind, e.usage, p.raw FROM entries e"
         " JOIN payloads p ON p.id = e.id"
-        f" WHERE e.id BETWEEN ? AND ? AND e.kind IN ({marks}) AND e.flags & ? = 0 ORDER BY e.id",
-        (row_id(key, indices[0]), row_id(key, indices[-1]), *_CALLS, int(Flag.INHERITED)),
-    )
+        f" WHERE e.id BETWEEN ? AND ? AND e.kind IN ({marks}) AND e.flags & ? = 0"
+        " AND e.time_ms >= ? ORDER BY e.id",
+        (
+            row_id(key, indices[0]), row_id(key, indices[-1]), *_CALLS, int(Flag.INHERITED),
+            row[0] if row is not None else 0,
+        ),
+    )  # fmt: skip
     wanted = indices if isinstance(indices, range) else frozenset(indices)
     for identifier, time_ms, model, kind, context, raw in rows:
         if index_of(identifier) not in wanted:

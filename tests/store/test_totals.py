@@ -124,7 +124,34 @@ def two_of_codex(folder: Path) -> list[Path]:
     return [parent.write(folder), fork.write(folder, time="11-00-00")]
 
 
-@pytest.mark.parametrize("made", [two_of_claude, two_of_codex])
+def two_of_pi(folder: Path) -> list[Path]:
+    """A session, and a fork that copies its entries and goes on."""
+    paths, before = [], ""
+    for name, hour, turns in (("origin", 1, (2, 3)), ("fork", 5, (2, 3, 6))):
+        header = {
+            "type": "session", "version": 3, "id": name, "cwd": "/w",
+            "timestamp": f"2026-01-01T0{hour}:00:00.000Z",
+            **({"parentSession": before} if before else {}),
+        }  # fmt: skip
+        lines: list[dict[str, object]] = [header]
+        for turn in turns:
+            usage = {"input": 5, "output": 5, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 10}
+            message = {
+                "role": "assistant", "content": [{"type": "text", "text": "On."}], "model": "m",
+                "provider": "p", "api": "a", "stopReason": "stop", "usage": usage,
+            }  # fmt: skip
+            above = lines[-1]["id"] if len(lines) > 1 else None
+            lines.append({
+                "type": "message", "id": f"a{turn}", "parentId": above, "message": message,
+                "timestamp": f"2026-01-01T0{turn}:00:00.000Z",
+            })  # fmt: skip
+        paths.append(folder / f"{name}.jsonl")
+        paths[-1].write_text("\n".join(map(json.dumps, lines)) + "\n", encoding="utf-8")
+        before = str(paths[-1])
+    return paths
+
+
+@pytest.mark.parametrize("made", [two_of_claude, two_of_codex, two_of_pi])
 def test_what_a_fork_repeats_counts_once(
     store: Store, tmp_path: Path, made: Callable[[Path], list[Path]]
 ) -> None:
