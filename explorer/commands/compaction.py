@@ -271,14 +271,11 @@ def _order(arguments: argparse.Namespace, chosen: Target) -> SummaryOrder:
     """What the command line asks for; progress is reported on standard error."""
     first, *others = _models(arguments, chosen)
     return SummaryOrder(
-        arguments.instructions,
-        first,
-        lambda purpose, text: None,
-        CancelToken(),
+        arguments.instructions, first, lambda purpose, text: None, CancelToken(),
         fallbacks=tuple(others),
         on_progress=lambda sentence: print(visible_line(sentence), file=sys.stderr),
         endpoint=arguments.endpoint,
-    )
+    )  # fmt: skip
 
 
 async def _compact(
@@ -306,9 +303,9 @@ def _sizes_words(document: Document, entry: int, messages: int, profile: Profile
     """What a compaction changed: messages, tokens of the entries, and what lies beyond these."""
     tokens = document.tokens
     tokens.profile = profile
-    (before, after), size = tokens.sizes_around(entry), tokens.context_size(profile)
+    before, after = tokens.sizes_around(entry)
     assert after is not None, "what is made here has its summary"
-    beyond = size.beyond_of(after)
+    beyond = tokens.context_size(profile).beyond_of(after)
     whole = f", {after + beyond:,} with the {beyond:,} beyond them" if beyond else ""
     return (
         f"{messages:,} messages before, {len(document.context().messages):,} after; the entries "

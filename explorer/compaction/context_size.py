@@ -27,6 +27,8 @@ class ContextSize(NamedTuple):
     """As the provider reported it with a reply; 0 without one."""
     trailing_tokens: int
     """Counted for the messages after that reply; all messages without one."""
+    last_usage: int
+    """Index into the context's messages of that reply, or -1."""
     source: str
     """Who counted, in words."""
     beyond: int = 0
@@ -59,7 +61,11 @@ def context_size(
     # What was pruned or restored since then was sent in another form: it is counted again.
     if profile.usage == "last-reply" and not _pruned_since(tree, context, entry):
         reported = columns.usage[entry] if entry >= 0 else 0
-        return ContextSize(reported, reported, 0, "provider" if entry >= 0 else "nobody counted")
+        at = bisect_left(messages, entry, _first_in_place(context))
+        known = at if at < len(messages) and messages[at] == entry else -1
+        return ContextSize(
+            reported, reported, 0, known, "provider" if entry >= 0 else "nobody counted"
+        )
     last = _last_usage(tree, context, profile)
     trailing = len(messages) - last - 1
     counted = 0
@@ -68,12 +74,12 @@ def context_size(
     counter = _counter(profile, measured)
     if last < 0:
         beyond = _beyond(tree, context, profile, measured) if messages else 0
-        return ContextSize(counted, 0, counted, counter, beyond)
+        return ContextSize(counted, 0, counted, -1, counter, beyond)
     reported = columns.usage[messages[last]]
     source = "provider"
     if trailing:
         source += f" + {counter} of {trailing} newer"
-    return ContextSize(reported + counted, reported, counted, source)
+    return ContextSize(reported + counted, reported, counted, last, source)
 
 
 def _counter(profile: Profile, measured: Sequence[int] | None) -> str:

@@ -6,18 +6,18 @@ the agent says what it does itself. An offer, a condition and a question announc
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from explorer.facts.commands import fences
 from explorer.facts.statements import is_question
 from explorer.facts.text import Sentence, sentences
+from explorer.session.late_pattern import late_pattern
 
 _LAST = 2
 """Sentences at the end of a reply in which a step is looked for."""
 _LONGEST = 300
 """Characters of such a sentence."""
-_ANNOUNCES = re.compile(
+_ANNOUNCES = late_pattern(
     r"^(?:(?:and|then|now|next|so|ok|okay|yes|sure|right|first|also|after (?:that|this)|"
     r"(?:when|once|before|after|as soon as) [^,.;]{2,60}?)\b[,:]? *)*"
     r"(?:i(?:'ll| will|'d|'m going to| am going to) (?:now |next |then |first |also )?|let me |"
@@ -26,7 +26,7 @@ _ANNOUNCES = re.compile(
     r"(?!know\b|be\b|need\b|wait\b|recommend\b|suggest\b|say\b|prefer\b|like\b|love\b|happily\b|"
     r"happy\b|leave\b|keep\b|hold\b|stop\b|explain\b|summar|never\b|not\b|always\b)[a-z]+"
 )
-_OPEN = re.compile(r"\bif (?:you|that|it)\b|\bunless\b|\bonce you\b|\bwhen you\b|\blet me know\b")
+_OPEN = late_pattern(r"\bif (?:you|that|it)\b|\bunless\b|\bonce you\b|\bwhen you\b|\blet me know\b")
 
 
 def announced_steps(reply: str) -> Iterator[Sentence]:

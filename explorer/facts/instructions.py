@@ -16,24 +16,25 @@ from collections.abc import Iterable, Iterator
 from explorer.facts.commands import fences
 from explorer.facts.statements import is_question
 from explorer.facts.text import Sentence, sentences, terms
+from explorer.session.late_pattern import late_pattern
 
-_TAGGED = re.compile(r"<([A-Za-z][\w-]*)(?:\s[^<>]*)?>.*?</\1\s*>", re.DOTALL)
-_QUOTED = re.compile(r"^[ \t]*>.*$|^[ \t]*[\"“][^\"“”]{20,}[\"”]", re.MULTILINE)
-_PLAN = re.compile(r"\s*(?:please )?implement (?:the following|this) plan\b", re.IGNORECASE)
+_TAGGED = late_pattern(r"<([A-Za-z][\w-]*)(?:\s[^<>]*)?>.*?</\1\s*>", re.DOTALL)
+_QUOTED = late_pattern(r"^[ \t]*>.*$|^[ \t]*[\"“][^\"“”]{20,}[\"”]", re.MULTILINE)
+_PLAN = late_pattern(r"\s*(?:please )?implement (?:the following|this) plan\b", re.IGNORECASE)
 """How the message begins with which an agent passes on a plan."""
-_REQUEST = re.compile(r"^my request\b", re.IGNORECASE)
+_REQUEST = late_pattern(r"^my request\b", re.IGNORECASE)
 """The heading of what was typed, in a message that an editor put together."""
-_NUMBER = re.compile(r"\d{1,2}[.)] *(?=[A-Za-z])")
-_SUPPOSED = re.compile(r"\bsupposed to .*\b(?:it|that|this|them|those)\W*$", re.IGNORECASE)
+_NUMBER = late_pattern(r"\d{1,2}[.)] *(?=[A-Za-z])")
+_SUPPOSED = late_pattern(r"\bsupposed to .*\b(?:it|that|this|them|those)\W*$", re.IGNORECASE)
 """An instruction that names its subject in the sentence before."""
-_DATA = re.compile(r'[{\[]"|"[}\]:]|","')
-_PAUSE = re.compile(
+_DATA = late_pattern(r'[{\[]"|"[}\]:]|","')
+_PAUSE = late_pattern(
     r"\.\.+\s*|(?<=[a-z]{3})\.(?=(?:and|but|so|also|maybe|its|it's|i)\b)|"
     r"\s+and\s+(?=(?:don['’]?t|do not) )",
     re.IGNORECASE,
 )
 """Where those who type fast end a sentence, and where a prohibition is joined to another."""
-_RULES = re.compile(
+_RULES = late_pattern(
     r"\b(?:rules?|constraints?|requirements?|conventions?|guidelines?|preferences|keep in mind|"
     r"(?:do|does)(?:n't| not) (?:ever )?do)\b[^.?]*:?\W*$",
     re.IGNORECASE,
@@ -44,7 +45,7 @@ _START = (
 )
 _FILE = r"@?[\w./-]+\.(?:md|txt|rst|toml|ya?ml|json)\b"
 _PREFERENCES = tuple(
-    re.compile(form)
+    late_pattern(form)
     for form in (
         r"\bi (?:really |just |also )?(?:don't|do not) like (?!how\b|that\b|this\b|it\b|the (?:way|"
         r"look|fact|idea)\b|when\b|where\b|what\b)",
@@ -55,7 +56,7 @@ _PREFERENCES = tuple(
 )
 """Of one telling word: what the user does not like is named by it."""
 _FACTS = tuple(
-    re.compile(form)
+    late_pattern(form)
     for form in (
         # What the work runs on.
         r"\byou (?:don't|do not|won't|never) have (?:any )?(?:access|permissions?|rights|network|"
@@ -116,7 +117,7 @@ _AT_ONCE = (
 _HAS_TO = r"(?:must|has to|have to|needs? to|ought to|shall)"
 _MUST = rf"(?:{_HAS_TO}|should)"
 _DEMANDS = tuple(
-    re.compile(form)
+    late_pattern(form)
     for form in (
         # How something has to stay, whatever is done.
         rf"{_THING} {_HAS_TO} (?:always |still |absolutely |really |at least )*(?:stay|remain|"
@@ -174,16 +175,16 @@ _DEMANDS = tuple(
     )
 )
 """What is demanded of things, not of the next step."""
-_LIMIT = re.compile(
+_LIMIT = late_pattern(
     r"\b(?:at most|at least|no more than|not more than|max(?:imum)?|no (?:longer|larger|bigger|"
     r"smaller|less|later) than|(?:nothing|not) (?:bigger|longer|larger|above|over)(?: than)?|"
     r"under|below|within|above|over|up to) ~?\d"
 )
-_WANTED = re.compile(
+_WANTED = late_pattern(
     rf"\b(?:{_MUST}|may not|can't|keep (?!it to)|limit|cap|stay|max(?:imum)?|everywhere|please)\b"
 )
 """What makes a limit one that is laid down, where nothing else tells."""
-_NO_LIMIT = re.compile(
+_NO_LIMIT = late_pattern(
     r"\b(?:is|are|was|were|had|takes?|took|got|gets|shows?|there|see|lost|found|uses?|reached|"
     r"exceeds?|failed|fails|went|goes|runs|ran)\b|^(?:give|show|list|find|tell|suggest|propose|pick|"
     r"try|run|add|write|create|generate|explain|read|wait|shrink|cut|bring|get|reduce)\b|"
@@ -191,7 +192,7 @@ _NO_LIMIT = re.compile(
 )
 """What reports a figure, or orders one thing."""
 _STANDING = tuple(
-    re.compile(form)
+    late_pattern(form)
     for form in (
         # For good, in so many words.
         r"\b(?:from (?:now|here|today) on|going forward|at all times|as a rule|"
@@ -247,17 +248,17 @@ _STANDING = tuple(
         r"stays?) in (?:english|german|french|spanish)\b",
     )
 )
-_THIS_TIME = re.compile(
+_THIS_TIME = late_pattern(
     r"\b(?:for now|right now|this time|today|tonight|not yet|yet(?=\W*$)|until then|at the moment|"
     r"for the moment|just this once|in this (?:step|change|turn|round|commit|pr)|side question)\b"
 )
-_LATER = re.compile(r"\bfor now\b.*\b(?:later|eventually)\b")
+_LATER = late_pattern(r"\bfor now\b.*\b(?:later|eventually)\b")
 _LASTING = (
-    re.compile(r"\b(?:from now on|always|never|after (?:each|every)|before (?:each|every))\b"),
-    re.compile(r"\bkeep (?:the|our|my|all) .{2,40}\b(?:around|for reference)\b"),
+    late_pattern(r"\b(?:from now on|always|never|after (?:each|every)|before (?:each|every))\b"),
+    late_pattern(r"\bkeep (?:the|our|my|all) .{2,40}\b(?:around|for reference)\b"),
 )
 """What makes a wish in the form of a question one for good."""
-_REPORT = re.compile(
+_REPORT = late_pattern(
     r"^(?:\w+[,!]? )?(?:i|it|he|she|they|which|who)(?:'s|'d| has| have| was| is| just| still|"
     r" also)? (?:never|always|can't|cannot|don't|doesn't|didn't|won't|must)\b(?! (?:want|like)\b)"
     r"|\b(?:that|this|it) (?:should|must|can|may|will|would)(?:n't| not)? (?:never|always|not)? ?"
@@ -267,14 +268,14 @@ _REPORT = re.compile(
     r"|\b(?:might|maybe|perhaps|i (?:feel|wonder|wish|thought|guess)|"
     r"do you (?:think|know|mean|see))\b"
 )
-_EXAMPLE = re.compile(r"^\W*(?:(?:good|bad|wrong|right) )?examples?\b", re.IGNORECASE)
-_QUOTED_WORDS = re.compile(r"``?[^`\n]+``?")
-_POLITE = re.compile(
+_EXAMPLE = late_pattern(r"^\W*(?:(?:good|bad|wrong|right) )?examples?\b", re.IGNORECASE)
+_QUOTED_WORDS = late_pattern(r"``?[^`\n]+``?")
+_POLITE = late_pattern(
     r"^(?:(?:btw|also|and|ok|okay|please|so)\b,? )*(?:can|could|would|will) (?:you|we) (?:please )?"
     r"(?:make it so )?"
 )
 """A wish in the form of a question."""
-_SHORT_FORMS = re.compile(r"\b(do|does|ca|wo|should|is|are|would|did)nt\b")
+_SHORT_FORMS = late_pattern(r"\b(do|does|ca|wo|should|is|are|would|did)nt\b")
 _LEAST = 2
 """Telling words of an instruction; one with fewer depends on what was said before it."""
 _LONGEST = 400

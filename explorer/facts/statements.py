@@ -14,6 +14,7 @@ from functools import cached_property, lru_cache
 
 from explorer.facts.fact import STATEMENT_KINDS, FactKind
 from explorer.facts.text import Sentence, word_set
+from explorer.session.late_pattern import late_pattern
 
 CONSTRAINT, DECISION = FactKind.CONSTRAINT, FactKind.DECISION
 REQUEST, QUESTION, TODO = FactKind.REQUEST, FactKind.QUESTION, FactKind.TODO
@@ -384,17 +385,17 @@ _FINITE = word_set("is are was were has had will would can can't should fails fa
 _NOUNS = word_set("build call fix test update set start change check order plan use show list log")
 _AFTER_NOUN = word_set("for from with of up case cases number date results")
 """After a noun: "test results", "a fix for" is no order."""
-_CLAUSE = re.compile(r"[,;:()!?–—]|\s-+\s|\b(?:and|then|but|so|please)\b")
-_CODE = re.compile(r"``?[^`\d]+``?|\"[^\"]{3,80}\"|“[^”]{3,80}”")
-_PATH = re.compile(r"(?<!\S)[(\[]?(?:[~.]?/\S|[a-z]:\\|\S+[/\\]\S+[._/\\]|\S*_\S)[^\s,;:)]*")
-_GREETING = re.compile(
+_CLAUSE = late_pattern(r"[,;:()!?–—]|\s-+\s|\b(?:and|then|but|so|please)\b")
+_CODE = late_pattern(r"``?[^`\d]+``?|\"[^\"]{3,80}\"|“[^”]{3,80}”")
+_PATH = late_pattern(r"(?<!\S)[(\[]?(?:[~.]?/\S|[a-z]:\\|\S+[/\\]\S+[._/\\]|\S*_\S)[^\s,;:)]*")
+_GREETING = late_pattern(
     r"^\W*(?:hi|hey|hello|thanks?|thx|ok(?:ay)?|yes|no|great|good|nice|cool|excellent)\W*$", re.I
 )
-_ASKS_WITHOUT_MARK = re.compile(
+_ASKS_WITHOUT_MARK = late_pattern(
     r"^(?:(?:and|but|so|ok),? )*(?:(?:why|how|where|when|who|what|which)(?:'s| (?:is|are|do|does|"
     r"did|can|should|was|were|about))\b|(?:any|no) idea (?:why|how|where|if|what))"
 )
-_BROKEN = re.compile(
+_BROKEN = late_pattern(
     r"\b(?:fails?|failing|crash(?:es|ed)?|breaks|broken?|hangs|freezes|throws|bug|wrong|missing|"
     r"stuck|slow|leaks?|timeouts?|flaky|deadlocks?)\b|\b(?:doesn't|don't|won't|isn't|can't) work\b"
 )
@@ -413,7 +414,7 @@ _PATTERNS = {
     for kind in STATEMENT_KINDS
     for by in (By.USER, By.AGENT)
 }
-_HEADINGS = tuple((kind, re.compile(form, re.IGNORECASE)) for kind, form in HEADINGS)
+_HEADINGS = tuple((kind, late_pattern(form, re.IGNORECASE)) for kind, form in HEADINGS)
 
 
 def statements(found: list[Sentence], *, by_user: bool) -> Iterator[tuple[FactKind, Sentence]]:
@@ -463,7 +464,7 @@ def denies_or_forbids(text: str) -> bool:
     return _NEGATION.search(text) is not None
 
 
-_NEGATION = re.compile(
+_NEGATION = late_pattern(
     r"\b(?:no|not|never|without|avoid|cannot|can['’]?t|don['’]?t|mustn['’]?t|shouldn['’]?t|"
     r"won['’]?t|isn['’]?t|aren['’]?t|doesn['’]?t|forbidden|prohibited|nobody|nothing|"
     r"off[- ]limits|untouched|unchanged|alone|refrain|frozen|read[- ]only|only)\b",

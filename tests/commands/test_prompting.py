@@ -12,6 +12,7 @@ from explorer.cli import main
 from explorer.settings import paths
 from explorer.settings.prompt_templates import load_prompt, shipped_prompt
 from explorer.settings.template_catalogue import TEMPLATES
+from tests.generated import write_session
 
 SAMPLE = str(paths.resource_path("samples", "retry-that-flakes.jsonl"))
 
@@ -73,8 +74,10 @@ def test_a_broken_text_is_said_and_the_shipped_one_sent(
 def test_verify_asks_for_nothing_where_nothing_is_found(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    out = tmp_path / "out.jsonl"
-    words = ("compact", SAMPLE, "--verify", "--keep-recent", "4000", "--output", str(out), "--json")
+    out, without = tmp_path / "out.jsonl", tmp_path / "session.jsonl"
+    write_session(without, 60, branches=False, compactions=False)
+    options = ("--verify", "--keep-recent", "4000", "--output", str(out), "--json")
+    words = ("compact", str(without), *options)
     found = json.loads(said(capsys, *words))
     verified = found["verify"]
     assert not verified["taken"] and "nothing was asked for" in verified["outcome"]

@@ -170,7 +170,7 @@ def test_words_lose_their_endings() -> None:
 def test_a_text_is_read_sentence_by_sentence() -> None:
     text = "# Head\nOne thing. Two things, e.g. this one.\nList:\n- [x] done\n- [ ] open\nEnd"
     found = sentences(text, [])
-    assert [(one.text, one.item, one.box, one.under, one.section) for one in found] == [
+    assert [(one.text, one.item, one.checkbox, one.under, one.section) for one in found] == [
         ("One thing.", False, "", "", "Head"),
         ("Two things, e.g. this one.", False, "", "", "Head"),
         ("List:", False, "", "", "Head"),

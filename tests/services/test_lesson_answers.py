@@ -319,7 +319,7 @@ def test_a_prediction_is_judged_in_words(
     none = Answer("", number=0, unit="results")
     assert said(step("number"), none, Prediction(number=0)).is_right
     away = said(step("number"), none, Prediction(number=3))
-    assert away.difference == "You said 3; it is 0 results. That is 3 more."
+    assert away.difference == "You predicted 3; it is 0 results. That is 3 more."
     chosen = said(step("choose", options={"a": "A"}), Answer(""), Prediction())
     assert chosen.difference == "You chose none of them, which is right."
 

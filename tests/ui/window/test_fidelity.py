@@ -37,7 +37,7 @@ async def test_three_groups_and_one_folded_line(house: House) -> None:
     assert page.shown is not None and live.tab == "audit"
     assert page.shown.entry == 197, "the newest compaction of the path"
     await live.until(page.list.hasFocus, "the keyboard on the findings")
-    assert page.headline.text().startswith("All 10 standing instructions found")
+    assert page.headline.text().startswith("All 11 standing instructions found")
     headings = [row for row in page.list.findings.rows if isinstance(row, GroupHeading)]
     assert [row.number for row in headings] == [0, 0, 0]
     page = await fidelity(live)

@@ -233,7 +233,7 @@ async def test_a_draft_is_checked_mended_and_taken_beside_the_first(house: House
     window = await checked(live)
     page = live.window.compaction.draft
     first = page.drafts()[0][0].summary
-    assert "standing instruction" in window.title.text() and window.lacks.rows.rowCount() == 1
+    assert "2 of 11 standing" in window.title.text() and window.lacks.rows.rowCount() == 2
     assert "nothing is charged" in window.cost.text()
     live.press_button("The exact request", window)
     requests = await live.dialog(RequestWindow)
