@@ -167,7 +167,7 @@ def preview_json(chosen: Target, shown: Partition) -> dict[str, Any]:
                 "index": entry,
                 "kind": Kind(columns.kind[entry]).name.lower(),
                 "verdict": VERDICT_NAMES[Verdict(shown.verdicts[position])],
-                "tokens": shown.weight(position),
+                "tokens": None if columns.is_size_unknown(entry) else shown.weight(position),
                 "reason": shown.reason(position),
             }
             for position, entry in enumerate(shown.path)
@@ -228,7 +228,7 @@ def _preview(
                 columns.ids[entry],
                 Kind(columns.kind[entry]).name.lower(),
                 VERDICT_NAMES[Verdict(shown.verdicts[position])].replace("_", " "),
-                shown.weight(position),
+                "–" if columns.is_size_unknown(entry) else shown.weight(position),
                 text,
             )
             for position, (entry, text) in enumerate(zip(entries, previews, strict=True))

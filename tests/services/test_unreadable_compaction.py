@@ -97,6 +97,12 @@ def test_commands_give_it_no_size(tmp_path: Path) -> None:
     _, out, _ = called("context", path)
     (line,) = [line for line in out.splitlines() if "cannot be read" in line]
     assert " – " in line
+    _, out, _ = called("preview", path, "--json", "--keep-recent", "10")
+    (row,) = [one for one in json.loads(out)["ledger"] if one["kind"] == "compaction"]
+    assert row["tokens"] is None
+    _, out, _ = called("preview", path, "--keep-recent", "10")
+    (line,) = [line for line in out.splitlines() if "cannot be read" in line]
+    assert " – " in line
 
 
 def test_another_one_that_can_be_read_is_counted(bench: Workbench, tmp_path: Path) -> None:

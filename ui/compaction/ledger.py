@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from explorer.compaction.partition import Partition
 from explorer.session.payloads import Previews
 from explorer.session.tree import SessionTree
+from ui.audit.known import entry_figure, entry_tokens_words
 from ui.compaction.words import entry_links
 from ui.theme import S4, S16, bind_font, role_name, small_font, verdict_title
 from ui.widgets.entry_table import EntryCells, EntryModel
@@ -35,7 +36,7 @@ class PartitionModel(EntryModel[int]):
             "Entry",
             (
                 Column("Why", lambda at: self._shown.reason(at), shown_from=700),
-                Column("Tokens", lambda at: full(self._shown.weight(at)), RIGHT),
+                Column("Tokens", self._figure, RIGHT),
                 Column(
                     "To end", lambda at: full(self._running[at]), RIGHT, shown_from=340,
                     tip="Tokens from this entry to the end: what is kept if the cut falls here",
@@ -49,6 +50,10 @@ class PartitionModel(EntryModel[int]):
             ),
             parent,
         )  # fmt: skip
+
+    def _figure(self, at: int) -> str:
+        assert self.tree is not None
+        return entry_figure(self.tree.columns, self._shown.path[at], self._shown.weight(at))
 
     @property
     def _shown(self) -> Partition:
@@ -99,7 +104,8 @@ class PartitionModel(EntryModel[int]):
         first = ", first kept entry" if at == shown.cut else ""
         return (
             f"#{entry}, {role_name(columns.kind[entry], columns.flags[entry])}{first}: {line}\n"
-            f"{verdict_title(shown.verdicts[at]).capitalize()}, {full(shown.weight(at))} tokens. "
+            f"{verdict_title(shown.verdicts[at]).capitalize()}, "
+            f"{entry_tokens_words(columns, entry, shown.weight(at))}. "
             f"{shown.reason(at)}"
         )
 
