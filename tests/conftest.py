@@ -102,6 +102,7 @@ settings.load_profile("no-deadline")
 # so nothing is collected by itself, and now and then everything between two tests.
 gc.disable()
 _TESTS_BETWEEN_COLLECTIONS = 10
+_TESTS_BETWEEN_THAWS = 100
 _ended = 0
 
 
@@ -112,6 +113,9 @@ def pytest_runtest_protocol() -> Iterator[Any]:
     result = yield
     _ended += 1
     if _ended % _TESTS_BETWEEN_COLLECTIONS == 0:
+        if _ended % _TESTS_BETWEEN_THAWS == 0:
+            # A window of the ended test may still be held when all that is alive is frozen.
+            gc.unfreeze()
         gc.collect()
         # What lives on (modules, litellm's tables) is not gone through again each time.
         gc.freeze()
