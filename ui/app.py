@@ -16,7 +16,6 @@ from explorer.settings import paths
 from explorer.settings.preferences import LoadedPreferences, load_preferences
 from ui import theme
 from ui.main_window import MainWindow
-from ui.widgets.painted_items import install_accessibility
 
 NO_SCREEN = (
     "session-explorer: there is no screen here to open a window on (DISPLAY and WAYLAND_DISPLAY "
@@ -73,7 +72,6 @@ def main(arguments: argparse.Namespace) -> int:
 def prepare(app: QApplication) -> LoadedPreferences:
     """Give the application its name and its looks, as the preferences have them."""
     leave_sources_unread()
-    install_accessibility()
     app.setApplicationName("Session Explorer")
     app.setDesktopFileName("session-explorer")
     # Closing the window starts the end; what still runs is stopped and stored before the loop is.

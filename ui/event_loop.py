@@ -21,6 +21,7 @@ from qasync import QEventLoop
 from explorer.settings import paths
 from explorer.settings.preferences import LoadedPreferences, save_preferences
 from ui.main_window import MainWindow
+from ui.widgets.painted_items import install_accessibility
 
 if TYPE_CHECKING:
     from ui.session import WindowSession
@@ -132,6 +133,7 @@ async def _live(
         window.closed.connect(painted.set)
         window.show()
         await painted.wait()
+    install_accessibility()
     panes = await _imported("ui.panes", collector)
     await panes.furnish(window)
     session = await _imported("ui.session", collector)

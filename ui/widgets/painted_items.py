@@ -12,7 +12,8 @@ from collections.abc import Callable, Hashable, Sequence
 from functools import cache
 from typing import Any, TypeVar
 
-from PySide6.QtCore import QObject, QPoint, QRect, QRectF, Qt
+from PySide6 import QtCore
+from PySide6.QtCore import QObject, QPoint, QRect, QRectF
 from PySide6.QtGui import QAccessible, QAccessibleInterface
 from PySide6.QtWidgets import QAbstractScrollArea, QScrollArea, QWidget
 from shiboken6 import isValid
@@ -169,7 +170,7 @@ class _AreaAccess(QAccessibleInterface):
 
     def state(self) -> QAccessible.State:
         state = QAccessible.State()
-        state.focusable = self.area.focusPolicy() != Qt.FocusPolicy.NoFocus
+        state.focusable = self.area.focusPolicy() != QtCore.Qt.FocusPolicy.NoFocus
         state.focused = self.area.hasFocus()
         state.disabled = not self.area.isEnabled()
         state.invisible = not self.area.isVisible()
