@@ -1,8 +1,4 @@
-"""The database of sessions: SQLite, described with SQLModel, written by one thread.
-
-Importing this package imports SQLModel, which takes half a second: the window does it after its
-first paint.
-"""
+"""The database of sessions: SQLite, described with SQLModel, written by one thread."""
 
 from explorer.store.rows import (
     DamagedError,

@@ -7,12 +7,8 @@ import secrets
 import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
-
-from sqlalchemy import Connection, Engine, Table, create_engine, event
-from sqlalchemy.pool import ConnectionPoolEntry, NullPool
-from sqlmodel import SQLModel
 
 from explorer import private_files
 from explorer.settings import paths
@@ -76,17 +72,18 @@ def create(path: Path) -> None:
     It is made under another name and then put in place, so that a kill leaves no half of one. On
     return it is on the disk, and so are its name and the folders that were made for it.
     """
+    # SQLModel takes a third of a second to import, and no database that exists needs it.
+    from explorer.store.tables import create_tables
+
     making = Path(f"{path}.new-{secrets.token_hex(4)}")
     try:
         paths.ensure(path.parent)
         private_files.create_empty(making)
-        with open_engine(making).connect() as connection:
-            SQLModel.metadata.create_all(connection, tables=tables())
-            connection.commit()
-            raw = driver(connection)
-            raw.execute("INSERT INTO library VALUES ('id', ?)", (secrets.token_hex(16),))
-            raw.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-            raw.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        with closing(connect_writer(making)) as db:
+            create_tables(db)
+            db.execute("INSERT INTO library VALUES ('id', ?)", (secrets.token_hex(16),))
+            db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
         _put_in_place(making, path)
         private_files.sync_folder(path.parent)
     except sqlite3.Error as error:
@@ -111,36 +108,41 @@ def _put_in_place(making: Path, path: Path) -> None:
             os.replace(making, path)
 
 
-def tables() -> list[Table]:
-    """The tables of the sessions database."""
-    return list(SQLModel.metadata.sorted_tables)
+def connect_writer(path: Path) -> sqlite3.Connection:
+    """A connection that writes, in transactions of its user's (see ``transaction``).
 
-
-def open_engine(path: Path) -> Engine:
-    """An engine whose connections are set up for this program, and closed when they are given
-    back; transactions lock at once."""
-    engine = create_engine(
-        "sqlite://",
-        poolclass=NullPool,
-        creator=lambda: sqlite3.connect(
-            path,
-            timeout=BUSY_MS / 1000,
-            isolation_level=None,
-            check_same_thread=False,
-            cached_statements=256,
-        ),
+    Raises sqlite3.Error.
+    """
+    db = sqlite3.connect(
+        path,
+        timeout=BUSY_MS / 1000,
+        isolation_level=None,
+        check_same_thread=False,
+        cached_statements=256,
     )
-    event.listen(engine, "connect", _set_up)
-    event.listen(engine, "begin", _begin)
-    return engine
+    try:
+        db.execute(f"PRAGMA page_size = {PAGE_SIZE}")
+        db.execute("PRAGMA foreign_keys = ON")
+        sync_commits(db)
+        db.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
+        db.execute(f"PRAGMA journal_size_limit = {CHECKPOINT_PAGES * PAGE_SIZE}")
+    except sqlite3.Error:
+        db.close()
+        raise
+    return db
 
 
-def _set_up(connection: sqlite3.Connection, _: ConnectionPoolEntry) -> None:
-    connection.execute(f"PRAGMA page_size = {PAGE_SIZE}")
-    connection.execute("PRAGMA foreign_keys = ON")
-    sync_commits(connection)
-    connection.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
-    connection.execute(f"PRAGMA journal_size_limit = {CHECKPOINT_PAGES * PAGE_SIZE}")
+@contextmanager
+def transaction(db: sqlite3.Connection) -> Iterator[None]:
+    """Locks at once, commits at the end, rolls back on an error."""
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        db.execute("COMMIT")
+    except BaseException:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+        raise
 
 
 def sync_commits(connection: sqlite3.Connection) -> None:
@@ -151,17 +153,6 @@ def sync_commits(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA synchronous = FULL")
     # macOS alone: its plain fsync leaves what was written in the cache of the disk.
     connection.execute("PRAGMA fullfsync = ON")
-
-
-def _begin(connection: Connection) -> None:
-    connection.exec_driver_sql("BEGIN IMMEDIATE")
-
-
-def driver(connection: Connection) -> sqlite3.Connection:
-    """The driver's connection: for bulk work and hot paths."""
-    raw = connection.connection.driver_connection
-    assert isinstance(raw, sqlite3.Connection)
-    return raw
 
 
 def work_log_in(path: Path) -> None:
@@ -193,19 +184,18 @@ def connect_reader(path: Path) -> sqlite3.Connection:
 
 def translated(path: Path, error: BaseException) -> StoreError:
     """An error of SQLite as one for a person."""
-    origin = getattr(error, "orig", None) or error
-    code = getattr(origin, "sqlite_errorcode", 0) & 0xFF
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code == sqlite3.SQLITE_FULL:
         return StoreError(path, "the disk is full; what was being written was not kept")
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT):
-        return DamagedError(path, f"is damaged ({origin}); what can be read can be copied out")
+        return DamagedError(path, f"is damaged ({error}); what can be read can be copied out")
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return StoreError(path, "another program keeps it locked; nothing was written, try again")
     if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANTOPEN):
-        return StoreError(path, f"cannot be opened for writing ({origin})")
+        return StoreError(path, f"cannot be opened for writing ({error})")
     if code == sqlite3.SQLITE_IOERR:
-        return StoreError(path, f"the disk reported an error ({origin})")
-    return StoreError(path, str(origin))
+        return StoreError(path, f"the disk reported an error ({error})")
+    return StoreError(path, str(error))
 
 
 MOST_IDLE = 4

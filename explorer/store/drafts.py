@@ -8,46 +8,45 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection
-from sqlmodel import Session
-
 from explorer.session.text import well_formed
-from explorer.store.entry_rows import from_json
+from explorer.store.entry_rows import from_json, to_json
 from explorer.store.rows import DraftRow, StoreError
-from explorer.store.schema import DraftTable
 
 STREAMING = "streaming"
 """The status of a draft that is being made."""
 BROKEN_OFF = "The program ended before the answer was complete."
-_FIELDS = frozenset(DraftTable.model_fields) - {"id", "session", "created_ms", "changed_ms"}
+_JSON = frozenset({"settings", "requests", "answers", "facts"})
+_NEW: dict[str, Any] = {
+    "kind": "compaction", "status": "", "leaf": -1, "model": "", "instructions": "",
+    "summary": "", "problem": "", "elapsed_ms": 0.0,
+}  # fmt: skip
+_FIELDS = frozenset(DraftRow.__struct_fields__) - {"id", "key", "created_ms", "changed_ms"}
 
 
-def add_draft(connection: Connection, key: int, changes: Mapping[str, Any], path: Path) -> int:
+def add_draft(db: sqlite3.Connection, key: int, changes: Mapping[str, Any], path: Path) -> int:
     """Write a new draft down; returns its id. Raises StoreError for a field that is not known."""
     now = time.time() * 1000
-    row = DraftTable(session=key, created_ms=now, changed_ms=now)
-    _assign(row, changes, path)
-    with _session(connection) as session:
-        session.add(row)
-        session.flush()
-        assert row.id is not None
-        draft_id = row.id
-        session.commit()
-    return draft_id
+    made = {"session": key, "created_ms": now, "changed_ms": now}
+    row = _NEW | _values(changes, path) | made
+    added = db.execute(
+        f"INSERT INTO drafts ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})",
+        tuple(row.values()),
+    )
+    assert added.lastrowid is not None
+    return added.lastrowid
 
 
 def update_draft(
-    connection: Connection, draft_id: int, changes: Mapping[str, Any], path: Path
+    db: sqlite3.Connection, draft_id: int, changes: Mapping[str, Any], path: Path
 ) -> None:
     """Change fields of a draft. Raises StoreError when there is no such draft or field."""
-    with _session(connection) as session:
-        row = session.get(DraftTable, draft_id)
-        if row is None:
-            raise StoreError(path, f"holds no draft {draft_id}")
-        _assign(row, changes, path)
-        row.changed_ms = time.time() * 1000
-        session.add(row)
-        session.commit()
+    row = _values(changes, path) | {"changed_ms": time.time() * 1000}
+    changed = db.execute(
+        f"UPDATE drafts SET {', '.join(f'{name} = ?' for name in row)} WHERE id = ?",
+        (*row.values(), draft_id),
+    )
+    if changed.rowcount != 1:
+        raise StoreError(path, f"holds no draft {draft_id}")
 
 
 def unfinished_drafts(db: sqlite3.Connection) -> list[tuple[int, str]]:
@@ -99,20 +98,22 @@ def draft_usages(db: sqlite3.Connection, key: int) -> list[tuple[str, Any]]:
     return [(model or "", None if usage is None else from_json(usage)) for model, usage in rows]
 
 
-def _session(connection: Connection) -> Session:
-    return Session(bind=connection, join_transaction_mode="create_savepoint")
-
-
-def _assign(row: DraftTable, changes: Mapping[str, Any], path: Path) -> None:
+def _values(changes: Mapping[str, Any], path: Path) -> dict[str, Any]:
+    """Fields of a draft as their columns hold them."""
     unknown = set(changes) - _FIELDS
     if unknown:
         raise StoreError(path, f"drafts have no field {', '.join(sorted(unknown))}")
-    for name, value in changes.items():
-        setattr(row, name, well_formed(value) if isinstance(value, str) else value)
+    return {name: _value(name, value) for name, value in changes.items()}
+
+
+def _value(name: str, value: Any) -> Any:
+    if name in _JSON:
+        return None if value is None else to_json(value)
+    return well_formed(value) if isinstance(value, str) else value
 
 
 def _row(found: dict[str, Any]) -> DraftRow:
-    for name in ("settings", "requests", "answers", "facts"):
+    for name in _JSON:
         if found[name] is not None:
             found[name] = from_json(found[name])
     return DraftRow(**found)

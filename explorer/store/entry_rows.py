@@ -70,7 +70,7 @@ from_json = read_json
 
 
 def from_json_column(value: str | bytes | float) -> Any:
-    """The value of a column that SQLAlchemy calls JSON: SQLite takes a number in it for one."""
+    """The value of a column whose type is JSON: SQLite takes a number in it for one."""
     return value if isinstance(value, int | float) else from_json(value)
 
 

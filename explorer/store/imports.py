@@ -15,7 +15,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from msgspec import Struct, field
-from sqlalchemy import Connection
 
 from explorer.formats.registry import adapter_of
 from explorer.session.columns import SessionColumns
@@ -23,7 +22,7 @@ from explorer.session.records import Aside, EntryRecord, ReadReport, SessionSour
 from explorer.session.secrets import mask
 from explorer.session.text import title_line
 from explorer.store.appends import Appender, insert_entries, insert_labels
-from explorer.store.database import Readers, driver
+from explorer.store.database import Readers
 from explorer.store.entry_rows import Batch, BatchBuilder, index_of, text_in, text_out, to_json
 from explorer.store.other_programs import Claim
 from explorer.store.replacements import replace_entries
@@ -88,7 +87,7 @@ class NewImport:
         nothing is kept then."""
         with _quick_turns(), Claim.make(self._path) as claim:
             header = self._source.header
-            begun = self._writer.submit(lambda c: begin_session(driver(c), header, claim.name))
+            begun = self._writer.submit(lambda db: begin_session(db, header, claim.name))
             self._key = begun.result()
             try:
                 for batch in self._source.batches():
@@ -115,9 +114,7 @@ class NewImport:
         first_id = row_id(self._key, first)
         entries, payloads = batch.entry_values(first_id), batch.payload_values(first_id)
         self._drain(_IN_FLIGHT - 1)
-        self._waiting.append(
-            self._writer.submit(lambda c: insert_entries(driver(c), entries, payloads))
-        )
+        self._waiting.append(self._writer.submit(lambda db: insert_entries(db, entries, payloads)))
 
     def _take_asides(self) -> None:
         """Hand on the lines that are no entries, so that they do not gather here."""
@@ -127,7 +124,7 @@ class NewImport:
         self._source.report.asides.clear()
         self._asides += len(asides)
         self._drain(_IN_FLIGHT - 1)
-        self._waiting.append(self._writer.submit(lambda c: insert_asides(driver(c), key, asides)))
+        self._waiting.append(self._writer.submit(lambda db: insert_asides(db, key, asides)))
 
     def _drain(self, allowed: int) -> None:
         while len(self._waiting) > allowed:
@@ -138,8 +135,7 @@ class NewImport:
         count, block = len(columns), pack(columns)
         leaf = source_leaf(self._source, count)
 
-        def job(connection: Connection) -> None:
-            db = driver(connection)
+        def job(db: sqlite3.Connection) -> None:
             shown = db.execute(
                 "UPDATE sessions SET complete = 1, claim = '' WHERE key = ? AND claim = ?",
                 (key, claim),
@@ -330,7 +326,7 @@ class Update:
         if here:
             self._compare(key, here, counts)
         if fresh:
-            job = self._writer.submit(lambda c: self._appender.take_in(driver(c), key, fresh))
+            job = self._writer.submit(lambda db: self._appender.take_in(db, key, fresh))
             placed = job.result()
             counts.added += len(placed)
             self._ids.update(placed)
@@ -359,10 +355,10 @@ class Update:
                     lines.append((record.line, identifier))
         if lines:
             # Where a line stands in the file may change; an export follows the file's order.
-            self._writer.submit(lambda c: _set_lines(driver(c), lines)).result()
+            self._writer.submit(lambda db: _set_lines(db, lines)).result()
         if changed and self._grows:
             self._unindex(key, min(changed))
-            self._writer.submit(lambda c: replace_entries(driver(c), key, changed)).result()
+            self._writer.submit(lambda db: replace_entries(db, key, changed)).result()
             counts.replaced += changed
 
     def _finish(self, known: ImportedSession, stamp: FileStamp, counts: _Counts) -> ImportReport:
@@ -371,8 +367,7 @@ class Update:
         in_file = source_leaf(source, len(self._places))
         last = self._places[in_file] if in_file >= 0 else -1
 
-        def job(connection: Connection) -> None:
-            db = driver(connection)
+        def job(db: sqlite3.Connection) -> None:
             row, _ = session_row(db, key, path)
             if self._earlier is None:
                 store_asides(db, key, source.report)

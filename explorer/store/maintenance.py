@@ -14,10 +14,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import TypeVar
 
-from sqlalchemy import Connection
-
 from explorer.session.kinds import Flag
-from explorer.store.database import CHECKPOINT_PAGES, IMPORT_PAGES, Readers, driver, work_log_in
+from explorer.store.database import CHECKPOINT_PAGES, IMPORT_PAGES, Readers, work_log_in
 from explorer.store.drafts import break_off_draft, unfinished_drafts
 from explorer.store.entry_rows import index_of
 from explorer.store.other_programs import is_abandoned
@@ -101,7 +99,7 @@ class MaintenanceThread:
 
     def _set_log_pages(self, pages: int) -> None:
         pragma = f"PRAGMA wal_autocheckpoint = {pages}"
-        self._writer.submit(lambda c: driver(c).execute(pragma).close(), transaction=False)
+        self._writer.submit(lambda db: db.execute(pragma).close(), transaction=False)
 
     def with_index(self, use: Callable[[SearchIndex], T]) -> T:
         """Use the index, alone. A damaged one is thrown away and a new one begun.
@@ -182,7 +180,7 @@ class MaintenanceThread:
             unfinished = unfinished_drafts(db)
         for draft_id, claim in unfinished:
             if is_abandoned(self._path, claim):
-                self._writer.submit(lambda c: break_off_draft(driver(c), draft_id)).result()  # noqa: B023
+                self._writer.submit(lambda db: break_off_draft(db, draft_id)).result()  # noqa: B023
 
     # removals ------------------------------------------------------------------------------------
 
@@ -194,7 +192,7 @@ class MaintenanceThread:
                 self._remove_step(key)
                 return True
             if is_abandoned(self._path, claim):
-                self._writer.submit(lambda c: disclaim(driver(c), key, claim)).result()  # noqa: B023
+                self._writer.submit(lambda db: disclaim(db, key, claim)).result()  # noqa: B023
                 return True
         return False
 
@@ -209,8 +207,7 @@ class MaintenanceThread:
         first = max(0, last + 1 - _STEP)
         self.with_index(lambda index: self._unindex(index, key, first, last))
 
-        def job(connection: Connection) -> None:
-            db = driver(connection)
+        def job(db: sqlite3.Connection) -> None:
             bounds = id_range(key, first)
             db.execute("DELETE FROM payloads WHERE id BETWEEN ? AND ?", bounds)
             db.execute("DELETE FROM entries WHERE id BETWEEN ? AND ?", bounds)

@@ -26,7 +26,7 @@ from explorer.formats.registry import read_record
 from explorer.session.describe import describe
 from explorer.session.entries import Entry
 from explorer.session.kinds import Flag, Kind
-from explorer.store.database import check_version, sync_commits, translated
+from explorer.store.database import check_version, sync_commits, transaction, translated
 from explorer.store.entry_rows import from_json, index_of, rare_json, shown, text_in, text_out
 from explorer.store.rows import StoreError
 from explorer.store.schema import INDEX_BITS, SCHEMA_VERSION
@@ -169,16 +169,11 @@ def migrate(db: sqlite3.Connection, path: Path) -> Path | None:
 
 
 def _step(db: sqlite3.Connection, version: int) -> None:
-    db.execute("BEGIN IMMEDIATE")
-    try:
+    with transaction(db):
         # Another window may have done it while this one waited for the lock.
         if _version(db) == version:
             MIGRATIONS[version](db)
             db.execute(f"PRAGMA user_version = {version + 1}")
-        db.execute("COMMIT")
-    finally:
-        if db.in_transaction:
-            db.execute("ROLLBACK")
 
 
 def _version(db: sqlite3.Connection) -> int:

@@ -4,14 +4,12 @@ drafts) still has a living process behind it."""
 from __future__ import annotations
 
 import secrets
+import sqlite3
 import threading
 from collections.abc import Callable
 from pathlib import Path
 
-from sqlalchemy import Connection
-
 from explorer.private_files import FileLock
-from explorer.store.database import driver
 from explorer.store.rows import StoreError
 from explorer.store.writer import Writer
 
@@ -88,8 +86,8 @@ class ForeignCommits:
         return self._writer.submit(_data_version, transaction=False).result()
 
 
-def _data_version(connection: Connection) -> int:
-    version: int = driver(connection).execute("PRAGMA data_version").fetchone()[0]
+def _data_version(db: sqlite3.Connection) -> int:
+    version: int = db.execute("PRAGMA data_version").fetchone()[0]
     return version
 
 

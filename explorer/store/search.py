@@ -16,7 +16,7 @@ from explorer import private_files
 from explorer.session.describe import describe
 from explorer.session.entries import Entry
 from explorer.session.kinds import Flag, Kind
-from explorer.store.database import BUSY_MS, Readers
+from explorer.store.database import BUSY_MS, Readers, transaction
 from explorer.store.entry_rows import index_of
 from explorer.store.payloads import stored_payloads
 from explorer.store.rows import IsCancelled
@@ -212,19 +212,6 @@ class SearchIndex:
 def part_of(session: int) -> int:
     """The part of the index that has the words of a session."""
     return session >> _PART_BITS
-
-
-@contextmanager
-def transaction(db: sqlite3.Connection) -> Iterator[None]:
-    """Locks at once, commits at the end, rolls back on an error."""
-    db.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-        db.execute("COMMIT")
-    except BaseException:
-        if db.in_transaction:
-            db.execute("ROLLBACK")
-        raise
 
 
 def is_damage(error: sqlite3.Error) -> bool:

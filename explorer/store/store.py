@@ -10,16 +10,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine
-from sqlalchemy.exc import SQLAlchemyError
-
 from explorer.formats.growth import GrowingSource
 from explorer.session.records import Aside, EntryRecord, SessionHeader, SessionSource
 from explorer.session.tree import SessionTree
 from explorer.store import database
 from explorer.store import sessions as values
 from explorer.store.appends import Appender, NewEntry, move_leaf
-from explorer.store.database import Readers, driver
+from explorer.store.database import Readers
 from explorer.store.drafts import (
     STREAMING,
     add_draft,
@@ -75,11 +72,13 @@ class Store:
     import returns. Changes that wait for the writer at the same time share one sync.
     """
 
-    def __init__(self, path: Path, engine: Engine, library: str, maintained: bool) -> None:
+    def __init__(
+        self, path: Path, connection: sqlite3.Connection, library: str, maintained: bool
+    ) -> None:
         self.path = path
         self._readers = Readers(path)
         self._appender = Appender(path)
-        self._writer = Writer(engine, path, self._appender.forget)
+        self._writer = Writer(connection, path, self._appender.forget)
         self._foreign_commits = ForeignCommits(self._writer)
         self._watches: list[Watch] = []
         self._claim: Claim | None = None
@@ -99,17 +98,19 @@ class Store:
         if not path.exists():
             database.create(path)
         database.inspect(path)
-        engine = database.open_engine(path)
         try:
-            with engine.connect() as connection:
-                raw = driver(connection)
-                raw.execute("PRAGMA journal_mode = WAL")
-                migrate(raw, path)
-                session_rows(raw, all_places=True)
-                row = raw.execute("SELECT value FROM library WHERE name = 'id'").fetchone()
-        except (sqlite3.Error, SQLAlchemyError) as error:
+            connection = database.connect_writer(path)
+            try:
+                connection.execute("PRAGMA journal_mode = WAL")
+                migrate(connection, path)
+                session_rows(connection, all_places=True)
+                row = connection.execute("SELECT value FROM library WHERE name = 'id'").fetchone()
+            except BaseException:
+                connection.close()
+                raise
+        except sqlite3.Error as error:
             raise database.translated(path, error) from error
-        return cls(path, engine, row[0] if row else "", maintained)
+        return cls(path, connection, row[0] if row else "", maintained)
 
     def close(self) -> None:
         """Finish what was handed in, end all threads and close the file."""
@@ -153,7 +154,7 @@ class Store:
     ) -> Future[None]:
         """Put sessions into the archive or the trash (milliseconds since 1970, None takes them out
         again), or write a note on them, or their labels, one a line."""
-        return self._writer.submit(lambda c: arrange_sessions(driver(c), keys, field, value))
+        return self._writer.submit(lambda db: arrange_sessions(db, keys, field, value))
 
     def session(self, key: int) -> SessionRow:
         """One session. Raises StoreError when there is none of that key."""
@@ -213,7 +214,7 @@ class Store:
 
     def create_session(self, header: SessionHeader) -> Future[int]:
         """Begin an empty session that comes from no file; the future has its key."""
-        return self._writer.submit(lambda c: create_session(driver(c), header))
+        return self._writer.submit(lambda db: create_session(db, header))
 
     def take_fork(
         self,
@@ -239,7 +240,7 @@ class Store:
             columns, packed = load_columns(db, key, row.entries, self.path)
         if row.entries - packed >= REPACK_ROWS:
             block, count = pack(columns), row.entries
-            self._writer.submit(lambda c: store_columns(driver(c), key, block, count))
+            self._writer.submit(lambda db: store_columns(db, key, block, count))
         payloads = StoredPayloads(self._readers, key, header.format, header.cwd)
         return LoadedSession(key, SessionTree(columns), payloads, row.leaf, header, row)
 
@@ -248,7 +249,7 @@ class Store:
 
         It is gone for every reader at once; the disk's space comes back in small steps.
         """
-        hidden = self._writer.submit(lambda c: hide_session(driver(c), key))
+        hidden = self._writer.submit(lambda db: hide_session(db, key))
         hidden.add_done_callback(lambda _: self._background.wake())
         return hidden
 
@@ -301,9 +302,7 @@ class Store:
         or old, the leaf in the same commit.
         """
         entries = list(records)
-        future = self._writer.submit(
-            lambda c: self._appender.append(driver(c), key, entries, leaf_id)
-        )
+        future = self._writer.submit(lambda db: self._appender.append(db, key, entries, leaf_id))
         future.add_done_callback(lambda _: self._background.wake())
         return future
 
@@ -339,7 +338,7 @@ class Store:
 
     def set_leaf(self, key: int, index: int) -> Future[None]:
         """Store the leaf of a session, -1 for none; refused out of range."""
-        return self._writer.submit(lambda c: move_leaf(driver(c), key, index, self.path))
+        return self._writer.submit(lambda db: move_leaf(db, key, index, self.path))
 
     def labels(self, key: int | None = None) -> list[tuple[int, str, str]]:
         """Labels in force, of one session or of all: session key, target's id, label."""
@@ -355,19 +354,19 @@ class Store:
         """
         kept = dict(fields)
 
-        def job(connection: Connection) -> int:
+        def job(db: sqlite3.Connection) -> int:
             if kept.get("status") == STREAMING:
                 if self._claim is None:
                     self._claim = Claim.make(self.path)
                 kept["facts"] = {**(kept.get("facts") or {}), "claim": self._claim.name}
-            return add_draft(connection, key, kept, self.path)
+            return add_draft(db, key, kept, self.path)
 
         return self._writer.submit(job)
 
     def update_draft(self, draft_id: int, fields: Mapping[str, Any]) -> Future[None]:
         """Change fields of a draft."""
         kept = dict(fields)
-        return self._writer.submit(lambda c: update_draft(c, draft_id, kept, self.path))
+        return self._writer.submit(lambda db: update_draft(db, draft_id, kept, self.path))
 
     def drafts(self, key: int, *, with_requests: bool = True) -> list[DraftRow]:
         """The drafts of a session, the oldest first; requests, which are as long as the session,
@@ -387,7 +386,7 @@ class Store:
 
     def set_session_setting(self, key: int, name: str, value: Any) -> Future[None]:
         """Keep a choice (JSON); None forgets it."""
-        return self._writer.submit(lambda c: values.write_setting(driver(c), key, name, value))
+        return self._writer.submit(lambda db: values.write_setting(db, key, name, value))
 
     def token_counts(self, key: int, counter: str) -> array[int]:
         """Tokens per entry by a counter, -1 where it has not counted yet."""
@@ -400,9 +399,7 @@ class Store:
     ) -> Future[None]:
         """Keep the counts of the entries from the index ``first`` on."""
         kept = array("i", tokens)
-        return self._writer.submit(
-            lambda c: values.write_counts(driver(c), key, counter, first, kept)
-        )
+        return self._writer.submit(lambda db: values.write_counts(db, key, counter, first, kept))
 
     def audits(self) -> dict[int, tuple[str, Any]]:
         """By session key: what ``keep_audit`` kept last, its stamp and its figures."""
@@ -412,7 +409,7 @@ class Store:
     def keep_audit(self, key: int, stamp: str, figures: Any) -> Future[None]:
         """Keep what an audit of a session found (JSON), with a stamp that says of what and by which
         rules."""
-        return self._writer.submit(lambda c: values.write_audit(driver(c), key, stamp, figures))
+        return self._writer.submit(lambda db: values.write_audit(db, key, stamp, figures))
 
     # finding, noticing -----------------------------------------------------------------------
 

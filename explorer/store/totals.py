@@ -13,7 +13,7 @@ from explorer.formats.registry import FIRST_COUNTS, usage_in
 from explorer.session.kinds import Flag, Kind
 from explorer.session.tree import SessionTree
 from explorer.session.usage_sums import NO_LIST, NOTHING, UsageSum, price_size, usage_sum
-from explorer.store.database import Readers, driver
+from explorer.store.database import Readers
 from explorer.store.entry_rows import index_of, shown, text_out
 from explorer.store.payloads import format_of
 from explorer.store.schema import row_id
@@ -73,7 +73,7 @@ def sum_up(writer: Writer, readers: Readers, key: int, first: int, entries: int)
         if row.rowcount == 1:  # else another program was quicker, or the session is gone
             add_totals(db, key, sums)
 
-    writer.submit(lambda connection: job(driver(connection))).result()
+    writer.submit(job).result()
 
 
 def add_totals(db: sqlite3.Connection, key: int, sums: Sums) -> None:

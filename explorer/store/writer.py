@@ -4,6 +4,7 @@ has been synced to the disk; what waits meanwhile shares the next commit."""
 from __future__ import annotations
 
 import queue
+import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -12,14 +13,12 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
-from sqlalchemy import Connection, Engine
-from sqlalchemy.exc import SQLAlchemyError
 
-from explorer.store.database import driver, translated
+from explorer.store.database import transaction, translated
 from explorer.store.rows import StoreError
 
 T = TypeVar("T")
-Job = Callable[[Connection], T]
+Job = Callable[[sqlite3.Connection], T]
 
 _TOGETHER_S = 0.005
 """A transaction takes in no further jobs after this long: a job waits for one sync of the disk
@@ -49,10 +48,14 @@ class Writer:
     """
 
     def __init__(
-        self, engine: Engine, path: Path, rolled_back: Callable[[], object] = lambda: None
+        self,
+        connection: sqlite3.Connection,
+        path: Path,
+        rolled_back: Callable[[], object] = lambda: None,
     ) -> None:
-        """``rolled_back`` is called on the writer's thread whenever a whole transaction is undone:
-        what later jobs of it have seen of earlier ones is not so any more."""
+        """``connection`` is the writer's own from now on, and closed with it. ``rolled_back`` is
+        called on the writer's thread whenever a whole transaction is undone: what later jobs of it
+        have seen of earlier ones is not so any more."""
         self._path = path
         self._rolled_back = rolled_back
         self._jobs: queue.SimpleQueue[_Work[Any] | None] = queue.SimpleQueue()
@@ -60,7 +63,7 @@ class Writer:
         """What was taken from the queue and could not join the transaction: at most one."""
         self._lock = threading.Lock()
         self._closed = False
-        self._connection = engine.connect()
+        self._db = connection
         self._thread = threading.Thread(target=self._run, name="store-writer", daemon=True)
         self._thread.start()
 
@@ -89,7 +92,7 @@ class Writer:
             self._closed = True
             self._jobs.put(None)
         self._thread.join()
-        self._connection.close()
+        self._db.close()
 
     def _run(self) -> None:
         while (work := self._ahead.pop() if self._ahead else self._jobs.get()) is not None:
@@ -105,7 +108,7 @@ class Writer:
         group = [first]
         again = False
         try:
-            with self._connection.begin():
+            with transaction(self._db):
                 for work in self._joining(group):
                     self._run_in_savepoint(work)
         except _TransactionLost:
@@ -138,25 +141,25 @@ class Writer:
                 yield work
 
     def _run_in_savepoint(self, work: _Work[Any]) -> None:
-        raw = driver(self._connection)
-        raw.execute("SAVEPOINT job")
+        db = self._db
+        db.execute("SAVEPOINT job")
         try:
-            work.result = work.job(self._connection)
+            work.result = work.job(db)
         except BaseException as error:
             self._fail(work, error)
-            if not raw.in_transaction:
+            if not db.in_transaction:
                 # A full disk, for one, takes back what the jobs before have done as well.
                 raise _TransactionLost from error
-            raw.execute("ROLLBACK TO job")
-        raw.execute("RELEASE job")
+            db.execute("ROLLBACK TO job")
+        db.execute("RELEASE job")
 
     def _run_alone(self, work: _Work[Any]) -> None:
         try:
             if work.transaction:
-                with self._connection.begin():
-                    result = work.job(self._connection)
+                with transaction(self._db):
+                    result = work.job(self._db)
             else:
-                result = work.job(self._connection)
+                result = work.job(self._db)
         except BaseException as error:  # noqa: BLE001 - handed to the future of the job
             self._recover()
             self._fail(work, error)
@@ -166,7 +169,7 @@ class Writer:
     def _fail(self, work: _Work[Any], error: BaseException) -> None:
         if work.future.done():
             return
-        if isinstance(error, SQLAlchemyError) or type(error).__module__ == "sqlite3":
+        if isinstance(error, sqlite3.Error):
             failure: BaseException = translated(self._path, error)
             failure.__cause__ = error
         else:
@@ -175,9 +178,6 @@ class Writer:
 
     def _recover(self) -> None:
         """A failed commit may leave the transaction open; the next job needs a clean start."""
-        if self._connection.in_transaction():
-            self._connection.rollback()
-        raw = driver(self._connection)
-        if raw.in_transaction:
-            raw.rollback()
+        if self._db.in_transaction:
+            self._db.rollback()
         self._rolled_back()

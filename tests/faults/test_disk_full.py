@@ -9,15 +9,13 @@ import pytest
 
 from explorer.formats.pi.export import dumps
 from explorer.store import Store, StoreError
-from explorer.store.database import driver
 from tests.store.sources import FileSource, chain, message, write_file
 
 
 def leave_room(store: Store, pages: int | None) -> None:
     """Let the database grow by so many pages and no more; None takes the limit away."""
 
-    def job(connection: object) -> None:
-        db = driver(connection)  # type: ignore[arg-type]
+    def job(db: sqlite3.Connection) -> None:
         (now,) = db.execute("PRAGMA page_count").fetchone()
         limit = 1 << 30 if pages is None else now + pages
         db.execute(f"PRAGMA max_page_count = {limit}")

@@ -58,7 +58,12 @@ def late(modules: list[str]) -> bool:
     return all(name in IMPORTED_LATE or name.startswith("litellm.") for name in modules)
 
 
-IMPORTED_LATE = {"litellm", "explorer.models.offline.demo", "explorer.models.offline.extractive"}
+IMPORTED_LATE = {
+    "litellm",
+    "explorer.models.offline.demo",
+    "explorer.models.offline.extractive",
+    "explorer.store.tables",
+}
 """What takes longer to import than a window may wait, and is not needed by most of its work."""
 
 

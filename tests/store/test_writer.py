@@ -11,11 +11,10 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Connection
 
 from explorer.formats.pi.export import dumps
 from explorer.store import Store, StoreError, writer
-from explorer.store.database import driver, translated
+from explorer.store.database import translated
 from explorer.store.rows import DamagedError
 from tests.store.sources import FileSource, chain, message, write_file
 
@@ -46,16 +45,14 @@ def append(store: Store, key: int, name: str, parent: str, text: str = "") -> Fu
     return store.append(key, [(dumps(message(0, parent, text) | {"id": name}), parent)], name)
 
 
-def breaks_the_commit(connection: Connection) -> None:
+def breaks_the_commit(db: sqlite3.Connection) -> None:
     """What is wrong here shows only when the transaction ends."""
-    db = driver(connection)
     db.execute("PRAGMA defer_foreign_keys = ON")
     db.execute("INSERT INTO labels (session, entry, target_id, label) VALUES (77, 0, '', '')")
 
 
-def page_limit(store: Store, pages: int) -> Callable[[Connection], None]:
-    def job(connection: Connection) -> None:
-        db = driver(connection)
+def page_limit(store: Store, pages: int) -> Callable[[sqlite3.Connection], None]:
+    def job(db: sqlite3.Connection) -> None:
         (now,) = db.execute("PRAGMA page_count").fetchone()
         db.execute(f"PRAGMA max_page_count = {now + pages}")
 
@@ -85,7 +82,7 @@ def test_one_that_is_refused_takes_none_of_the_others_with_it(store: Store, key:
         first = append(store, key, "first", "e1")
         below_nothing = append(store, key, "lost", "nowhere")
         again = append(store, key, "first", "e1")
-        broken = store._writer.submit(lambda c: [driver(c).execute("DELETE FROM payloads"), 1 // 0])
+        broken = store._writer.submit(lambda db: [db.execute("DELETE FROM payloads"), 1 // 0])
         last = append(store, key, "last", "first")
     assert (first.result(), last.result()) == ([2], [3])
     for future, reason in ((below_nothing, "'nowhere' to be parent"), (again, "already")):
@@ -178,6 +175,3 @@ def test_an_error_of_the_database_is_said_with_its_file(
     found = translated(Path("/a/b.db"), error)
     assert str(found).startswith(f"/a/b.db: {said}") and found.reason in str(found)
     assert isinstance(found, DamagedError) is damaged and found.path == Path("/a/b.db")
-    wrapped = Exception("outer")
-    wrapped.orig = error  # type: ignore[attr-defined]
-    assert str(translated(Path("/a/b.db"), wrapped)) == str(found)
