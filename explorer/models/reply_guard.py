@@ -33,6 +33,10 @@ _FORMATS: tuple[tuple[str, Format], ...] = (
 )
 
 
+def _ignore() -> None:
+    """What is done for a piece of a reply that nobody waits for."""
+
+
 class ReplyLimits(Struct, frozen=True):
     """What one reply may be, in bytes after decompression.
 
@@ -55,7 +59,7 @@ class ReplyGuard:
         self,
         limits: ReplyLimits,
         address: str | None = None,
-        on_activity: Callable[[], None] = lambda: None,
+        on_activity: Callable[[], None] = _ignore,
     ) -> None:
         """``address``: where alone requests may go, None for anywhere. ``on_activity`` is called
         for every reply and every piece of one."""
@@ -74,6 +78,9 @@ class ReplyGuard:
             yield
         finally:
             _GUARD.reset(token)
+            # A connection that is kept holds the context that it was made in, and so this guard:
+            # whoever made the call, a whole window, must not hang on it.
+            self.on_activity = _ignore
 
     def fail(self, kind: ErrorKind, message: str) -> ModelError:
         """The problem that ends the call; the first one counts."""

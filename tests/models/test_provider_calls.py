@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import subprocess
 import sys
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -100,6 +102,20 @@ def test_an_answer_arrives_in_pieces_with_usage_and_finish(
     assert "".join(pieces) == "one two three four"
     assert events[-2:] == [UsageReport(Usage(11, 7, total=18, source="provider")), Finished("stop")]
     assert server.headers[0]["x-trace"] == "seven"
+
+
+def test_a_connection_that_is_kept_holds_nothing_of_its_caller(
+    server: ChatServer, client: ModelClient
+) -> None:
+    server.plan(Answer(text="one"))
+
+    async def loop_of_a_call() -> weakref.ref[asyncio.AbstractEventLoop]:
+        await complete(client, ASK, CancelToken())
+        return weakref.ref(asyncio.get_running_loop())
+
+    loop = asyncio.run(loop_of_a_call())
+    gc.collect()
+    assert loop() is None, "what waited for the answer is gone, while the client goes on"
 
 
 def test_cached_tokens_are_told_apart_from_input(server: ChatServer, client: ModelClient) -> None:
