@@ -328,11 +328,13 @@ class AgentBar(QWidget):
         self.stop.setVisible(running)
         self.send_after.setEnabled(running and has_message)
         self.send.setVisible(has_message or not running)
-        self.send.setToolTip(
-            "Put the message into the turn that runs (Enter)"
-            if running
-            else "Send the message at the leaf (Enter)"
-        )
+        if not may_send:
+            words = "Open a session or begin a new one first."
+        elif running:
+            words = "Put the message into the turn that runs (Enter)"
+        else:
+            words = "Send the message at the leaf (Enter)"
+        self.send.setToolTip(words)
         self.send.setEnabled(may_send)
         self._fold()
 

@@ -28,7 +28,7 @@ from ui.models.models_page import Start
 from ui.theme import S8, S12, S16, bind_font, ui_font
 from ui.widgets.flow import wrapping_row
 from ui.widgets.labels import Caption, MessageLine
-from ui.widgets.panels import beside, column_in, scroll_area
+from ui.widgets.panels import beside, column_in, enable_unless, scroll_area
 from ui.widgets.table import Column, Table, TableModel
 
 STATES = {"environment": "environment", "keyring": "keyring", "none": "no key"}
@@ -218,10 +218,13 @@ class ApiKeysPage(QWidget):
         typed, free = bool(self.field.text().strip()), not self.busy.running
         has_key = self._place(self.provider) != "none"
         is_server = self._client.user_models.server(self.provider) is not None
-        self.keep.setEnabled(typed and free and not self._problem)
-        self.keep.setToolTip(self._problem)
-        self.test.setEnabled(free and (typed or has_key or is_server))
-        self.remove.setEnabled(free and self._place(self.provider) == "keyring")
+        busy = "" if free else "Wait until the key has been tested."
+        missing = "" if typed else "Paste a key into the field first."
+        none = "" if typed or has_key or is_server else missing
+        in_keyring = self._place(self.provider) == "keyring"
+        enable_unless(self.keep, busy or self._problem or missing)
+        enable_unless(self.test, busy or none)
+        enable_unless(self.remove, busy or ("" if in_keyring else "No key is kept here."))
 
     # what is done --------------------------------------------------------------------------------
 

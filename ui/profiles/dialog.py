@@ -22,7 +22,7 @@ from ui.widgets.flow import wrapping_row
 from ui.widgets.labels import Caption
 from ui.widgets.name_list import NameRow
 from ui.widgets.notice import Notice
-from ui.widgets.panels import column_in, column_of, scroll_area
+from ui.widgets.panels import column_in, column_of, enable_unless, scroll_area
 
 
 class ProfilePage(QWidget):
@@ -214,7 +214,8 @@ class ProfilesDialog(TwoPaneDialog):
         self.page.show_profile(profile, base if base != profile else None, user_profile)
         self.rename.setVisible(user_profile is not None)
         self.delete.setVisible(user_profile is not None)
-        self.use.setEnabled(name != self._in_force)
+        in_force = name == self._in_force
+        enable_unless(self.use, "This profile is in force already." if in_force else "")
 
     def _use(self, row: NameRow) -> None:
         if row.name != self._in_force:

@@ -22,7 +22,7 @@ from ui.widgets.flow import wrapping_row
 from ui.widgets.labels import Caption
 from ui.widgets.name_list import NameRow
 from ui.widgets.notice import Notice
-from ui.widgets.panels import column_in, column_of
+from ui.widgets.panels import column_in, column_of, enable_unless
 from ui.workshop.pages import PreviewPage, TemplateEditor, VersionsPage
 from ui.workshop.trial_page import TrialPage
 
@@ -169,9 +169,12 @@ class WorkshopDialog(TwoPaneDialog):
         """Say what is wrong with the text in the editor, and allow saving one that can be sent."""
         self.editor.show_problems(problems)
         broken = any(problem.breaks for problem in problems)
-        self.save.setEnabled(self.is_edited and not broken)
-        self.undo.setEnabled(self.is_edited)
-        self.reset.setEnabled(bool(self._state and (self._state.changed or self._state.problem)))
+        same = "" if self.is_edited else "Nothing was changed."
+        wrong = "What is said below the text must be put right first." if broken else ""
+        enable_unless(self.save, same or wrong)
+        enable_unless(self.undo, same)
+        changed = bool(self._state and (self._state.changed or self._state.problem))
+        enable_unless(self.reset, "" if changed else "This is the text that came with the program.")
 
     def show_versions(self, versions: Sequence[Version]) -> None:
         """Show the versions of the text."""

@@ -420,8 +420,10 @@ async def test_without_a_keyring_the_page_names_the_variable(house: House) -> No
         dialog = await opened(live)
         dialog.show_key("groq")
         await live.idle()
+        assert not dialog.keys.test.isEnabled()
+        assert dialog.keys.test.toolTip() == "Paste a key into the field first."
         live.type(KEY)
-        assert not dialog.keys.keep.isEnabled()
+        assert not dialog.keys.keep.isEnabled() and "no keyring" in dialog.keys.keep.toolTip()
         assert "no keyring" in dialog.keys.about.text()
         assert "GROQ_API_KEY" in dialog.keys.about.text()
         assert dialog.keys.test.isEnabled()

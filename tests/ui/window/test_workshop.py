@@ -50,6 +50,8 @@ async def test_a_text_is_changed_saved_with_a_note_and_reset(house: House) -> No
     dialog = await opened(live)
     assert dialog.name == UPDATE, "the text that the profile asks with at this entry"
     assert not dialog.save.isEnabled() and not dialog.reset.isEnabled()
+    assert dialog.save.toolTip() == "Nothing was changed."
+    assert dialog.reset.toolTip() == "This is the text that came with the program."
     dialog.editor.text.setFocus()
     live.keys("Ctrl+Home", to=dialog.editor.text)
     live.type("Be brief. ", to=dialog.editor.text)
@@ -82,7 +84,7 @@ async def test_what_breaks_a_text_is_said_at_once_and_cannot_be_saved(house: Hou
     await live.settle()
     told = dialog.editor.problems.text()
     assert "{{problem}} is not known" in told and "{{problems}} is missing" in told
-    assert not dialog.save.isEnabled()
+    assert not dialog.save.isEnabled() and "put right first" in dialog.save.toolTip()
     live.keys("Ctrl+S", to=dialog.editor.text)
     await live.settle()
     assert len(PromptTemplates().history("reminder")) == 1
