@@ -16,6 +16,13 @@ from tests.services.conftest import close_bench, open_bench
 from tests.store.sources import FileSource, chain, message, write_file
 
 
+def test_a_command_to_the_agent_is_no_title(store: Store, tmp_path: Path) -> None:
+    said = ["/mode", "/memory-add", "/usr/bin/env is missing here"]
+    lines = [message(at, f"e{at - 1}" if at else None, text) for at, text in enumerate(said)]
+    store.import_session(FileSource(write_file(tmp_path / "a.jsonl", lines)))
+    assert titles(store) == [said[2]]
+
+
 def titled(file: Path, title: str) -> FileSource:
     source = FileSource(file)
     source.header = replace(source.header, title=title)
