@@ -98,8 +98,7 @@ class Adapter(Protocol):
 
     def usage(self, record: str, context: int) -> TokenUsage | None:
         """What a provider reported in a record that is known to report so many tokens of context;
-        None for nothing. With 0 tokens of context: what it reported before the answer was written,
-        a lower bound. Quicker than ``read`` where that is possible."""
+        None for nothing. Quicker than ``read`` where that is possible."""
 
     def write(self, entry: Entry) -> str:
         """A new entry as a record. Raises ValueError for a time that cannot be written."""

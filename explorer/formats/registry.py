@@ -44,9 +44,6 @@ ADAPTERS: dict[FormatName, Adapter] = {
 LIST_STARTED: frozenset[FormatName] = frozenset(("codex", "cline", "opencode", "pi", "omp", "roo"))
 """Formats whose ``Adapter.find`` lists what sessions started as well. Who imports all that is found
 need not ask for what comes with each (``Adapter.related``), which goes through all files anew."""
-FIRST_COUNTS: frozenset[FormatName] = frozenset(("claude-code",))
-"""Formats in which a reply that reports no tokens of context may have been counted in part; see
-``Adapter.usage``."""
 HEAD_BYTES = 16 << 10
 """How much of a file is looked at to recognise it."""
 _OURS = '{"sessionExplorer":1,'

@@ -11,7 +11,6 @@ from typing import Any
 
 from explorer.compaction.context_size import last_report
 from explorer.formats import adapter_of
-from explorer.formats.registry import FIRST_COUNTS
 from explorer.models.catalogue import cost_of
 from explorer.models.client import ModelInfo, Usage
 from explorer.models.price_list import ListedCost, listed_cost, no_listed_cost
@@ -78,7 +77,7 @@ class SessionUsage:
     def _take(self, tree: SessionTree, upto: int) -> None:
         # Who cancelled does not wait for the thread: the next one does.
         with self._taking:
-            wanted = self._ledger.wanted(tree, upto, self._payloads.format in FIRST_COUNTS)
+            wanted = self._ledger.wanted(tree, upto)
             totals = [tree.columns.usage[at] for at in wanted]
             self._ledger.take(tree, self._read(tree, wanted, totals) if wanted else {}, upto)
 

@@ -90,6 +90,9 @@ class TokenUsage(Struct, frozen=True):
     one that costs nothing."""
     window: int = 0
     """The model's window that was recorded with them; 0 for none."""
+    is_partial: bool = False
+    """Reported before the answer was written: the prompt is exact, and the output is what there
+    was of it then."""
 
     @property
     def prompt(self) -> int:

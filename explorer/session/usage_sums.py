@@ -95,7 +95,7 @@ def usage_sum(usage: TokenUsage | None, listed_cost: float = 0.0) -> UsageSum:
     if usage is None:
         return UNCOUNTED
     parts = (usage.input, usage.output, usage.cache_read, usage.cache_write)
-    if usage.context <= 0:
+    if usage.is_partial or usage.context <= 0:
         return UsageSum(*parts, uncounted=1)
     if not any(parts):
         # Only a sum was reported: it is all that is known, and most of every prompt is input.
@@ -115,7 +115,7 @@ def price_size(usage: TokenUsage | None) -> int:
     """The largest of ``PRICE_SIZES`` that the prompt of a call is over, 0 for none of them;
     ``NO_LIST`` where its cost is recorded, or nobody counted input and output apart: no list of
     prices tells what it cost then."""
-    if usage is None or usage.cost or usage.costs is not None:
+    if usage is None or usage.cost or usage.costs is not None or usage.is_partial:
         return NO_LIST
     prompt = usage.input + usage.cache_read + usage.cache_write
     if not prompt and not usage.output:
@@ -139,16 +139,13 @@ class UsageLedger:
         """The entries that are taken in already."""
         return self._seen
 
-    def wanted(
-        self, tree: SessionTree, upto: int | None = None, in_part: bool = False
-    ) -> list[int]:
-        """The entries not taken in yet whose lines tell something. ``in_part``: replies that report
-        no tokens of context may tell something too."""
+    def wanted(self, tree: SessionTree, upto: int | None = None) -> list[int]:
+        """The entries not taken in yet whose lines tell something."""
         columns, stop = tree.columns, len(tree) if upto is None else upto
         return [
             at
             for at in range(self._seen, stop)
-            if (columns.kind[at] == Kind.ASSISTANT and (in_part or columns.usage[at] > 0))
+            if (columns.kind[at] == Kind.ASSISTANT and columns.usage[at] > 0)
             or columns.kind[at] in _SUMMARY_KINDS
         ]
 

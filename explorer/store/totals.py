@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from msgspec import Struct
 
-from explorer.formats.registry import FIRST_COUNTS, usage_in
+from explorer.formats.registry import usage_in
 from explorer.session.kinds import Flag, Kind
 from explorer.session.tree import SessionTree
 from explorer.session.usage_sums import NO_LIST, NOTHING, UsageSum, price_size, usage_sum
@@ -129,7 +129,7 @@ def _sums(db: sqlite3.Connection, key: int, indices: Sequence[int]) -> Sums:
         if index_of(identifier) not in wanted:
             continue
         usage = None
-        if kind != Kind.ASSISTANT or context > 0 or format_name in FIRST_COUNTS:
+        if kind != Kind.ASSISTANT or context > 0:
             usage = usage_in(format_name, text_out(raw), context)
         if kind == Kind.ASSISTANT or usage is not None:
             spent = usage_sum(usage)

@@ -84,13 +84,15 @@ def test_a_rewind_is_a_branch_and_the_mark_says_where_the_agent_stands(tmp_path:
     assert leaf_id(lines.read(tmp_path)) == "u4", "the agent went on after the mark"
 
 
-def test_usage_that_was_recorded_while_the_reply_came_in_is_left_out(tmp_path: Path) -> None:
+def test_of_usage_recorded_while_the_reply_came_in_the_prompt_is_exact(tmp_path: Path) -> None:
     lines = Lines().user("u1", "hi").reply("a1", "msg_1", "Hello.", stop_reason=None)
     lines.reply("a2", "msg_2", "Again.", stop_reason="max_tokens")
     zero = dict.fromkeys(USAGE, 0)
     lines.reply("a3", "msg_3", "Copied.", usage=zero)
     reading = lines.read(tmp_path)
-    assert [one.usage is None for one in reading.replies] == [True, False, True]
+    partial, whole = (one.usage for one in reading.replies[:2])
+    assert partial == TokenUsage(10, 5, 100, 20, 135, is_partial=True)
+    assert whole is not None and not whole.is_partial and reading.replies[2].usage is None
     assert [one.stop_reason for one in reading.replies] == ["", "length", "stop"]
     assert "1 reply was recorded with the first count" in problems(reading)
     usage = CLAUDE_CODE.usage(reading.records[2].raw, 0)
@@ -105,9 +107,9 @@ def test_the_first_count_of_a_reply_is_a_lower_bound(tmp_path: Path) -> None:
     lines.reply("c1", "msg_2", "Copied.", usage=dict.fromkeys(USAGE, 0))
     reading = lines.read(tmp_path)
     usages = [CLAUDE_CODE.usage(one.raw, -1) for one in reading.records[1:]]
-    assert usages == [TokenUsage(10, 5, 100, 20, 0), None, None]
+    assert usages == [TokenUsage(10, 5, 100, 20, 135, is_partial=True), None, None]
     assert usage_sum(usages[0], 0.5) == UsageSum(10, 5, 100, 20, uncounted=1), "and no cost"
-    assert [one.facts.usage for one in reading.records[1:]] == [-1, -1, -1]
+    assert [one.facts.usage for one in reading.records[1:]] == [135, -1, -1], "the gauge has it"
 
 
 def test_a_compaction_keeps_a_range_and_what_hangs_on_its_tail_comes_after(tmp_path: Path) -> None:

@@ -36,13 +36,11 @@ def digest_reply(values: Sequence[dict[str, Any]]) -> tuple[Facts, int] | None:
     text = thinking = calls = ""
     ops: list[FileOp] = []
     flags = units = 0
-    stop = None
     for value in values:
         message = value["message"]
         reason = message.get("stop_reason")
         if "isApiErrorMessage" in value or "isAbortedMidStream" in value or reason not in _STOPS:
             return None
-        stop = reason or stop
         for block in message["content"]:
             kind = block["type"]
             if kind == "text":
@@ -68,7 +66,7 @@ def digest_reply(values: Sequence[dict[str, Any]]) -> tuple[Facts, int] | None:
     preview = text or calls[:PREVIEW_UNITS] or first_line(thinking)
     if not preview:
         return None
-    usage = reply_usage(values) if stop else None
+    usage = reply_usage(values)
     facts = Facts(
         Kind.ASSISTANT,
         flags | _TEXT if text else flags,

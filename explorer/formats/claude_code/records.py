@@ -91,16 +91,11 @@ def _values_in(lines: str) -> list[dict[str, Any]]:
 
 
 def read_usage_of(record: str) -> TokenUsage | None:
-    """What a record says that its reply used. Of one that was recorded only while it came in: its
-    first counts, of which those of the prompt are final, with 0 tokens of context."""
+    """What a record says that its reply used; None for what is no reply."""
     values = _values_in(record)
     if not values or text_field(values[0], "type") != "assistant" or not is_model_reply(values[0]):
         return None
-    usage = reply_usage(values)
-    if usage is not None:
-        return usage
-    first, is_complete = _largest_usage(values)
-    return replace(first, context=0) if first is not None and not is_complete else None
+    return reply_usage(values)
 
 
 def entry_of(values: Sequence[dict[str, Any]], part: int = 0) -> Entry:
@@ -173,17 +168,12 @@ def provider_of(message: Mapping[str, Any]) -> str:
 
 
 def reply_usage(values: Sequence[Mapping[str, Any]]) -> TokenUsage | None:
-    """What a reply used: the largest that its records say.
+    """What a reply used: the largest that its records say; None where all counts are 0, as in
+    copies of a fork.
 
-    None where none of them has a stop reason, for then they were written while the reply came in
-    and hold its first count; and where all counts are 0, as in copies of a fork.
+    Where none of them has a stop reason they were written while the reply came in: the count is
+    partial.
     """
-    best, is_complete = _largest_usage(values)
-    return best if is_complete and best is not None and best.context else None
-
-
-def _largest_usage(values: Sequence[Mapping[str, Any]]) -> tuple[TokenUsage | None, bool]:
-    """The largest usage of some records, and whether one of them has a stop reason."""
     best, before, is_complete = None, None, False
     for value in values:
         message = message_of(value)
@@ -196,7 +186,9 @@ def _largest_usage(values: Sequence[Mapping[str, Any]]) -> tuple[TokenUsage | No
                 best is None or (usage.output, usage.context) > (best.output, best.context)
             ):
                 best = usage
-    return best, is_complete
+    if best is None or not best.context:
+        return None
+    return best if is_complete else replace(best, is_partial=True)
 
 
 def _user(

@@ -179,9 +179,9 @@ def _check_replies(file: _File, known: dict[str, Any]) -> None:
     for name, (body, values) in by_id.items():
         is_final = any(_message(one).get("stop_reason") for one in values)
         if body.usage is not None:
-            assert is_final and body.usage.output == largest[name]
-        elif is_final:
-            assert not largest[name], "only what is incomplete or not recorded is left out"
+            assert body.usage.is_partial is not is_final and body.usage.output == largest[name]
+        else:
+            assert not largest[name], "only what is not recorded is left out"
 
 
 def _check_tools(file: _File, known: dict[str, Any]) -> None:
