@@ -199,9 +199,12 @@ def _context(arguments: argparse.Namespace, chosen: Target) -> None:
         listed += f", sent with {sent.sent_tokens:,}"
     if beyond := size.beyond_of(counted):
         listed += f", {beyond:,} lie beyond them"
+    # "off" is also what stands where nothing is recorded.
+    level = context.thinking_level
+    thinking = f", thinking {level}" if level != "off" else ""
     print(
         f"{len(rows):,} messages, {size.shown:,} tokens ({size.source}){listed}; "
-        + visible_line(f"model {context.model or 'none'}, thinking {context.thinking_level}")
+        + visible_line(f"model {context.model or 'none'}{thinking}")
     )
     for entry, why in sent.unsent.items():
         tokens = sent_tokens(context, entry, document.tokens.entry_tokens(entry))
@@ -227,7 +230,7 @@ def _context_json(
     return {
         "leaf": _id_or_none(columns, context.leaf),
         "model": context.model,
-        "thinking_level": context.thinking_level,
+        "thinking_level": context.thinking_level if columns.thinking else None,
         "compaction": _id_or_none(columns, context.compaction),
         "tokens": sum(sent.tokens),
         "sent_tokens": sent.sent_tokens,

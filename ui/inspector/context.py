@@ -14,7 +14,6 @@ from explorer.audit.provenance import (
     Known,
     context_known,
     context_model_known,
-    thinking_known,
     weight_known,
     window_known,
 )
@@ -310,8 +309,7 @@ class ContextPane(QWidget):
         self.legend = Legend(self)
         self.facts = Caption(parent=self, wraps=True)
         self.badges = {
-            name: ProvenanceBadge(self, name, labelled=True)
-            for name in ("size", "window", "model", "thinking")
+            name: ProvenanceBadge(self, name, labelled=True) for name in ("size", "window", "model")
         }
         """How the figures of the head are known, where they are not simply recorded."""
         self.model = ContextModel(self)
@@ -411,7 +409,7 @@ class ContextPane(QWidget):
             f"Context at #{self._index}, {taken} of {short(self._window)} tokens ({size.source})"
         )
         self.title.setAccessibleName(spoken(self.title.text()))
-        self._show_known(document, context, known, is_ours)
+        self._show_known(context, known, is_ours)
         self.reserve.setText(f"reserve {short(self._reserve)}")
         by = document.tokens.counted_by
         sent, parts = self.model.sent, [count(len(context.messages), "message")]
@@ -429,7 +427,8 @@ class ContextPane(QWidget):
             parts.append(context.model)
         elif not is_ours:
             parts.append(f"model {NOT_RECORDED}")
-        parts.append(f"thinking {context.thinking_level}")
+        if context.thinking_level != "off":  # which is also what stands where nothing is recorded
+            parts.append(f"thinking {context.thinking_level}")
         if context.compaction >= 0:
             parts.append(f"compaction #{context.compaction} in force")
         if context.again:
@@ -439,16 +438,11 @@ class ContextPane(QWidget):
         self.facts.setText(" · ".join(parts))
         self.facts.setAccessibleName(spoken(self.facts.text()))
 
-    def _show_known(
-        self, document: Document, context: PathContext, size: Known, is_ours: bool
-    ) -> None:
-        columns = document.tree.columns
-        is_named = any(at in context.path for at in columns.thinking)
+    def _show_known(self, context: PathContext, size: Known, is_ours: bool) -> None:
         known = {
             "size": size,
             "window": window_known(is_ours),
             "model": context_model_known(bool(context.model)),
-            "thinking": thinking_known(is_named),
         }
         for name, badge in self.badges.items():
             if is_ours:

@@ -45,24 +45,26 @@ def test_shows_the_messages_that_the_model_sees(pane: ContextPane, conformance_d
 
 
 def test_what_no_file_tells_is_marked_beside_its_figure(pane: ContextPane) -> None:
-    """Size, window, model and thinking level; nothing of a context that was sent from here."""
+    """Size, window and model; nothing of a context that was sent from here."""
     talk = Talk()
     talk.message("user", content="Is it done? " * 40)
     pane.show_context(talk.document, talk.document.leaf)
     settle()
     words = {name: badge.word.text() for name, badge in pane.badges.items() if badge.isVisible()}
     assert words == {
-        "size": "size inferred", "window": "window inferred", "model": "model unreadable",
-        "thinking": "thinking inferred",
-    }  # fmt: skip
+        "size": "size inferred",
+        "window": "window inferred",
+        "model": "model unreadable",
+    }
     assert ", ≈" in pane.title.text() and "about" in pane.title.accessibleName()
-    assert "model not recorded" in pane.facts.text()
+    assert "model not recorded" in pane.facts.text() and "thinking" not in pane.facts.text()
     assert "no provider reported it" in pane.badges["size"].toolTip()
     talk.entry("thinking_level_change", thinkingLevel="high")
     talk.reply("Yes.", usage={"totalTokens": 900})
     pane.show_context(talk.document, talk.document.leaf)
     settle()
     assert [name for name, one in pane.badges.items() if one.isVisible()] == ["window"]
+    assert "thinking high" in pane.facts.text()
     assert "≈900" not in pane.title.text() and "900 of" in pane.title.text()
     talk.document.own.add(talk.document.leaf)
     pane.show_context(talk.document, talk.document.leaf)
