@@ -243,7 +243,7 @@ def _preview(
             f"{shown.context_estimate:,} ({shown.counted_by}), about "
             f"{shown.tokens_after_estimate:,} after"
             + (
-                f", {shown.whole_after:,} with the {shown.tokens_beyond:,} beyond them"
+                f"; the whole context {shown.whole_before:,}, about {shown.whole_after:,} after"
                 if shown.tokens_beyond
                 else ""
             )

@@ -17,6 +17,10 @@ _FAILED = int(Flag.ERROR | Flag.ABORTED)
 _COMPACTIONS = selector({Kind.COMPACTION})
 _UNSENT = selector({Kind.BASH_EXECUTION, Kind.PYTHON_EXECUTION, Kind.OTHER_ROLE})
 _BLOCK = 4096
+_MOST_MESSAGES = 10_000
+"""Whose reports are looked at for what a provider counts for each of our tokens."""
+_LEAST_RATIO, _MOST_RATIO = 0.5, 3.0
+"""A provider that seems to count less or more than so many tokens for one of ours is misread."""
 
 
 class ContextSize(NamedTuple):
@@ -35,6 +39,9 @@ class ContextSize(NamedTuple):
     """Where no provider has counted this context yet: what the last report had beyond the entries
     (system prompt, tools, another tokenizer). Added where a size is shown, not where it is
     tested: a report of another context makes no decision on this one."""
+    ratio: float = 1.0
+    """What the provider counts for each of our tokens, by how its reports grew with the entries.
+    What a compaction frees is counted by it."""
 
     @property
     def shown(self) -> int:
@@ -44,6 +51,11 @@ class ContextSize(NamedTuple):
     def beyond_of(self, entries: int) -> int:
         """What of the shown size lies beyond entries that take so many tokens."""
         return max(0, self.shown - entries) if self.usage_tokens else self.beyond
+
+    def changed(self, before: int, after: int) -> int:
+        """What is shown once the entries take ``after`` tokens in place of ``before``."""
+        whole = before + self.beyond_of(before)
+        return max(after, whole - round(self.ratio * (before - after)))
 
 
 def context_size(
@@ -64,8 +76,9 @@ def context_size(
         at = bisect_left(messages, entry, _first_in_place(context))
         known = at if at < len(messages) and messages[at] == entry else -1
         return ContextSize(
-            reported, reported, 0, known, "provider" if entry >= 0 else "nobody counted"
-        )
+            reported, reported, 0, known, "provider" if entry >= 0 else "nobody counted",
+            ratio=_ratio(tree, context, profile, measured),
+        )  # fmt: skip
     last = _last_usage(tree, context, profile)
     trailing = len(messages) - last - 1
     counted = 0
@@ -73,13 +86,14 @@ def context_size(
         counted = _counted(tree, context, last + 1, profile, measured)
     counter = _counter(profile, measured)
     if last < 0:
-        beyond = _beyond(tree, context, profile, measured) if messages else 0
-        return ContextSize(counted, 0, counted, -1, counter, beyond)
+        beyond, ratio = _beyond(tree, context, profile, measured) if messages else (0, 1.0)
+        return ContextSize(counted, 0, counted, -1, counter, beyond, ratio)
     reported = columns.usage[messages[last]]
     source = "provider"
     if trailing:
         source += f" + {counter} of {trailing} newer"
-    return ContextSize(reported + counted, reported, counted, last, source)
+    ratio = _ratio(tree, context, profile, measured)
+    return ContextSize(reported + counted, reported, counted, last, source, ratio=ratio)
 
 
 def _counter(profile: Profile, measured: Sequence[int] | None) -> str:
@@ -91,13 +105,49 @@ def _counter(profile: Profile, measured: Sequence[int] | None) -> str:
 
 def _beyond(
     tree: SessionTree, context: PathContext, profile: Profile, measured: Sequence[int] | None
-) -> int:
-    """What the last report on the path counted beyond the entries that were in the context then."""
+) -> tuple[int, float]:
+    """Of a context that no provider has counted: what lies beyond its entries by the last report on
+    the path, which was of another context, and the ratio of that one."""
     reply = last_report(tree, context.path, 1)
     if reply < 0:
-        return 0
-    then = counted_size(tree, context_at(tree, reply), profile, measured)
-    return max(0, tree.columns.usage[reply] - then)
+        return 0, 1.0
+    then = context_at(tree, reply)
+    ratio = _ratio(tree, then, profile, measured)
+    counted, now = (counted_size(tree, each, profile, measured) for each in (then, context))
+    reported = tree.columns.usage[reply]
+    return max(0, round(reported - ratio * (counted - now)) - now), ratio
+
+
+def _ratio(
+    tree: SessionTree, context: PathContext, profile: Profile, measured: Sequence[int] | None
+) -> float:
+    """By how much the provider's reports grew for each token of the entries between its first and
+    its last one of this context; 1 without two of them.
+
+    Tokenizers differ, and agents send what no entry holds. What both grew by is part of what is
+    summarized; what the first report had already is not.
+    """
+    messages = context.messages
+    first = bisect_right(messages, context.compaction, _first_in_place(context))
+    first = max(first, len(messages) - _MOST_MESSAGES)
+    if tree.columns.prunes or tree.columns.shapes:
+        first = bisect_right(messages, _last_change(tree, context), first)
+    if first >= len(messages):
+        return 1.0
+    part = context.path[context.path.position(messages[first]) :]
+    begin, end = first_report(tree, part), last_report(tree, part, 1)
+    if begin < 0 or begin == end:
+        return 1.0
+    upto, after = (bisect_left(messages, each, first) + 1 for each in (begin, end))
+    grown = sum(
+        sign * _counted(tree, context, at, profile, measured)
+        for sign, at in ((1, upto), (-1, after))
+        if at < len(messages)
+    )
+    usage = tree.columns.usage
+    if grown <= 0:
+        return 1.0
+    return min(max((usage[end] - usage[begin]) / grown, _LEAST_RATIO), _MOST_RATIO)
 
 
 def counted_size(
@@ -201,6 +251,23 @@ def last_report(tree: SessionTree, part: Path, least: int) -> int:
                 if usage[at] >= least and not flags[at] & _FAILED:
                     return at
                 at = kinds.rfind(Kind.ASSISTANT, lower, at)
+    return -1
+
+
+def first_report(tree: SessionTree, part: Path) -> int:
+    """The first reply on a stretch of the path that reported tokens and did not fail, or -1."""
+    columns = tree.columns
+    usage, flags, kinds = columns.usage, columns.flags, columns.kind
+    for entries in part.ranges:
+        for lower in range(entries.start, entries.stop, _BLOCK):
+            upper = min(entries.stop, lower + _BLOCK)
+            if max(usage[lower:upper]) < 1:
+                continue
+            at = kinds.find(Kind.ASSISTANT, lower, upper)
+            while at >= 0:
+                if usage[at] >= 1 and not flags[at] & _FAILED:
+                    return at
+                at = kinds.find(Kind.ASSISTANT, at + 1, upper)
     return -1
 
 

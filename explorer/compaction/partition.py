@@ -266,8 +266,8 @@ class Partition(Struct, frozen=True):
 
     @property
     def tokens_beyond(self) -> int:
-        """What the provider counted beyond the entries: system prompt, tools, the reply's
-        tokens."""
+        """What the provider counted beyond the entries now: system prompt, tools, and what its
+        tokenizer makes of the entries more than ours does."""
         return self.preparation.size.beyond_of(self.context_estimate)
 
     @property
@@ -277,9 +277,8 @@ class Partition(Struct, frozen=True):
 
     @property
     def whole_after(self) -> int:
-        """Tokens of the context after the compaction, with what lies beyond its entries, which no
-        compaction frees."""
-        return self.tokens_after_estimate + self.tokens_beyond
+        """``whole_before`` after the compaction, with a guess of the summary's size."""
+        return self.whole_with(self.tokens_after_estimate - self.tokens_kept)
 
     @property
     def counted_by(self) -> str:
@@ -289,6 +288,12 @@ class Partition(Struct, frozen=True):
     def after(self, summary_tokens: int) -> int:
         """Tokens of the context's entries with a summary of that size."""
         return self.tokens_kept + summary_tokens
+
+    def whole_with(self, summary_tokens: int) -> int:
+        """``whole_before`` with a summary of that size in place of what it tells: each token of the
+        entries that goes frees what the provider counts for it."""
+        size = self.preparation.size
+        return size.changed(self.context_estimate, self.after(summary_tokens))
 
     def weight(self, position: int) -> int:
         """Tokens of the entry at a position, as they are shown everywhere."""

@@ -441,7 +441,7 @@ class DraftPage(QWidget):
         parts = [draft.model]
         if editable.tokens >= 0:
             before = shown.whole_before
-            after = shown.after(editable.tokens) + shown.tokens_beyond
+            after = shown.whole_with(editable.tokens)
             self.sizes.setText(f"{short(before)} → {short(after)}, frees {short(before - after)}")
             parts.insert(0, f"summary {full(editable.tokens)} tokens ({shown.counted_by})")
         else:

@@ -391,10 +391,8 @@ class OutcomePart(QWidget):
             self.figures.setText(short(before))
             self.figures.setAccessibleName(f"The context takes {full(before)} tokens")
             return
-        beyond = f"{short(shown.tokens_beyond)} of it beyond the entries; "
         self.caption.setText(
-            "If you compact now, the context takes ("
-            f"{beyond if shown.tokens_beyond else ''}the summary's size is a guess)"
+            "If you compact now, the context takes (the summary's size is a guess)"
         )
         small = small_font().pointSizeF()
         self.figures.setText(

@@ -73,10 +73,11 @@ def beyond_words(shown: Partition) -> str:
     words = f"Tokens of the entries in the context, counted by the {shown.counted_by}."
     if shown.preparation.tokens_source.startswith("provider"):
         words += (
-            f" The provider counted {full(shown.tokens_before)} for the whole context; what that "
-            "has beyond the entries stays, whatever is summarized. By that "
-            "figure it is judged when a compaction is due; what one frees is counted here, "
-            "before and after alike, because no provider has counted the context that is to be."
+            f" The provider counted {full(shown.tokens_before)} for the whole context, and by that "
+            "figure it is judged when a compaction is due. Its figures grew by "
+            f"{shown.preparation.size.ratio:.2f} for each token of the entries: what a compaction "
+            "frees is counted so, and what was there from the start, such as the system prompt, "
+            "stays."
         )
     return words
 

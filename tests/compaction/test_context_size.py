@@ -1,0 +1,65 @@
+"""The size of a context by a provider's reports, and what a compaction frees of it (A7, B9)."""
+
+from __future__ import annotations
+
+import pytest
+
+from explorer.compaction.context_size import ContextSize, context_size
+from explorer.session.context import context_at
+from tests.compaction.sessions import EXPLORER, Session
+
+SYSTEM = 30_000
+"""What every prompt of these sessions holds beside the entries."""
+
+
+def reported(session: Session, ratio: float, entries: int) -> None:
+    """A reply of a token whose provider counts ``ratio`` for each of the entries up to it."""
+    session.reply(1, usage=round(SYSTEM + ratio * (entries + 1)))
+
+
+def size_of(session: Session) -> ContextSize:
+    return context_size(session.tree, context_at(session.tree, session.leaf), EXPLORER)
+
+
+@pytest.mark.parametrize("ratio", [0.75, 1.0, 1.5])
+def test_what_a_compaction_frees_is_counted_as_the_provider_counts(ratio: float) -> None:
+    session, taken = Session(), 0
+    for tokens in (100, 5_000, 15_000):
+        session.user(tokens)
+        reported(session, ratio, taken + tokens)
+        taken += tokens + 1
+    size = size_of(session)
+    assert size.ratio == pytest.approx(ratio, abs=0.001)
+    shown = session.partition(100)
+    assert shown.context_estimate == taken == 20_103
+    assert shown.whole_before == round(SYSTEM + ratio * taken)
+    freed = shown.context_estimate - shown.after(500)
+    assert shown.whole_with(500) == pytest.approx(shown.whole_before - ratio * freed, abs=15)
+    # The system prompt was there from the first reply: no compaction frees it.
+    assert shown.whole_with(0) > SYSTEM
+
+
+def test_right_after_a_compaction_the_size_goes_by_the_reports_before_it() -> None:
+    session = Session()
+    session.user(100)
+    reported(session, 1.5, 100)
+    session.user(19_000)
+    reported(session, 1.5, 19_101)
+    kept = session.user(400)
+    session.compaction(kept, "word" * 200)
+    size = size_of(session)
+    assert (size.usage_tokens, size.tokens) == (0, 600)
+    assert size.shown == pytest.approx(SYSTEM + 1.5 * 600, abs=15)
+
+
+def test_one_report_or_a_wild_one_frees_what_is_counted_here() -> None:
+    session = Session()
+    session.user(1_000)
+    session.reply(1, usage=90_000)
+    assert size_of(session).ratio == 1.0
+    session.user(10)
+    session.reply(1, usage=190_000)
+    assert size_of(session).ratio == 3.0
+    session.user(10)
+    session.reply(1, usage=1_000)
+    assert size_of(session).ratio == 0.5
