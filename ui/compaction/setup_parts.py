@@ -109,10 +109,17 @@ class BudgetPart(QWidget):
         self._unfit = unfit_words(profile, settings, self._model_window)
         self._tell_smaller()
         reserve = max(0, window - limit_of(profile, settings))
-        self.heading.setText(
-            f"Entries in the context {where}: {short(shown.context_estimate)} of "
-            f"{short(window)} tokens ({shown.counted_by}) · threshold {short(window - reserve)}"
-        )
+        entries, set_here = short(shown.context_estimate), short(window)
+        if shown.tokens_before > window and self._model_window <= window:
+            # The session itself shows that its window is a larger one.
+            taken, set_here = entries, f"window unknown, {set_here} set here"
+        else:
+            taken, set_here = f"{entries} of {set_here}", ""
+        parts = [
+            f"Entries in the context {where}: {taken} tokens ({shown.counted_by})", set_here,
+            f"threshold {short(window - reserve)}",
+        ]  # fmt: skip
+        self.heading.setText(" · ".join(filter(None, parts)))
         explain(
             self.heading, "threshold",
             f"{full(shown.context_estimate)} tokens. All figures of this tab are counted alike.",

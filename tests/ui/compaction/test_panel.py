@@ -88,6 +88,11 @@ def test_what_a_provider_counted_beyond_the_entries_is_not_freed(app: QApplicati
     assert full(150_010) in panel.setup.outcome.accessibleName()
     assert full(150_010 - freed) in panel.setup.outcome.accessibleName()
     assert "150,010" in panel.setup.outcome.toolTip()
+    # What the provider took shows that the window that is set is not the session's.
+    panel.set_rules(PROFILES["explorer"], Settings(100_000, 16_384, 3_000))
+    settle()
+    heading = panel.setup.heading.text()
+    assert "window unknown, 100k set here" in heading and "of 100k" not in heading
 
 
 def test_typing_and_keys_move_the_cut_at_once(panel: CompactionPanel) -> None:
