@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from bisect import bisect_left
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from contextlib import aclosing, suppress
 
 from PySide6.QtCore import QObject
 
 from explorer.services.document import Document
-from explorer.session.kinds import Flag
+from explorer.session.columns import SessionColumns
+from explorer.session.kinds import Flag, Kind
 from explorer.store import SearchHit, SessionRow, Store, StoreError
 from explorer.workbench import Workbench
 from ui.app_state import AppState
@@ -20,6 +22,10 @@ from ui.shell.search import SearchResult
 
 MOST_HITS = 2000
 MOST_SHOWN = 100
+_NUMBER = re.compile(r"#(\d{1,9})")
+"""An entry, as it is named everywhere."""
+_MOST_ANSWERS = 32
+"""Entries behind a reply among which the results of its calls are looked for."""
 
 
 class SearchController(QObject):
@@ -91,20 +97,31 @@ class SearchController(QObject):
         self, bench: Workbench, document: Document, query: str, number: int, jump: bool
     ) -> None:
         """Show the hits in a session on its map, and list them."""
-        errors, results = self._bar.only_errors, []
-        if query:
+        errors, results, caption = self._bar.only_errors, [], ""
+        if named := _NUMBER.fullmatch(query):
+            entry, entries = int(named[1]), len(document.tree)
+            if entry < entries:
+                results = await asyncio.to_thread(_rows_of, document, [entry])
+            else:
+                caption = f"The entries of this session are #0 to #{entries - 1:,}."
+        elif query:
             steps = bench.search(
                 query, (document.key,), MOST_HITS, lambda: number == self._number, errors
             )
             results = [_result(hit, "") async for step in steps for hit in step.hits]
+            if not errors:
+                hits = [one.entry for one in results]
+                results += await asyncio.to_thread(_titled_results, document, query, hits)
         else:
-            results = await asyncio.to_thread(_errors_of, document)
+            columns = document.tree.columns
+            failed = [at for at in range(len(document.tree)) if columns.flags[at] & Flag.ERROR]
+            results = await asyncio.to_thread(_rows_of, document, failed)
         if number != self._number:
             return
         results.sort(key=lambda one: one.entry)
         self._take([one.entry for one in results], jump)
         if jump:
-            self._bar.show_results(results, self._at)
+            self._bar.show_results(results, self._at, caption)
 
     async def _search_everywhere(
         self, bench: Workbench, query: str, number: int, errors: bool
@@ -169,14 +186,40 @@ def _titles(store: Store, keys: Collection[int]) -> dict[int, str]:
     return {row.key: row.title or "Untitled session" for row in rows if not row.trashed_ms}
 
 
-def _errors_of(document: Document) -> list[SearchResult]:
-    """All that failed in a session; reads their first lines."""
+def _rows_of(document: Document, entries: Sequence[int]) -> list[SearchResult]:
+    """Entries of a session by the lines that the map has of them; reads these."""
     columns = document.tree.columns
-    found = [at for at in range(len(document.tree)) if columns.flags[at] & Flag.ERROR]
-    lines = document.payloads.shown.previews(found)
+    lines = document.payloads.shown.previews(entries)
     return [
         SearchResult(
             document.key, at, "", line, (), columns.kind[at], columns.flags[at], columns.time[at]
         )
-        for at, line in zip(found, lines, strict=True)
+        for at, line in zip(entries, lines, strict=True)
     ]
+
+
+def _titled_results(document: Document, query: str, hits: Sequence[int]) -> list[SearchResult]:
+    """The results of calls that were found, as far as their rows on the map show what was looked
+    for: ``read src/a.py, 50 lines``. The name stands in the call alone."""
+    columns, known = document.tree.columns, set(hits)
+    answers = [
+        at
+        for hit in hits
+        if columns.kind[hit] == Kind.ASSISTANT
+        for at in range(hit + 1, min(hit + 1 + _MOST_ANSWERS, len(document.tree)))
+        if columns.kind[at] == Kind.TOOL_RESULT and _replied_to(columns, at) == hit
+    ]
+    words = query.casefold().replace('"', " ").split()
+    return [
+        row
+        for row in _rows_of(document, sorted(set(answers) - known))
+        if all(word in row.text.casefold() for word in words)
+    ]
+
+
+def _replied_to(columns: SessionColumns, result: int) -> int:
+    """The reply above a result, -1 where there is none."""
+    at = columns.parent[result]
+    while at >= 0 and columns.kind[at] == Kind.TOOL_RESULT:
+        at = columns.parent[at]
+    return at

@@ -90,7 +90,7 @@ class SearchBar(QWidget):
         super().__init__(parent)
         self._is_tight = True
         self.box = QLineEdit(self)
-        self.box.setPlaceholderText("Search entries, files, tools…")
+        self.box.setPlaceholderText("Search words, files, #entry…")
         self.box.setAccessibleName("Search this session")
         self.box.setClearButtonEnabled(True)
         self.box.installEventFilter(self)
@@ -101,7 +101,7 @@ class SearchBar(QWidget):
         self.previous = self._button("chevron-up", "Previous hit (Shift+Enter)", -1)
         self.following = self._button("chevron-down", "Next hit (Enter)", 1)
         self.everywhere = QToolButton(self)
-        self.everywhere.setText("All sessions")
+        self.everywhere.setText("Everywhere")
         self.everywhere.setCheckable(True)
         self.everywhere.setToolTip("Search all sessions instead of this one")
         self.everywhere.setAccessibleName("Search all sessions")
@@ -137,7 +137,6 @@ class SearchBar(QWidget):
         self._is_tight = tight
         self.errors.setVisible(not tight or self.only_errors)
         self._show_steps()
-        self.everywhere.setText("All sessions" if roomy else "All")
         self.errors.setToolButtonStyle(
             Qt.ToolButtonStyle.ToolButtonTextOnly
             if roomy

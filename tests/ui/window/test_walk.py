@@ -10,7 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog
 
 from explorer.session.entries import UserMessage, text_content
-from explorer.session.kinds import Flag
+from explorer.session.kinds import Flag, Kind
 from tests.generated import write_session
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path
@@ -84,6 +84,34 @@ async def test_hits_of_the_session_are_listed_and_errors_found_without_words(
     columns = live.document.tree.columns
     found = [one.entry for one in search.results.table.rows.rows]
     assert found == [at for at in range(len(columns.flags)) if columns.flags[at] & Flag.ERROR]
+
+
+async def test_an_entry_is_found_by_its_number_and_a_result_by_the_title_of_its_row(
+    house: House,
+) -> None:
+    live = await house.start(sample_path())
+    search, view = live.window.header.search, live.window.map.view
+    live.keys("/")
+    live.type("#42")
+    live.keys("Return")
+    await live.until(lambda: live.window.map.selected == 42, "the entry of that number")
+    shown = view.viewport().rect().contains
+    await live.until(lambda: shown(view.row_rect(42).center().toPoint()), "its row in sight")
+    live.keys("Ctrl+A")
+    live.type("#99999")
+    last = len(live.document.tree) - 1
+    caption = search.results.caption
+    await live.until(lambda: f"#0 to #{last}" in caption.text(), "what numbers there are")
+    assert search.results.isVisible() and not search.results.table.rows.rows
+    live.keys("Ctrl+A")
+    live.type("retry.py")
+    await live.until(lambda: bool(search.results.table.rows.rows), "the hits")
+    await live.idle()
+    columns = live.document.tree.columns
+    results = [at for at in range(len(columns.kind)) if columns.kind[at] == Kind.TOOL_RESULT]
+    titles = live.document.payloads.shown.previews(results)
+    titled = {at for at, title in zip(results, titles, strict=True) if "retry.py" in title}
+    assert titled and titled <= {one.entry for one in search.results.table.rows.rows}
 
 
 async def test_the_hits_of_all_sessions_go_away_with_whoever_goes_elsewhere(
