@@ -26,6 +26,7 @@ from explorer.services.session_audit import (
 )
 from explorer.settings import paths
 from explorer.store import SessionRow, Store
+from explorer.tokens.counters import DEFAULT_ENCODING
 from explorer.workbench import Workbench
 
 
@@ -34,8 +35,12 @@ def begun_rows(
 ) -> list[AuditRow]:
     """What the rows of stored sessions begin with as they are now. Raises StoreError."""
     sources = {one.key: one for one in store.source_files()}
+    counted = store.counted_sessions(DEFAULT_ENCODING)
     rules = rules_of(profile)
-    return [begun_row(one, position_of(one, sources.get(one.key)), rules) for one in sessions]
+    return [
+        begun_row(one, position_of(one, sources.get(one.key), one.key in counted), rules)
+        for one in sessions
+    ]
 
 
 def audited_rows(
@@ -66,7 +71,10 @@ def _audit(bench: Workbench, profile: Profile | None, begun: AuditRow) -> AuditR
     document = bench.open_blocking(begun.session)
     try:
         asyncio.run(document.usage.follow())
-        position = position_of(document.row, bench.store.source_file(document.key))
+        document.tokens.take_stored_blocking()
+        is_counted = document.tokens.weights is not None
+        source = bench.store.source_file(document.key)
+        position = position_of(document.row, source, is_counted)
         return audit_session(document, document.usage.branch(document.leaf), position, profile)
     finally:
         bench.close(document.key)

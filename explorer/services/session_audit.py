@@ -142,11 +142,13 @@ def stamp_of(row: AuditRow) -> str:
     return " ".join((row.position, str(row.version), row.program, row.rules))
 
 
-def position_of(session: SessionRow, source: SourceFile | None) -> str:
-    """What changes whenever the session does: what was appended, where the leaf is, and of a
-    session that came from a file, how that was when it was last read."""
+def position_of(session: SessionRow, source: SourceFile | None, is_counted: bool) -> str:
+    """What changes whenever the session does, or the sizes that are shown of it: what was appended,
+    where the leaf is, of a session that came from a file how that was when it was last read, and
+    whether a tokenizer has counted it."""
     file = f"/{source.size}/{source.mtime_ns}" if source is not None else ""
-    return f"{session.entries}/{session.size}/{session.leaf}{file}"
+    counted = "/counted" if is_counted else ""
+    return f"{session.entries}/{session.size}/{session.leaf}{file}{counted}"
 
 
 def rules_of(profile: Profile | None) -> str:

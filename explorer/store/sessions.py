@@ -347,6 +347,16 @@ def write_counts(
         at += len(part)
 
 
+def counted_sessions(db: sqlite3.Connection, counter: str) -> set[int]:
+    """The sessions of which all entries are counted by a counter."""
+    rows = db.execute(
+        "SELECT s.key FROM sessions s JOIN token_counts t ON t.session = s.key AND t.counter = ?"
+        " GROUP BY s.key HAVING sum(length(t.tokens)) >= s.entries * ?",
+        (counter, array("i").itemsize),
+    )
+    return {key for (key,) in rows}
+
+
 def read_labels(db: sqlite3.Connection, key: int | None) -> list[tuple[int, str, str]]:
     """Labels in force: session key, target's id, label. The last one of a target counts."""
     rows = db.execute(

@@ -388,6 +388,11 @@ class Store:
         """Keep a choice (JSON); None forgets it."""
         return self._writer.submit(lambda db: values.write_setting(db, key, name, value))
 
+    def counted_sessions(self, counter: str) -> set[int]:
+        """The sessions of which all entries are counted by a counter."""
+        with self._readers.read() as db:
+            return values.counted_sessions(db, counter)
+
     def token_counts(self, key: int, counter: str) -> array[int]:
         """Tokens per entry by a counter, -1 where it has not counted yet."""
         with self._readers.snapshot() as db:

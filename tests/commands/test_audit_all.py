@@ -18,6 +18,7 @@ from explorer.services.session_audit import AuditRow
 from explorer.settings.paths import database_path
 from explorer.store import Store
 from explorer.store.schema import row_id
+from explorer.tokens.counters import DEFAULT_ENCODING
 from tests.audit.reported import entries
 from tests.commands.processes import called, start, until
 from tests.store.sources import HEADER, FileSource, write_file
@@ -48,13 +49,16 @@ def rows(folder: Path) -> list[dict[str, Any]]:
 
 
 def test_every_session_is_a_row_with_the_figures_of_its_audit(sessions: Path) -> None:
+    with Store.open(database_path()) as store:
+        counts = [3 * tokens for tokens in store.load(1).tree.columns.estimate]
+        store.set_token_counts(1, DEFAULT_ENCODING, 0, counts).result()
     status, out, err = called("audit", "--all", "--json", "--processes", "1")
     assert status == 0 and f"{COUNT} of {COUNT} sessions" in err
     found = [json.loads(line) for line in out.splitlines()]
     assert sorted(one["session"] for one in found) == [1, 2, 3]
     alone = json.loads(called("audit", "1", "--json")[1])
     one = next(row for row in found if row["session"] == 1)
-    assert one["needed_again"] == alone["needed_again"]["number"]
+    assert "/counted" in one["position"] and one["needed_again"] == alone["needed_again"]["number"]
     assert one["needed_again_tokens"] == alone["needed_again"]["tokens"]
     assert one["instructions"] == sum(part["instructions"] for part in alone["compactions"])
     assert one["losses"] == len(alone["losses"]) and one["cost_usd"] == alone["cost"]["usd"]

@@ -11,12 +11,14 @@ from explorer.services.bulk_audit import AgentNeeds, needs_by_agent, stored_audi
 from explorer.services.document import Document
 from explorer.services.session_audit import AuditRow, audit_session, position_of, stamp_of
 from explorer.session.entries import Entry, UserMessage, text_content
+from explorer.tokens.counters import DEFAULT_ENCODING
 from explorer.workbench import Workbench
 
 
 def audited(document: Document) -> AuditRow:
     asyncio.run(document.usage.follow())
-    position = position_of(document.row, document.shared.store.source_file(document.key))
+    source = document.shared.store.source_file(document.key)
+    position = position_of(document.row, source, document.tokens.weights is not None)
     return audit_session(document, document.usage.branch(document.leaf), position)
 
 
@@ -31,6 +33,16 @@ def test_an_audit_is_kept_until_its_session_changes(bench: Workbench, document: 
     assert stored_audits(store, store.sessions()).left, "figures of other fields are not read"
 
     store.keep_audit(document.key, stamp_of(row), asdict(row)).result()
+    counts = [2 * tokens for tokens in document.tree.columns.estimate]
+    store.set_token_counts(document.key, DEFAULT_ENCODING, 0, counts[:-1]).result()
+    assert not stored_audits(store, store.sessions()).left, "one entry is not counted yet"
+    store.set_token_counts(document.key, DEFAULT_ENCODING, 0, counts).result()
+    assert stored_audits(store, store.sessions()).left, "other sizes are shown from now on"
+    document.tokens.take_stored_blocking()
+    counted = audited(document)
+    store.keep_audit(document.key, stamp_of(counted), asdict(counted)).result()
+    assert stored_audits(store, store.sessions()) == ({document.key: counted}, [])
+
     parent = document.tree.columns.ids[-1]
     entry = Entry.of(UserMessage(text_content("more")), "e-new", parent, 1.8e12)
     store.append(document.key, [(write_record("pi", entry), parent)], "e-new").result()
