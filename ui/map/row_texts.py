@@ -148,8 +148,10 @@ class TextCache:
         parts = [f"Compaction {clock(self._model.tree.columns.time[entry])}".strip()]
         if fold is not None:
             parts.append(sized(fold.tokens_before, fold.tokens_after, self.sizes_known(entry)))
-            word = "folded" if entry in self._model.folded else "summarized"
-            parts.append(f"{_entries(len(fold.folded))} {word}")
+            if entry in self._model.folded:
+                parts.append(f"{_entries(len(fold.folded))} folded")
+            else:
+                parts.append(f"{_entries(fold.summarized)} summarized")
         if summary := self.summary_line(entry):
             parts.append(summary)
         return " · ".join(parts)

@@ -6,6 +6,7 @@ from array import array
 
 import pytest
 
+from explorer.session.context import context_at, is_unsent_reply
 from tests.ui.map.conftest import Branchy
 from tests.ui.sessions import Talk, call_block
 from ui.map.folds import PathPlaces, branch_links, find_above, fold_of, hidden_by
@@ -84,6 +85,9 @@ def test_a_compaction_folds_what_it_summarized_not_what_it_kept(branchy: Branchy
     fold = fold_of(branchy.document.tree, branchy.compaction)
     assert fold.folded.indices() == list(range(branchy.first_kept))
     columns = branchy.document.tree.columns
+    sent = context_at(branchy.document.tree, columns.parent[branchy.compaction]).messages
+    told = [at for at in sent if at < branchy.first_kept and not is_unsent_reply(columns, at)]
+    assert 0 < fold.summarized == len(told)
     kept = sum(columns.estimate[branchy.first_kept : branchy.compaction])
     # Both by one metric: the file says 184,200 before, which counts more than the entries.
     assert fold.tokens_before == sum(columns.estimate[: branchy.compaction])
