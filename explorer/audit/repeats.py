@@ -19,6 +19,7 @@ from operator import eq
 from typing import NamedTuple
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from explorer.session.describe import error_mark
 from explorer.session.entries import (
@@ -160,6 +161,9 @@ class _Seen(Struct):
     """By line number: a mark of its text; empty after a change."""
     shown_at: dict[int, int] = {}
     """By line number: the entry that showed it."""
+    lines: list[str] = []
+    """The text of its lines from the first on, as far as it is known without a gap: an edit that
+    names what it takes out leaves a text that is known too."""
     refused: str | None = None
     """What a refused edit would take out, until the file is read; None for no such edit."""
 
@@ -259,9 +263,12 @@ class Repeats:
         for each in actions:
             if each.kind in (ActionKind.EDIT, ActionKind.WRITE):
                 self._undone(called, each)
+            known = self._known(each)
             self._change(each)
             if each.kind is ActionKind.WRITE and each.added:
                 self._learn(each.path, called, *_numbered(each.added))
+            elif known is not None:
+                self._edit(known, called, each)
         if action.kind is ActionKind.READ:
             if len(actions) == 1:
                 self._read(index, action, text, self.tokens[index])
@@ -288,6 +295,7 @@ class Repeats:
         self._changed.append(name)
         for one in self._files.get(name, ()):
             one.marks.clear()
+            one.lines = []
         for missing in [one for one in self._missing if _name(one) == name or f"/{name}/" in one]:
             del self._missing[missing]
 
@@ -305,6 +313,32 @@ class Repeats:
         seen = self._seen(path)
         seen.marks.update(zip(numbers, map(hash, lines), strict=True))
         seen.shown_at.update(dict.fromkeys(numbers, index))
+        first = numbers[0] - 1 if numbers else -1
+        if 0 <= first <= len(seen.lines) and numbers[-1] == first + len(lines):
+            seen.lines[first : first + len(lines)] = lines
+
+    def _known(self, action: ToolAction) -> _Seen | None:
+        """What is known of a file that is about to be edited; None where nothing is."""
+        if action.kind is not ActionKind.EDIT or not action.removed:
+            return None
+        seen = self._seen(action.path)
+        return replace(seen, shown_at=dict(seen.shown_at)) if seen.lines else None
+
+    def _edit(self, known: _Seen, called: int, action: ToolAction) -> None:
+        """Know the text that an edit leaves, where what it takes out stands there once."""
+        text = "\n".join(known.lines)
+        at = text.find(action.removed)
+        if at < 0 or text.find(action.removed, at + 1) >= 0:
+            return
+        end = at + len(action.removed)
+        first, last = text.count("\n", 0, at), text.count("\n", 0, end)
+        lines = f"{text[:at]}{action.added}{text[end:]}".split("\n")
+        shown = [known.shown_at[number] for number in range(1, len(known.lines) + 1)]
+        shown[first : last + 1] = [called] * (len(lines) - len(shown) + last + 1 - first)
+        seen = self._seen(action.path)
+        seen.lines = lines
+        seen.marks = dict(enumerate(map(hash, lines), 1))
+        seen.shown_at = dict(enumerate(shown, 1))
 
     def _see(self, index: int, named: str, text: str) -> None:
         """Know again the lines of files that other output shows, such as that of several reads in
@@ -330,7 +364,9 @@ class Repeats:
             same = list(map(eq, before, map(hash, lines)))
             is_changed = sum(same) < _SAME * (len(before) - before.count(None))
             if is_changed:
-                seen.marks.clear()  # Something that is not recorded has changed it.
+                # Something that is not recorded has changed it.
+                seen.marks.clear()
+                seen.lines = []
             elif any(same) and not is_forced:
                 self._compare(index, seen, tokens, numbers, lines, same)
         self._learn(action.path, index, numbers, lines)

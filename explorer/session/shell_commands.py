@@ -62,6 +62,12 @@ _ASSIGNMENT = late_pattern(r"[A-Za-z_]\w*=")
 _ERRORS_ASIDE = late_pattern(r"\s*\d?>&\d|\s*\d?>\s*(?:/dev/null|\$null)")
 
 
+_HERE_TEXT = late_pattern(
+    r"""\"\$\(\s*cat\s*<<-?\s*(['"])(\w+)\1\n.*?\n[ \t]*\2\s*\)\"""", re.DOTALL
+)
+"""``"$(cat <<'EOF' ... )"``: a text as an argument, as agents write the messages of commits."""
+
+
 def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
@@ -104,6 +110,7 @@ _GH_WAITS = frozenset({"run", "checks", "workflow"})
 def shell_command(line: str) -> ShellCommand:
     """What a command line does."""
     opaque = ShellCommand(ShellWork.RUN, changes_any=True)
+    line = _HERE_TEXT.sub("'text'", line) if "<<" in line else line
     if len(line) > _LONGEST or "<<" in line or "$(" in line or "`" in line:
         return opaque
     try:

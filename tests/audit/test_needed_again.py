@@ -262,6 +262,77 @@ def test_a_file_that_somebody_else_changed_is_told_by_its_text() -> None:
     assert made.needs() == []
 
 
+EDITED = FILE.replace("line 3 of", "a longer\nline 3 of").replace("line 30 of", "30 of")
+
+
+def _edit_as_told(made: AgentWork) -> int:
+    """Leaves ``EDITED``; returns the entry of the first edit."""
+    first = made.edit("line 3 of", "a longer\nline 3 of")
+    made.edit("line 30 of", "30 of")
+    return first
+
+
+def test_who_edited_a_file_that_is_known_knows_what_it_is_now() -> None:
+    made = AgentWork()
+    before = made.read()
+    edited = _edit_as_told(made)
+    made.run("git add a.py && git commit -m \"$(cat <<'EOF'\nfix: it `now`\nEOF\n)\"", "1 file")
+    made.compact()
+    after = made.read(of=EDITED)
+    repeat = made.need().repeat
+    assert (repeat.before, repeat.after, repeat.first, repeat.last) == (before, after, 1, 41)
+    by_entry = {one.entry: one.number for one in repeat.shown}
+    assert by_entry == {before: 38, edited: 2, edited + 2: 1}, "the edits show what they put in"
+
+
+def test_who_wrote_a_file_and_edited_it_knows_it_too() -> None:
+    made = AgentWork()
+    made.call("write", "Wrote it.", path="/w/a.py", content=FILE)
+    _edit_as_told(made)
+    made.compact()
+    after = made.read(of=EDITED)
+    assert [(kind, again) for kind, _, again in made.needs()] == [(READ, after)]
+
+
+def _other_text(made: AgentWork) -> None:
+    made.edit("line 3 of", "quite another line 3 of")
+
+
+def _at_two_places(made: AgentWork) -> None:
+    made.edit("of the file", "of the new file")
+
+
+def _nowhere(made: AgentWork) -> None:
+    made.edit("no such words", "words")
+
+
+def _formatted_since(made: AgentWork) -> None:
+    _edit_as_told(made)
+    made.run("black a.py", "reformatted a.py")
+
+
+@pytest.mark.parametrize("edit", [_other_text, _at_two_places, _nowhere, _formatted_since])
+def test_what_an_edit_left_is_known_only_where_it_can_be_told(
+    edit: Callable[[AgentWork], None],
+) -> None:
+    made = AgentWork()
+    made.read()
+    edit(made)
+    made.compact()
+    # Every line but the first two stands elsewhere or is another one.
+    made.read(of=EDITED.replace("the file", "the new file"))
+    assert made.needs() == []
+
+
+def test_an_edit_beyond_the_lines_that_were_read_leaves_nothing_known() -> None:
+    made = AgentWork()
+    made.read(first=20, count=10)
+    made.edit("line 25 of", "25 of")
+    made.compact()
+    made.read(of=FILE.replace("line 25 of", "25 of"))
+    assert made.needs() == [], "what stands before them is not known"
+
+
 def test_an_edit_that_failed_changes_nothing() -> None:
     made = AgentWork()
     before = made.read()
