@@ -45,7 +45,7 @@ def need_text(repeat: Repeat, longest: int = _LONGEST) -> str:
         is_gap = repeat.lines < repeat.last - repeat.first + 1
         of = f"{count_text(repeat.lines, 'line')} of" if is_gap else "lines"
         text += f", {of} {repeat.first:,} to {repeat.last:,}"
-    return text
+    return text if repeat.edited < 0 else f"{text}, as edited at #{repeat.edited}"
 
 
 def short_text(repeat: Repeat) -> str:

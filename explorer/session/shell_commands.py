@@ -55,6 +55,11 @@ _QUOTED = late_pattern(r"""'[^']*'|"(?:[^"\\]|\\.)*"|\\.""", re.DOTALL)
 _TOKEN = late_pattern(
     rf"""((?:[^\s'"\\;|&<>()]|{_QUOTED.pattern})+)|([;|&\n]+|[<>()]+)|[ \t\r]+""", re.DOTALL
 )
+_MESSAGE = late_pattern(
+    r"""(?<=\s)"\$\(cat <<-?\s*(?:'(\w{1,40})'|"(\w{1,40})")\n"""
+    r"""(?:(?![ \t]*(?:\1|\2)\n).*\n){0,200}\t*(?:\1|\2)\n[ \t]*\)\""""
+)
+"""An argument that is a here-document to the letter, as messages of commits are given."""
 _RANGE = late_pattern(r"(\d{1,9})(?:,(\d{1,9}|\$))?p", re.ASCII)
 _COUNT = late_pattern(r"-n?(\d{1,9})$", re.ASCII)
 _NUMBER = late_pattern(r"\d{1,9}", re.ASCII)
@@ -104,6 +109,8 @@ _GH_WAITS = frozenset({"run", "checks", "workflow"})
 def shell_command(line: str) -> ShellCommand:
     """What a command line does."""
     opaque = ShellCommand(ShellWork.RUN, changes_any=True)
+    if len(line) <= _LONGEST:
+        line = _MESSAGE.sub("''", line)
     if len(line) > _LONGEST or "<<" in line or "$(" in line or "`" in line:
         return opaque
     try:
