@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from explorer.audit.provenance import Known
 from explorer.compaction.context_size import sizes_around
+from explorer.compaction.path_view import sent_on
 from explorer.session.columns import SessionColumns
 from explorer.session.kinds import Kind
 from explorer.session.tree import Path, SessionTree
@@ -110,6 +111,9 @@ class Fold(NamedTuple):
 
     compaction: int
     folded: Path
+    summarized: int
+    """How many entries went into its summary, as the ledger counts them: without notes that are
+    never sent, and with the summary before it."""
     tokens_before: int
     """Tokens of the context's entries at the compaction's parent."""
     tokens_after: int | None
@@ -124,7 +128,10 @@ def fold_of(tree: SessionTree, compaction: int, weights: Sequence[int] | None = 
     when the entry is not a compaction.
     """
     sizes = sizes_around(tree, compaction, weights)
-    return Fold(compaction, folded_by(tree, compaction), *sizes)
+    folded = folded_by(tree, compaction)
+    sent = sent_on(tree, folded, folded.gather(tree.columns.kind))
+    earlier = latest_above(tree, tree.columns.parent[compaction], Kind.COMPACTION)
+    return Fold(compaction, folded, sum(sent) + (earlier >= 0), *sizes)
 
 
 def folded_by(tree: SessionTree, compaction: int) -> Path:

@@ -6,6 +6,8 @@ from array import array
 
 import pytest
 
+from explorer.audit.ledger import LedgerVerdict, ledger_at
+from explorer.compaction.profile import PROFILES
 from tests.ui.map.conftest import Branchy
 from tests.ui.sessions import Talk, call_block
 from ui.map.folds import PathPlaces, branch_links, find_above, fold_of, hidden_by
@@ -102,6 +104,25 @@ def test_a_second_compaction_folds_from_what_the_first_kept() -> None:
     talk.turns(2)
     second = talk.entry("compaction", summary="b", firstKeptEntryId=ids[17], tokensBefore=10)
     assert fold_of(talk.document.tree, second).folded.indices() == list(range(8, 17))
+
+
+def test_a_compaction_says_how_many_entries_its_summary_took_as_the_ledger_does() -> None:
+    talk = Talk()
+    talk.turns(2)
+    notes = [talk.entry("custom", customType="note", data={}) for _ in range(3)]
+    talk.turns(1)
+    tree = talk.document.tree
+    at = talk.entry("compaction", summary="a", firstKeptEntryId=tree.columns.ids[-2],
+                    tokensBefore=10)  # fmt: skip
+    ledger = ledger_at(tree, at, at, PROFILES["explorer"])
+    fold = fold_of(tree, at)
+    assert fold.summarized == ledger.counts[LedgerVerdict.IN_THIS_SUMMARY]
+    assert fold.summarized == len(fold.folded) - len(notes)
+    talk.turns(1)
+    at = talk.entry("compaction", summary="b", firstKeptEntryId=tree.columns.ids[-2],
+                    tokensBefore=10)  # fmt: skip
+    again = ledger_at(tree, at, at, PROFILES["explorer"]).counts[LedgerVerdict.IN_THIS_SUMMARY]
+    assert fold_of(tree, at).summarized == again, "the summary before it is one of them"
 
 
 def test_a_kept_id_that_is_nowhere_folds_all_before(branchy: Branchy) -> None:

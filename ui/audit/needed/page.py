@@ -179,7 +179,11 @@ class NeedWidget(QWidget):
             needs = row.needs if isinstance(row, NeedGroup) else (row,)
             where = f"{_where(row)} Compaction #{needs[0].taken_by} took it out of the context."
             times = "the second time" if is_need else "these times"
-            tokens = f"It took {full(_tokens(row))} tokens {times}, by the estimate." if _tokens(row) else ""
+            tokens = (
+                f"It took {full(_tokens(row))} tokens {times}, by the estimate."
+                if _tokens(row)
+                else ""
+            )
             note = " ".join(part for part in (tokens, tail_words(_longest(needs))) if part)
         self.where.set_words(entry_links(where), where)
         self.note.setText(note)
