@@ -20,8 +20,8 @@ NEED_TITLES = {
 """What a row is, in two or three words."""
 MEANING = (
     "What was done again after a compaction although it had been done before and nothing had "
-    "changed but by edits of the agent's own before it, where the model saw nothing of it any more. "
-    "Both entries are there to be compared."
+    "changed but by edits of the agent's own before it, where the model saw nothing of it any "
+    "more. Both entries are there to be compared."
 )
 LOOKED_AT = (
     "Looked at: reads, commands, searches, failures, undone edits and requests said again; what "
