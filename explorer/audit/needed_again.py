@@ -171,19 +171,19 @@ def needed_again(
     cancelled: Callable[[], bool] = lambda: False,
 ) -> NeededAgain:
     """What was needed again on the path to ``leaf`` (-1: nothing). ``read`` gives entries, a few
-    hundred at once; ``weights``: tokens of each entry of the session, -1 for one that is not
-    counted yet; None or -1: the estimate. Time grows with the text of the path. Raises
-    ScanCancelled."""
+    hundred at once; ``weights``: tokens of each entry of the session for the tails, -1 for one that
+    is not counted yet; None or -1: the estimate. What was needed is told by the estimate alone, so
+    that it is the same for a session that was counted and for many that were not. Time grows with
+    the text of the path. Raises ScanCancelled."""
     path = tree.path(leaf)
     marks = path.select(tree.columns.kind, selector(set(_MARKS)))
     if not any(tree.columns.kind[at] == Kind.COMPACTION for at in marks):
         return NeededAgain()
-    tokens: Sequence[int] = tree.columns.estimate
-    if weights is not None:
-        tokens = [e if w < 0 else w for w, e in zip(weights, tokens, strict=False)]
-    repeats = _repeats(tree, path, read, tokens, cancelled)
+    repeats = _repeats(tree, path, read, cancelled)
     contexts = _contexts(tree, path, marks)
-    stretches = [(path.position(one.before), path.position(one.after)) for one in repeats]
+    stretches = [
+        _Stretch(*map(path.position, (one.before, one.edited, one.after))) for one in repeats
+    ]
     needs = [need for repeat in repeats for need in _needs(repeat, contexts)]
     found = []
     for context in contexts:
@@ -202,10 +202,9 @@ def _repeats(
     tree: SessionTree,
     path: Path,
     read: ReadEntries,
-    tokens: Sequence[int],
     cancelled: Callable[[], bool],
 ) -> list[Repeat]:
-    done, requests = Repeats(tokens), RepeatedRequests()
+    done, requests = Repeats(tree.columns.estimate), RepeatedRequests()
     entries = path.select(tree.columns.kind, _ACTING)
     flags, synthetic = tree.columns.flags, int(Flag.SYNTHETIC)
     for start in range(0, len(entries), _READ_AT_ONCE):
@@ -272,7 +271,8 @@ def _needs(repeat: Repeat, contexts: Sequence[_Context]) -> Iterator[Need]:
         by_taken.setdefault(taken, []).append(lines)
     for taken, shown in by_taken.items():
         narrowed = repeat.narrowed(shown)
-        if taken >= 0 and narrowed is not None:
+        # What was edited after the compaction may be read to see what the edit made of it.
+        if taken > repeat.edited and taken >= 0 and narrowed is not None:
             yield Need(narrowed, taken)
 
 
@@ -323,11 +323,20 @@ def _with_tails(
 # what would be expected ---------------------------------------------------------------------------
 
 
+class _Stretch(NamedTuple):
+    """Where something was done and done again. Positions count on the path."""
+
+    before: int
+    edited: int
+    """Where the agent last edited the file that it read again; -1 where it did not."""
+    after: int
+
+
 def _expected(
     this: _Context,
     contexts: Sequence[_Context],
     needs: Sequence[Need],
-    repeats: Sequence[tuple[int, int]],
+    repeats: Sequence[_Stretch],
     path: Path,
 ) -> Expected | None:
     """How often something is done again where no compaction is.
@@ -358,10 +367,10 @@ def _expected(
             continue
         places += last - first + 1
         # A place p sees a repeat when p - tail - behind <= before < p - tail, and
-        # p <= after < p + ahead.
-        for before, after in repeats:
+        # p <= after < p + ahead; and no edit lies between p and after.
+        for before, edited, after in repeats:
             if start <= before and after < stop:
-                low = max(first, before + tail + 1, after - ahead + 1)
+                low = max(first, before + tail + 1, edited + 1, after - ahead + 1)
                 high = min(last, after, before + tail + behind)
                 total += max(0, high - low + 1)
     found = sum(

@@ -20,8 +20,14 @@ NEED_TITLES = {
 """What a row is, in two or three words."""
 MEANING = (
     "What was done again after a compaction although it had been done before and nothing had "
-    "changed, where the model saw nothing of it any more. Both entries are there to be compared."
+    "changed but by edits of the agent's own before it, where the model saw nothing of it any "
+    "more. Both entries are there to be compared."
 )
+LOOKED_AT = (
+    "Looked at: reads, commands, searches, failures, undone edits and requests said again; what "
+    "the file does not prove to be the same is not counted."
+)
+"""What is said of a path of which nothing was needed again."""
 TAIL_MEANING = (
     "A tail is the end of the context that a compaction keeps word for word. The last column says "
     "how many tokens of it would have held the row; it is empty where other compactions followed."
@@ -45,7 +51,7 @@ def need_text(repeat: Repeat, longest: int = _LONGEST) -> str:
         is_gap = repeat.lines < repeat.last - repeat.first + 1
         of = f"{count_text(repeat.lines, 'line')} of" if is_gap else "lines"
         text += f", {of} {repeat.first:,} to {repeat.last:,}"
-    return text
+    return text if repeat.edited < 0 else f"{text}, as edited at #{repeat.edited}"
 
 
 def short_text(repeat: Repeat) -> str:
@@ -132,11 +138,11 @@ def expected_words(expected: Expected | None) -> str:
 
 
 def path_words(needed: NeededAgain) -> str:
-    """All of a path in two sentences."""
+    """All of a path in two or three sentences."""
     expected = needed.expected
     words = f"{needs_words(needed.needs)}."
     if not needed.needs:
-        return words
+        return f"{words} {LOOKED_AT}" if needed.after else words
     if expected is None or not any(one.needs and one.expected for one in needed.after):
         return f"{words} {TOO_SHORT}"
     compared, every = sum(one.expected is not None for one in needed.after), len(needed.after)

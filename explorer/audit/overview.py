@@ -13,6 +13,7 @@ from explorer.audit.ledger import Ledger, ledger_at
 from explorer.audit.losses import Loss, find_losses
 from explorer.audit.strip import Strip, survival_strip
 from explorer.compaction.profile import Profile, Settings
+from explorer.session.entries import CompactionSummary
 from explorer.session.tree import SessionTree
 
 
@@ -33,6 +34,9 @@ class Overview(Struct, frozen=True):
     strip: Strip
     branches: tuple[BranchAudit, ...]
     """Of the branch summaries on the path, in their order."""
+    recorded_after: int | None = None
+    """What the agent recorded, in tokens, as the size of the context after the compaction that is
+    in force at the moment."""
 
     @property
     def generations(self) -> Generations:
@@ -79,8 +83,16 @@ def overview(
         tuple(sorted(losses, key=lambda loss: -loss.severity)),
         strip,
         tuple(audits.values()),
+        _recorded_after(ledger, read),
     )
     if moment is None:
         return result
     then = ledger_at(tree, leaf, moment, profile, settings=sizes, **given)  # type: ignore[arg-type]
-    return replace(result, moment=moment, ledger=then)
+    return replace(result, moment=moment, ledger=then, recorded_after=_recorded_after(then, read))
+
+
+def _recorded_after(ledger: Ledger, read: ReadEntries | None) -> int | None:
+    if read is None or ledger.in_force < 0:
+        return None
+    body = read([ledger.in_force])[0].body
+    return body.tokens_after if isinstance(body, CompactionSummary) else None

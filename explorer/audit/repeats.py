@@ -2,9 +2,9 @@
 searches, failures, edits taken back. Whether a compaction lies between is not looked at here.
 
 A repeat counts only where the session itself proves it: the same lines of the same file with the
-same text, the same command with the same output and no change of a file between. What is in doubt
-is none, nor is what is asked at any time because it may have changed: lists of files, and how the
-work stands.
+same text, as the agent saw it or as its own edits made it; the same command with the same output
+and no change of a file between. What is in doubt is none, nor is what is asked at any time because
+it may have changed: lists of files, and how the work stands.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from operator import eq
 from typing import NamedTuple
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from explorer.session.describe import error_mark
 from explorer.session.entries import (
@@ -82,6 +81,9 @@ class Repeat(NamedTuple):
     """Of a read: all lines that were there before, by the entry that shows them."""
     read: int = 0
     """Of a read: the tokens of all of it, by the estimate."""
+    edited: int = -1
+    """Of a read: the last entry before it at which the agent edited the file that it had seen or
+    written; -1 for none. What is read again is what these edits made of it, to the letter."""
 
     @property
     def lines(self) -> int:
@@ -121,6 +123,8 @@ _OPEN_FAILURES = 40
 _SHARED_WORDS = 0.5
 """The share of its words that a command has in common with the one that solves it."""
 _LEAST_EDIT = 12
+_MOST_PLACES = 1_000
+"""Places that one edit changes at once, at most, for it to be followed."""
 _STANDS = (ActionKind.WAIT, ActionKind.STATE, ActionKind.LIST)
 """What is asked to see how something stands by now."""
 _OF_FILES = (ActionKind.EDIT, ActionKind.WRITE, ActionKind.DELETE)
@@ -161,9 +165,11 @@ class _Seen(Struct):
     """By line number: a mark of its text; empty after a change."""
     shown_at: dict[int, int] = {}
     """By line number: the entry that showed it."""
-    lines: list[str] = []
-    """The text of its lines from the first on, as far as it is known without a gap: an edit that
-    names what it takes out leaves a text that is known too."""
+    text: str | None = None
+    """All of the file as the agent knows it: as it was last read or written, with its own edits
+    since; None where that is not known to the letter."""
+    edited: int = -1
+    """The last of these edits."""
     refused: str | None = None
     """What a refused edit would take out, until the file is read; None for no such edit."""
 
@@ -229,7 +235,7 @@ class Repeats:
                 self._change(shell_action(body.command))
             elif isinstance(body, FilesMessage):
                 for file in body.files:
-                    self._learn(_clean(file.path), index, *_numbered(file.content))
+                    self._learn_whole(_clean(file.path), index, file.content)
 
     def _call(self, index: int, reply: AssistantMessage) -> None:
         for call_id in self._open:
@@ -263,22 +269,22 @@ class Repeats:
         for each in actions:
             if each.kind in (ActionKind.EDIT, ActionKind.WRITE):
                 self._undone(called, each)
-            known = self._known(each)
-            self._change(each)
+            self._change(each, called)
             if each.kind is ActionKind.WRITE and each.added:
-                self._learn(each.path, called, *_numbered(each.added))
-            elif known is not None:
-                self._edit(known, called, each)
+                self._learn_whole(each.path, called, each.added)
         if action.kind is ActionKind.READ:
             if len(actions) == 1:
                 self._read(index, action, text, self.tokens[index])
         elif action.key:
             self._again(index, action, text, self.tokens[index])
 
-    def _change(self, action: ToolAction) -> None:
-        """Forget what was seen of files that an action changes."""
+    def _change(self, action: ToolAction, made_at: int = -1) -> None:
+        """Forget what was seen of files that an action changes, but for what an edit that was made
+        (``made_at``: its entry) makes of a file that is known."""
         if action.kind in _OF_FILES:
-            self._forget(action.path)
+            known = self._seen(action.path) if action.kind is ActionKind.EDIT else None
+            is_known = known is not None and made_at >= 0 and _apply(action, known, made_at)
+            self._forget(action.path, known if is_known else None)
         for path in action.written:
             self._forget(path)
         if action.changes_any:
@@ -290,12 +296,12 @@ class Repeats:
             self._missing.clear()
             self._changed.append("")
 
-    def _forget(self, path: str) -> None:
+    def _forget(self, path: str, but: _Seen | None = None) -> None:
         name = _name(path)
         self._changed.append(name)
         for one in self._files.get(name, ()):
-            one.marks.clear()
-            one.lines = []
+            if one is not but:
+                _clear(one)
         for missing in [one for one in self._missing if _name(one) == name or f"/{name}/" in one]:
             del self._missing[missing]
 
@@ -313,32 +319,12 @@ class Repeats:
         seen = self._seen(path)
         seen.marks.update(zip(numbers, map(hash, lines), strict=True))
         seen.shown_at.update(dict.fromkeys(numbers, index))
-        first = numbers[0] - 1 if numbers else -1
-        if 0 <= first <= len(seen.lines) and numbers[-1] == first + len(lines):
-            seen.lines[first : first + len(lines)] = lines
 
-    def _known(self, action: ToolAction) -> _Seen | None:
-        """What is known of a file that is about to be edited; None where nothing is."""
-        if action.kind is not ActionKind.EDIT or not action.removed:
-            return None
-        seen = self._seen(action.path)
-        return replace(seen, shown_at=dict(seen.shown_at)) if seen.lines else None
-
-    def _edit(self, known: _Seen, called: int, action: ToolAction) -> None:
-        """Know the text that an edit leaves, where what it takes out stands there once."""
-        text = "\n".join(known.lines)
-        at = text.find(action.removed)
-        if at < 0 or text.find(action.removed, at + 1) >= 0:
-            return
-        end = at + len(action.removed)
-        first, last = text.count("\n", 0, at), text.count("\n", 0, end)
-        lines = f"{text[:at]}{action.added}{text[end:]}".split("\n")
-        shown = [known.shown_at[number] for number in range(1, len(known.lines) + 1)]
-        shown[first : last + 1] = [called] * (len(lines) - len(shown) + last + 1 - first)
-        seen = self._seen(action.path)
-        seen.lines = lines
-        seen.marks = dict(enumerate(map(hash, lines), 1))
-        seen.shown_at = dict(enumerate(shown, 1))
+    def _learn_whole(self, path: str, index: int, text: str) -> None:
+        lines = text.split("\n")
+        self._learn(path, index, range(1, len(lines) + 1), lines)
+        seen = self._seen(path)
+        seen.text, seen.edited = text if text.endswith("\n") else f"{text}\n", -1
 
     def _see(self, index: int, named: str, text: str) -> None:
         """Know again the lines of files that other output shows, such as that of several reads in
@@ -359,17 +345,24 @@ class Repeats:
         refused, seen.refused = seen.refused, None
         # Who quotes a file knows it: it is only read since an edit is refused without.
         is_forced = refused is not None and refused.strip("\n") in "\n".join(lines)
+        is_whole = _is_whole(action, numbers)
         if seen.marks:
             before = list(map(seen.marks.get, numbers))
             same = list(map(eq, before, map(hash, lines)))
-            is_changed = sum(same) < _SAME * (len(before) - before.count(None))
+            if seen.edited >= 0:
+                is_changed = not _is_to_the_letter(seen, lines, before, same, is_whole)
+            else:
+                is_changed = sum(same) < _SAME * (len(before) - before.count(None))
             if is_changed:
-                # Something that is not recorded has changed it.
-                seen.marks.clear()
-                seen.lines = []
+                _clear(seen)  # Something that is not recorded has changed it.
             elif any(same) and not is_forced:
                 self._compare(index, seen, tokens, numbers, lines, same)
-        self._learn(action.path, index, numbers, lines)
+            if not is_whole and not all(same):
+                seen.text = None
+        if is_whole:
+            self._learn_whole(action.path, index, "\n".join(lines))
+        else:
+            self._learn(action.path, index, numbers, lines)
 
     def _compare(
         self,
@@ -393,7 +386,7 @@ class Repeats:
             )))
             for entry, some in by_entry.items()
         ]  # fmt: skip
-        whole = Repeat(NeedKind.READ, 0, index, 0, seen.path, read=tokens)
+        whole = Repeat(NeedKind.READ, 0, index, 0, seen.path, read=tokens, edited=seen.edited)
         repeat = whole.narrowed(shown)
         if repeat is not None:
             self.found.append(repeat)
@@ -496,9 +489,71 @@ def _known_lines(marks: Mapping[int, int], telling: Set[int], others: Set[int]) 
             yield number
 
 
-def _numbered(text: str) -> tuple[range, list[str]]:
+def _clear(seen: _Seen) -> None:
+    seen.marks.clear()
+    seen.text, seen.edited = None, -1
+
+
+def _is_whole(action: ToolAction, numbers: Sequence[int]) -> bool:
+    """Whether a read shows a file from its first line on without a gap, and asked for no fewer
+    lines than there are. That the tool left out the end is told when it is read again."""
+    is_all = len(numbers) > 0 and numbers[0] == 1 and numbers[-1] == len(numbers)
+    return is_all and action.first == 1 and (not action.last or len(numbers) < action.last)
+
+
+def _apply(action: ToolAction, seen: _Seen, at: int) -> bool:
+    """Put an edit (entry ``at``) into what is known of a file. False where that is not all of the
+    file, or where it does not tell to the letter what the edit made of it."""
+    text = seen.text
+    if text is None:
+        return False
+    count = text.count("\n") + 1
+    shown = [seen.shown_at.get(number, at) for number in range(1, count + 1)]
+    for old, new in action.parts or ((action.removed, action.added),):
+        text = text and _put(text, old, new, action, shown, at)
+    if not text:
+        return False
     lines = text.split("\n")
-    return range(1, len(lines) + 1), lines
+    seen.text, seen.edited = text, at
+    seen.marks = dict(enumerate(map(hash, lines), 1))
+    seen.shown_at = dict(enumerate(shown, 1))
+    return True
+
+
+def _put(
+    text: str, old: str, new: str, action: ToolAction, shown: list[int], at: int
+) -> str | None:
+    """The text with ``new`` in the place of ``old``, and ``shown`` for its lines; None where that
+    is not one place or what the edit allows."""
+    if not old or not 1 <= text.count(old) <= (_MOST_PLACES if action.everywhere else 1):
+        return None
+    start = text.find(old)
+    if action.parts and start and text[start - 1] != "\n":
+        return None
+    while start >= 0:
+        line = text.count("\n", 0, start)
+        shown[line : line + old.count("\n") + 1] = [at] * (new.count("\n") + 1)
+        text = text[:start] + new + text[start + len(old) :]
+        start = text.find(old, start + len(new)) if action.everywhere else -1
+    return text
+
+
+def _is_to_the_letter(
+    seen: _Seen,
+    lines: Sequence[str],
+    before: Sequence[int | None],
+    same: Sequence[bool],
+    is_whole: bool,
+) -> bool:
+    """Whether a read shows what an agent's edits made of a file, and all of it where it shows the
+    whole file; empty lines at the end, which not every tool shows, aside."""
+    shown = len(lines)
+    while shown and before[shown - 1] is None and not lines[shown - 1]:
+        shown -= 1
+    if not all(same[:shown]) or not shown:
+        return False
+    rest = (seen.text or "").split("\n")[len(lines) :]
+    return not is_whole or not any(rest)
 
 
 def _clean(path: str) -> str:

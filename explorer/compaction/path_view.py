@@ -154,7 +154,7 @@ def view_of(
     boundary = max(compaction, reset) + 1
     if kept >= 0 and profile.boundary == "corrected":
         boundary = kept
-    sent = _sent(tree, path, kinds)
+    sent = sent_on(tree, path, kinds)
     unsent = [
         path.position(at) for part in path.ranges for at in unsent_replies(tree.columns, part)
     ]
@@ -271,7 +271,9 @@ def marked(kinds: bytes, mask: bytes) -> Iterator[int]:
         position = marks.find(1, position + 1)
 
 
-def _sent(tree: SessionTree, path: Path, kinds: bytes) -> bytes:
+def sent_on(tree: SessionTree, path: Path, kinds: bytes) -> bytes:
+    """1 where an entry of a path puts a message into a model's context; ``kinds``: of its
+    entries."""
     flags = tree.columns.flags
     sent = bytearray(kinds.translate(_SENT_MASK))
     for position in marked(kinds, EXECUTIONS):

@@ -21,6 +21,8 @@ LONGEST = 600
 MOST = 40
 """Failures of one output that are kept, half of them from its end."""
 
+_LISTING = late_pattern(r"\s{0,12}([0-9]{1,9})(→|\t)")
+_LISTING_STARTS = frozenset(" \t0123456789")
 _PLACE_ALONE = late_pattern(r"\bpanicked at \S+:\d+:\d+:\s*$")
 """The first line of a failure whose message is the next."""
 
@@ -48,12 +50,29 @@ def error_lines_among(lines: Sequence[tuple[int, str]]) -> list[tuple[int, str]]
 def _failing(lines: Sequence[str]) -> dict[str, str]:
     """The lines that report a failure, each with what is kept of it; after one that names only
     the place of a panic, the next line with its message."""
-    failing = {line: bare for line in set(lines) if (bare := _failure(line[:LONGEST]))}
+    listed = _numbered_lines(lines)
+    failing = {line: bare for line in set(lines) - listed if (bare := _failure(line[:LONGEST]))}
     if any(map(_PLACE_ALONE.search, failing)):
         for line, after in pairwise(lines):
             if line in failing and _PLACE_ALONE.search(line) and (bare := after[:LONGEST].strip()):
                 failing.setdefault(after, bare)
     return failing
+
+
+def _numbered_lines(lines: Sequence[str]) -> set[str]:
+    """The lines of files that a tool listed with their numbers: the text of a file is no output. A
+    number and a tab may begin a row of a table too, where the next number is not the next row's."""
+    found: set[str] = set()
+    before, number_before = "", -1
+    for line in lines:
+        mark = _LISTING.match(line) if line[:1] in _LISTING_STARTS else None
+        number = int(mark[1]) if mark is not None else -1
+        if mark is not None and mark[2] == "→":
+            found.add(line)
+        elif number >= 0 and number == number_before + 1:
+            found |= {before, line}
+        before, number_before = line, number if number >= 0 else -2
+    return found
 
 
 def _first_and_last(
@@ -221,8 +240,8 @@ _PHRASES = late_pattern(
     | \b(?:deadline|quota|limit|timeout|size|depth|capacity)\s+exceeded
     | \bexceeded\s+(?:its|the|quota|maximum|limit) | \b(?:mismatch(?:ed)?|exhausted|declined)\b
     | \balready\s+exists\b | \bnot\s+found\b | \bdoes\s+not\s+(?:exist|satisfy|compile)\b
-    | \bduplicate\s+(?:key|entry|column|symbol|class|definition|declaration)
-    | \bduplicate\s+(?:row|value|id|name|identifier)s?\b | \bviolates?\s | \bviolation\s+of\b
+    | (?<!-)\bduplicate\s+(?:key|entry|column|symbol|class|definition|declaration)
+    | (?<!-)\bduplicate\s+(?:row|value|id|name|identifier)s?\b | \bviolates?\s | \bviolation\s+of\b
     | \bmissing\s+(?:required|argument|field|dependency|module|file|return|script|column|key|`)
     | \b(?:unknown|unrecognized|unsupported|invalid|undeclared)\s+(?:flag|option|command|arguments?|
       directive|name|property|value|identifier|parameter|subcommand|read|reference|class\s+file)\b
@@ -282,10 +301,11 @@ _SOURCE = late_pattern(
 _COMMIT = late_pattern(
     r"^[\s*|]*(?:[0-9a-f]{7,40}\s+(?:\([^)]*\)\s+)?(?:fix|add|handle|test|merge|revert)\w*\b|"
     r"(?:fix|feat|chore|docs|refactor|test)(?:\([\w-]+\))?:\s)|^\s*[✓✔√]\s|"
-    r"^\s*(?:If|When|Returns?|Raises?|Whether|Handles?)\s",
+    r"^\s*(?:If|When|Returns?|Raises?|Whether|Handles?)\s|"
+    r"^\s*[-*]\s+[a-z][^:]*\s(?:must|should)\s",
     re.IGNORECASE,
 )
-"""A line of a history, a test that passed, a sentence of a manual."""
+"""A line of a history, a test that passed, a sentence of a manual, a point of a task."""
 _DIAGNOSTIC = late_pattern(
     r"^\s*(?:\./)?[\w./\\-]+\.\w{1,6}:\d+:\d+:?\s+(?:[A-Z]{1,4}\d{2,4}\b.*|[CWEF]:\s.*|"
     r"\"?[a-z][\w.\"]*"

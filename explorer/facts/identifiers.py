@@ -50,7 +50,9 @@ _VERSION = late_pattern(
     re.IGNORECASE,
 )
 _PINNED = late_pattern(
-    r"^(?P<name>@?[a-z][\w./-]*)(?:==|~=|>=|<=|@\^?|\^|>|<)v?\d+(?:\.[\d*x]+)*[\w.+-]*"
+    r"^(?P<name>@?[a-z][\w./-]*)(?:==|~=|>=|<=|@\^?|\^|>|<)"
+    # A number alone is a major version or a date; one of four digits and more counts something.
+    r"v?(?:\d+(?=\.[\dx*])|\d{1,3}(?!\d)|20\d{6}(?!\d))(?:\.[\d*x]+)*[\w.+-]*"
     r"(?:,[<>=!~]+[\d.]+)*$|^(?:\^|~=?|[<>]=?|==)v?\d+(?:\.[\d*x]+)+$|^(?:\^|>=)\d+$",
     re.IGNORECASE,
 )

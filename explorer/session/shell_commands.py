@@ -55,17 +55,16 @@ _QUOTED = late_pattern(r"""'[^']*'|"(?:[^"\\]|\\.)*"|\\.""", re.DOTALL)
 _TOKEN = late_pattern(
     rf"""((?:[^\s'"\\;|&<>()]|{_QUOTED.pattern})+)|([;|&\n]+|[<>()]+)|[ \t\r]+""", re.DOTALL
 )
+_MESSAGE = late_pattern(
+    r"""(?<=\s)"\$\(cat <<-?\s*(?:'(\w{1,40})'|"(\w{1,40})")\n"""
+    r"""(?:(?![ \t]*(?:\1|\2)\n).*\n){0,200}\t*(?:\1|\2)\n[ \t]*\)\""""
+)
+"""An argument that is a here-document to the letter, as messages of commits are given."""
 _RANGE = late_pattern(r"(\d{1,9})(?:,(\d{1,9}|\$))?p", re.ASCII)
 _COUNT = late_pattern(r"-n?(\d{1,9})$", re.ASCII)
 _NUMBER = late_pattern(r"\d{1,9}", re.ASCII)
 _ASSIGNMENT = late_pattern(r"[A-Za-z_]\w*=")
 _ERRORS_ASIDE = late_pattern(r"\s*\d?>&\d|\s*\d?>\s*(?:/dev/null|\$null)")
-
-
-_HERE_TEXT = late_pattern(
-    r"""\"\$\(\s*cat\s*<<-?\s*(['"])(\w+)\1\n.*?\n[ \t]*\2\s*\)\"""", re.DOTALL
-)
-"""``"$(cat <<'EOF' ... )"``: a text as an argument, as agents write the messages of commits."""
 
 
 def _words(text: str) -> frozenset[str]:
@@ -110,7 +109,8 @@ _GH_WAITS = frozenset({"run", "checks", "workflow"})
 def shell_command(line: str) -> ShellCommand:
     """What a command line does."""
     opaque = ShellCommand(ShellWork.RUN, changes_any=True)
-    line = _HERE_TEXT.sub("'text'", line) if "<<" in line else line
+    if len(line) <= _LONGEST:
+        line = _MESSAGE.sub("''", line)
     if len(line) > _LONGEST or "<<" in line or "$(" in line or "`" in line:
         return opaque
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import posixpath
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -53,6 +53,11 @@ class ToolAction(NamedTuple):
     """Of an edit: the text that it takes out."""
     added: str = ""
     """Of an edit: the text that it puts in; of a write: all of the file."""
+    parts: tuple[tuple[str, str], ...] = ()
+    """Of a patch: the whole lines that each of its parts takes out and puts in, with those that
+    stay around them."""
+    everywhere: bool = False
+    """Of an edit: it is made wherever its text stands."""
     written: tuple[str, ...] = ()
     """Of a command: files that it plainly changes."""
     changes_any: bool = False
@@ -108,6 +113,7 @@ _LINE_PAIRS = (
 )  # fmt: skip
 _OLD = ("old_string", "oldText", "oldString", "old_str", "old_text")
 _NEW = ("new_string", "newText", "newString", "new_str", "new_text")
+_EVERYWHERE = ("replace_all", "replaceAll", "allow_multiple")
 _CONTENT = ("content", "file_text", "contents")
 
 Arguments = Mapping[str, Any]
@@ -233,7 +239,10 @@ def _edits(path: str, given: Arguments) -> Iterator[ToolAction]:
     listed = given.get("edits")
     pairs = [one for one in listed if isinstance(one, Mapping)] if isinstance(listed, list) else []
     for one in pairs or (given,):
-        yield ToolAction(ActionKind.EDIT, path, removed=_text(one, _OLD), added=_text(one, _NEW))
+        yield ToolAction(
+            ActionKind.EDIT, path, removed=_text(one, _OLD), added=_text(one, _NEW),
+            everywhere=any(one.get(name) is True for name in _EVERYWHERE),
+        )  # fmt: skip
 
 
 def _patch(path: str, given: Arguments) -> ToolAction:
@@ -242,7 +251,23 @@ def _patch(path: str, given: Arguments) -> ToolAction:
     removed, added = (
         "\n".join(line[1:] for line in lines if line.startswith(sign)) for sign in "-+"
     )
-    return ToolAction(ActionKind.EDIT, path, removed=removed, added=added)
+    return ToolAction(
+        ActionKind.EDIT, path, removed=removed, added=added, parts=tuple(_patch_parts(lines))
+    )
+
+
+def _patch_parts(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
+    part: list[str] = []
+    for line in [*lines, "@@"]:
+        if line.startswith((" ", "+", "-")) or (part and not line):
+            part.append(line)
+        elif part:
+            # An empty line stands for an empty line of the file, but for the last ones.
+            while part and not part[-1]:
+                part.pop()
+            old, new = ("".join(f"{one[1:]}\n" for one in part if one[:1] != sign) for sign in "+-")
+            yield old, new
+            part = []
 
 
 def _text(given: Arguments, names: tuple[str, ...]) -> str:

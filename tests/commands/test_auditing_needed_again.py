@@ -18,22 +18,25 @@ def test_the_audit_begins_with_it_and_a_build_may_fail_on_it() -> None:
     status, out, err = called("audit", str(SAMPLE), "--fail-on", "needed-again")
     lines = out.splitlines()
     assert status == 3 and "needed-again: something was needed again" in err
-    assert lines[1].startswith("Needed again: 2 files read again; ")
-    rows = [line.split() for line in lines[3:5]]
-    assert [(row[3], row[4]) for row in rows] == [("#63", "#206"), ("#10", "#225")]
+    assert lines[1].startswith("Needed again: 4 files read again; ")
+    rows = [line.split() for line in lines[3:7]]
+    assert [(row[3], row[4]) for row in rows] == [
+        ("#63", "#206"), ("#10", "#225"), ("#148", "#207"), ("#149", "#217"),
+    ]  # fmt: skip
+    assert "as edited" not in lines[4] and lines[5].endswith(", as edited at #192")
 
 
 def test_where_nothing_was_needed_again_no_build_fails(tmp_path: Path) -> None:
     file = write_losing(tmp_path / "losing.jsonl")
     status, out, _ = called("audit", str(file), "--fail-on", "needed-again")
-    assert status == 0 and "Needed again: Nothing was needed again." in out
+    assert status == 0 and "Needed again: Nothing was needed again. Looked at: reads, " in out
 
 
 @pytest.mark.parametrize("form", ["html", "md"])
 def test_the_report_begins_with_it(form: str) -> None:
     status, out, _ = called("audit", str(SAMPLE), "--format", form)
     assert status == 0
-    first = out.index("2 files read again")
+    first = out.index("4 files read again")
     assert first < out.index("At most")
     part = out[first : out.index("At most")]
     for words in ("src/network.py, lines 1 to 32", "#63", "#206"):
@@ -46,13 +49,14 @@ def test_json_names_both_entries_of_each() -> None:
     told = json.loads(out)
     jsonschema.validate(told, schema)
     found = told["needed_again"]
-    assert (found["number"], [len(one["needs"]) for one in found["after"]]) == (2, [2, 0])
+    assert (found["number"], [len(one["needs"]) for one in found["after"]]) == (4, [2, 2])
     first = found["after"][0]["needs"][0]
     assert (first["kind"], first["text"], first["lines"]) == ("read", "src/network.py", [1, 32])
     assert (first["before"]["index"], first["after"]["index"]) == (63, 206)
     _, out, _ = called("audit", str(SAMPLE), "--json", "--compaction", "#197")
     told = json.loads(out)
-    assert told["needed_again"]["number"] == 0, "an earlier one had taken both out of the context"
+    places = [need["before"]["index"] for need in told["needed_again"]["after"][0]["needs"]]
+    assert places == [148, 149], "an earlier one had taken the other two out of the context"
 
 
 def test_it_says_how_long_a_tail_would_have_held_each(tmp_path: Path) -> None:

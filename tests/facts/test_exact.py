@@ -32,6 +32,8 @@ WORDS: dict[str, tuple[FactKind, str] | None] = {
     "AB-12": (HASH, "ab-12"), "UTF-8": None, "#42": (HASH, "#42"), "#4": None,
     "1.2.3": (VERSION, "1.2.3"), "v1.2": (VERSION, "1.2"), "1.2": (NUMBER, "1.2"),
     "v2": (VERSION, "2"), "3.x": (VERSION, "3.x"), "1.2.3-rc.1": (VERSION, "1.2.3-rc.1"),
+    "react@18": (VERSION, "react@18"), "a@20240620": (VERSION, "a@20240620"),
+    "a@15143.2": (VERSION, "a@15143.2"), "outlined@15143": None, "getName@98455": None,
     "numpy>=1.2": (VERSION, "numpy>=1.2"), "@a/b@1.2": (VERSION, "@a/b@1.2"), "^1.2": (VERSION,
     "^1.2"),
     "2024-01-02": None, "12:30": None, "1/2/2024": None, "1.2.2024": None,
@@ -182,6 +184,33 @@ def test_a_text_is_read_sentence_by_sentence() -> None:
     assert [one.text for one in sentences(f"{long}\nmore", [])] == [f"{long}\nmore"]
     assert len(sentences(f"{long[1:]}\nmore", [])) == 2 and len(sentences(f"{long}\nMore", [])) == 2
     assert [one.text for one in sentences("one\ntwo\nthree", [(4, 7)])] == ["one", "three"]
+
+
+@pytest.mark.parametrize("shown", [
+    "    49→  rows: rows,\n    50→  errors: errors,\n    51→)",
+    "    50→      {:error, _} ->",
+    "24\t- Reports are often wrong.\n25\t- Tell where it crashes\n26\t  why it crashes.",
+    "   7\tThe file is not found in the store.\n   8\tprint(1)",
+])  # fmt: skip
+def test_lines_of_a_file_that_a_tool_numbered_report_no_failure(shown: str) -> None:
+    assert error_lines(shown) == []
+
+
+def test_rows_that_begin_with_a_number_may_report_one() -> None:
+    assert error_lines("3\tERROR: no space\n17\tfine") == [(0, "3\tERROR: no space")]
+    log = "   1→fine\nError: it broke"
+    assert error_lines(log) == [(10, "Error: it broke")]
+
+
+@pytest.mark.parametrize("point", [
+    "- Keep the order and de-duplicate IDs.",
+    "  - Closing twice at once should not crash the page.",
+    "* An invalid `id` must show a page not found.",
+])  # fmt: skip
+def test_a_point_of_a_task_reports_no_failure(point: str) -> None:
+    assert error_lines(point) == []
+    assert error_lines("- duplicate key value")
+    assert error_lines("- a.json: ERROR it must be a number")
 
 
 def test_lines_of_a_failure_are_found_and_cut() -> None:

@@ -144,7 +144,9 @@ ACTIONS: list[tuple[str, object, list[ToolAction]]] = [
      [ToolAction(E, "a", removed="x", added="y")]),
     ("MultiEdit", {"file_path": "a", "edits": [{"old_string": "x", "new_string": "y"}, 3]},
      [ToolAction(E, "a", removed="x", added="y")]),
-    ("apply_patch", {"input": PATCH}, [ToolAction(E, "a.py", removed="old", added="new")]),
+    ("apply_patch", {"input": PATCH}, [ToolAction(
+        E, "a.py", removed="old", added="new", parts=(("old\nkept\n", "new\nkept\n"),),
+    )]),
     ("apply_patch", {"input": PATCH.replace("@@", "*** Update File: b.py")},
      [ToolAction(E, "a.py"), ToolAction(E, "b.py")]),
     ("edit", {"path": "a", "rename": "b"},

@@ -52,6 +52,14 @@ def around_words(before: int, after: int | None) -> str:
     return f"{full(before)} → {full(after)} tokens"
 
 
+def recorded_words(before: int, after: int | None) -> str:
+    """What an agent recorded as the sizes around a compaction: ``297,190 → 16,970 recorded``; empty
+    for nothing (0 and None)."""
+    if before > 0 and after is not None:
+        return f"{full(before)} → {full(after)} recorded"
+    return f"{full(before)} before recorded" if before > 0 else ""
+
+
 def reason(of: str, known: Known) -> str:
     """How something is known, for a tip: ``Tokens before: inferred. Counted here…``"""
     head = f"{of}: " if of else ""

@@ -27,7 +27,7 @@ from explorer.compaction.profile import Profile
 from explorer.session.payloads import Previews
 from ui.audit.branch_view import BranchView
 from ui.audit.fidelity.page import FidelityPage
-from ui.audit.known import ProvenanceBadge, around_words
+from ui.audit.known import ProvenanceBadge, around_words, recorded_words
 from ui.audit.ledger_view import LedgerView
 from ui.audit.losses_view import LossesView
 from ui.audit.needed.page import NeededPage
@@ -407,8 +407,11 @@ class AuditTab(QWidget):
             return
         recorded = ledger.tree.columns.compactions[by.compaction].tokens_before
         before, after = every.sizes_around(by.compaction)
+        told, counted = recorded_words(recorded, found.recorded_after), around_words(before, after)
         self.figure.setText(
-            f"Entries around compaction #{by.compaction}: {around_words(before, after)}"
+            f"Compaction #{by.compaction}: {told}; entries {counted} counted"
+            if told
+            else f"Entries around compaction #{by.compaction}: {counted}"
         )
         self.badge.set_known(sizes_known(recorded, made_here=False))
 

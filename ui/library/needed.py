@@ -74,7 +74,7 @@ class NeededState(Struct, frozen=True):
         if self.left or self.failed:
             words = f"{self.done:,} of {every} with a compaction worked out"
         else:
-            words = f"{every} with a compaction worked out"
+            words = f"{every} with a compaction worked out, each on its active path"
         return f"{words}; {self.failed:,} could not be read" if self.failed else words
 
 

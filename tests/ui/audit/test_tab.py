@@ -40,6 +40,7 @@ from ui.audit.known import (
     ProvenanceBadge,
     marked,
     reason,
+    recorded_words,
     spoken,
 )
 from ui.audit.tab import (
@@ -204,6 +205,24 @@ def test_every_verdict_has_its_words_and_texture() -> None:
     assert len(TEXTURES) == len(LedgerVerdict)
     assert set(VERDICTS) == set(MEANINGS) == set(LedgerVerdict)
     assert set(LEADS) == set(LedgerVerdict) - {LedgerVerdict.VERBATIM, LedgerVerdict.NEVER_SENT}
+
+
+def test_recorded_sizes_come_before_those_that_are_counted_here(tab: AuditTab) -> None:
+    made, _, _, _, second = twice()
+    made.entries[second] |= {"tokensBefore": 297_190, "tokensAfter": 16_970}
+    # The columns hold what was before when the entry was added.
+    facts = made.tree.columns.compactions[second]
+    made.tree.columns.compactions[second] = facts._replace(tokens_before=297_190)
+    found = shown(made)
+    assert found.recorded_after == 16_970
+    tab.show_overview(found, NumberedLines())
+    before, after = found.generations.sizes_around(second)
+    assert tab.figure.text() == (
+        f"Compaction #{second}: 297,190 → 16,970 recorded; entries {before} → {after} tokens "
+        "counted"
+    )
+    assert recorded_words(0, None) == recorded_words(0, 5) == ""
+    assert recorded_words(4_321, None) == "4,321 before recorded"
 
 
 def test_nothing_compacted_is_said_in_so_many_words() -> None:

@@ -142,7 +142,9 @@ async def test_the_moment_follows_the_map_and_the_chooser(house: House, tmp_path
     await live.until(lambda: tab.shown_moment() == 6 and len(_ledger(live)) == 7, "that moment")
     row = _ledger(live).row(2)
     assert _ledger(live).verdict(row) is LedgerVerdict.VERBATIM, "it was kept then"
-    assert tab.figure.text() == "Entries around compaction #6: 350 → 36 tokens"
+    assert tab.figure.text() == (
+        "Compaction #6: 4,321 before recorded; entries 350 → 36 tokens counted"
+    )
     assert tab.badge.word.text() == "inferred"
     live.choose(tab.moment, NOW)
     tab.moment.activated.emit(tab.moment.currentIndex())

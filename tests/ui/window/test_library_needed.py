@@ -14,6 +14,8 @@ from ui.library.page import LibraryPage
 LONG_S = 240
 """Processes begin slowly where others are busy."""
 
+ALL_DONE = "2 sessions with a compaction worked out, each on its active path"
+
 
 async def opened(house: House, *files: Path) -> tuple[RunningWindow, LibraryPage]:
     """A window with sessions, and all of them in their own window, added up."""
@@ -52,9 +54,7 @@ async def test_what_was_needed_again_is_worked_out_by_agent_and_kept(
     )
     page.totals.needed.setFocus()
     live.keys("Return", to=page.totals.needed)
-    await live.until(
-        lambda: words(page) == "2 sessions with a compaction worked out", "all of it", LONG_S
-    )
+    await live.until(lambda: words(page) == ALL_DONE, "all of it", LONG_S)
     bench = live.session.state.bench
     assert bench is not None
     kept = bench.store.audits()
@@ -76,7 +76,7 @@ async def test_what_was_needed_again_is_worked_out_by_agent_and_kept(
     assert page.needed.isHidden() and page.totals.needed.hasFocus()
     live.keys("Return", to=page.totals.needed)
     await live.until(lambda: not page.needed.isHidden(), "the panel again")
-    assert words(page) == "2 sessions with a compaction worked out", "without working it out again"
+    assert words(page) == ALL_DONE, "without working it out again"
     assert bench.store.audits() == kept
 
     page.filters.line.setFocus()
@@ -97,6 +97,4 @@ async def test_it_says_how_much_is_worked_out_when_it_is_stopped(
     assert words(page).endswith("of 2 sessions with a compaction worked out")
     await live.idle()
     live.click(page.needed.go_on_link)
-    await live.until(
-        lambda: words(page) == "2 sessions with a compaction worked out", "the rest", LONG_S
-    )
+    await live.until(lambda: words(page) == ALL_DONE, "the rest", LONG_S)
