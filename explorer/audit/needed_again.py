@@ -171,15 +171,17 @@ def needed_again(
     cancelled: Callable[[], bool] = lambda: False,
 ) -> NeededAgain:
     """What was needed again on the path to ``leaf`` (-1: nothing). ``read`` gives entries, a few
-    hundred at once; ``weights``: tokens of each entry of the session for the tails, -1 for one that
-    is not counted yet; None or -1: the estimate. What was needed is told by the estimate alone, so
-    that it is the same for a session that was counted and for many that were not. Time grows with
-    the text of the path. Raises ScanCancelled."""
+    hundred at once; ``weights``: tokens of each entry of the session, -1 for one that is not
+    counted yet; None or -1: the estimate. Time grows with the text of the path. Raises
+    ScanCancelled."""
     path = tree.path(leaf)
     marks = path.select(tree.columns.kind, selector(set(_MARKS)))
     if not any(tree.columns.kind[at] == Kind.COMPACTION for at in marks):
         return NeededAgain()
-    repeats = _repeats(tree, path, read, cancelled)
+    tokens: Sequence[int] = tree.columns.estimate
+    if weights is not None:
+        tokens = [e if w < 0 else w for w, e in zip(weights, tokens, strict=False)]
+    repeats = _repeats(tree, path, read, tokens, cancelled)
     contexts = _contexts(tree, path, marks)
     stretches = [
         _Stretch(*map(path.position, (one.before, one.edited, one.after))) for one in repeats
@@ -202,9 +204,10 @@ def _repeats(
     tree: SessionTree,
     path: Path,
     read: ReadEntries,
+    tokens: Sequence[int],
     cancelled: Callable[[], bool],
 ) -> list[Repeat]:
-    done, requests = Repeats(tree.columns.estimate), RepeatedRequests()
+    done, requests = Repeats(tokens), RepeatedRequests()
     entries = path.select(tree.columns.kind, _ACTING)
     flags, synthetic = tree.columns.flags, int(Flag.SYNTHETIC)
     for start in range(0, len(entries), _READ_AT_ONCE):

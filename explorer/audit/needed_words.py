@@ -23,11 +23,6 @@ MEANING = (
     "changed but by edits of the agent's own before it, where the model saw nothing of it any "
     "more. Both entries are there to be compared."
 )
-LOOKED_AT = (
-    "Looked at: reads, commands, searches, failures, undone edits and requests said again; what "
-    "the file does not prove to be the same is not counted."
-)
-"""What is said of a path of which nothing was needed again."""
 TAIL_MEANING = (
     "A tail is the end of the context that a compaction keeps word for word. The last column says "
     "how many tokens of it would have held the row; it is empty where other compactions followed."
@@ -138,11 +133,11 @@ def expected_words(expected: Expected | None) -> str:
 
 
 def path_words(needed: NeededAgain) -> str:
-    """All of a path in two or three sentences."""
+    """All of a path in two sentences."""
     expected = needed.expected
     words = f"{needs_words(needed.needs)}."
     if not needed.needs:
-        return f"{words} {LOOKED_AT}" if needed.after else words
+        return words
     if expected is None or not any(one.needs and one.expected for one in needed.after):
         return f"{words} {TOO_SHORT}"
     compared, every = sum(one.expected is not None for one in needed.after), len(needed.after)

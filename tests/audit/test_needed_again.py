@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from explorer.audit.needed_again import Expected, NeedKind, needed_again
+from explorer.audit.needed_again import Expected, NeedKind
 from explorer.audit.needed_words import (
     TOO_LATE,
     TOO_SHORT,
@@ -716,16 +716,3 @@ def test_the_tail_of_a_compaction_holds_all_that_was_needed_again() -> None:
     assert f"Keeping the last {tokens_text(longest)} of" in words and "held all of it" in words
     assert "would have held 1 of these 2;" in tails_words((one, other._replace(tail=None)))
     assert tails_words((one,)) == tail_words(one)
-
-
-def test_what_it_took_is_the_same_whether_a_tokenizer_has_counted_the_session() -> None:
-    made = AgentWork()
-    made.read()
-    made.compact()
-    made.read()
-    counted = [2 * size for size in made.tree.columns.estimate]
-    leaf = len(made.entries) - 1
-    found = needed_again(made.tree, leaf, lambda wanted: [made.entries[at] for at in wanted],
-                         counted)  # fmt: skip
-    assert [one.repeat for one in found.needs] == [made.need().repeat]
-    assert found.needs[0].tail != made.need().tail, "tails are sizes of contexts"

@@ -107,7 +107,7 @@ async def test_a_file_that_was_needed_in_parts_is_one_row(house: House, tmp_path
         "Read again: at #8 (lines 1 to 30, before at #2), at #10 (lines 31 to 60, before at #4). "
         "Compaction #6 took it out of the context."
     )
-    assert "tokens these times, by the estimate. Keeping the last" in page.part.note.text()
+    assert "tokens these times. Keeping the last" in page.part.note.text()
     assert list(shown.model.threads) == [(2, 8), (4, 10)]
     live.keys("Return", to=page.table)
     await live.until(lambda: shown.selected == 8, "the first time that it was needed again")

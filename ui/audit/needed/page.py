@@ -9,7 +9,6 @@ from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 
 from explorer.audit.needed_again import Need, NeededAfter, NeededAgain, NeedGroup, grouped
 from explorer.audit.needed_words import (
-    LOOKED_AT,
     MEANING,
     NEED_TITLES,
     expected_words,
@@ -44,7 +43,11 @@ NOTHING_COMPACTED = (
     "Nothing was compacted here",
     "A recorded compaction is judged by what had to be done again after it. This path has none.",
 )
-NOTHING_NEEDED = ("Nothing was needed again", LOOKED_AT)
+NOTHING_NEEDED = (
+    "Nothing was needed again",
+    "After the compactions of this path no file was read, no command run and nothing asked for "
+    "again that is known to be the same as before.",
+)
 
 
 def threads_of(row: NeedRow | None) -> Threads:
@@ -179,11 +182,7 @@ class NeedWidget(QWidget):
             needs = row.needs if isinstance(row, NeedGroup) else (row,)
             where = f"{_where(row)} Compaction #{needs[0].taken_by} took it out of the context."
             times = "the second time" if is_need else "these times"
-            tokens = (
-                f"It took {full(_tokens(row))} tokens {times}, by the estimate."
-                if _tokens(row)
-                else ""
-            )
+            tokens = f"It took {full(_tokens(row))} tokens {times}." if _tokens(row) else ""
             note = " ".join(part for part in (tokens, tail_words(_longest(needs))) if part)
         self.where.set_words(entry_links(where), where)
         self.note.setText(note)
