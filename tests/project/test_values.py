@@ -25,7 +25,8 @@ COLLECTED = {
 SAID = {
     "Application.compacted", "CompactionPlan.at_leaf", "ContextSize.ratio", "Draft.at_leaf",
     "EffectiveRules.ahead", "EffectiveRules.enabled", "NoteMessage.display",
-    "RecallOrder.questions", "RecallOrder.seed", "ShellCommand.first", "Step.tolerance", "ToolAction.first",
+    "RecallOrder.questions", "RecallOrder.seed", "ShellCommand.first", "Step.tolerance",
+    "ToolAction.first",
 }  # fmt: skip
 """Fields that are something where nobody says what; profiles have tests of their own."""
 

@@ -96,7 +96,6 @@ CHANGES = {
     "make all": ((), False),
     "cat <<END": ((), True),
     "git commit -m \"$(cat <<'END'\nrm a `b` $(c)\nEND\n)\"": ((), False),
-    'rm a && gh pr create --body "$(cat <<"E"\nx\n  E\n)"': (("a",), False),
     'git commit -m "$(cat <<END\n$(rm a)\nEND\n)"': ((), True),
     "echo $(rm a)": ((), True),
     "echo `rm a`": ((), True),
