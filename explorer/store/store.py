@@ -160,6 +160,11 @@ class Store:
         with self._readers.read() as db:
             return session_row(db, key, self.path)[0]
 
+    def header(self, key: int) -> SessionHeader:
+        """What the file of a session says of it as a whole. Raises StoreError."""
+        with self._readers.read() as db:
+            return session_row(db, key, self.path)[1]
+
     def import_session(
         self,
         source: SessionSource,
@@ -215,7 +220,7 @@ class Store:
         """Begin an empty session that comes from no file; the future has its key."""
         return self._writer.submit(lambda c: create_session(driver(c), header))
 
-    def take_fork(
+    def take_copy(
         self,
         source: SessionSource,
         progress: OnProgress | None = None,
