@@ -210,7 +210,7 @@ def _publish(arguments: argparse.Namespace) -> None:
                 break
             done.append({"session": plan.row.key, "published": report.key, "new": report.created})
             if not arguments.json:
-                print(visible_line(f"published session {plan.row.key} as {report.key}"))
+                print(visible_line(f"published session {plan.row.key} as {report.key}"), flush=True)
     if arguments.json:
         print_json({"library": team.name, "plans": [_plan_values(one) for one in plans],
                     "published": done, "failed": failure or None})  # fmt: skip

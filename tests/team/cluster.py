@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 import time
@@ -13,6 +14,8 @@ from collections.abc import Sequence
 from itertools import count
 from pathlib import Path
 from typing import Any
+
+import psutil
 
 psycopg: Any
 try:
@@ -51,6 +54,9 @@ class Cluster:
     """A server that is started and stopped. ``owner`` owns the databases."""
 
     def __init__(self) -> None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
         # A socket's path has room for about a hundred characters.
         self.folder = Path(tempfile.mkdtemp(prefix="pg", dir="/tmp"))
         if os.geteuid() == 0:
@@ -58,7 +64,6 @@ class Cluster:
         bin_ = binaries()
         assert bin_ is not None
         self._bin = bin_
-        self.port = 0
         self._process: subprocess.Popen[bytes] | None = None
         self._run(
             "initdb", "-D", str(self.folder / "data"), "-U", "owner", "-A", "trust", "-E", "UTF8",
@@ -78,8 +83,8 @@ class Cluster:
     def start(self, *options: str) -> None:
         """Start the server; back when it answers."""
         words = (
-            "-D", str(self.folder / "data"), "-k", str(self.folder), "-F", "-c",
-            "max_connections=30", *(options or ("-c", "listen_addresses=")),
+            "-D", str(self.folder / "data"), "-k", str(self.folder), "-p", str(self.port), "-F",
+            "-c", "max_connections=30", *(options or ("-c", "listen_addresses=")),
         )  # fmt: skip
         with (self.folder / "log").open("ab") as log:
             self._process = subprocess.Popen(
@@ -102,6 +107,17 @@ class Cluster:
             self._process.wait()
             self._process = None
 
+    def is_up(self) -> bool:
+        """Whether it was started and not ended."""
+        return self._process is not None
+
+    def signal(self, number: signal.Signals) -> None:
+        """Give a signal to all of its processes."""
+        assert self._process is not None
+        server = psutil.Process(self._process.pid)
+        for one in (server, *server.children(recursive=True)):
+            one.send_signal(number)
+
     def remove(self) -> None:
         """End it and remove its folder."""
         self.kill()
@@ -115,7 +131,7 @@ class Cluster:
 
     def address(self, database: str, person: str = "owner") -> str:
         """Where a database is, for a person."""
-        return f"postgresql://{person}@/{database}?host={self.folder}"
+        return f"postgresql://{person}@/{database}?host={self.folder}&port={self.port}"
 
     def sql(
         self, statement: str, database: str = "postgres", person: str = "owner",
