@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
 from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -161,9 +162,12 @@ class Store:
             return session_row(db, key, self.path)[0]
 
     def header(self, key: int) -> SessionHeader:
-        """What the file of a session says of it as a whole. Raises StoreError."""
-        with self._readers.read() as db:
-            return session_row(db, key, self.path)[1]
+        """What the file of a session says of it as a whole, with its title as it is now. Raises
+        StoreError."""
+        with self._readers.snapshot() as db:
+            _, header = session_row(db, key, self.path)
+            (name,) = db.execute("SELECT name FROM sessions WHERE key = ?", (key,)).fetchone()
+        return replace(header, title=text_out(name))
 
     def import_session(
         self,

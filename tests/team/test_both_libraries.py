@@ -11,6 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from explorer.formats.registry import open_source
+from explorer.session.records import SessionHeader
 from explorer.store import Store, StoreError
 from explorer.store.entry_rows import sound_record
 from explorer.store.library import LibraryCopy, SessionLibrary
@@ -64,6 +65,15 @@ def test_a_copy_of_a_copy_is_the_same(library: SessionLibrary, store: Store) -> 
     same = {"key": 0, "path": "", "file_ms": 0.0, "branches": 0}
     assert replace(store.session(back), **same) == replace(store.session(own.key), **same)
     assert replace(library.session(there), **same) == replace(store.session(own.key), **same)
+
+
+def test_a_title_that_no_entry_gives_goes_along(library: SessionLibrary, store: Store) -> None:
+    """As agents have it that keep titles beside their entries."""
+    header = SessionHeader("s-1", "claude-code", 0, "/w", 0.0, "", "", title="Mending the clock")
+    key = store.create_session(header).result()
+    there = library.take_copy(LibraryCopy(store, key, masks=False)).key
+    back = store.take_copy(LibraryCopy(library, there, masks=False)).key
+    assert library.session(there).title == store.session(back).title == "Mending the clock"
 
 
 def test_nothing_of_a_copy_that_fails_is_there(library: SessionLibrary, tmp_path: Path) -> None:
