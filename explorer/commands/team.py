@@ -7,17 +7,15 @@ import getpass
 import json
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from explorer.commands.errors import INTERRUPTED, CommandFailed, CommandStopped, UsageError
 from explorer.commands.options import add_common, check_positive
 from explorer.commands.output import local_time, print_json, print_table
 from explorer.commands.session_list import moment
-from explorer.commands.targets import find_session, workbench
+from explorer.commands.targets import find_session, team_library, workbench
 from explorer.formats import adapter_of
-from explorer.models.keys import remember_secret
 from explorer.services.library import project_name
 from explorer.services.publishing import (
     PULLED,
@@ -33,7 +31,6 @@ from explorer.settings.libraries import (
     Libraries,
     LibrariesError,
     add_library,
-    password_of,
     read_libraries,
     remove_library,
     use_library,
@@ -113,25 +110,6 @@ def run(arguments: argparse.Namespace) -> None:
         _COMMANDS[name](arguments)
     except LibrariesError as error:
         raise CommandFailed(str(error)) from error
-    except StoreError as error:
-        raise CommandFailed(str(error)) from error
-
-
-@contextmanager
-def _team(arguments: argparse.Namespace, *, any_version: bool = False) -> Iterator[TeamLibrary]:
-    """The library that is meant, opened. Raises LibrariesError, StoreError."""
-    known = read_libraries()
-    name = known.named(arguments.library)
-    address = known.libraries[name]
-    password = password_of(name, address)
-    if password:
-        remember_secret(password)
-    make = TeamLibrary if any_version else TeamLibrary.open
-    team = make(name, address.address, password)
-    try:
-        yield team
-    finally:
-        team.close()
 
 
 # names --------------------------------------------------------------------------------------------
@@ -169,7 +147,7 @@ def _print_names(arguments: argparse.Namespace, known: Libraries) -> None:
 
 
 def _setup(arguments: argparse.Namespace) -> None:
-    with _team(arguments, any_version=True) as team:
+    with team_library(arguments.library, any_version=True) as team:
         before = team.version
         team.setup()
     if arguments.json:
@@ -185,7 +163,7 @@ def _setup(arguments: argparse.Namespace) -> None:
 def _publish(arguments: argparse.Namespace) -> None:
     if bool(arguments.sessions) == bool(arguments.since):
         raise UsageError("name sessions, or --since DATE")
-    with workbench(arguments.database) as bench, _team(arguments) as team:
+    with workbench(arguments.database) as bench, team_library(arguments.library) as team:
         rows = _rows_meant(arguments, bench)
         plans = [plan_publishing(bench.store, row.key, team) for row in rows]
         if not arguments.json:
@@ -270,7 +248,7 @@ def _plan_values(plan: PublishPlan) -> dict[str, Any]:
 
 def _withdraw(arguments: argparse.Namespace) -> None:
     gone: list[int] = []
-    with _team(arguments) as team:
+    with team_library(arguments.library) as team:
         for shared in [team.shared_session(key) for key in _numbers(arguments.sessions)]:
             if not team.delete(shared.row.key).result():
                 raise CommandFailed(
@@ -286,7 +264,7 @@ def _withdraw(arguments: argparse.Namespace) -> None:
 
 def _pull(arguments: argparse.Namespace) -> None:
     done = []
-    with workbench(arguments.database) as bench, _team(arguments) as team:
+    with workbench(arguments.database) as bench, team_library(arguments.library) as team:
         here = pulled(bench.store)
         for shared in [team.shared_session(key) for key in _numbers(arguments.sessions)]:
             key = shared.row.key
@@ -311,7 +289,7 @@ def _numbers(words: Sequence[str]) -> list[int]:
 
 def _sessions(arguments: argparse.Namespace) -> None:
     since = moment(arguments.since)
-    with _team(arguments) as team:
+    with team_library(arguments.library) as team:
         found = [one for one in team.shared() if _is_wanted(arguments, one, since)]
     if arguments.json:
         print_json([_shared_values(one) for one in found])
@@ -354,7 +332,7 @@ def _search(arguments: argparse.Namespace) -> None:
     if not arguments.query.strip():
         raise UsageError("search for at least one word")
     check_positive(arguments, "limit")
-    with _team(arguments) as team:
+    with team_library(arguments.library) as team:
         hits = team.search(arguments.query, arguments.session, arguments.limit)
     rows = [(hit.key, f"#{hit.index}", Kind(hit.kind).name.lower(), hit.snippet) for hit in hits]
     if arguments.json:
@@ -371,7 +349,7 @@ def _search(arguments: argparse.Namespace) -> None:
 
 
 def _note(arguments: argparse.Namespace) -> None:
-    with _team(arguments) as team:
+    with team_library(arguments.library) as team:
         if arguments.remove is not None:
             if not team.remove_note(arguments.remove):
                 raise CommandFailed(f"{team.place} has no note {arguments.remove} of yours")
@@ -389,7 +367,7 @@ def _note(arguments: argparse.Namespace) -> None:
 
 
 def _notes(arguments: argparse.Namespace) -> None:
-    with _team(arguments) as team:
+    with team_library(arguments.library) as team:
         found = team.notes(arguments.session)
     if arguments.json:
         print_json([_note_values(one) for one in found])
@@ -415,7 +393,7 @@ def _note_values(note: Note) -> dict[str, Any]:
 
 
 def _watch(arguments: argparse.Namespace) -> None:
-    with _team(arguments) as team:
+    with team_library(arguments.library) as team:
         changed = threading.Event()
         team.watch(changed.set)
         sessions = {(one.row.key, one.published_ms) for one in team.shared()}

@@ -173,3 +173,16 @@ def test_a_password_of_the_keyring_reaches_no_message(
         assert Memory.kept == {}
     finally:
         keyring.set_keyring(before)
+
+
+def test_a_session_of_the_team_is_read_without_a_copy(named: str, imported: Path) -> None:
+    document("publish", "1", "--yes")
+    assert document("context", "acme:1") == document("context", "1")
+    status, _, err = called("pin", "acme:1", "e1")
+    assert status == 2 and "not changed; name --output FILE" in err
+    assert [one["session"] for one in document("list")] == [1]
+    assert document("library", "sessions")[0]["entries"] == 6
+    status, _, err = called("tree", "acme:99")
+    assert status == 1 and "team library acme: holds no session 99" in err
+    status, _, err = called("tree", "nobody:1")
+    assert status == 2 and "'nobody:1': no such file" in err
