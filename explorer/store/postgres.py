@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import socket
-import struct
 import threading
 import zlib
 from collections.abc import Callable, Iterator, Sequence
@@ -52,6 +50,7 @@ from explorer.store.search_text import (
     snippet,
     words_of,
 )
+from explorer.store.server_watch import ServerWatch
 from explorer.store.sessions import SessionSummary
 
 Read = TypeVar("Read")
@@ -67,13 +66,10 @@ _LIMITS = MappingProxyType(
         "application_name": "session-explorer",
     }
 )  # fmt: skip
-_LOOKED_AT_S, _ANSWERS_S = 0.7, 1.0
-"""Seconds after which, and then as often as which, it is looked whether a server answers; and how
-long it has for that."""
-_ASKS_FOR_TLS = struct.pack("!ii", 8, 80877103)
-"""Which a server of any setting answers by one byte, before it asks who is there."""
 _BLOCK = 64
 """Entries that are compressed together."""
+_LARGEST = 1 << 30
+"""Bytes that a block may be unpacked to: what others packed may grow a thousandfold."""
 _CANDIDATES = 20_000
 """Entries that are looked at for a search."""
 _LONGEST_WORD, _WORDS_BYTES = 200, 900_000
@@ -161,7 +157,7 @@ class TeamLibrary:
             try:
                 if self._connection is None or self._connection.closed:
                     self._connection = self._connect()
-                with _Watchman(self._connection), self._connection.transaction():
+                with ServerWatch(self._connection), self._connection.transaction():
                     yield self._connection
             except self._driver.Error as error:
                 raise self._translated(error) from error
@@ -212,9 +208,17 @@ class TeamLibrary:
                 {"key": key, "most": most},
             ).fetchall()
         return [
-            Shared(replace(self._read(row, SessionRow), key=at), publisher, float(published))
+            Shared(self._row(at, row), publisher, float(published))
             for at, publisher, published, row in found
         ]
+
+    def _row(self, key: int, text: str) -> SessionRow:
+        """A row as its publisher's program wrote it; one that says so where it cannot be read, for
+        the sake of the others."""
+        try:
+            return replace(self._read(text, SessionRow), key=key)
+        except StoreError as error:
+            return SessionRow(key, "", "", 0, "", "", str(error), 0, 0, 0, 0.0, 0.0, -1, "")
 
     def sessions(self, *, all_places: bool = False, most: int | None = None) -> list[SessionRow]:
         """All sessions, the last published first; there is no archive and no trash."""
@@ -258,12 +262,15 @@ class TeamLibrary:
                 " AND first BETWEEN 0 AND %s AND last >= %s ORDER BY first",
                 (key, last, first),
             ).fetchall()
-        return [
-            record
-            for start, data in blocks
-            for at, record in enumerate(self._records_in(data), start)
-            if first <= at <= last
-        ]
+        found = []
+        for start, data in blocks:
+            for at, record in enumerate(self._records_in(data), start):
+                # What comes from others must not lead round in a circle.
+                if not -1 <= record.parent < at:
+                    raise StoreError(self.place, f"entry {at} of session {key} is no tree's")
+                if first <= at <= last:
+                    found.append(record)
+        return found
 
     def asides(self, key: int) -> list[Aside]:
         """The lines of a session's file that are not entries. Raises StoreError."""
@@ -273,13 +280,19 @@ class TeamLibrary:
             ).fetchone()
         if found is None:
             return []
-        rows = json.loads(zlib.decompress(found[0]))
+        rows = self._unpacked(found[0])
         return [Aside(line, raw.encode("latin-1"), reason) for line, raw, reason in rows]
 
     def _records_in(self, data: bytes) -> list[EntryRecord]:
         try:
-            return [record_of(row[:-1], row[-1]) for row in json.loads(zlib.decompress(data))]
-        except (ValueError, TypeError, LookupError, zlib.error) as error:
+            return [record_of(row[:-1], row[-1]) for row in self._unpacked(data)]
+        except (ValueError, TypeError, LookupError) as error:
+            raise StoreError(self.place, f"entries cannot be read: {error}") from error
+
+    def _unpacked(self, data: bytes) -> Any:
+        try:
+            return json.loads(zlib.decompressobj().decompress(data, _LARGEST))
+        except (ValueError, zlib.error) as error:
             raise StoreError(self.place, f"entries cannot be read: {error}") from error
 
     def _read(self, text: str, kind: type[Read]) -> Read:
@@ -451,50 +464,6 @@ class TeamLibrary:
                 {"key": key},
             ).fetchall()
         return [Note(*row) for row in found]
-
-
-class _Watchman:
-    """Ends a connection whose server does not answer any more: one that waits for a frozen server,
-    or for one behind a cut cable, would wait for ever. A server that only takes long does answer
-    who asks it for something else."""
-
-    def __init__(self, connection: Any) -> None:
-        self._socket = connection.pgconn.socket
-        host, port = connection.info.host, connection.info.port
-        self._place = f"{host}/.s.PGSQL.{port}" if host.startswith("/") else (host, port)
-        self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="team-server", daemon=True)
-
-    def __enter__(self) -> None:
-        self._thread.start()
-
-    def __exit__(self, *_: object) -> None:
-        self._ended.set()
-
-    def _run(self) -> None:
-        while not self._ended.wait(_LOOKED_AT_S):
-            if self._answers() or self._ended.is_set():
-                continue
-            with socket.socket(fileno=os.dup(self._socket)) as ours:
-                ours.shutdown(socket.SHUT_RDWR)
-            return
-
-    def _answers(self) -> bool:
-        try:
-            with self._connected() as asking:
-                asking.settimeout(_ANSWERS_S)
-                asking.sendall(_ASKS_FOR_TLS)
-                return bool(asking.recv(1))
-        except OSError:
-            return False
-
-    def _connected(self) -> socket.socket:
-        if isinstance(self._place, tuple):
-            return socket.create_connection(self._place, _ANSWERS_S)
-        asking = socket.socket(socket.AF_UNIX)
-        asking.settimeout(_ANSWERS_S)
-        asking.connect(self._place)
-        return asking
 
 
 def _driver(name: str) -> Any:

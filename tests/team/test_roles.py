@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import zlib
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -128,3 +131,32 @@ def test_versions_of_the_layout(cluster: Cluster, team_database: str) -> None:
     cluster.sql(newer, team_database, values=("0",))
     with pytest.raises(StoreError, match=r"holds no sessions yet"):
         TeamLibrary.open("acme", address)
+
+
+def test_what_one_person_damages_leaves_the_others_whole(
+    of_ada: int, library_of: Callable[[str], TeamLibrary], tmp_path: Path, cluster: Cluster,
+    team_database: str,
+) -> None:  # fmt: skip
+    ben = library_of("ben")
+    header = {"type": "session", "version": 3, "id": "s-2", "cwd": "", "timestamp": ""}
+    other = ben.take_copy(FileSource(write_file(tmp_path / "t.jsonl", chain(3), header))).key
+    cluster.sql("UPDATE session_explorer.sessions SET \"row\" = '{'", team_database, "ada")
+    titles = {one.row.key: one.row.title for one in ben.shared()}
+    assert titles[other] == "line number 0" and "cannot be read" in titles[of_ada]
+    circle = [list(row) for row in _rows_of(cluster, team_database, of_ada)]
+    circle[1][2] = 2  # its parent is the entry after it
+    packed = zlib.compress(json.dumps(circle).encode())
+    for data, reason in ((packed, "no tree"), (b"nonsense", "cannot be read")):
+        cluster.sql("DELETE FROM session_explorer.blocks", team_database, "ada")
+        block = "INSERT INTO session_explorer.blocks VALUES (%s, 0, 2, %s)"
+        cluster.sql(block, team_database, "ada", (of_ada, data))
+        with pytest.raises(StoreError, match=reason):
+            ben.records(of_ada, 0, 2)
+    assert len(ben.records(other, 0, 2)) == 3
+
+
+def _rows_of(cluster: Cluster, database: str, key: int) -> list[Any]:
+    query = "SELECT data FROM session_explorer.blocks WHERE session = %s"
+    ((data,),) = cluster.sql(query, database, values=(key,))
+    rows: list[Any] = json.loads(zlib.decompress(data))
+    return rows
