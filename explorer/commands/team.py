@@ -172,28 +172,26 @@ def _publish(arguments: argparse.Namespace) -> None:
         if wanted and not arguments.yes and not _agreed(len(wanted), team):
             raise CommandFailed("Nothing was published.")
         done: list[dict[str, Any]] = []
-        failure = ""
-        status = 1
-        for at, plan in enumerate(wanted):
-            try:
+        failure, status = "", 1
+        try:
+            for plan in wanted:
                 report = publish(bench.store, plan.row.key, team)
-            except StoreError as error:
-                failure = f"{error}. {at:,} of {len(wanted):,} sessions were published and stay."
-                break
-            except KeyboardInterrupt:
-                failure, status = (
-                    f"interrupted; {at:,} sessions were published and stay",
-                    INTERRUPTED,
+                done.append(
+                    {"session": plan.row.key, "published": report.key, "new": report.created}
                 )
-                break
-            done.append({"session": plan.row.key, "published": report.key, "new": report.created})
-            if not arguments.json:
-                print(visible_line(f"published session {plan.row.key} as {report.key}"), flush=True)
+                if not arguments.json:
+                    words = f"published session {plan.row.key} as {report.key}"
+                    print(visible_line(words), flush=True)
+        except StoreError as error:
+            failure = str(error)
+        except KeyboardInterrupt:
+            failure, status = "interrupted", INTERRUPTED
     if arguments.json:
         print_json({"library": team.name, "plans": [_plan_values(one) for one in plans],
                     "published": done, "failed": failure or None})  # fmt: skip
     if failure:
-        raise CommandStopped(failure, status)
+        count = f"{len(done):,} of {len(wanted):,} sessions were published and stay"
+        raise CommandStopped(f"{failure}. {count}.", status)
 
 
 def _rows_meant(arguments: argparse.Namespace, bench: Workbench) -> list[SessionRow]:

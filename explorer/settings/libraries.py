@@ -85,6 +85,11 @@ def add_library(name: str, address: str, password: str | None) -> Libraries:
     _check_address(address)
     if password is not None:
         _keyring("set_password", name, password)
+        # Some systems have a keyring that accepts everything and stores nothing.
+        if _keyring("get_password", name) != password:
+            raise LibrariesError(
+                "No keyring of this system keeps passwords: use ~/.pgpass or a service file."
+            )
     known = read_libraries()
     added = {**known.libraries, name: LibraryAddress(address, password is not None)}
     return _write(Libraries(added, known.used or name))

@@ -175,6 +175,13 @@ def test_a_password_of_the_keyring_reaches_no_message(
         keyring.set_keyring(before)
 
 
+def test_a_keyring_that_keeps_nothing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("getpass.getpass", lambda _prompt: PASSWORD)
+    status, out, err = called("library", "add", "acme", "postgresql://x/y", "--password")
+    assert status == 1 and "keeps passwords" in err and PASSWORD not in out + err
+    assert not libraries_path().exists()
+
+
 def test_a_session_of_the_team_is_read_without_a_copy(named: str, imported: Path) -> None:
     document("publish", "1", "--yes")
     assert document("context", "acme:1") == document("context", "1")
