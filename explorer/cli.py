@@ -49,7 +49,12 @@ class _Group(NamedTuple):
 COMMANDS = {
     "import": _Group("library", "import session files of coding agents"),
     "list": _Group("session_list", "list the stored sessions, and what they took"),
-    "library": _Group("found_sessions", "look for sessions on this computer, and import them"),
+    "library": _Group(
+        "found_sessions", "import the sessions on this computer; name and read a team's library"
+    ),
+    "publish": _Group("team", "put sessions into a team's library, secrets masked"),
+    "pull": _Group("team", "copy sessions of a team into your own library"),
+    "withdraw": _Group("team", "take sessions out of a team's library"),
     "follow": _Group("follow", "print what an agent writes to its session, as it writes it"),
     "run": _Group("run", "let the agent work on something, in a new session or one that is stored"),
     "new": _Group("run", "begin a session without entries"),

@@ -1,4 +1,5 @@
-"""library: look for the sessions of agents on this computer, and import what is found."""
+"""library: look for the sessions of agents on this computer, and import what is found. The actions
+that are about a team's library are in ``team``."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from explorer.commands import team
 from explorer.commands.errors import INTERRUPTED, CommandFailed, CommandStopped, UsageError
 from explorer.commands.options import add_common
 from explorer.commands.output import ProgressLine, local_time, print_json, print_table
@@ -34,10 +36,15 @@ def add_arguments(parser: argparse.ArgumentParser, _command: str) -> None:
         action = actions.add_parser(name, help=words)
         add_filter(action, "agent", 'of this agent, such as "Claude Code" or claude-code')
         add_common(action)
+    for name, words in team.ACTIONS.items():
+        team.add_action(actions.add_parser(name, help=words), name)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Run one of the actions. Raises UsageError, CommandFailed."""
+    if arguments.action in team.ACTIONS:
+        team.run(arguments)
+        return
     places = _places(arguments)
     if arguments.action == "scan":
         with workbench(arguments.database) as bench:

@@ -238,8 +238,8 @@ def _fork(arguments: argparse.Namespace) -> None:
     with target(arguments) as chosen:
         if not chosen.stored and arguments.output is None:
             raise UsageError(
-                f"{arguments.session} is a file: import it first, or name the fork's file with "
-                "--output"
+                f"{arguments.session} is not stored here: import or pull it first, or name the "
+                "fork's file with --output"
             )
         forked = _forked(arguments, chosen)
         if arguments.output is not None:

@@ -23,7 +23,8 @@ def add_session(
     """Add a session, and an entry of it; ``at``: what the entry is named by."""
     parser.add_argument(
         "session", nargs=None if is_needed else "?",
-        help="number from `list`, start of a session id, or path to a session file",
+        help="number from `list`, start of a session id, path to a session file, or LIBRARY:NUMBER "
+        "of a team",
     )  # fmt: skip
     parser.add_argument("--at", metavar="ENTRY", help=f"{at} (default: the leaf)")
     add_show_secrets(parser)

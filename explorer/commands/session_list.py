@@ -79,7 +79,7 @@ def filtered(arguments: argparse.Namespace, library: Library) -> list[LibraryRow
         or frozenset(arguments.agent),
         _named(arguments.project, rows, lambda row: row.project, str.__eq__),
         _named(arguments.model, rows, lambda row: row.model, str.__contains__),
-        _moment(arguments.since),
+        moment(arguments.since),
         arguments.compacted,
         started=True,
         labels=_named(arguments.label, labels, str, str.__eq__),
@@ -100,7 +100,7 @@ def _named(
     return frozenset(fitting or words)
 
 
-def _moment(date: str | None) -> float:
+def moment(date: str | None) -> float:
     """Milliseconds since 1970 at which a day begins here. Raises UsageError."""
     if date is None:
         return 0.0

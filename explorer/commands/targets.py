@@ -20,6 +20,7 @@ from explorer.commands.run_terminal import typed_line
 from explorer.compaction.profile import BASES, Profile
 from explorer.formats import ExportError, FormatError
 from explorer.models.client import CancelToken, ModelClient, ModelClientConfig
+from explorer.models.keys import remember_secret
 from explorer.services.changes import Change, ExtensionsActed
 from explorer.services.document import Document
 from explorer.services.open_session import resolve_entry
@@ -29,10 +30,13 @@ from explorer.session.visible_text import visible_line
 from explorer.settings import paths
 from explorer.settings.choices import with_window
 from explorer.settings.effective import Values, effective, profile_named
+from explorer.settings.libraries import LibrariesError, password_of, read_libraries
 from explorer.settings.live import LiveSettings, project_of
 from explorer.settings.profile_files import ProfileError, ProfileFiles
 from explorer.settings.user_settings import following_extensions, live_settings
 from explorer.store import DamagedError, SessionRow, Store, StoreError
+from explorer.store.library import LibraryCopy
+from explorer.store.postgres import TeamLibrary
 from explorer.workbench import Workbench
 
 
@@ -103,24 +107,67 @@ def file_named(name: str) -> tuple[Path, str]:
 
 
 @contextmanager
+def _passing_workbench() -> Iterator[Workbench]:
+    """A workbench whose sessions are gone when the command ends."""
+    folder = Path(tempfile.mkdtemp(prefix="session-explorer-"))
+    try:
+        with workbench(folder / "one.db") as bench:
+            yield bench
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def team_library(name: str | None, *, any_version: bool = False) -> Iterator[TeamLibrary]:
+    """The team library of a name, or the one in use. ``any_version``: also one without tables.
+    Raises CommandFailed."""
+    try:
+        known = read_libraries()
+        named = known.named(name)
+        address = known.libraries[named]
+        if password := password_of(named, address):
+            remember_secret(password)
+        make = TeamLibrary if any_version else TeamLibrary.open
+        team = make(named, address.address, password)
+        try:
+            yield team
+        finally:
+            team.close()
+    except (LibrariesError, StoreError) as error:
+        raise CommandFailed(str(error)) from error
+
+
+def _is_team_library(name: str) -> bool:
+    try:
+        return name in read_libraries().libraries
+    except LibrariesError as error:
+        raise CommandFailed(str(error)) from error
+
+
+@contextmanager
 def session_named(name: str, database: Path | None) -> Iterator[Named]:
     """The stored session of a number or the start of an id, or the session of a file.
 
-    A file is read for this command only; lines of it that were set aside are reported on standard
-    error. Raises UsageError, CommandFailed.
+    A file is read for this command only, and so is a session of a team, named as
+    ``LIBRARY:NUMBER``; lines of a file that were set aside are reported on standard error. Raises
+    UsageError, CommandFailed.
     """
     file, session_id = file_named(name)
     if isfile(file):
-        folder = Path(tempfile.mkdtemp(prefix="session-explorer-"))
-        try:
-            with workbench(folder / "one.db") as bench:
-                report = bench.import_blocking(file, session_id=session_id, alone=True)
-                for problem in report.problems:
-                    note = f"{file}, line {problem.line}: {problem.reason}"
-                    print(visible_line(note), file=sys.stderr)
-                yield Named(bench, report.key, stored=False)
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
+        with _passing_workbench() as bench:
+            report = bench.import_blocking(file, session_id=session_id, alone=True)
+            for problem in report.problems:
+                note = f"{file}, line {problem.line}: {problem.reason}"
+                print(visible_line(note), file=sys.stderr)
+            yield Named(bench, report.key, stored=False)
+        return
+    library, _, number = name.partition(":")
+    if number.isdigit() and _is_team_library(library):
+        with _passing_workbench() as bench:
+            with team_library(library) as team:
+                copy = LibraryCopy(team, int(number), masks=False)
+                key = bench.store.take_copy(copy).key
+            yield Named(bench, key, stored=False)
         return
     with workbench(database) as bench:
         yield Named(bench, find_session(bench.sessions(), name).key, stored=True)

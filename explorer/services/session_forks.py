@@ -235,7 +235,7 @@ def store_fork(
     Raises StoreError, ImportCancelled.
     """
     store = document.shared.store
-    report = store.take_fork(source, progress, cancelled)
+    report = store.take_copy(source, progress, cancelled)
     for name, value in document.choices.all().items():
         if name in COPIED_CHOICES:
             store.set_session_setting(report.key, name, value)

@@ -10,6 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from explorer.formats.growth import GrowingSource
 from explorer.session.records import Aside, EntryRecord, SessionHeader, SessionSource
 from explorer.session.tree import SessionTree
@@ -161,6 +163,14 @@ class Store:
         with self._readers.read() as db:
             return session_row(db, key, self.path)[0]
 
+    def header(self, key: int) -> SessionHeader:
+        """What the file of a session says of it as a whole, with its title as it is now. Raises
+        StoreError."""
+        with self._readers.snapshot() as db:
+            _, header = session_row(db, key, self.path)
+            (name,) = db.execute("SELECT name FROM sessions WHERE key = ?", (key,)).fetchone()
+        return replace(header, title=text_out(name))
+
     def import_session(
         self,
         source: SessionSource,
@@ -216,7 +226,7 @@ class Store:
         """Begin an empty session that comes from no file; the future has its key."""
         return self._writer.submit(lambda db: create_session(db, header))
 
-    def take_fork(
+    def take_copy(
         self,
         source: SessionSource,
         progress: OnProgress | None = None,

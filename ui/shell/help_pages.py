@@ -23,6 +23,7 @@ DOCUMENTS = {
     "docs/audit.md": "What the audit says",
     "docs/command-line.md": "Command line",
     "docs/settings.md": "Settings",
+    "docs/teams.md": "A team's library",
     "docs/limits.md": "What opens, and limits",
     "docs/performance.md": "Size and speed",
     "extensions/README.md": "Extensions",

@@ -1,0 +1,565 @@
+"""A library that a team shares, in PostgreSQL 15 or later; see ``library.SessionLibrary``.
+
+One connection serves all threads in turn. What a method returns was committed by the server; a
+server that is lost ends a method with StoreError, and the next one connects anew. psycopg is
+imported when a library is opened: it is an extra that most installations do not have.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import contextmanager
+from importlib import import_module
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from explorer.formats.registry import read_record
+from explorer.session.kinds import Flag
+from explorer.session.records import Aside, EntryRecord, SessionHeader, SessionSource
+from explorer.session.secrets import mask
+from explorer.session.text import legible, title_line
+from explorer.settings import paths
+from explorer.store.entry_rows import ENTRY_WIDTH, Batch, record_of, text_out
+from explorer.store.imports import source_leaf
+from explorer.store.library import CopyDigest
+from explorer.store.rows import (
+    ImportCancelled,
+    ImportReport,
+    IsCancelled,
+    NewerVersionError,
+    OnProgress,
+    SessionRow,
+    StoreError,
+)
+from explorer.store.search import SearchHit
+from explorer.store.search_text import (
+    Term,
+    entry_text,
+    holds,
+    indexed,
+    parse_query,
+    snippet,
+    words_of,
+)
+from explorer.store.server_watch import ServerWatch
+from explorer.store.sessions import SessionSummary
+
+Read = TypeVar("Read")
+
+VERSION = 1
+"""Of the layout of a team's library: the number of files ``resources/team/N.sql``."""
+_LOST_S = 2
+"""Seconds after which a server that does not answer has been lost."""
+_LIMITS = MappingProxyType(
+    {
+        "connect_timeout": _LOST_S, "tcp_user_timeout": 1000 * _LOST_S, "keepalives_idle": 1,
+        "keepalives_interval": 1, "keepalives_count": 1, "client_encoding": "utf8",
+        "application_name": "session-explorer",
+    }
+)  # fmt: skip
+_BLOCK = 64
+"""Entries that are compressed together."""
+_LARGEST = 1 << 30
+"""Bytes that a block may be unpacked to: what others packed may grow a thousandfold."""
+_CANDIDATES = 20_000
+"""Entries that are looked at for a search."""
+_LONGEST_WORD, _WORDS_BYTES = 200, 900_000
+"""Characters of a word, and bytes of all words of an entry, that are searched: PostgreSQL takes 2
+KB and 1 MB."""
+
+
+class Shared(Struct, frozen=True):
+    """A session that somebody published."""
+
+    row: SessionRow
+    publisher: str
+    published_ms: float
+    """Milliseconds since 1970, by the server's clock."""
+
+
+class Note(Struct, frozen=True):
+    """What a person wrote to a shared session, or to an entry of it."""
+
+    id: int
+    key: int
+    entry_id: str
+    """Empty for the session as a whole."""
+    kind: str
+    """``note`` or ``label``."""
+    text: str
+    author: str
+    made_ms: float
+
+
+class TeamLibrary:
+    """An open library of a team; all methods may be called from any thread."""
+
+    def __init__(self, name: str, address: str, password: str | None = None) -> None:
+        """``address``: as ``postgresql://...``, without a password; ``password``: None leaves it to
+        ``.pgpass``, a service file or the environment. Connects at once. Raises StoreError."""
+        self.name = name
+        self._driver = _driver(name)
+        self._address, self._password = address, password
+        self._lock = threading.RLock()
+        self._connection: Any = None
+        self._stops: list[Callable[[], None]] = []
+        self.version = self._read_version()
+
+    @classmethod
+    def open(cls, name: str, address: str, password: str | None = None) -> TeamLibrary:
+        """Open a library of this version. Raises StoreError (NewerVersionError)."""
+        library = cls(name, address, password)
+        if library.version < VERSION:
+            library.close()
+            hint = f"session-explorer library setup {name}"
+            found = "holds no sessions yet" if not library.version else "has an older layout"
+            raise StoreError(library.place, f"{found}; whoever may, runs: {hint}")
+        return library
+
+    @property
+    def place(self) -> str:
+        """What the person calls it, for messages."""
+        return f"team library {self.name}"
+
+    def close(self) -> None:
+        """Let go of the server."""
+        for stop in self._stops:
+            stop()
+        with self._lock:
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
+
+    def _connect(self) -> Any:
+        # Where neither the address nor a service file says otherwise; a socket has no use for it.
+        os.environ.setdefault("PGSSLMODE", "require")
+        conninfo = self._driver.conninfo
+        given = conninfo.conninfo_to_dict(self._address)
+        if self._password is not None:
+            given["password"] = self._password
+        return self._driver.connect(
+            conninfo.make_conninfo(**{**_LIMITS, **given}), autocommit=True, prepare_threshold=None
+        )
+
+    @contextmanager
+    def _asking(self) -> Iterator[Any]:
+        """The connection, in a transaction that is committed at the end."""
+        with self._lock:
+            try:
+                if self._connection is None or self._connection.closed:
+                    self._connection = self._connect()
+                with ServerWatch(self._connection), self._connection.transaction():
+                    yield self._connection
+            except self._driver.Error as error:
+                raise self._translated(error) from error
+
+    def _translated(self, error: Exception) -> StoreError:
+        reason = " ".join(str(error).split()) or type(error).__name__
+        if isinstance(error, self._driver.errors.InsufficientPrivilege):
+            return StoreError(self.place, f"you may not do this there: {reason}")
+        if self._connection is None or self._connection.closed:
+            return StoreError(self.place, f"the server was not reached: {reason}")
+        return StoreError(self.place, f"the server refused: {reason}")
+
+    # the layout ----------------------------------------------------------------------------------
+
+    def _read_version(self) -> int:
+        """Raises StoreError; NewerVersionError where a newer program made the layout."""
+        with self._asking() as db:
+            version = _version(db)
+        if version > VERSION:
+            self.close()
+            raise NewerVersionError(
+                self.place,
+                f"a newer Session Explorer made it (version {version}, this one knows {VERSION});"
+                " nothing was changed: update Session Explorer",
+            )
+        return version
+
+    def setup(self) -> None:
+        """Make the tables and the roles, or bring them to this version: all of it or nothing.
+        Raises StoreError."""
+        with self._asking() as db:
+            db.execute("SELECT pg_advisory_xact_lock(hashtext('session_explorer'))")
+            db.execute("CREATE SCHEMA IF NOT EXISTS session_explorer")
+            for version in range(_version(db) + 1, VERSION + 1):
+                db.execute(paths.resource("team", f"{version}.sql").read_text("utf-8"))
+            db.execute(paths.resource("team", "roles.sql").read_text("utf-8"))
+        self.version = VERSION
+
+    # sessions ------------------------------------------------------------------------------------
+
+    def shared(self, key: int | None = None, most: int | None = None) -> list[Shared]:
+        """What is published, or one session of it, the last published first. Raises StoreError."""
+        with self._asking() as db:
+            found = db.execute(
+                'SELECT key, publisher, extract(epoch FROM published) * 1000, "row"'
+                " FROM session_explorer.sessions WHERE %(key)s::bigint IS NULL OR key = %(key)s"
+                " ORDER BY published DESC, key DESC LIMIT %(most)s",
+                {"key": key, "most": most},
+            ).fetchall()
+        return [
+            Shared(self._row(at, row), publisher, float(published))
+            for at, publisher, published, row in found
+        ]
+
+    def _row(self, key: int, text: str) -> SessionRow:
+        """A row as its publisher's program wrote it; one that says so where it cannot be read, for
+        the sake of the others."""
+        try:
+            return replace(self._read(text, SessionRow), key=key)
+        except StoreError as error:
+            return SessionRow(key, "", "", 0, "", "", str(error), 0, 0, 0, 0.0, 0.0, -1, "")
+
+    def sessions(self, *, all_places: bool = False, most: int | None = None) -> list[SessionRow]:
+        """All sessions, the last published first; there is no archive and no trash."""
+        return [one.row for one in self.shared(most=most)]
+
+    def session(self, key: int) -> SessionRow:
+        """One session. Raises StoreError when there is none of that key."""
+        return self.shared_session(key).row
+
+    def shared_session(self, key: int) -> Shared:
+        """One session with its publisher. Raises StoreError when there is none of that key."""
+        for one in self.shared(key):
+            return one
+        raise StoreError(self.place, f"holds no session {key}; it may have been withdrawn")
+
+    def header(self, key: int) -> SessionHeader:
+        """What the file of a session says of it as a whole. Raises StoreError."""
+        with self._asking() as db:
+            found = db.execute(
+                "SELECT header FROM session_explorer.sessions WHERE key = %s", (key,)
+            ).fetchone()
+        if found is None:
+            raise StoreError(self.place, f"holds no session {key}; it may have been withdrawn")
+        return self._read(found[0], SessionHeader)
+
+    def digest(self, header: SessionHeader) -> str:
+        """``CopyDigest`` of what this person published of a session; empty for nothing."""
+        with self._asking() as db:
+            found = db.execute(
+                "SELECT digest FROM session_explorer.sessions"
+                " WHERE publisher = current_user AND format = %s AND session_id = %s",
+                (header.format, _plain(header.session_id)),
+            ).fetchone()
+        return found[0] if found else ""
+
+    def records(self, key: int, first: int, last: int) -> list[EntryRecord]:
+        """The entries with the indices ``first`` to ``last``. Raises StoreError."""
+        with self._asking() as db:
+            blocks = db.execute(
+                "SELECT first, data FROM session_explorer.blocks WHERE session = %s"
+                " AND first BETWEEN 0 AND %s AND last >= %s ORDER BY first",
+                (key, last, first),
+            ).fetchall()
+        found = []
+        for start, data in blocks:
+            for at, record in enumerate(self._records_in(data), start):
+                # What comes from others must not lead round in a circle.
+                if not -1 <= record.parent < at:
+                    raise StoreError(self.place, f"entry {at} of session {key} is no tree's")
+                if first <= at <= last:
+                    found.append(record)
+        return found
+
+    def asides(self, key: int) -> list[Aside]:
+        """The lines of a session's file that are not entries. Raises StoreError."""
+        with self._asking() as db:
+            found = db.execute(
+                "SELECT data FROM session_explorer.blocks WHERE session = %s AND first = -1", (key,)
+            ).fetchone()
+        if found is None:
+            return []
+        rows = self._unpacked(found[0])
+        return [Aside(line, raw.encode("latin-1"), reason) for line, raw, reason in rows]
+
+    def _records_in(self, data: bytes) -> list[EntryRecord]:
+        try:
+            return [record_of(row[:-1], row[-1]) for row in self._unpacked(data)]
+        except (ValueError, TypeError, LookupError) as error:
+            raise StoreError(self.place, f"entries cannot be read: {error}") from error
+
+    def _unpacked(self, data: bytes) -> Any:
+        try:
+            return json.loads(zlib.decompressobj().decompress(data, _LARGEST))
+        except (ValueError, zlib.error) as error:
+            raise StoreError(self.place, f"entries cannot be read: {error}") from error
+
+    def _read(self, text: str, kind: type[Read]) -> Read:
+        try:
+            return msgspec.convert(json.loads(text), kind)
+        except (ValueError, msgspec.ValidationError) as error:
+            raise StoreError(self.place, f"a session cannot be read: {error}") from error
+
+    def delete(self, key: int) -> Future[bool]:
+        """Withdraw a session with the notes on it; False where there is none of that key, or it is
+        another's."""
+        done: Future[bool] = Future()
+        try:
+            with self._asking() as db:
+                gone = db.execute("DELETE FROM session_explorer.sessions WHERE key = %s", (key,))
+            done.set_result(gone.rowcount == 1)
+        except StoreError as error:
+            done.set_exception(error)
+        return done
+
+    def take_copy(
+        self,
+        source: SessionSource,
+        progress: OnProgress | None = None,
+        cancelled: IsCancelled | None = None,
+    ) -> ImportReport:
+        """Publish a session in one transaction, in place of what this person published of it
+        before, whose notes stay. Raises StoreError, ImportCancelled, and what the source
+        raises; what was there is as it was then."""
+        header, summary, digest, count = source.header, SessionSummary(), CopyDigest(), 0
+        with self._asking() as db:
+            # COPY cannot write into tables whose rows have owners.
+            db.execute(_STAGED)
+            for records in source.batches():
+                if cancelled is not None and cancelled():
+                    raise ImportCancelled(f"publishing to {self.place} was cancelled")
+                if records:
+                    summary.take(Batch(records))
+                    digest.take(records)
+                    _copy_in(db, header, count, records)
+                    count += len(records)
+                if progress is not None:
+                    progress(source.report.bytes_done, source.report.bytes_total)
+            asides = [(a.line, a.raw.decode("latin-1"), a.reason) for a in source.report.asides]
+            if asides:
+                block = (-1, -1, _packed(asides))
+                db.execute("INSERT INTO new_blocks VALUES (%s, %s, %s)", block)
+            leaf = source_leaf(source, count)
+            row = _row_of(header, summary, count, leaf)
+            key, created = db.execute(
+                _TAKE, (header.format, _plain(header.session_id), digest.value(leaf),
+                        _json(msgspec.to_builtins(header)), _json(msgspec.to_builtins(row))),
+            ).fetchone()  # fmt: skip
+            for table in ("blocks", "entries"):
+                if not created:
+                    db.execute(f"DELETE FROM session_explorer.{table} WHERE session = %s", (key,))
+                db.execute(
+                    f"INSERT INTO session_explorer.{table} SELECT %s, * FROM new_{table}", (key,)
+                )
+        return ImportReport(key, row.title, created, count, asides=len(asides))
+
+    # finding, noticing, notes --------------------------------------------------------------------
+
+    def search(
+        self,
+        query: str,
+        key: int | None = None,
+        limit: int = 200,
+        cancelled: IsCancelled | None = None,
+        only_errors: bool = False,
+    ) -> list[SearchHit]:
+        """Entries that hold all words of the query, the newest session and entry first; as
+        ``Store.search_steps`` reads a query. Raises StoreError."""
+        terms = parse_query(query)
+        if not terms:
+            return []
+        wanted = _words_wanted(terms)
+        with self._asking() as db:
+            rows = db.execute(
+                "SELECT e.session, e.entry, e.kind, e.flags, e.time_ms, s.format"
+                " FROM session_explorer.entries e JOIN session_explorer.sessions s"
+                " ON s.key = e.session WHERE (%(words)s = '' OR e.words @@ %(words)s::tsquery)"
+                " AND (%(key)s::bigint IS NULL OR e.session = %(key)s)"
+                " AND (NOT %(errors)s OR e.flags & %(flag)s <> 0)"
+                " ORDER BY e.session DESC, e.entry DESC LIMIT %(most)s",
+                {"words": wanted, "key": key, "errors": only_errors, "flag": int(Flag.ERROR),
+                 "most": _CANDIDATES},
+            ).fetchall()  # fmt: skip
+        hits: list[SearchHit] = []
+        block: tuple[int, int, list[EntryRecord]] = (0, 0, [])
+        for session, entry, kind, flags, time_ms, form in rows:
+            if len(hits) >= limit or (cancelled is not None and cancelled()):
+                break
+            first = entry - entry % _BLOCK
+            if block[:2] != (session, first):
+                block = session, first, self.records(session, first, first + _BLOCK - 1)
+            if entry - first < len(block[2]):
+                text = entry_text(read_record(form, block[2][entry - first].raw))
+                if holds(text, terms):
+                    shown = snippet(text, terms)
+                    hits.append(SearchHit(session, entry, *shown, kind, flags, time_ms))
+        return hits
+
+    def watch(self, callback: Callable[[], object], interval_s: float = 0.5) -> Callable[[], None]:
+        """Call back, on a thread of its own, when something was published, withdrawn or noted, and
+        while the server is lost: who asks then is given the reason. ``interval_s``: how often it is
+        looked for again. Returns what ends it. Raises StoreError."""
+        try:
+            first = self._listening()
+        except self._driver.Error as error:
+            raise self._translated(error) from error
+        ended = threading.Event()
+
+        def run() -> None:
+            listening = first
+            while not ended.is_set():
+                try:
+                    if listening.closed:
+                        listening = self._listening()
+                        callback()  # Nobody noticed what happened in between.
+                    for _ in listening.notifies(timeout=interval_s, stop_after=1):
+                        callback()
+                except self._driver.Error:
+                    listening.close()
+                    callback()
+                    ended.wait(interval_s)
+            listening.close()
+
+        thread = threading.Thread(target=run, name="team-library", daemon=True)
+        thread.start()
+
+        def stop() -> None:
+            ended.set()
+            if thread is not threading.current_thread():
+                thread.join()
+
+        self._stops.append(stop)
+        return stop
+
+    def _listening(self) -> Any:
+        connection = self._connect()
+        connection.execute("LISTEN session_explorer")
+        return connection
+
+    def add_note(self, key: int, text: str, entry_id: str = "", kind: str = "note") -> int:
+        """Write a note or a label on a session or an entry, by this person's name; returns its
+        number. Raises StoreError."""
+        with self._asking() as db:
+            found = db.execute(
+                "INSERT INTO session_explorer.notes (session, entry_id, kind, content)"
+                " VALUES (%s, %s, %s, %s) RETURNING id",
+                (key, _plain(entry_id), kind, _plain(text)),
+            ).fetchone()
+        return int(found[0])
+
+    def remove_note(self, note: int) -> bool:
+        """Take a note away; False where there is none of that number, or it is another's."""
+        with self._asking() as db:
+            gone = db.execute("DELETE FROM session_explorer.notes WHERE id = %s", (note,))
+        return bool(gone.rowcount == 1)
+
+    def notes(self, key: int | None = None) -> list[Note]:
+        """The notes on a session, or on all, the oldest first. Raises StoreError."""
+        with self._asking() as db:
+            found = db.execute(
+                "SELECT id, session, entry_id, kind, content, author,"
+                " extract(epoch FROM made)::float8 * 1000 FROM session_explorer.notes"
+                " WHERE %(key)s::bigint IS NULL OR session = %(key)s ORDER BY id",
+                {"key": key},
+            ).fetchall()
+        return [Note(*row) for row in found]
+
+
+def _driver(name: str) -> Any:
+    try:
+        return import_module("psycopg")
+    except ImportError as error:
+        reason = f'needs the package psycopg: pip install "session-explorer[team]" ({error})'
+        raise StoreError(f"team library {name}", reason) from error
+
+
+def _version(db: Any) -> int:
+    """The version of the layout; 0 where there is none."""
+    if db.execute("SELECT to_regclass('session_explorer.library')").fetchone()[0] is None:
+        return 0
+    found = db.execute("SELECT value FROM session_explorer.library WHERE name = 'version'")
+    return int(found.fetchone()[0])
+
+
+_STAGED = """
+CREATE TEMPORARY TABLE new_blocks (first integer, last integer, data bytea) ON COMMIT DROP;
+CREATE TEMPORARY TABLE new_entries (entry integer, kind smallint, flags integer,
+  time_ms double precision, words tsvector) ON COMMIT DROP
+"""
+_TAKE = """
+INSERT INTO session_explorer.sessions (format, session_id, digest, header, "row")
+VALUES (%s, %s, %s, %s, %s)
+ON CONFLICT (publisher, format, session_id) DO UPDATE SET published = now(),
+  digest = excluded.digest, header = excluded.header, "row" = excluded."row"
+RETURNING key, xmax = 0
+"""
+
+
+def _copy_in(db: Any, header: SessionHeader, first: int, records: Sequence[EntryRecord]) -> None:
+    """Send entries; ``first``: the index of the first of them."""
+    with db.cursor().copy("COPY new_blocks FROM STDIN") as copy:
+        for at in range(0, len(records), _BLOCK):
+            part = records[at : at + _BLOCK]
+            flat = Batch(part).entry_values(first + at)
+            rows = [
+                [*(text_out(one) if isinstance(one, bytes) else one for one in row), record.raw]
+                for record, row in zip(
+                    part,
+                    (flat[n : n + ENTRY_WIDTH] for n in range(0, len(flat), ENTRY_WIDTH)),
+                    strict=True,
+                )
+            ]
+            copy.write_row((first + at, first + at + len(part) - 1, _packed(rows)))
+    with db.cursor().copy("COPY new_entries FROM STDIN") as copy:
+        for at, record in enumerate(records, first):
+            facts, text = record.facts, entry_text(read_record(header.format, record.raw))
+            copy.write_row((at, int(facts.kind), facts.flags, facts.time_ms, _vector(text)))
+
+
+def _row_of(header: SessionHeader, summary: SessionSummary, count: int, leaf: int) -> SessionRow:
+    title = summary.name or header.title or title_line(summary.first_said)
+    return SessionRow(
+        0, header.session_id, header.format, header.version, header.cwd, header.parent_session,
+        mask(legible(title)), count, summary.compactions, summary.size,
+        header.time_ms or summary.started_ms, summary.last_ms, leaf, "",
+        header.relation, header.parent_call, header.agent_version,
+    )  # fmt: skip
+
+
+def _json(value: Any) -> str:
+    """JSON in ASCII: a text of PostgreSQL has neither NUL nor lone surrogates."""
+    return json.dumps(value, separators=(",", ":"))
+
+
+def _packed(value: Any) -> bytes:
+    return zlib.compress(_json(value).encode("ascii"))
+
+
+def _plain(text: str) -> str:
+    return text.replace("\0", "").encode("utf-8", "replace").decode()
+
+
+def _vector(text: str) -> str:
+    """The words of a text as PostgreSQL writes a tsvector. Where they stand is left out: a phrase
+    is looked for in the texts that have its words."""
+    words, size = [], 0
+    for word in sorted({one[:_LONGEST_WORD] for one in words_of(indexed(text))}):
+        size += len(word.encode()) + 4
+        if size > _WORDS_BYTES:
+            break
+        words.append(f"'{word}'")
+    return " ".join(words)
+
+
+def _words_wanted(terms: Sequence[Term]) -> str:
+    """The words of a query as PostgreSQL writes a tsquery; the last of a term that is not quoted
+    may go on."""
+    wanted = []
+    for term in terms:
+        words = [one[:_LONGEST_WORD] for one in words_of(indexed(term.text))]
+        is_open = not term.quoted and term.words and term.text.endswith(term.words[-1])
+        wanted += [f"'{one}'" for one in words]
+        if words and is_open:
+            wanted[-1] += ":*"
+    return " & ".join(dict.fromkeys(wanted))

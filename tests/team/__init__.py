@@ -1,0 +1,1 @@
+"""A team's library on a server of the tests' own."""
