@@ -169,6 +169,15 @@ def test_where_the_cut_falls(places: list[Situation]) -> None:
         assert list(found.entries) == results[::-1]
 
 
+def test_why_a_cut_is_not_valid_is_told_where_nothing_is_compacted(document: Document) -> None:
+    settings = replace(SETTINGS, keep_recent_tokens=10**6)
+    now = situation_at(document, Place(document.leaf, PROFILE, settings, ""))
+    assert not isinstance(now.shown.preparation, Preparation)
+    found = ANSWERS["valid_cuts"].find(now)
+    wrong = next(entry for entry in now.shown.path if entry not in found.entries)
+    assert found.explain is not None and "a cut falls after that" in found.explain(wrong)
+
+
 def test_what_a_split_turn_is(places: list[Situation]) -> None:
     both: set[str] = set()
     for now, found in compacting(places, "split_turn"):

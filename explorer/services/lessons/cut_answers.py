@@ -117,7 +117,7 @@ def _why_not(now: Situation, entry: int) -> str:
         return f"#{entry} is on another branch, not on the path to #{now.place.at}."
     if position in shown.valid_cuts:
         return f"Before #{entry} a cut is valid."
-    return not_a_cut(now.made.cuts.view, position)
+    return not_a_cut(shown.preparation.cuts.view, position)
 
 
 def valid_cut_count(now: Situation) -> Answer:
