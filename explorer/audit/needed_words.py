@@ -28,7 +28,7 @@ TAIL_MEANING = (
     "how many tokens of it would have held the row; it is empty where other compactions followed."
 )
 TOO_SHORT = "The path is too short to compare with stretches without a compaction."
-TOO_LATE = "None of it came soon enough after it to be compared with the rest of the path."
+TOO_LATE = "All of it came long after the compaction: there is nothing to compare it with."
 LEAST_EXPECTED = 0.05
 """Less is shown as 0.0, and where nothing came soon after a compaction it compares nothing."""
 _LONGEST = 160

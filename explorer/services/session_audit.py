@@ -63,7 +63,7 @@ from explorer.session.text import well_formed
 from explorer.session.usage_sums import PartUsage
 from explorer.store.rows import SessionRow, SourceFile
 
-VERSION = 3
+VERSION = 4
 
 
 class AuditRow(Struct, frozen=True):

@@ -17,7 +17,7 @@ def compaction_actions(session: WindowSession) -> list[MenuEntry]:
     """Preview, draft, prune, undo, report and extensions."""
     return [
         (ActionSpec("compact", "&Preview", "See what a compaction would summarize and keep",
-                    COMPACTION, ("Ctrl+K",)), lambda: session.window.show_tab("compaction")),
+                    COMPACTION, ("Ctrl+K",)), session.compaction.preview),
         (ActionSpec("summarize", "&Summarize", "Make a draft of the summary",
                     COMPACTION, ("Ctrl+Shift+K",)), session.compaction.start_from_action),
         (ActionSpec("prune", "P&rune tool output…",

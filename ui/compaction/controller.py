@@ -133,6 +133,11 @@ class CompactionController(QObject):
         of = "" if last == document.leaf else f" of #{last}"
         state.say(f"A draft{of} that was not committed yet is on the tab Compaction.")
 
+    def preview(self) -> None:
+        """Show the tab, and its cut on the map, whether it was shown or not."""
+        self._state.window.show_tab("compaction")
+        self._tab_shown()
+
     def _tab_shown(self) -> None:
         """Reveal the cut on the map when the tab is opened."""
         window, shown = self._state.window, self._panel.partition

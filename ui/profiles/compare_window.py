@@ -336,7 +336,8 @@ class CompareWindow(ComparisonWindow):
         where = f"{place(found.at)}, the leaf" if found.is_leaf else place(found.at)
         self.tell(
             f"A compaction at {where}, as every profile would do it",
-            "The path from its first entry to this place, each entry as wide as its tokens. The "
+            "The path from its first entry to this place, entries by their tokens; what was "
+            "summarized earlier is drawn narrow. The "
             f"window is {short(found.window)} tokens for all; other sizes are each profile's "
             "own. ≈ marks an estimate of four characters a token.",
         )

@@ -206,7 +206,7 @@ class WindowActions(QObject):
              lambda: search.step_requested.emit(1)),
             (ActionSpec("previous_hit", "&Previous hit", "Go to the previous hit of the search",
                         GO, ("Shift+F3",)), lambda: search.step_requested.emit(-1)),
-            (ActionSpec("goto", "&Go to the selected entry",
+            (ActionSpec("goto", "&Go on from the selected entry",
                         "Make the selected entry the leaf (a user message: its parent)", GO,
                         ("Ctrl+G",), separator=True),
              lambda: navigation.go_to(window.map.selected)),
@@ -223,7 +223,7 @@ class WindowActions(QObject):
         window = self._session.window
         found: list[MenuEntry] = [
             (ActionSpec(f"tab_{name}", f"Inspector: {name.title()}", f"Show the tab {name.title()}",
-                        VIEW + BELOW + "&Inspector", (f"Ctrl+{number}",)),
+                        VIEW + BELOW + "&Inspector tab", (f"Ctrl+{number}",)),
              partial(window.show_tab, name))
             for number, name in enumerate(TABS, 1)
         ]  # fmt: skip

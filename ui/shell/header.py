@@ -14,6 +14,8 @@ from ui.widgets.gauge import ContextGauge
 from ui.widgets.labels import ElidedLabel
 from ui.widgets.terms import explain
 
+WIDE = 1600
+"""Width from which on the folder and the number of entries stand beside the name."""
 ROOMY = 1200
 """Width at a text scale of 100 % from which everything is shown with its words."""
 
@@ -94,7 +96,8 @@ class Header(QWidget):
         """In a narrow window the name and the search come first."""
         self.search.setMaximumWidth(theme.scaled(620))
         roomy = self.width() >= theme.scaled(ROOMY)
-        self.facts.setVisible(roomy)
+        # The list of sessions and the status bar have them too.
+        self.facts.setVisible(self.width() >= theme.scaled(WIDE))
         self.profile_label.setVisible(roomy)
         # The profile goes to the tab Compaction, commands and keys are in the menu Help.
         tight = self.width() < theme.scaled(TIGHT)

@@ -103,7 +103,7 @@ class SearchBar(QWidget):
         self.everywhere = QToolButton(self)
         self.everywhere.setText("Everywhere")
         self.everywhere.setCheckable(True)
-        self.everywhere.setToolTip("Search all sessions instead of this one")
+        self.everywhere.setToolTip("Search in all sessions instead of this one")
         self.everywhere.setAccessibleName("Search all sessions")
         self.errors = QToolButton(self)
         self.errors.setText("Errors")

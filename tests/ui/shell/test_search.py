@@ -8,7 +8,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
 from tests.ui.waiting import settle, wait_for
-from ui.shell.header import ROOMY, Header
+from ui.shell.header import WIDE, Header
 from ui.shell.search import SearchBar, SearchResult
 
 
@@ -87,7 +87,7 @@ def test_hits_of_all_sessions_are_chosen_by_keys_and_by_click(bar: SearchBar) ->
 def test_a_narrow_header_gives_the_name_and_the_search_the_room(app: QApplication) -> None:
     header = Header([("explorer", "Session Explorer"), ("pi", "pi")])
     header.show_session("A session with a name", "folder · 12 entries")
-    header.resize(ROOMY + 100, 44)
+    header.resize(WIDE + 100, 44)
     header.show()
     settle()
     assert header.facts.isVisible()

@@ -25,6 +25,23 @@ async def take_hold(live: RunningWindow) -> QPoint:
     return at
 
 
+async def test_a_preview_that_is_asked_for_again_brings_the_cut_into_sight(house: House) -> None:
+    live = await house.start(sample_path())
+    live.keys("Ctrl+K")
+    shown, view = live.partition, live.window.map.view
+    cut = shown.path[shown.cut]
+
+    def is_in_sight() -> bool:
+        return view.viewport().rect().contains(view.row_rect(cut).center().toPoint())
+
+    await live.until(is_in_sight, "the cut in sight")
+    live.window.map.setFocus()
+    live.keys("Home")
+    await live.until(lambda: not is_in_sight(), "the start of the session")
+    live.keys("Ctrl+K")
+    await live.until(is_in_sight, "the cut in sight again")
+
+
 def follows(live: RunningWindow) -> None:
     """Panel, ledger and map agree on the partition."""
     shown, window = live.partition, live.window
