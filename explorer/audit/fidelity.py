@@ -71,6 +71,7 @@ def fidelity(
         sections=_sections(parts, form),
         tokens_before=tokens_before,
         tokens_after=after,
+        standing=tuple(holding),
     )
 
 

@@ -81,6 +81,8 @@ class Fidelity(Struct, frozen=True):
     """Tokens of the summary."""
     is_readable: bool = True
     """False: the summary's text cannot be read, and nothing is known of it."""
+    standing: tuple[Fact, ...] = ()
+    """The standing instructions that hold, whether they were carried or not."""
 
     @property
     def ratio(self) -> float:

@@ -10,6 +10,9 @@ from explorer.audit.provenance import Provenance
 from explorer.compaction.reasons import count_text
 from explorer.facts import FactKind
 
+_MOST_PLACES = 8
+"""Entries that a sentence names."""
+
 GROUP_TITLES = {
     Group.INSTRUCTION: "Standing instructions",
     Group.STATE: "Open state",
@@ -107,6 +110,15 @@ def headline(fidelity: Fidelity) -> str:
     if wrong := len(fidelity.of(Group.WRONG)):
         parts.append(f"{count_text(wrong, 'statement')} {'is' if wrong == 1 else 'are'} wrong")
     return "; ".join(parts) or "Nothing missing or wrong was found"
+
+
+def standing_words(fidelity: Fidelity) -> str:
+    """Where the user gave the standing instructions that hold; empty for none."""
+    places = sorted({fact.sources[0] for fact in fidelity.standing if fact.sources})
+    if not places:
+        return ""
+    more = f" and {len(places) - _MOST_PLACES:,} more" if len(places) > _MOST_PLACES else ""
+    return f"Given at {', '.join(f'#{at}' for at in places[:_MOST_PLACES])}{more}."
 
 
 def not_carried_words(fidelity: Fidelity) -> str:

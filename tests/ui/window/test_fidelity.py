@@ -38,6 +38,12 @@ async def test_three_groups_and_one_folded_line(house: House) -> None:
     assert page.shown.entry == 197, "the newest compaction of the path"
     await live.until(page.list.hasFocus, "the keyboard on the findings")
     assert page.headline.text().startswith("All 11 standing instructions found")
+    standing = page.shown.fidelity.standing
+    first = min(fact.sources[0] for fact in standing)
+    assert len(standing) == 11 and page.given.accessibleName().startswith(f"Given at #{first}, #")
+    page.given.setFocus()
+    live.keys("Tab", "Return", to=page.given)
+    await live.until(lambda: live.window.map.selected == first, "the entry of the first of them")
     headings = [row for row in page.list.findings.rows if isinstance(row, GroupHeading)]
     assert [row.number for row in headings] == [0, 0, 0]
     page = await fidelity(live)

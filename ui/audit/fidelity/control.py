@@ -125,6 +125,7 @@ class FidelityController(QObject):
         page.action_asked.connect(self._act)
         page.compare_asked.connect(lambda: self.compare_asked.emit(self._wanted))
         page.recall_asked.connect(lambda: self.recall_asked.emit(self._wanted))
+        page.entry_requested.connect(state.window.map.select)
         state.document_changed.connect(self._other_document)
         state.fillers.append(self.follow)
         state.bus.on_shown(LeafMoved, lambda _change: self.follow())

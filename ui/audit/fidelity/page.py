@@ -26,12 +26,14 @@ from explorer.audit.words import (
     headline,
     section_words,
     size_words,
+    standing_words,
 )
 from explorer.services.summary_audit import Audited
 from ui.audit.fidelity.findings import FindingPart, FindingsView
+from ui.compaction.words import entry_links
 from ui.theme import S4, S8, S12, S16, bind_font, on_theme_changed, scaled, ui_font
 from ui.widgets.choice import ChoiceBox
-from ui.widgets.labels import Caption, Hairline
+from ui.widgets.labels import Caption, ClickLabel, Hairline
 from ui.widgets.marked import mark, marked
 from ui.widgets.panels import EmptyState, column_in, row
 
@@ -143,6 +145,7 @@ class FidelityPage(QWidget):
     """``pin``, ``instruct`` or ``mend``, and the ``Finding``."""
     excerpt_asked = Signal(object)
     """The ``Finding`` of which the source's words are wanted."""
+    entry_requested = Signal(int)
     stop_asked = Signal()
     compare_asked = Signal()
     recall_asked = Signal()
@@ -236,6 +239,10 @@ class FidelityPage(QWidget):
         self.headline = QLabel(self._body)
         self.headline.setWordWrap(True)
         bind_font(self.headline, lambda: ui_font(1, bold=True))
+        self.given = ClickLabel(self._body)
+        self.given.link.connect(
+            lambda link: self.entry_requested.emit(int(link.removeprefix("entry:")))
+        )
         self.pages = QTabWidget(self._body)
         self.pages.setDocumentMode(True)
         self.pages.setUsesScrollButtons(True)
@@ -248,6 +255,7 @@ class FidelityPage(QWidget):
         head.setContentsMargins(S16, S4, S16, 0)
         head.setSpacing(S4)
         head.addWidget(self.headline)
+        head.addWidget(self.given)
         column.addLayout(head)
         column.addWidget(self.pages, 1)
         return self._body
@@ -319,6 +327,9 @@ class FidelityPage(QWidget):
         self.shown = audited
         self.headline.setText(f"{headline(found)}.")
         self.headline.setToolTip(RULE_OF_THUMB)
+        given = standing_words(found)
+        self.given.set_words(entry_links(given), given)
+        self.given.setVisible(bool(given))
         self.pages.setTabText(FINDINGS, f"Findings ({len(found.findings):,})")
         self.reading.show_summary(audited.summary)
         sentences = (f"The text of {audited.name}, as it is stored.", size_words(found),
