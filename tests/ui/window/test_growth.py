@@ -96,9 +96,19 @@ async def at_rest(live: RunningWindow) -> None:
     gc.collect()
 
 
+def is_open(connection: sqlite3.Connection) -> bool:
+    """Whether a connection is not closed; one of another thread says only whose it is."""
+    try:
+        _ = connection.total_changes
+    except sqlite3.ProgrammingError as error:
+        return "closed" not in str(error)
+    return True
+
+
 def in_use() -> tuple[int, int]:
-    """Connections to databases, and descriptors."""
-    connections = sum(isinstance(each, sqlite3.Connection) for each in gc.get_objects())
+    """Open connections to databases, and descriptors."""
+    everything = gc.get_objects()
+    connections = sum(isinstance(each, sqlite3.Connection) and is_open(each) for each in everything)
     return connections, open_descriptors() if CAN_COUNT else 0
 
 
