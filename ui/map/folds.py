@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from explorer.audit.provenance import Known
 from explorer.compaction.context_size import sizes_around
+from explorer.compaction.path_view import sent_on
 from explorer.session.columns import SessionColumns
-from explorer.session.context import context_at, unsent_replies
+from explorer.session.context import context_at
 from explorer.session.kinds import Kind
 from explorer.session.tree import Path, SessionTree
 from ui.audit.known import NOT_RECORDED, marked
@@ -112,7 +113,8 @@ class Fold(NamedTuple):
     compaction: int
     folded: Path
     summarized: int
-    """Entries of it that had been sent: what the summary is made of."""
+    """How many entries went into its summary, as the ledger counts them: without notes that are
+    never sent and messages that are repeated after it, and with the summary before it."""
     tokens_before: int
     """Tokens of the context's entries at the compaction's parent."""
     tokens_after: int | None
@@ -126,16 +128,12 @@ def fold_of(tree: SessionTree, compaction: int, weights: Sequence[int] | None = 
     ``weights``: tokens per entry where another counter than the estimate counts. Raises KeyError
     when the entry is not a compaction.
     """
-    folded, columns = folded_by(tree, compaction), tree.columns
-    context = context_at(tree, columns.parent[compaction])
-    sent, first = context.messages, len(context.again) + (context.compaction >= 0)
-    summarized = sum(
-        bisect_left(sent, part.stop, first)
-        - bisect_left(sent, part.start, first)
-        - len(unsent_replies(columns, part))
-        for part in folded.ranges
-    )
-    return Fold(compaction, folded, summarized, *sizes_around(tree, compaction, weights))
+    sizes = sizes_around(tree, compaction, weights)
+    folded = folded_by(tree, compaction)
+    sent = sent_on(tree, folded, folded.gather(tree.columns.kind))
+    earlier = latest_above(tree, tree.columns.parent[compaction], Kind.COMPACTION)
+    again = sum(at in folded for at in context_at(tree, compaction).again)
+    return Fold(compaction, folded, sum(sent) + (earlier >= 0) - again, *sizes)
 
 
 def folded_by(tree: SessionTree, compaction: int) -> Path:

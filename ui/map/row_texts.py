@@ -148,10 +148,8 @@ class TextCache:
         parts = [f"Compaction {clock(self._model.tree.columns.time[entry])}".strip()]
         if fold is not None:
             parts.append(sized(fold.tokens_before, fold.tokens_after, self.sizes_known(entry)))
-            if entry in self._model.folded:
-                parts.append(f"{_entries(len(fold.folded))} folded")
-            else:
-                parts.append(f"{_entries(fold.summarized)} summarized")
+            word = "folded" if entry in self._model.folded else "summarized"
+            parts.append(f"{_entries(fold.summarized)} {word}")
         if summary := self.summary_line(entry):
             parts.append(summary)
         return " · ".join(parts)
@@ -172,7 +170,7 @@ class TextCache:
     def badge(self, entry: int) -> str:
         """How much a folded compaction hides: ``312 folded``; empty for what hides nothing."""
         fold = self._model.fold(entry) if entry in self._model.folded else None
-        return f"{len(fold.folded):,} folded" if fold is not None else ""
+        return f"{fold.summarized:,} folded" if fold is not None else ""
 
     def describe(self, entry: int) -> str:
         """One sentence that says what a row shows, for screen readers."""

@@ -6,7 +6,10 @@ from array import array
 
 import pytest
 
-from explorer.session.context import context_at, is_unsent_reply
+from explorer.audit.ledger import LedgerVerdict, ledger_at
+from explorer.compaction.profile import PROFILES
+from explorer.session.context import context_at
+from explorer.session.edit_entries import REPEATED_USER_TOKENS
 from tests.ui.map.conftest import Branchy
 from tests.ui.sessions import Talk, call_block
 from ui.map.folds import PathPlaces, branch_links, find_above, fold_of, hidden_by
@@ -85,9 +88,6 @@ def test_a_compaction_folds_what_it_summarized_not_what_it_kept(branchy: Branchy
     fold = fold_of(branchy.document.tree, branchy.compaction)
     assert fold.folded.indices() == list(range(branchy.first_kept))
     columns = branchy.document.tree.columns
-    sent = context_at(branchy.document.tree, columns.parent[branchy.compaction]).messages
-    told = [at for at in sent if at < branchy.first_kept and not is_unsent_reply(columns, at)]
-    assert 0 < fold.summarized == len(told)
     kept = sum(columns.estimate[branchy.first_kept : branchy.compaction])
     # Both by one metric: the file says 184,200 before, which counts more than the entries.
     assert fold.tokens_before == sum(columns.estimate[: branchy.compaction])
@@ -106,6 +106,31 @@ def test_a_second_compaction_folds_from_what_the_first_kept() -> None:
     talk.turns(2)
     second = talk.entry("compaction", summary="b", firstKeptEntryId=ids[17], tokensBefore=10)
     assert fold_of(talk.document.tree, second).folded.indices() == list(range(8, 17))
+
+
+def test_a_compaction_says_how_many_entries_its_summary_took_as_the_ledger_does() -> None:
+    talk = Talk()
+    talk.turns(2)
+    notes = [talk.entry("custom", customType="note", data={}) for _ in range(3)]
+    talk.turns(1)
+    tree = talk.document.tree
+    at = talk.entry("compaction", summary="a", firstKeptEntryId=tree.columns.ids[-2],
+                    tokensBefore=10)  # fmt: skip
+    ledger = ledger_at(tree, at, at, PROFILES["explorer"])
+    fold = fold_of(tree, at)
+    assert fold.summarized == ledger.counts[LedgerVerdict.IN_THIS_SUMMARY]
+    assert fold.summarized == len(fold.folded) - len(notes)
+    talk.turns(1)
+    at = talk.entry("compaction", summary="b", firstKeptEntryId=tree.columns.ids[-2],
+                    tokensBefore=10)  # fmt: skip
+    again = ledger_at(tree, at, at, PROFILES["explorer"]).counts[LedgerVerdict.IN_THIS_SUMMARY]
+    assert fold_of(tree, at).summarized == again, "the summary before it is one of them"
+    talk.turns(1)
+    at = talk.entry("compaction", summary="c", firstKeptEntryId=tree.columns.ids[-2],
+                    tokensBefore=10, details={REPEATED_USER_TOKENS: 9_999})  # fmt: skip
+    counts = ledger_at(tree, at, at, PROFILES["explorer"]).counts
+    assert len(context_at(tree, at).again) > 1
+    assert fold_of(tree, at).summarized == counts[LedgerVerdict.IN_THIS_SUMMARY]
 
 
 def test_a_kept_id_that_is_nowhere_folds_all_before(branchy: Branchy) -> None:
