@@ -17,7 +17,7 @@ from explorer.commands.session_list import moment
 from explorer.commands.targets import find_session, team_library, workbench
 from explorer.formats import adapter_of
 from explorer.services.library import project_name
-from explorer.services.publishing import (
+from explorer.services.publication import (
     PULLED,
     PublishPlan,
     plan_publishing,
