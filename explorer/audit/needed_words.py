@@ -57,13 +57,16 @@ def short_text(repeat: Repeat) -> str:
 
 
 def needs_words(needs: Sequence[Need]) -> str:
-    """``7 files read again, 1 command run again (3 times); 12.4k tokens``; what a person said with
-    its place. ``Nothing was needed again`` for none."""
+    """``At least 7 files read again, 1 command run again (3 times); 12.4k tokens``; what a person
+    said with its place. Only what the session proves is found, hence the first words. ``Nothing
+    was needed again`` for none."""
     if not needs:
         return "Nothing was needed again"
     parts = [_count(kind, [one for one in needs if one.kind is kind]) for kind in NeedKind]
     tokens = sum(need.repeat.tokens for need in needs)
     words = ", ".join(part for part in parts if part)
+    if any(need.kind is not NeedKind.REQUEST for need in needs):
+        words = f"At least {words}"
     return f"{words}; {tokens_text(tokens)} tokens" if tokens else words
 
 
@@ -93,10 +96,10 @@ def tail_words(need: Need) -> str:
     """What would have kept it, in a sentence; nothing where that is not known."""
     if need.tail is None:
         return ""
-    kept = f"the last {tokens_text(need.tail.kept)}" if need.tail.kept else "no tail"
+    kept = f"; the compaction kept the last {tokens_text(need.tail.kept)}" if need.tail.kept else ""
     return (
         f"Keeping the last {tokens_text(need.tail.needed)} of {tokens_text(need.tail.of)} tokens "
-        f"word for word would have held it; the compaction kept {kept}."
+        f"word for word would have held it{kept}."
     )
 
 

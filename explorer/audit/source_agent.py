@@ -39,10 +39,15 @@ class SourceAgent(NamedTuple):
     """False: no profile has the agent's rules, and this one stands for them."""
 
 
+def has_profile(format_name: str) -> bool:
+    """Whether a profile has the rules of the agent that writes a format."""
+    return format_name in _PROFILES
+
+
 def source_agent(tree: SessionTree, format_name: str, version: int = 0) -> SourceAgent:
     """By whose rules a session was compacted. ``format_name``: as its file was read; ``version``:
     of pi's format, 0 where it is not known."""
-    if format_name not in _PROFILES:
+    if not has_profile(format_name):
         basis = (
             "Inferred: the rules of the agent that wrote the file are in no profile; "
             f"{BASES['explorer'].title} stands for them."

@@ -53,11 +53,11 @@ def around_words(before: int, after: int | None) -> str:
 
 
 def recorded_words(before: int, after: int | None) -> str:
-    """What an agent recorded as the sizes around a compaction: ``297,190 → 16,970 recorded``; empty
+    """What an agent recorded as the sizes around a compaction: ``recorded 297,190 → 16,970``; empty
     for nothing (0 and None)."""
     if before > 0 and after is not None:
-        return f"{full(before)} → {full(after)} recorded"
-    return f"{full(before)} before recorded" if before > 0 else ""
+        return f"recorded {full(before)} → {full(after)}"
+    return f"recorded {full(before)} before" if before > 0 else ""
 
 
 def reason(of: str, known: Known) -> str:

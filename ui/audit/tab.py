@@ -409,7 +409,7 @@ class AuditTab(QWidget):
         before, after = every.sizes_around(by.compaction)
         told, counted = recorded_words(recorded, found.recorded_after), around_words(before, after)
         self.figure.setText(
-            f"Compaction #{by.compaction}: {told}; entries {counted} counted"
+            f"Compaction #{by.compaction}: {told}; its entries here {counted}"
             if told
             else f"Entries around compaction #{by.compaction}: {counted}"
         )

@@ -6,7 +6,9 @@ import asyncio
 
 from PySide6.QtCore import QObject
 
+from explorer.audit.source_agent import has_profile
 from explorer.compaction.partition import Partition
+from explorer.formats import adapter_of
 from explorer.models.catalogue import ModelInfo, cannot_summarize
 from explorer.models.client import Cancelled, CancelToken
 from explorer.services.document import Document
@@ -105,6 +107,8 @@ class CompactionController(QObject):
     def _document_changed(self) -> None:
         self.keep_edits()
         panel, document = self._panel, self._state.document
+        form = document.header.format if document is not None else "pi"
+        panel.setup.following.agent = "" if has_profile(form) else adapter_of(form).title
         panel.set_document(document)
         if document is self._shown:
             return

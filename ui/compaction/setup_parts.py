@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from html import escape
 
 from PySide6.QtCore import QEvent, Signal
 from PySide6.QtGui import QTextCursor
@@ -205,6 +206,8 @@ class RulesPart(QWidget):
         bind_font(self.learn, small_font)
         self.why = ClickLabel(self)
         self.why.link.connect(self._follow)
+        self.agent = ""
+        """Who wrote the session, where no profile has its rules."""
         self._lay_out()
         on_theme_changed(self._align)
         self._align()
@@ -279,7 +282,10 @@ class RulesPart(QWidget):
     def show_partition(self, shown: Partition, by_hand: bool) -> None:
         """Say why the cut falls where it falls."""
         self.learn.setVisible(not by_hand and isinstance(shown.preparation, Preparation))
-        self.why.set_words(reason_html(shown, by_hand), plain_reason(shown, by_hand))
+        other = f" No profile has the rules of {self.agent}, which may cut elsewhere."
+        other = other if self.agent else ""
+        reason, plain = reason_html(shown, by_hand), plain_reason(shown, by_hand)
+        self.why.set_words(reason + escape(other), plain + other)
 
     # what was done -----------------------------------------------------------------------------
 
@@ -398,9 +404,7 @@ class OutcomePart(QWidget):
             self.figures.setText(short(before))
             self.figures.setAccessibleName(f"The context takes {full(before)} tokens")
             return
-        self.caption.setText(
-            "If you compact now, the context takes (the summary's size is a guess)"
-        )
+        self.caption.setText("If you compact now (the summary's size is a guess)")
         small = small_font().pointSizeF()
         self.figures.setText(
             f"{short(before)} → <b>{short(after)}</b> "

@@ -74,10 +74,17 @@ def beyond_words(shown: Partition) -> str:
     if shown.preparation.tokens_source.startswith("provider"):
         words += (
             f" The provider counted {full(shown.tokens_before)} for the whole context, and by that "
-            "figure it is judged when a compaction is due. Its figures grew by "
-            f"{shown.preparation.size.ratio:.2f} for each token of the entries: what a compaction "
-            "frees is counted so, and what was there from the start, such as the system prompt, "
-            "stays."
+            "figure it is judged when a compaction is due. What was there from the start, such as "
+            "the system prompt, stays; what one frees "
+        )
+        ratio = shown.preparation.size.ratio
+        words += (
+            "is counted here."
+            if ratio == 1
+            else (
+                f"counts {ratio:.2f} for each token here, as the provider's figures grew with the "
+                "entries."
+            )
         )
     return words
 

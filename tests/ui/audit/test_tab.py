@@ -218,11 +218,11 @@ def test_recorded_sizes_come_before_those_that_are_counted_here(tab: AuditTab) -
     tab.show_overview(found, NumberedLines())
     before, after = found.generations.sizes_around(second)
     assert tab.figure.text() == (
-        f"Compaction #{second}: 297,190 → 16,970 recorded; entries {before} → {after} tokens "
-        "counted"
+        f"Compaction #{second}: recorded 297,190 → 16,970; its entries here {before} → {after} "
+        "tokens"
     )
     assert recorded_words(0, None) == recorded_words(0, 5) == ""
-    assert recorded_words(4_321, None) == "4,321 before recorded"
+    assert recorded_words(4_321, None) == "recorded 4,321 before"
 
 
 def test_nothing_compacted_is_said_in_so_many_words() -> None:

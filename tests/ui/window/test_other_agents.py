@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QFileDialog
 from tests.services.test_listed_cost import PRO, lines_of
 from tests.services.test_unreadable_compaction import SENTENCE, rollout
 from tests.ui.window.house import House
+from tests.ui.window.running import sample_path
 from ui.library.controller import (
     AS_IT_WAS,
     AS_MARKDOWN,
@@ -53,6 +54,18 @@ async def test_what_is_no_file_of_lines_is_offered_in_other_forms(
     await live.until(target.exists, "the page")
     await live.idle()
     assert "All branches: 4 of 4 entries" in target.read_text("utf-8")
+
+
+async def test_a_cut_by_other_rules_than_the_agents_own_says_so(
+    house: House, tmp_path: Path
+) -> None:
+    live = await house.start(session=rollout(tmp_path))
+    live.keys("Ctrl+K")
+    why = live.window.compaction.setup.why
+    words = "No profile has the rules of Codex CLI, which may cut elsewhere."
+    await live.until(lambda: words in why.accessibleName() and words in why.text(), "that sentence")
+    live.session.sessions.import_files([sample_path()])
+    await live.until(lambda: "No profile" not in why.accessibleName(), "a session of pi's")
 
 
 async def test_the_status_bar_marks_a_cost_that_is_worked_out(house: House, tmp_path: Path) -> None:
