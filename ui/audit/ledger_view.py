@@ -18,7 +18,7 @@ from ui.widgets.entry_table import ENTRY, EntryCells, EntryModel, EntryTableView
 from ui.widgets.figures import count, full
 from ui.widgets.labels import Caption, ClickLabel, Hairline
 from ui.widgets.loader import Loader
-from ui.widgets.panels import FoldButton, column_in, row
+from ui.widgets.panels import FoldButton, column_in, inset, row
 from ui.widgets.swatch import Legend, Share
 from ui.widgets.table import RIGHT, Column
 
@@ -177,7 +177,6 @@ class LedgerView(QWidget):
         self.table.entry_chosen.connect(self.entry_requested)
         self.table.selectionModel().currentChanged.connect(self._current)
         self.nothing = Caption("No entry is like this.", self)
-        self.nothing.setContentsMargins(S16, S8, S16, S8)
         self.nothing.hide()
         self.part = RulePart(self)
         self.part.entry_requested.connect(self.entry_requested)
@@ -194,7 +193,7 @@ class LedgerView(QWidget):
         column = column_in(self, 0)
         column.addWidget(head)
         column.addWidget(self.table, 1)
-        column.addWidget(self.nothing)
+        column.addLayout(inset(self.nothing, (S16, S8, S16, S8)))
         column.addWidget(Hairline(parent=self))
         column.addWidget(self.part)
 

@@ -24,7 +24,7 @@ from ui.widgets.entry_table import EntryCells, EntryModel, EntryTableView
 from ui.widgets.figures import count, full
 from ui.widgets.flow import wrapping_row
 from ui.widgets.labels import Caption, ClickLabel, Hairline, Heading
-from ui.widgets.panels import EmptyState, OnePage, column_in, row
+from ui.widgets.panels import EmptyState, OnePage, column_in, inset, row
 from ui.widgets.table import RIGHT, Column
 
 
@@ -132,7 +132,6 @@ class LossesView(QWidget):
         self.offered: set[Repair] = set()
         """The repairs that can be done here."""
         self.summary = Caption(parent=self, wraps=True)
-        self.summary.setContentsMargins(S16, S8, S16, S8)
         self.model = LossModel(self)
         self.table = EntryTableView(self.model, "Losses", self, LEAST_ROWS, outlines_losses=True)
         self.table.selectionModel().currentChanged.connect(self._current)
@@ -155,7 +154,7 @@ class LossesView(QWidget):
     def _build(self) -> QWidget:
         page = QWidget(self._pages)
         column = column_in(page, 0)
-        column.addWidget(self.summary)
+        column.addLayout(inset(self.summary, (S16, S8, S16, S8)))
         column.addWidget(self.table, 1)
         column.addWidget(Hairline(parent=page))
         column.addWidget(self.part)

@@ -63,8 +63,7 @@ def detail(row: SessionRow, now: datetime) -> str:
     is_untimed = row.entries and row.last_ms <= 0
     parts = [f"time {NOT_RECORDED}" if is_untimed else when(row.last_ms, now), f"{row.entries:,}"]
     if row.compactions:
-        # On all branches, those that were undone among them.
-        parts.append(f"{row.compactions} compaction{'s' if row.compactions > 1 else ''} in all")
+        parts.append(f"{row.compactions} compaction{'s' if row.compactions > 1 else ''}")
     return " · ".join(part for part in parts if part)
 
 

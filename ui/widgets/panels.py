@@ -281,6 +281,14 @@ def row(*widgets: QWidget | int, spacing: int = S8, wide: QWidget | None = None)
     return line
 
 
+def inset(widget: QWidget, margins: Margins) -> QHBoxLayout:
+    """A widget with room around it. A label that has margins of its own loses them when the theme
+    changes."""
+    line = row(widget)
+    line.setContentsMargins(*margins)
+    return line
+
+
 def beside(left: QWidget, right: QWidget, sizes: tuple[int, int], parent: QWidget) -> QSplitter:
     """A list at the left and what is chosen in it at the right, with a splitter between them;
     ``sizes``: pixels, whose ratio stays."""

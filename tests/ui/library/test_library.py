@@ -66,7 +66,7 @@ def test_folders_of_any_system_give_their_last_part() -> None:
 
 
 def test_details_leave_out_what_is_nothing() -> None:
-    assert detail(ROWS[1], NOW) == "yesterday · 12 · 2 compactions in all"
+    assert detail(ROWS[1], NOW) == "yesterday · 12 · 2 compactions"
     assert detail(ROWS[0], NOW) == "2 Mar · 12"
 
 

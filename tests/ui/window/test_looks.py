@@ -232,3 +232,15 @@ async def test_the_pages_of_the_audit_stand_in_one_line(house: House) -> None:
     await live.settle(8)
     buttons = visible(live.window.audit.head.bar, QAbstractButton)
     assert len(buttons) == 6 and len({button.y() for button in buttons}) == 1
+
+
+async def test_words_keep_their_place_beside_the_edge_in_other_colours(house: House) -> None:
+    live = await house.start(sample_path())
+    page, theme_now = live.window.audit.needed, theme.theme()
+    live.session.actions["theme_dark"].trigger()
+    await live.until(lambda: theme.theme() is not theme_now, "other colours")
+    live.keys("Ctrl+4")
+    words = page.summary
+    await live.until(lambda: words.isVisible() and words.text(), "what was needed again")
+    await live.settle()
+    assert words.mapTo(page, words.contentsRect().topLeft()).x() >= 12

@@ -33,9 +33,10 @@ from ui.audit.fidelity.findings import FindingPart, FindingsView
 from ui.compaction.words import entry_links
 from ui.theme import S4, S8, S12, S16, bind_font, on_theme_changed, scaled, ui_font
 from ui.widgets.choice import ChoiceBox
+from ui.widgets.flow import wrapping_row
 from ui.widgets.labels import Caption, ClickLabel, Hairline
 from ui.widgets.marked import mark, marked
-from ui.widgets.panels import EmptyState, column_in, row
+from ui.widgets.panels import EmptyState, column_in, enable_unless
 
 
 class SummaryReading(QPlainTextEdit):
@@ -194,7 +195,7 @@ class FidelityPage(QWidget):
         self.choice.setSizeAdjustPolicy(
             QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
         )
-        self.choice.setMinimumContentsLength(12)
+        self.choice.setMinimumContentsLength(14)
         self.choice.activated.connect(lambda _at: self.chosen.emit(self.choice.currentData()))
         self.compare = QPushButton("Compare…", self._bar)
         self.compare.setToolTip("This summary beside others of the session")
@@ -204,10 +205,8 @@ class FidelityPage(QWidget):
             "Questions on what was summarized, to a model that sees what the agent sees after it"
         )
         self.recall.clicked.connect(self.recall_asked)
-        line = row(self.choice, self.compare, self.recall)
-        line.setStretch(0, 1)
-        line.setContentsMargins(S16, S8, S16, S4)
-        self._bar.setLayout(line)
+        parts = (self.choice, self.compare, self.recall)
+        self._bar.setLayout(wrapping_row(*parts, margins=(S16, S8, S16, S4)))
         return self._bar
 
     def offer_acts(self, *names: str) -> None:
@@ -296,7 +295,7 @@ class FidelityPage(QWidget):
             self.choice.addItem(name, data)
         self.choice.setCurrentIndex(self.choice.findData(chosen))
         self._bar.setVisible(bool(summaries))
-        self.compare.setEnabled(len(summaries) > 1)
+        enable_unless(self.compare, "" if len(summaries) > 1 else "There is only one summary.")
         if not summaries:
             self.shown = None
             self._places.setCurrentIndex(0)

@@ -29,7 +29,7 @@ from ui.widgets.entry_table import EntryCells, EntryModel, EntryTableView
 from ui.widgets.figures import full
 from ui.widgets.flow import wrapping_row
 from ui.widgets.labels import Caption, ClickLabel, Hairline, Heading
-from ui.widgets.panels import EmptyState, OnePage, column_in
+from ui.widgets.panels import EmptyState, OnePage, column_in, inset
 from ui.widgets.table import RIGHT, Column
 from ui.widgets.terms import explain
 
@@ -204,7 +204,6 @@ class NeededPage(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.summary = Caption(parent=self, wraps=True)
-        self.summary.setContentsMargins(S16, S8, S16, S8)
         self.summary.setToolTip(MEANING)
         self.model = NeedModel(self)
         self.table = EntryTableView(self.model, "Needed again", self, LEAST_ROWS)
@@ -221,7 +220,7 @@ class NeededPage(QWidget):
     def _build(self) -> QWidget:
         page = QWidget(self._pages)
         column = column_in(page, 0)
-        column.addWidget(self.summary)
+        column.addLayout(inset(self.summary, (S16, S8, S16, S8)))
         column.addWidget(self.table, 1)
         column.addWidget(Hairline(parent=page))
         column.addWidget(self.part)
