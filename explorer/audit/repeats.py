@@ -14,8 +14,8 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from enum import StrEnum
-from itertools import compress
-from operator import eq
+from itertools import compress, groupby
+from operator import eq, lt
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -29,7 +29,14 @@ from explorer.session.entries import (
     ToolResultMessage,
     UserMessage,
 )
-from explorer.session.result_text import bare_lines, failed, numbered_lines, output_of
+from explorer.session.result_text import (
+    bare_lines,
+    failed,
+    numbered_lines,
+    output_of,
+    printed_files,
+)
+from explorer.session.shell_commands import FileLines
 from explorer.session.tool_actions import (
     ActionKind,
     ToolAction,
@@ -258,6 +265,9 @@ class Repeats:
     ) -> None:
         text = output_of(entry.text)
         action = actions[0]
+        if action.prints:
+            self._printed(index, action, text, body.is_error or failed(entry.text))
+            return
         if action.kind is not ActionKind.READ or len(actions) > 1:
             self._see(index, " ".join(one.text or one.path for one in actions), text)
         if body.is_error or failed(entry.text):
@@ -274,7 +284,9 @@ class Repeats:
                 self._learn_whole(each.path, called, each.added)
         if action.kind is ActionKind.READ:
             if len(actions) == 1:
-                self._read(index, action, text, self.tokens[index])
+                numbers, lines = numbered_lines(text, action.first)
+                is_whole = _is_whole(action, numbers)
+                self._read(index, action.path, numbers, lines, is_whole, self.tokens[index])
         elif action.key:
             self._again(index, action, text, self.tokens[index])
 
@@ -339,13 +351,44 @@ class Repeats:
         for one in files:
             one.shown_at.update(dict.fromkeys(_known_lines(one.marks, telling, others), index))
 
-    def _read(self, index: int, action: ToolAction, text: str, tokens: int) -> None:
-        numbers, lines = numbered_lines(text, action.first)
-        seen = self._seen(action.path)
+    def _printed(self, index: int, action: ToolAction, text: str, has_failed: bool) -> None:
+        """A command that reads several parts of files."""
+        files = printed_files(text, action.prints)
+        each = self.tokens[index] / (len(text) or 1)
+        for path, some in groupby(files, lambda one: one.asked.path):
+            numbers: list[int] = []
+            lines: list[str] = []
+            size, is_whole = 0, False
+            for asked, shown in some:
+                if shown is None:
+                    self._miss(index, path)
+                elif shown:
+                    more = numbered_lines(shown, asked.first)
+                    numbers += more[0]
+                    lines += more[1]
+                    size += len(shown)
+                    is_whole = _is_whole(asked, numbers)
+            if lines and all(map(lt, numbers, numbers[1:])):
+                self._read(index, path, numbers, lines, is_whole, round(each * size))
+        if not files:
+            self._see(index, action.text, text)
+            if not has_failed:
+                self._again(index, action, text, self.tokens[index])
+
+    def _read(
+        self,
+        index: int,
+        path: str,
+        numbers: Sequence[int],
+        lines: Sequence[str],
+        is_whole: bool,
+        tokens: int,
+    ) -> None:
+        """Lines of a file that are shown, in order; ``is_whole``: all that there are."""
+        seen = self._seen(path)
         refused, seen.refused = seen.refused, None
         # Who quotes a file knows it: it is only read since an edit is refused without.
         is_forced = refused is not None and refused.strip("\n") in "\n".join(lines)
-        is_whole = _is_whole(action, numbers)
         if seen.marks:
             before = list(map(seen.marks.get, numbers))
             same = list(map(eq, before, map(hash, lines)))
@@ -360,9 +403,9 @@ class Repeats:
             if not is_whole and not all(same):
                 seen.text = None
         if is_whole:
-            self._learn_whole(action.path, index, "\n".join(lines))
+            self._learn_whole(path, index, "\n".join(lines))
         else:
-            self._learn(action.path, index, numbers, lines)
+            self._learn(path, index, numbers, lines)
 
     def _compare(
         self,
@@ -421,12 +464,7 @@ class Repeats:
         if _NOT_MET.search(text[:400]) or action.kind in (ActionKind.WAIT, ActionKind.SEARCH):
             return
         if action.kind in (ActionKind.READ, ActionKind.LIST) and _MISSING.search(text[:400]):
-            path = action.path or action.text
-            if path in self._missing:
-                self.found.append(
-                    Repeat(NeedKind.MISSING_PATH, self._missing[path], index, 0, path)
-                )
-            self._missing[path] = index
+            self._miss(index, action.path or action.text)
             return
         if action.kind is not ActionKind.RUN or len(text.strip()) < _LEAST_OUTPUT // 2:
             return
@@ -440,6 +478,11 @@ class Repeats:
                 self._failures.remove(one)
                 break
         self._failures.append(_Failure(index, action, mark, len(self._changed)))
+
+    def _miss(self, index: int, path: str) -> None:
+        if path in self._missing:
+            self.found.append(Repeat(NeedKind.MISSING_PATH, self._missing[path], index, 0, path))
+        self._missing[path] = index
 
     def _succeed(self, action: ToolAction) -> None:
         if action.kind is ActionKind.RUN:
@@ -494,7 +537,7 @@ def _clear(seen: _Seen) -> None:
     seen.text, seen.edited = None, -1
 
 
-def _is_whole(action: ToolAction, numbers: Sequence[int]) -> bool:
+def _is_whole(action: ToolAction | FileLines, numbers: Sequence[int]) -> bool:
     """Whether a read shows a file from its first line on without a gap, and asked for no fewer
     lines than there are. That the tool left out the end is told when it is read again."""
     is_all = len(numbers) > 0 and numbers[0] == 1 and numbers[-1] == len(numbers)

@@ -4,8 +4,12 @@ printed."""
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from operator import ge
+from typing import NamedTuple
+
+from explorer.session.shell_commands import FileLines
 
 _CODEX = re.compile(
     r"(?:Command: [^\n]*\n)?(?:Chunk ID|Exit code|Wall time)\b[^\n]*\n(?:[^\n]*\n){0,6}?Output:\n?"
@@ -18,6 +22,10 @@ _GEMINI_END = re.compile(r"\nError: [^\n]*\nExit Code: ")
 _CONTENT = ("<content>", "</content>")
 _REMINDER = ("<system-reminder>", "</system-reminder>")
 _NUMBERED = re.compile(r"\s{0,12}(\d{1,9})(?:→|\t| \| |: ?|\|)(.*)")
+_ABSENT = re.compile(
+    r"(?:\S+: )?(?:line \d+: )?(?:cat|sed|head|nl|bat)\b.*: No such file or directory"
+)
+_CODE = re.compile(r"Exit code:? \d+\n")
 _HEAD = 400
 
 
@@ -71,6 +79,74 @@ def numbered_lines(text: str, first: int) -> tuple[Sequence[int], list[str]]:
     if any(map(ge, numbers, numbers[1:])):
         return range(first, first + len(lines)), lines
     return numbers, [one[2] for one in numbered]
+
+
+class PrintedFile(NamedTuple):
+    """What a command printed of a file."""
+
+    asked: FileLines
+    text: str | None
+    """Whole lines; None: there is no such file."""
+
+
+def printed_files(output: str, prints: Sequence[FileLines | str]) -> list[PrintedFile]:
+    """What each of the reads of a command printed, in order; without those that cannot be told
+    apart in the output."""
+    lines = _CODE.sub("", output, count=1).split("\n")
+    if not lines[-1]:
+        lines.pop()
+    absent = {
+        at: one for at, line in enumerate(lines) if _ABSENT.match(line)
+        for one in prints if isinstance(one, FileLines) and one.path.rpartition("/")[2] in line
+    }  # fmt: skip
+    lines = [line for at, line in enumerate(lines) if at not in absent]
+    found: list[PrintedFile] = []
+    reads: list[FileLines] = []
+    for step, one in enumerate((*prints, None)):
+        if isinstance(one, FileLines):
+            if one not in absent.values():
+                reads.append(one)
+                continue
+            found.append(PrintedFile(one, None))
+            if not one.stops:
+                continue
+        words = one.strip("\n").split("\n") if isinstance(one, str) else []
+        at = _place(lines, words, prints[step:].count(one or "")) if words else len(lines)
+        if at < 0:
+            break
+        blank = len(one) - len(one.lstrip("\n")) if isinstance(one, str) else 0
+        found += _apart(lines[: max(at - blank, 0)], reads)
+        if not words:
+            break
+        lines, reads = lines[at + len(words) :], []
+    return found
+
+
+def _place(lines: Sequence[str], words: Sequence[str], number: int) -> int:
+    """The first place of some lines that stand among others so many times; -1 where they stand
+    there more often, or less."""
+    places = [
+        at for at, line in enumerate(lines)
+        if line == words[0] and lines[at : at + len(words)] == words
+    ]  # fmt: skip
+    return places[0] if len(places) == number else -1
+
+
+def _apart(lines: Sequence[str], reads: Sequence[FileLines]) -> Iterator[PrintedFile]:
+    """Lines as those of several reads that follow each other, where their numbers tell them
+    apart: all are there, or the end alone is missing of one file that is read on."""
+    counts = [one.last - one.first + 1 if one.last else len(lines) for one in reads]
+    is_one = len({one.path for one in reads}) == 1 and all(
+        0 < one.last < then.first for one, then in pairwise(reads)
+    )
+    if len(reads) != 1 and sum(counts) != len(lines) and not is_one:
+        return
+    if reads and len(lines) > sum(counts):
+        return
+    at = 0
+    for one, count in zip(reads, counts, strict=True):
+        yield PrintedFile(one, "".join(f"{line}\n" for line in lines[at : at + count]))
+        at += count
 
 
 def bare_lines(text: str) -> set[str]:

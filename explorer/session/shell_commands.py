@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from enum import IntEnum
+from itertools import pairwise
 from typing import NamedTuple
 
 from explorer.session.late_pattern import late_pattern
@@ -18,7 +19,7 @@ class ShellWork(IntEnum):
     """What a command is for; the larger, the more it may do."""
 
     READ = 0
-    """Prints a part of one file, and nothing else."""
+    """Prints parts of files, and nothing else but words of its own between them."""
     SEARCH = 1
     LIST = 2
     LOOK = 3
@@ -31,16 +32,23 @@ class ShellWork(IntEnum):
     """Waits, or asks how something that goes on by itself stands: run again by nature."""
 
 
+class FileLines(NamedTuple):
+    """Lines of a file that a command prints."""
+
+    path: str
+    first: int = 1
+    last: int = 0
+    """0: to the end."""
+    stops: bool = False
+    """Without the file the command ends here."""
+
+
 class ShellCommand(NamedTuple):
     """One command line."""
 
     work: ShellWork
-    path: str = ""
-    """The file that ``READ`` prints."""
-    first: int = 1
-    """Its first line that is printed."""
-    last: int = 0
-    """The last one; 0: to the end."""
+    prints: tuple[FileLines | str, ...] = ()
+    """What ``READ`` prints, in order: of files, and words of the command itself."""
     folder: str = ""
     """Where it runs, if it says so."""
     written: tuple[str, ...] = ()
@@ -120,26 +128,32 @@ def shell_command(line: str) -> ShellCommand:
     folder, rest = _leading_folder(parts)
     if not rest:
         return ShellCommand(ShellWork.RUN, folder=folder)
-    read = _plain_read(rest)
-    if read is not None:
-        return read._replace(folder=folder)
-    works = [_work(words) for words, _ in rest]
-    written = tuple(path for words, out in rest for path in (*out, *_changed(words)))
-    changes_any = any(_changes_any(words) for words, _ in rest)
+    prints = _prints(rest)
+    if any(isinstance(one, FileLines) for one in prints):
+        return ShellCommand(ShellWork.READ, tuple(prints), folder)
+    works = [_work(part.words) for part in rest]
+    written = tuple(path for part in rest for path in (*part.out, *_changed(part.words)))
+    changes_any = any(_changes_any(part.words) for part in rest)
     work = _joined(works)
     if written or changes_any:
         work = max(work, ShellWork.RUN)
     return ShellCommand(work, folder=folder, written=written, changes_any=changes_any)
 
 
-_Part = tuple[list[str], list[str]]
-"""The words of one simple command, and the files that its output goes to."""
+class _Part(NamedTuple):
+    """A simple command."""
+
+    words: list[str]
+    out: list[str]
+    """The files that its output goes to."""
+    joint: str
+    """What stands between it and the one before."""
 
 
 def _parts(line: str) -> list[_Part]:
     """The simple commands of a line, in order. Raises ValueError where a quote is not closed."""
     line = _ERRORS_ASIDE.sub(" ", line)
-    parts: list[_Part] = [([], [])]
+    parts = [_Part([], [], "")]
     at, into = 0, False
     for token in _TOKEN.finditer(line):
         if token.start() != at:
@@ -147,18 +161,18 @@ def _parts(line: str) -> list[_Part]:
         at = token.end()
         word, joint = token.groups()
         if joint is not None and joint[0] in ";|&\n":
-            parts.append(([], []))
+            parts.append(_Part([], [], joint.strip("\n") or ";"))
         elif joint is not None:
             into = ">" in joint
             continue
         elif word is not None:
-            parts[-1][1 if into else 0].append(_QUOTED.sub(_unquoted, word))
+            (parts[-1].out if into else parts[-1].words).append(_QUOTED.sub(_unquoted, word))
         else:
             continue
         into = False
     if at < len(line):
         raise ValueError("a quote that is not closed")
-    return [(_bare(words), out) for words, out in parts if words or out]
+    return [one._replace(words=_bare(one.words)) for one in parts if one.words or one.out]
 
 
 def _unquoted(found: re.Match[str]) -> str:
@@ -184,74 +198,111 @@ def _bare(words: list[str]) -> list[str]:
 
 def _leading_folder(parts: list[_Part]) -> tuple[str, list[_Part]]:
     folder = ""
-    while parts and parts[0][0][:1] in (["cd"], ["pushd"], ["set"], ["Set-Location"]):
-        words = parts[0][0]
+    while parts and parts[0].words[:1] in (["cd"], ["pushd"], ["set"], ["Set-Location"]):
+        words = parts[0].words
         if words[0] != "set" and len(words) > 1:
             folder = words[-1]
         parts = parts[1:]
     return folder, parts
 
 
-# reading one file ------------------------------------------------------------------------------
+# reading files ---------------------------------------------------------------------------------
 
 
-def _plain_read(parts: Sequence[_Part]) -> ShellCommand | None:
-    """``cat f``, ``sed -n 1,80p f``, ``head -20 f``, ``nl -ba f | sed -n 1,80p``; None for else."""
-    if any(out for _, out in parts) or len(parts) > 2:
+def _prints(parts: Sequence[_Part]) -> list[FileLines | str]:
+    """``cat f``, ``sed -n 1,80p f``, ``head -20 f``, ``nl -ba f | sed -n 1,80p``, also one after
+    the other with ``echo`` between; nothing for anything else."""
+    found: list[FileLines | str] = []
+    pipes: list[list[_Part]] = []
+    for part in parts:
+        if part.out:
+            return []
+        if part.joint == "|":
+            pipes[-1].append(part)
+        else:
+            pipes.append([part])
+    may_stop = True
+    for pipe in pipes:
+        joint, words = pipe[0].joint, pipe[0].words
+        if joint == "||" and words in (["true"], [":"]):
+            may_stop = False
+            continue
+        if joint == "&&" and may_stop and found and isinstance(found[-1], FileLines):
+            found[-1] = found[-1]._replace(stops=True)
+        may_stop = True
+        said = _said(words) if len(pipe) == 1 else None
+        read = _read(pipe) if said is None else []
+        if joint not in ("", ";", "&&") or not (said or read):
+            return []
+        found += read if said is None else [said]
+    return found
+
+
+def _said(words: Sequence[str]) -> str | None:
+    """What ``echo`` or ``printf`` prints; None for anything else."""
+    text = " ".join(words[1:])
+    if not text or any(mark in text for mark in "%$*") or text.startswith(("-n", "-e")):
         return None
-    found = _one_file(parts[0][0])
-    if found is None or len(parts) == 1:
-        return found
-    # A filter of the lines in the order that they have.
-    words = parts[1][0]
-    first, last = _lines_of(words)
-    if first <= 0 or len(words) > 3 or found.last or found.first != 1:
-        return None
-    return found._replace(first=first, last=last)
+    if words[0] == "printf" and len(words) == 2 and text.replace("\\n", "").strip():
+        return text.replace("\\n", "\n")
+    return f"{text}\n" if words[0] == "echo" else None
 
 
-def _one_file(words: list[str]) -> ShellCommand | None:
+def _read(pipe: Sequence[_Part]) -> list[FileLines]:
+    """The lines of one file that a command prints, also through a filter of the lines in the order
+    that they have."""
+    words = pipe[0].words
     head = words[0].rpartition("/")[2].lower() if words else ""
     if head in ("cat", "nl", "bat", "less", "more"):
         files = [word for word in words[1:] if not word.startswith("-")]
-        first, last = 1, 0
+        ranges = [(1, 0)]
     elif head in ("sed", "head"):
-        first, last = _lines_of(words)
+        ranges = _ranges(words)
         files = [word for word in words[1:] if _is_file_of(head, word)]
     elif head in ("get-content", "gc", "type"):
         files = [word for word in words[1:] if not word.startswith("-")]
-        first, last = (1, 0) if len(words) == 2 else (0, 0)
+        ranges = [(1, 0)] if len(words) == 2 else []
     else:
-        return None
-    if first <= 0 or len(files) != 1 or any(mark in files[0] for mark in "*?$<"):
-        return None
-    return ShellCommand(ShellWork.READ, files[0], first, last)
+        return []
+    if len(files) != 1 or any(mark in files[0] for mark in "*?$<"):
+        return []
+    if len(pipe) > 1:
+        is_whole = ranges == [(1, 0)] and len(pipe) == 2 and len(pipe[1].words) < 4
+        ranges = _ranges(pipe[1].words) if is_whole else []
+    return [FileLines(files[0], first, last) for first, last in ranges]
 
 
 def _is_file_of(head: str, word: str) -> bool:
     if word.startswith("-") or _NUMBER.fullmatch(word):
         return False
-    return head != "sed" or _RANGE.fullmatch(word) is None
+    return head != "sed" or not all(map(_RANGE.fullmatch, word.split(";")))
 
 
-def _lines_of(words: list[str]) -> tuple[int, int]:
-    """The lines that ``sed -n A,Bp`` or ``head -N`` prints; (0, 0) for anything else."""
+def _ranges(words: list[str]) -> list[tuple[int, int]]:
+    """The lines that ``sed -n 'A,Bp;C,Dp'`` or ``head -N`` prints, in order; none for anything
+    else."""
     if words and words[0] == "sed" and "-n" in words[1:2]:
-        ranges = [found for word in words[2:] if (found := _RANGE.fullmatch(word))]
-        if len(ranges) != 1:
-            return 0, 0
-        first, last = ranges[0].group(1), ranges[0].group(2)
-        if last == "$":
-            return int(first), 0
-        return int(first), int(last or first)
+        scripts = [
+            found for word in words[2:]
+            if all(found := [_RANGE.fullmatch(one) for one in word.split(";")])
+        ]  # fmt: skip
+        if len(scripts) != 1:
+            return []
+        ranges = [
+            (int(one[1]), 0 if one[2] == "$" else int(one[2] or one[1]))
+            for one in scripts[0] if one is not None
+        ]  # fmt: skip
+        # Each line is printed where it stands in the file, for every range that it is in.
+        is_apart = all(0 < last < then for (_, last), (then, _) in pairwise(ranges))
+        return ranges if ranges[0][0] > 0 and is_apart else []
     if words and words[0] == "head":
-        counts = [found for word in words[1:] if (found := _COUNT.match(word))]
+        counts = [one for word in words[1:] if (one := _COUNT.match(word))]
         numbers = [word for word in words[1:] if _NUMBER.fullmatch(word)]
         if "-c" in words or len(counts) + len(numbers) > 1:
-            return 0, 0
+            return []
         last = counts[0].group(1) if counts else numbers[0] if numbers else "10"
-        return 1, int(last)
-    return 0, 0
+        return [(1, int(last))]
+    return []
 
 
 # what else it does ------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from explorer.session.file_tools import file_ops
-from explorer.session.shell_commands import ShellWork, shell_command
+from explorer.session.shell_commands import FileLines, ShellWork, shell_command
 
 
 class ActionKind(StrEnum):
@@ -56,6 +56,8 @@ class ToolAction(NamedTuple):
     parts: tuple[tuple[str, str], ...] = ()
     """Of a patch: the whole lines that each of its parts takes out and puts in, with those that
     stay around them."""
+    prints: tuple[FileLines | str, ...] = ()
+    """Of a command that reads several parts of files: what it prints, in order."""
     everywhere: bool = False
     """Of an edit: it is made wherever its text stands."""
     written: tuple[str, ...] = ()
@@ -94,9 +96,10 @@ AGENT_TOOLS = frozenset({"Task", "Agent", "task", "spawn_agent", "runSubagent", 
 _READ_TOOLS = {"copilot_readFile": "filePath", "read_files": "files", "cat": "path"}
 _SHELLS = ("bash", "sh", "zsh", "/bin/bash", "/bin/sh", "/bin/zsh")
 _KINDS = {
-    ShellWork.SEARCH: ActionKind.SEARCH, ShellWork.LIST: ActionKind.LIST,
-    ShellWork.LOOK: ActionKind.LOOK, ShellWork.STATE: ActionKind.STATE,
-    ShellWork.RUN: ActionKind.RUN, ShellWork.WAIT: ActionKind.WAIT,
+    ShellWork.READ: ActionKind.READ, ShellWork.SEARCH: ActionKind.SEARCH,
+    ShellWork.LIST: ActionKind.LIST, ShellWork.LOOK: ActionKind.LOOK,
+    ShellWork.STATE: ActionKind.STATE, ShellWork.RUN: ActionKind.RUN,
+    ShellWork.WAIT: ActionKind.WAIT,
 }  # fmt: skip
 _OF_OPS = {
     "read": ActionKind.READ, "write": ActionKind.WRITE, "create": ActionKind.WRITE,
@@ -137,12 +140,15 @@ def shell_action(line: str, folder: str = "") -> ToolAction:
     """What a command line does."""
     found = shell_command(line)
     place = found.folder if is_absolute(found.folder) else joined(folder, found.folder)
-    if found.work is ShellWork.READ:
-        path = joined(place, found.path)
-        return ToolAction(ActionKind.READ, path, found.first, found.last, text=line)
+    prints = tuple(
+        one._replace(path=joined(place, one.path)) if isinstance(one, FileLines) else one
+        for one in found.prints
+    )
+    if len(prints) == 1 and isinstance(one := prints[0], FileLines):
+        return ToolAction(ActionKind.READ, one.path, one.first, one.last, text=line)
     words = " ".join(line.split())
     return ToolAction(
-        _KINDS[found.work], key=f"{place}$ {words}", text=line,
+        _KINDS[found.work], key=f"{place}$ {words}", text=line, prints=prints,
         written=tuple(joined(place, path) for path in found.written),
         changes_any=found.changes_any,
     )  # fmt: skip

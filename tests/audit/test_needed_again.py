@@ -27,6 +27,7 @@ READ, COMMAND, SEARCH = NeedKind.READ, NeedKind.COMMAND, NeedKind.SEARCH
 RULE = "Always use Postgres for the jobs table, never the local sqlite file."
 TESTED = "ok example.org/w/a 0.2s\nok example.org/w/b 0.4s, and nothing else to be told"
 LONG = "\n".join(f"line {at} of the long file is {at * at}" for at in range(1, 201))
+OTHER = "\n".join(f"another line {at} that differs, {at * 3}" for at in range(1, 61))
 
 
 # files ---------------------------------------------------------------------------------------
@@ -630,6 +631,40 @@ def test_the_tools_of_all_agents_in_one_vocabulary(
 def test_what_a_command_changes(command: str, changes_any: bool, written: tuple[str, ...]) -> None:
     (action,) = tool_actions("bash", {"command": command})
     assert (action.changes_any, action.written) == (changes_any, written)
+
+
+def test_several_files_that_one_command_reads() -> None:
+    made = AgentWork()
+    made.read("/w/a.py", of=LONG)
+    made.compact()
+    both = "cd /w && cat a.py && echo ==== && cat b.py && cat c.py"
+    missing = f"{LONG}\n====\n{OTHER}\ncat: c.py: No such file or directory"
+    again = made.run(both, missing, error=True)
+    made.compact()
+    later = made.run(both, missing, error=True)
+    assert made.needs() == [
+        (NeedKind.READ, 1, again), (NeedKind.READ, again, later),
+        (NeedKind.MISSING_PATH, again, later), (NeedKind.READ, again, later),
+    ]  # fmt: skip
+    needs = made.found().needs
+    assert [need.repeat.text for need in needs] == ["/w/a.py", "/w/a.py", "/w/c.py", "/w/b.py"]
+    # What they took is shared among them by their length.
+    one, other = needs[1].repeat.tokens, needs[3].repeat.tokens
+    assert one + other < made.tree.columns.estimate[later] < 1.1 * (one + other)
+
+
+def test_reads_that_cannot_be_told_apart_are_one_command() -> None:
+    made = AgentWork()
+    both = "cat a.py b.py; cat c.py"
+    before = made.run("cat a.py; cat b.py", f"{LONG}\n{OTHER}")
+    made.compact()
+    again = made.run("cat a.py; cat b.py", f"{LONG}\n{OTHER}")
+    assert made.needs() == [(NeedKind.COMMAND, before, again)]
+    made = AgentWork()
+    made.run(both, LONG, error=True)
+    made.compact()
+    made.run(both, LONG, error=True)
+    assert made.needs() == []
 
 
 def test_the_tail_of_a_compaction_holds_all_that_was_needed_again() -> None:

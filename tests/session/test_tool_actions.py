@@ -6,8 +6,16 @@ from typing import Any
 
 import pytest
 
-from explorer.session.result_text import bare_lines, exit_code, failed, numbered_lines, output_of
-from explorer.session.shell_commands import ShellCommand, ShellWork, shell_command
+from explorer.session.result_text import (
+    PrintedFile,
+    bare_lines,
+    exit_code,
+    failed,
+    numbered_lines,
+    output_of,
+    printed_files,
+)
+from explorer.session.shell_commands import FileLines, ShellCommand, ShellWork, shell_command
 from explorer.session.tool_actions import (
     ActionKind,
     ToolAction,
@@ -45,10 +53,67 @@ READS = {
 def test_a_command_that_prints_a_part_of_one_file_is_a_read(
     line: str, read: tuple[str, int, int]
 ) -> None:
-    assert shell_command(line) == ShellCommand(ShellWork.READ, *read)
-    path, first, last = read
+    lines = FileLines(*read)
+    assert shell_command(line) == ShellCommand(ShellWork.READ, (lines,))
     inside = shell_command(f"cd /w && {line}")
-    assert inside == ShellCommand(ShellWork.READ, path, first, last, "/w")
+    assert inside == ShellCommand(ShellWork.READ, (lines,), "/w")
+
+
+SEVERAL = {
+    "cat a; cat b": (FileLines("a"), FileLines("b")),
+    "sed -n 1,9p a && sed -n 1,9p b": (FileLines("a", 1, 9, stops=True), FileLines("b", 1, 9)),
+    "cat a || true && cat b": (FileLines("a"), FileLines("b")),
+    "sed -n '1,3p;7p;9,$p' a": (FileLines("a", 1, 3), FileLines("a", 7, 7), FileLines("a", 9)),
+    "nl -ba a | sed -n '1,3p;7,8p'": (FileLines("a", 1, 3), FileLines("a", 7, 8)),
+    "cat a\necho === b\ncat b": (FileLines("a"), "=== b\n", FileLines("b")),
+    "cat a && printf '\\n--\\n' && cat b": (
+        FileLines("a", stops=True), "\n--\n", FileLines("b")
+    ),
+}  # fmt: skip
+"""What a command prints that reads several parts of files."""
+
+
+@pytest.mark.parametrize(("line", "prints"), SEVERAL.items())
+def test_a_command_can_read_several_files(line: str, prints: tuple[FileLines | str, ...]) -> None:
+    assert shell_command(line) == ShellCommand(ShellWork.READ, prints)
+
+
+PRINTED = [
+    ("cat a", "1\n2\n", ["1\n2\n"]),
+    # Parts that are all there, or end with their one file.
+    ("sed -n 1,2p a; sed -n 1,1p b", "a1\na2\nb1\n", ["a1\na2\n", "b1\n"]),
+    ("sed -n '1,2p;4,9p' a", "1\n2\n4\n", ["1\n2\n", "4\n"]),
+    # Which of two files is short cannot be told.
+    ("sed -n 1,2p a; sed -n 1,2p b", "1\n2\n3\n", []),
+    ("cat a; cat b", "1\n2\n", []),
+    ("sed -n 1,2p a", "1\n2\n3\n", []),
+    ("sed -n 5,6p a; sed -n 1,4p a", "5\n6\n1\n", []),
+    # Words of the command between them.
+    ("cat a; echo ==; cat b", "1\n==\n2\n3\n", ["1\n", "2\n3\n"]),
+    ("cat a; printf '\\n--\\n'; cat b", "1\n\n--\n2\n", ["1\n", "2\n"]),
+    ("cat a; echo --; cat b; echo --; cat c", "1\n--\n2\n--\n3", ["1\n", "2\n", "3\n"]),
+    ("cat a; echo --; cat b", "1\n--\n2\n--\n", []),
+    ("cat a; echo --; cat b", "1\n2\n", []),
+    # Files that are not there.
+    ("cat a; cat b", "cat: a: No such file or directory\n2\n", [None, "2\n"]),
+    ("cat a && cat d/b", "Exit code 1\n1\ncat: d/b: No such file or directory", [None, "1\n"]),
+    ("cat a && cat b", "cat: a: No such file or directory\n", [None]),
+    ("cat a; echo x: No such file or directory; cat b", "1\nx: No such file or directory\n2\n",
+     ["1\n", "2\n"]),
+]  # fmt: skip
+"""A command, its output, and what it printed of each file that can be told; None: not there."""
+
+
+@pytest.mark.parametrize(("line", "output", "texts"), PRINTED)
+def test_the_files_in_the_output_of_one_command(
+    line: str, output: str, texts: list[str | None]
+) -> None:
+    prints = shell_command(line).prints
+    found = printed_files(output, prints)
+    assert [one.text for one in found] == texts
+    reads = [one for one in prints if isinstance(one, FileLines)]
+    if texts and None not in texts:
+        assert found == list(map(PrintedFile, reads, texts))
 
 
 WORKS = {
