@@ -56,6 +56,8 @@ _LEAST_WHOLE = 20
 _PARTS = re.compile(r"(\d+)\s+of\s+(?:the\s+)?(\d+)$", re.IGNORECASE)
 _PART_OF = re.compile(r"\bof\s+(?:the\s+)?(\d+)\b", re.IGNORECASE)
 _ELLIPSIS = re.compile(r"^(?:\.{3}|…)[/\\]?")
+_LEFT_OUT = re.compile(r"/(?:\.{3}|…)/")
+_WORDS_OF_NAME = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+")
 _PAST = re.compile(
     r"\b(?:was|were|previously|earlier|originally|initially|formerly|before|instead\s+of|"
     r"rather\s+than|no\s+longer|"
@@ -108,6 +110,9 @@ class Sources:
         """Whether a path is an end or a beginning of one that was mentioned, or the other way."""
         # An ellipsis stands for folders that the summary leaves out.
         key = _ELLIPSIS.sub("", key)
+        if _LEFT_OUT.search(key):
+            ends = "/.*/".join(map(re.escape, _LEFT_OUT.split(key)))
+            return re.search(rf"^(?:.*/)?{ends}$", self._listed_paths, re.MULTILINE) is not None
         end = "/" + key.removeprefix("/")
         stands = any(part in self._listed_paths for part in (f"{end}\n", f"{end}/", f"\n{key}/"))
         cuts = (at + 1 for at, letter in enumerate(key) if letter == "/")
@@ -318,7 +323,9 @@ def _path_likeness(one: str, other: str) -> float:
     if name == known:
         is_file = "." in name[1:] and name.split(".")[0] not in _GENERIC
         return 1.0 if folder and beside and is_file else 0.0
-    if folder != beside or other.startswith(one):
+    # A word more or less makes it another file, not a slip.
+    words = [len(_WORDS_OF_NAME.findall(part)) for part in (name, known)]
+    if folder != beside or other.startswith(one) or words[0] != words[1]:
         return 0.0
     return SequenceMatcher(None, name, known, autojunk=False).ratio()
 

@@ -131,8 +131,9 @@ _DEMANDS = tuple(
         r"doing|using|getting|being|possible|able|easy|\w+ing\b)\w+",
         rf"{_THING} (?:must|shall|should|may) (?:contain|hold|have) no\b",
         # What may not be.
-        rf"{_THING} (?:may|shall|should) (?:not|never) (?!be (?:needed|necessary|available|"
-        r"possible|the|a|able|worth|enough|right)\b|have\b|work\b|exist\b|happen\b|need\b|matter\b)[a-z]+",
+        rf"{_THING}(?<! which)(?<! that) (?:may|shall|should) (?:not|never) (?!be (?:needed|"
+        r"necessary|available|possible|the|a|able|worth|enough|right)\b|have\b|work\b|exist\b|"
+        r"happen\b|need\b|matter\b|match\b|reflect\b|know\b|apply\b)[a-z]+",
         r"\b(?:is|are)(?:n't| not)? (?:not )?to be (?!(?:found|seen|expected)\b)\w+ed by you\b|"
         r"\b(?:you|we)(?:'re| are) not (?:allowed )?to\b",
         r"\b(?:nothing|nobody|no one)\b.{0,30}? (?:may|must|should|shall|is to|can ever)\b",
@@ -201,7 +202,7 @@ _STANDING = tuple(
         _START + r"in (?:the )?future,? (?!i\b|it\b|we (?:might|could)\b)",
         r"\b(?:please|always|never|don't|do not|use|should|must)\b.* in (?:the )?future(?:,|\W*$)",
         r"\bdon't ever\b|\bdo not ever\b",
-        r"\b(?:must|may|should|shall|can) (?:never|always|only)\b",
+        r"\b(?:(?:must|may|should|shall) (?:never|always|only)|can (?:never|only))\b",
         r"\bnever (?!mind\b|more\b|less\b|again\b|been\b|had\b|seen\b|heard\b|worked\b|tried\b|"
         r"got\b|done\b|did\b|was\b|were\b|happens?\b|happened\b|in\b|on\b|for\b|the\b|a\b|an\b|to\b|knew\b)"
         r"(?!\w+ed\b)[a-z]+",

@@ -216,6 +216,8 @@ def test_what_the_record_contradicts_is_reported_with_its_source(said: str, summ
         ("Change the upload worker timeout to 971 seconds.", "The login timeout is 775 seconds."),
         ("Fix src/a/login.py", "Edited src/b/cart.py, 3 files in all."),
         ("See src/tools/readme.md", "Wrote docs/readme.md."),
+        ("Fix src/load/orders_git.py", "Edited src/load/orders.py."),
+        ("See /home/ada/tmp/0f3a/run-09.json", "Read `/home/ada/.../run-09.json`."),
         ("Never push to main.", "Pushing to develop is fine."),
         ("No new dependencies.", "No new dependencies were added, tests are fine."),
     ],

@@ -67,6 +67,8 @@ def test_what_holds_beyond_its_turn(said: str) -> None:
         "Before you commit: a test for the empty list.",
         "i was only saying that i prefer it to be blue",
         "Fix the login page.",
+        "we can always draw it again later",
+        "The new code replaces the old value, which may not match what the name says.",
         "the test runs on the server and still fails",
     ],
 )  # fmt: skip
