@@ -96,7 +96,7 @@ RULE_OF_THUMB = (
 def headline(fidelity: Fidelity) -> str:
     """What was found of a summary, in a sentence."""
     if not fidelity.is_readable:
-        return "Its text cannot be read, so what it keeps is not known"
+        return "Its text cannot be read, so what it says is not known"
     missing = len(fidelity.of(Group.INSTRUCTION))
     parts = []
     if fidelity.instructions:
@@ -132,7 +132,7 @@ def not_carried_words(fidelity: Fidelity) -> str:
 
 NOT_RECORDED = "not recorded"
 """In place of a figure that is neither recorded nor to be worked out."""
-UNREADABLE_SUMMARY = "Its text cannot be read, so what it keeps is not known."
+UNREADABLE_SUMMARY = "Its text cannot be read, so what it says is not known."
 """Of a compaction whose summary is encrypted or was not recorded."""
 
 

@@ -21,7 +21,7 @@ from tests.formats.codex_rollouts import Rollout
 from tests.formats.test_codex import PREFIX
 
 RULE = "Never use port 8000, and keep src/harbour/berth.py as it is."
-SENTENCE = "Its text cannot be read, so what it keeps is not known."
+SENTENCE = "Its text cannot be read, so what it says is not known."
 
 
 def rollout(folder: Path, *, also_readable: bool = False) -> Path:

@@ -77,6 +77,33 @@ async def test_a_compaction_is_judged_by_what_was_needed_again(
     await live.until(lambda: threads() == [(2, 7), (0, 8)], "those of a compaction")
 
 
+async def test_a_moment_after_which_nothing_was_needed_again_is_told(
+    house: House, tmp_path: Path
+) -> None:
+    path = write(
+        tmp_path / "twice.jsonl",
+        [
+            user("Begin."),  # 0
+            compaction(0, "## Goal\nNothing."),  # 1
+            *_read(1),  # 3
+            user("Go on."),  # 4
+            compaction(4, "## Goal\nA queue."),  # 5
+            *_read(2),  # 7
+        ],
+    )
+    live = await house.start(path)
+    await audited(live)
+    tab, page = live.window.audit, live.window.audit.needed
+    await live.until(lambda: page.model.rows, "what was needed again")
+    assert page.summary.text().startswith("At least 1 file")
+    for entry, words in ((1, "Nothing was needed again after #1. On the whole path: At least 1"),
+                         (5, "At least 1 file read again")):  # fmt: skip
+        live.choose(tab.moment, entry)
+        tab.moment.activated.emit(tab.moment.currentIndex())
+        await live.until(lambda: page.summary.text().startswith(words), words)
+        assert len(page.model.rows) == 2
+
+
 async def test_a_file_that_was_needed_in_parts_is_one_row(house: House, tmp_path: Path) -> None:
     first, second = "".join(LINES[:30]), "".join(LINES[30:])
     path = write(

@@ -38,6 +38,11 @@ from ui.widgets.labels import Caption, ClickLabel, Hairline
 from ui.widgets.marked import mark, marked
 from ui.widgets.panels import EmptyState, column_in, enable_unless
 
+ELSEWHERE = (
+    "What was kept word for word is on the page Ledger, what was done again after it under "
+    "Needed again."
+)
+
 
 class SummaryReading(QPlainTextEdit):
     """Cannot be edited; marks are a ground and a line below. Escape leads back to the findings."""
@@ -288,6 +293,11 @@ class FidelityPage(QWidget):
 
     # what is shown -------------------------------------------------------------------------------
 
+    def _offer_comparison(self) -> None:
+        is_alone = self.choice.count() < 2
+        enable_unless(self.compare, "There is only one summary." if is_alone else "")
+        enable_unless(self.recall, "")
+
     def offer(self, summaries: Sequence[tuple[str, str]], chosen: str) -> None:
         """Offer the summaries that can be shown: their names, and a code that stands for each."""
         self.choice.clear()
@@ -295,7 +305,7 @@ class FidelityPage(QWidget):
             self.choice.addItem(name, data)
         self.choice.setCurrentIndex(self.choice.findData(chosen))
         self._bar.setVisible(bool(summaries))
-        enable_unless(self.compare, "" if len(summaries) > 1 else "There is only one summary.")
+        self._offer_comparison()
         if not summaries:
             self.shown = None
             self._places.setCurrentIndex(0)
@@ -320,8 +330,11 @@ class FidelityPage(QWidget):
         found = audited.fidelity
         if not found.is_readable:
             self.shown = None
-            self.tell(f"This is {audited.name}. {UNREADABLE_SUMMARY}")
+            for button in (self.compare, self.recall):
+                enable_unless(button, UNREADABLE_SUMMARY)
+            self.tell(f"This is {audited.name}. {UNREADABLE_SUMMARY} {ELSEWHERE}")
             return
+        self._offer_comparison()
         self._need_body()
         self.shown = audited
         self.headline.setText(f"{headline(found)}.")

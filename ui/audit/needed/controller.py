@@ -35,6 +35,8 @@ class NeededAgainController(QObject):
         self._state = state
         self.found = _NOTHING
         """Of the path shown; nothing until it is known."""
+        self._moment: int | None = None
+        """The compaction after which the audit looks; None: at the leaf."""
         self._of: _Of | None = None
         """What ``found`` is of."""
         self._loader = Loader(self)
@@ -67,7 +69,11 @@ class NeededAgainController(QObject):
         uncounted = -1 if weights is None else sum(weight < 0 for weight in weights)
         of = _Of(document, overview.leaf, len(document.tree), uncounted)
         if of == self._of:
+            if overview.moment != self._moment:
+                self._moment = overview.moment
+                self._show(self.found)
             return
+        self._moment = overview.moment
         self._of = of
         tree, leaf = document.tree, overview.leaf
         self._loader.load_from(
@@ -91,7 +97,9 @@ class NeededAgainController(QObject):
     def _show(self, found: NeededAgain) -> None:
         self.found = found
         document = self._state.document
-        self._page.show_needed(found, document.tree if document is not None else None)
+        self._page.show_needed(
+            found, document.tree if document is not None else None, self._moment
+        )
         self._draw()
 
     # threads -------------------------------------------------------------------------------------

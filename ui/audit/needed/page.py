@@ -226,13 +226,18 @@ class NeededPage(QWidget):
         column.addWidget(self.part)
         return page
 
-    def show_needed(self, found: NeededAgain, tree: SessionTree | None) -> None:
-        """Show what was needed again on a path; the chosen row stays where it is still there."""
+    def show_needed(
+        self, found: NeededAgain, tree: SessionTree | None, moment: int | None = None
+    ) -> None:
+        """Show what was needed again on a path; the chosen row stays where it is still there.
+        ``moment``: a compaction of which it is said if nothing was needed again after it."""
         chosen = self.chosen()
         rows = list(_rows(found))
         self.model.use_session(tree)
         self.table.show_rows(rows, chosen if chosen in rows else next(iter(rows), None))
-        self.summary.setText(path_words(found))
+        at = found.at(moment) if moment is not None else None
+        nothing = f"Nothing was needed again after #{moment}. On the whole path: "
+        self.summary.setText(("" if at is None or at.needs else nothing) + path_words(found))
         self.empty.set_words(*(NOTHING_NEEDED if found.after else NOTHING_COMPACTED))
         self._pages.show_page(1 if rows else 0)
 
