@@ -43,6 +43,11 @@ MOST_AFTER = 40
 LEAST_PLACES = 20
 """So many places without a compaction are needed for a comparison; and a fifth of the longest
 stretch, since places side by side look at much the same entries."""
+WORTH = 1 / 400
+"""The share of the largest context before a compaction from which a read is worth a mention ..."""
+WORTH_TOKENS = (150, 400)
+"""... but so many tokens at least, and never more than so many. Of 16 reads of less than 400
+tokens in contexts of 150,000 that somebody judged none was worth it."""
 LEAST_BEHIND = 0.5
 """The share of what was summarized that a stretch must look back over."""
 
@@ -181,12 +186,13 @@ def needed_again(
     tokens: Sequence[int] = tree.columns.estimate
     if weights is not None:
         tokens = [e if w < 0 else w for w, e in zip(weights, tokens, strict=False)]
-    repeats = _repeats(tree, path, read, tokens, cancelled)
     contexts = _contexts(tree, path, marks)
+    least = _worth(path, contexts, tokens)
+    repeats = _repeats(tree, path, read, tokens, least, cancelled)
     stretches = [
         _Stretch(*map(path.position, (one.before, one.edited, one.after))) for one in repeats
     ]
-    needs = [need for repeat in repeats for need in _needs(repeat, contexts)]
+    needs = [need for repeat in repeats for need in _needs(repeat, contexts, least)]
     found = []
     for context in contexts:
         if not context.is_compaction:
@@ -200,14 +206,23 @@ def needed_again(
     return NeededAgain(tuple(found))
 
 
+def _worth(path: Path, contexts: Sequence[_Context], tokens: Sequence[int]) -> int:
+    """Tokens of a read that is worth a mention on a path."""
+    entries = list(path)
+    largest = max(sum(tokens[e] for e in entries[one.start : one.position]) for one in contexts)
+    fewest, most = WORTH_TOKENS
+    return min(most, max(fewest, int(largest * WORTH)))
+
+
 def _repeats(
     tree: SessionTree,
     path: Path,
     read: ReadEntries,
     tokens: Sequence[int],
+    least: int,
     cancelled: Callable[[], bool],
 ) -> list[Repeat]:
-    done, requests = Repeats(tokens), RepeatedRequests()
+    done, requests = Repeats(tokens, least), RepeatedRequests()
     entries = path.select(tree.columns.kind, _ACTING)
     flags, synthetic = tree.columns.flags, int(Flag.SYNTHETIC)
     for start in range(0, len(entries), _READ_AT_ONCE):
@@ -259,7 +274,7 @@ def _contexts(tree: SessionTree, path: Path, marks: Sequence[int]) -> list[_Cont
     return found
 
 
-def _needs(repeat: Repeat, contexts: Sequence[_Context]) -> Iterator[Need]:
+def _needs(repeat: Repeat, contexts: Sequence[_Context], least: int) -> Iterator[Need]:
     """What a repeat is to the compactions: of a read, one for each that took a part of it. None
     where the model still saw what was repeated, or where it was not a compaction that took it
     away."""
@@ -273,7 +288,7 @@ def _needs(repeat: Repeat, contexts: Sequence[_Context]) -> Iterator[Need]:
         taken = _taken_by(lines.entry, repeat.after, contexts)
         by_taken.setdefault(taken, []).append(lines)
     for taken, shown in by_taken.items():
-        narrowed = repeat.narrowed(shown)
+        narrowed = repeat.narrowed(shown, least)
         # What was edited after the compaction may be read to see what the edit made of it.
         if taken > repeat.edited and taken >= 0 and narrowed is not None:
             yield Need(narrowed, taken)

@@ -97,11 +97,11 @@ class Repeat(NamedTuple):
         """Of a read: how many lines were there before, which need not be side by side."""
         return sum(one.number for one in self.shown)
 
-    def narrowed(self, shown: Sequence[ShownLines]) -> Repeat | None:
-        """A read as if only some of its lines had been there before; None where they are too few
-        to be worth a mention."""
+    def narrowed(self, shown: Sequence[ShownLines], least: int) -> Repeat | None:
+        """A read as if only some of its lines had been there before; None where they are fewer
+        tokens than ``least``, or a small part of it."""
         tokens = sum(one.tokens for one in shown)
-        if tokens < max(_LEAST_TOKENS, _LEAST_SHARE * self.read):
+        if tokens < max(least, _LEAST_SHARE * self.read):
             return None
         return self._replace(
             before=max(shown, key=lambda one: one.number).entry, tokens=tokens,
@@ -116,8 +116,6 @@ _SAME = 0.98
 """The share of the common lines that must be the same: else the file has changed."""
 _LEAST_OUTPUT = 40
 """Characters of an output that is worth a mention."""
-_LEAST_TOKENS = 150
-"""Tokens of a read that is worth a mention: a shorter one costs next to nothing."""
 _LEAST_SHARE = 0.25
 """The share of a read that was there before."""
 _CHECKS = re.compile(
@@ -207,6 +205,8 @@ class Repeats:
 
     tokens: Sequence[int]
     """Of each entry of the session."""
+    least: int
+    """Tokens of a read that is worth a mention."""
     found: list[Repeat] = field(default_factory=list)
     _calls: dict[str, tuple[int, tuple[ToolAction, ...]]] = field(default_factory=dict)
     """By id: the entry of the call, and what it does."""
@@ -269,7 +269,9 @@ class Repeats:
             self._printed(index, action, text, body.is_error or failed(entry.text))
             return
         if action.kind is not ActionKind.READ or len(actions) > 1:
-            self._see(index, " ".join(one.text or one.path for one in actions), text)
+            named = " ".join(one.key or one.text or one.path for one in actions)
+            # A search in a folder names the files in what it finds.
+            self._see(index, named + text if action.kind is ActionKind.SEARCH else named, text)
         if body.is_error or failed(entry.text):
             self._fail(index, action, text)
             if action.kind not in _OF_FILES:
@@ -430,7 +432,7 @@ class Repeats:
             for entry, some in by_entry.items()
         ]  # fmt: skip
         whole = Repeat(NeedKind.READ, 0, index, 0, seen.path, read=tokens, edited=seen.edited)
-        repeat = whole.narrowed(shown)
+        repeat = whole.narrowed(shown, self.least)
         if repeat is not None:
             self.found.append(repeat)
 

@@ -26,6 +26,8 @@ _ABSENT = re.compile(
     r"(?:\S+: )?(?:line \d+: )?(?:cat|sed|head|nl|bat)\b.*: No such file or directory"
 )
 _CODE = re.compile(r"Exit code:? \d+\n")
+_FOUND_LINE = re.compile(r"(?:\S*?[:-])?\d{1,9}[:-](.*)")
+"""A line that a search found, or one beside it."""
 _HEAD = 400
 
 
@@ -150,9 +152,11 @@ def _apart(lines: Sequence[str], reads: Sequence[FileLines]) -> Iterator[Printed
 
 
 def bare_lines(text: str) -> set[str]:
-    """The lines of a text that may hold several files, with and without a number before them."""
+    """The lines of a text that may hold several files, with and without what stands before them: a
+    number, or what a search names."""
     lines = text.split("\n")
-    return {*lines, *(found[2] for found in map(_NUMBERED.match, lines) if found is not None)}
+    numbered = (found[2] for found in map(_NUMBERED.match, lines) if found is not None)
+    return {*lines, *numbered, *(one[1] for one in map(_FOUND_LINE.match, lines) if one)}
 
 
 def _is_numbered(lines: Sequence[str]) -> bool:

@@ -680,3 +680,34 @@ def test_the_tail_of_a_compaction_holds_all_that_was_needed_again() -> None:
     assert f"Keeping the last {tokens_text(longest)} of" in words and "held all of it" in words
     assert "would have held 1 of these 2." in tails_words((one, other._replace(tail=None)))
     assert tails_words((one,)) == tail_words(one)
+
+
+def test_a_short_read_counts_in_a_small_context_alone() -> None:
+    def work(before: str) -> list[tuple[NeedKind, int, int]]:
+        made = AgentWork()
+        made.user(before)
+        made.read(of=FILE)
+        made.compact()
+        made.read(of=FILE)
+        return made.needs()
+
+    assert [kind for kind, _, _ in work("Begin.")] == [NeedKind.READ]
+    assert work("much was said before it " * 30_000) == []
+
+
+def test_what_a_search_showed_since_is_not_needed_again() -> None:
+    made = AgentWork()
+    made.read("/w/src/a.py", of=LONG)
+    made.compact()
+    lines = LONG.split("\n")
+    found = "\n".join(f"/w/src/a.py-{at}-{line}" for at, line in enumerate(lines, 1))
+    made.call("Grep", found, pattern="line", path="/w/src")
+    made.read("/w/src/a.py", of=LONG)
+    assert made.needs() == []
+    made = AgentWork()
+    made.read("/w/src/a.py", of=LONG)
+    made.compact()
+    made.call("Grep", "\n".join(f"{at}:{line}" for at, line in enumerate(lines, 1)),
+              pattern="line", path="/w/src/a.py")  # fmt: skip
+    made.read("/w/src/a.py", of=LONG)
+    assert made.needs() == []
