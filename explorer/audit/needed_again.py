@@ -43,11 +43,11 @@ MOST_AFTER = 40
 LEAST_PLACES = 20
 """So many places without a compaction are needed for a comparison; and a fifth of the longest
 stretch, since places side by side look at much the same entries."""
-WORTH = 1 / 400
+WORTH = 1 / 250
 """The share of the largest context before a compaction from which a read is worth a mention ..."""
 WORTH_TOKENS = (150, 400)
 """... but so many tokens at least, and never more than so many. Of 16 reads of less than 400
-tokens in contexts of 150,000 that somebody judged none was worth it."""
+tokens in contexts of about 100,000 that somebody judged none was worth it."""
 LEAST_BEHIND = 0.5
 """The share of what was summarized that a stretch must look back over."""
 
