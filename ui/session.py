@@ -211,8 +211,10 @@ class WindowSession(QObject):
             # With a key in the environment this reads a large table.
             await asyncio.to_thread(client.models)
             self.state.open(bench)
-            # What is there now stays; a session does not.
-            gc.freeze()
+            # What is there now stays; a session does not. A second window of the process, as tests
+            # open them, would keep all that the first one left for ever.
+            if not gc.get_freeze_count():
+                gc.freeze()
             await self._open_first(arguments)
             self.window.is_ready = True
             self.window.show_panes(self.state.document is not None)
