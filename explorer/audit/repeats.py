@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import compress, groupby
@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
+from explorer.audit.known_file import KnownFile
 from explorer.session.describe import error_mark
 from explorer.session.entries import (
     AssistantMessage,
@@ -128,8 +129,6 @@ _OPEN_FAILURES = 40
 _SHARED_WORDS = 0.5
 """The share of its words that a command has in common with the one that solves it."""
 _LEAST_EDIT = 12
-_MOST_PLACES = 1_000
-"""Places that one edit changes at once, at most, for it to be followed."""
 _STANDS = (ActionKind.WAIT, ActionKind.STATE, ActionKind.LIST)
 """What is asked to see how something stands by now."""
 _OF_FILES = (ActionKind.EDIT, ActionKind.WRITE, ActionKind.DELETE)
@@ -160,23 +159,6 @@ _MISSING = re.compile(
     r"path not found|os error 2",
     re.IGNORECASE,
 )
-
-
-class _Seen(Struct):
-    """What was last seen of one file."""
-
-    path: str
-    marks: dict[int, int] = {}
-    """By line number: a mark of its text; empty after a change."""
-    shown_at: dict[int, int] = {}
-    """By line number: the entry that showed it."""
-    text: str | None = None
-    """All of the file as the agent knows it: as it was last read or written, with its own edits
-    since; None where that is not known to the letter."""
-    edited: int = -1
-    """The last of these edits."""
-    refused: str | None = None
-    """What a refused edit would take out, until the file is read; None for no such edit."""
 
 
 class _Ran(Struct):
@@ -212,7 +194,7 @@ class Repeats:
     """By id: the entry of the call, and what it does."""
     _open: list[str] = field(default_factory=list)
     """The calls of the last reply."""
-    _files: dict[str, list[_Seen]] = field(default_factory=dict)
+    _files: dict[str, list[KnownFile]] = field(default_factory=dict)
     """By the last part of the path."""
     _ran: dict[str, _Ran] = field(default_factory=dict)
     _changed: list[str] = field(default_factory=list)
@@ -297,7 +279,7 @@ class Repeats:
         (``made_at``: its entry) makes of a file that is known."""
         if action.kind in _OF_FILES:
             known = self._seen(action.path) if action.kind is ActionKind.EDIT else None
-            is_known = known is not None and made_at >= 0 and _apply(action, known, made_at)
+            is_known = known is not None and made_at >= 0 and known.apply(action, made_at)
             self._forget(action.path, known if is_known else None)
         for path in action.written:
             self._forget(path)
@@ -310,23 +292,23 @@ class Repeats:
             self._missing.clear()
             self._changed.append("")
 
-    def _forget(self, path: str, but: _Seen | None = None) -> None:
+    def _forget(self, path: str, but: KnownFile | None = None) -> None:
         name = _name(path)
         self._changed.append(name)
         for one in self._files.get(name, ()):
             if one is not but:
-                _clear(one)
+                one.clear()
         for missing in [one for one in self._missing if _name(one) == name or f"/{name}/" in one]:
             del self._missing[missing]
 
     # files ---------------------------------------------------------------------------------------
 
-    def _seen(self, path: str) -> _Seen:
+    def _seen(self, path: str) -> KnownFile:
         known = self._files.setdefault(_name(path), [])
         for one in known:
             if same_path(one.path, path):
                 return one
-        known.append(_Seen(path))
+        known.append(KnownFile(path))
         return known[-1]
 
     def _learn(self, path: str, index: int, numbers: Sequence[int], lines: Sequence[str]) -> None:
@@ -351,7 +333,7 @@ class Repeats:
         telling = set(map(hash, filter(_is_telling, lines)))
         others = set(map(hash, lines)) - telling
         for one in files:
-            one.shown_at.update(dict.fromkeys(_known_lines(one.marks, telling, others), index))
+            one.shown_at.update(dict.fromkeys(one.lines_among(telling, others), index))
 
     def _printed(self, index: int, action: ToolAction, text: str, has_failed: bool) -> None:
         """A command that reads several parts of files."""
@@ -395,11 +377,11 @@ class Repeats:
             before = list(map(seen.marks.get, numbers))
             same = list(map(eq, before, map(hash, lines)))
             if seen.edited >= 0:
-                is_changed = not _is_to_the_letter(seen, lines, before, same, is_whole)
+                is_changed = not seen.is_to_the_letter(lines, before, same, is_whole)
             else:
                 is_changed = sum(same) < _SAME * (len(before) - before.count(None))
             if is_changed:
-                _clear(seen)  # Something that is not recorded has changed it.
+                seen.clear()  # Something that is not recorded has changed it.
             elif any(same) and not is_forced:
                 self._compare(index, seen, tokens, numbers, lines, same)
             if not is_whole and not all(same):
@@ -412,7 +394,7 @@ class Repeats:
     def _compare(
         self,
         index: int,
-        seen: _Seen,
+        seen: KnownFile,
         tokens: int,
         numbers: Sequence[int],
         lines: Sequence[str],
@@ -524,81 +506,11 @@ def _is_telling(line: str) -> bool:
     return any(map(str.isalnum, line))
 
 
-def _known_lines(marks: Mapping[int, int], telling: Set[int], others: Set[int]) -> Iterator[int]:
-    """The numbers of the lines that are among others by their marks. Those that tell nothing, such
-    as empty ones, are so only right after one that is."""
-    is_there = False
-    for number in sorted(marks):
-        is_there = marks[number] in telling or (is_there and marks[number] in others)
-        if is_there:
-            yield number
-
-
-def _clear(seen: _Seen) -> None:
-    seen.marks.clear()
-    seen.text, seen.edited = None, -1
-
-
 def _is_whole(action: ToolAction | FileLines, numbers: Sequence[int]) -> bool:
     """Whether a read shows a file from its first line on without a gap, and asked for no fewer
     lines than there are. That the tool left out the end is told when it is read again."""
     is_all = len(numbers) > 0 and numbers[0] == 1 and numbers[-1] == len(numbers)
     return is_all and action.first == 1 and (not action.last or len(numbers) < action.last)
-
-
-def _apply(action: ToolAction, seen: _Seen, at: int) -> bool:
-    """Put an edit (entry ``at``) into what is known of a file. False where that is not all of the
-    file, or where it does not tell to the letter what the edit made of it."""
-    text = seen.text
-    if text is None:
-        return False
-    count = text.count("\n") + 1
-    shown = [seen.shown_at.get(number, at) for number in range(1, count + 1)]
-    for old, new in action.parts or ((action.removed, action.added),):
-        text = text and _put(text, old, new, action, shown, at)
-    if not text:
-        return False
-    lines = text.split("\n")
-    seen.text, seen.edited = text, at
-    seen.marks = dict(enumerate(map(hash, lines), 1))
-    seen.shown_at = dict(enumerate(shown, 1))
-    return True
-
-
-def _put(
-    text: str, old: str, new: str, action: ToolAction, shown: list[int], at: int
-) -> str | None:
-    """The text with ``new`` in the place of ``old``, and ``shown`` for its lines; None where that
-    is not one place or what the edit allows."""
-    if not old or not 1 <= text.count(old) <= (_MOST_PLACES if action.everywhere else 1):
-        return None
-    start = text.find(old)
-    if action.parts and start and text[start - 1] != "\n":
-        return None
-    while start >= 0:
-        line = text.count("\n", 0, start)
-        shown[line : line + old.count("\n") + 1] = [at] * (new.count("\n") + 1)
-        text = text[:start] + new + text[start + len(old) :]
-        start = text.find(old, start + len(new)) if action.everywhere else -1
-    return text
-
-
-def _is_to_the_letter(
-    seen: _Seen,
-    lines: Sequence[str],
-    before: Sequence[int | None],
-    same: Sequence[bool],
-    is_whole: bool,
-) -> bool:
-    """Whether a read shows what an agent's edits made of a file, and all of it where it shows the
-    whole file; empty lines at the end, which not every tool shows, aside."""
-    shown = len(lines)
-    while shown and before[shown - 1] is None and not lines[shown - 1]:
-        shown -= 1
-    if not all(same[:shown]) or not shown:
-        return False
-    rest = (seen.text or "").split("\n")[len(lines) :]
-    return not is_whole or not any(rest)
 
 
 def _clean(path: str) -> str:

@@ -97,9 +97,7 @@ class NeededAgainController(QObject):
     def _show(self, found: NeededAgain) -> None:
         self.found = found
         document = self._state.document
-        self._page.show_needed(
-            found, document.tree if document is not None else None, self._moment
-        )
+        self._page.show_needed(found, document.tree if document is not None else None, self._moment)
         self._draw()
 
     # threads -------------------------------------------------------------------------------------
