@@ -61,10 +61,11 @@ class PartScroller(QObject):
         self._part = None
 
 
-LEDGER = 112
-"""Height of the ledger at least, at a text scale of 100 %: its heading and three rows."""
+ROWS, FEW_ROWS, ROOMY = 5, 3, 640
+"""Whole rows of the ledger at least, in a page from the last on in height, at a text scale of
+100 %, and in a lower one."""
 QWIDGETSIZE_MAX = 16_777_215
-HIGH, TALL = 540, 400
+HIGH, TALL = 440, 400
 """Heights at a text scale of 100 % from which the ledger, and the foot, stay visible while the
 rest scrolls."""
 
@@ -152,6 +153,8 @@ class SetupPage(QWidget):
         self.ledger = PartitionModel(self)
         name = "Ledger: every entry of the path and what becomes of it"
         self.table = EntryTableView(self.ledger, name, self)
+        # Whole rows first: at the top never a part of one.
+        self.table.setVerticalScrollMode(EntryTableView.ScrollMode.ScrollPerItem)
         self.table.entry_chosen.connect(self.entry_requested)
         self.table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.table.customContextMenuRequested.connect(self._ask_menu)
@@ -214,6 +217,7 @@ class SetupPage(QWidget):
         """The lower the page, the more of it scrolls, or nothing else would be seen: in a high one
         the controls alone, then the ledger too, then all of it."""
         height = self.height()
+        self.table.hold_rows(ROWS if height >= scaled(ROOMY) else FEW_ROWS)
         in_sight = height >= scaled(HIGH), height >= scaled(TALL)
         if in_sight == self._in_sight:
             return
@@ -241,7 +245,6 @@ class SetupPage(QWidget):
         self._place_foot()
 
     def _restyle(self) -> None:
-        self.table.setMinimumHeight(scaled(LEDGER))
         self._place_foot()
 
     def showEvent(self, event: QShowEvent, /) -> None:
