@@ -16,9 +16,10 @@ from explorer.services.draft_records import Draft
 from explorer.services.edits import NothingToUndo
 from explorer.services.summary_request import DraftFailed, SummaryOrder
 from explorer.store.rows import StoreError
+from ui.actions import NO_SESSION
 from ui.app_state import SUMMARY_MODEL, AppState
 from ui.compaction.automatic import AutomaticController
-from ui.compaction.words import is_possible
+from ui.compaction.words import is_possible, plain_reason
 
 MOST_WAITING = 5
 """Drafts of earlier that are shown again at most."""
@@ -71,6 +72,14 @@ class CompactionController(QObject):
         """Whether there is something to compact, and no draft on its way."""
         shown = self._panel.partition
         return shown is not None and is_possible(shown) and not self.running
+
+    @property
+    def why_not(self) -> str:
+        """Why there is nothing to summarize now, in a sentence."""
+        if self.running:
+            return "A summary is being written."
+        shown = self._panel.partition
+        return plain_reason(shown, False) if shown is not None else NO_SESSION
 
     def _ready(self) -> None:
         panel, state = self._panel, self._state

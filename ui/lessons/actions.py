@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ui.actions import HELP, ActionRegistry, ActionSpec, MenuEntry
+from ui.actions import HELP, NO_DATABASE, ActionRegistry, ActionSpec, MenuEntry
 from ui.session import WindowSession
 
 
@@ -20,4 +20,4 @@ def lesson_actions(session: WindowSession) -> list[MenuEntry]:
 
 def follow(session: WindowSession, registry: ActionRegistry) -> None:
     """Disable what cannot be done now."""
-    registry.enable(("lessons.open", "lessons.file"), session.state.bench is not None)
+    registry.enable(("lessons.open", "lessons.file"), session.state.bench is not None, NO_DATABASE)
