@@ -201,7 +201,7 @@ class RulesPart(QWidget):
         explain(self.window_size, "context window")
         explain(self._label, "profile")
         self.learn = LinkButton("Why here? ▸", self)
-        self.learn.setToolTip("A lesson on where the cut falls, at the step about this one")
+        self.learn.setToolTip("Opens the lesson on the cut, at this one; Esc leads back here")
         self.learn.clicked.connect(self.lesson_asked)
         self.why = ClickLabel(self)
         self.why.link.connect(self._follow)

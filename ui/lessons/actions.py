@@ -10,8 +10,8 @@ def lesson_actions(session: WindowSession) -> list[MenuEntry]:
     """For the menu Help and the palette."""
     return [
         (ActionSpec("lessons.open", "&Learn",
-                    "Lessons on how compaction works, on the session that is open", HELP,
-                    ("F4",)), session.lessons.open),
+                    "Show or leave the lessons on how compaction works", HELP,
+                    ("F4",)), session.lessons.toggle),
         (ActionSpec("lessons.file", "Open a l&esson…",
                     "Open a lesson file, with the session in it", HELP),
          session.lesson_files.choose),
