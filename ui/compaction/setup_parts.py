@@ -66,12 +66,17 @@ ALWAYS = (Verdict.TO_SUMMARIZE, Verdict.TURN_PREFIX, Verdict.KEPT)
 
 def shares_of(shown: Partition) -> list[Share]:
     """What the path's entries are divided into, with the tokens of each part. What a slider changes
-    is always among them, so that the legend keeps its height while one is moved."""
-    return [
-        Share(str(int(verdict)), title, shown.tokens[verdict], int(verdict))
+    is always among them, so that the legend keeps its height while one is moved. What takes no
+    room in the context is not in the bar, stands last and says so."""
+    found = [
+        Share(
+            str(int(verdict)), title, shown.tokens[verdict], int(verdict),
+            note="not in the bar" if verdict in OUTSIDE else "",
+        )
         for verdict, title in SHARES
         if shown.tokens[verdict] or verdict in ALWAYS
-    ]
+    ]  # fmt: skip
+    return sorted(found, key=lambda share: share.verdict in OUTSIDE)
 
 
 class BudgetPart(QWidget):
