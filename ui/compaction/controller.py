@@ -59,7 +59,7 @@ class CompactionController(QObject):
         window.inspector.currentChanged.connect(lambda _tab: self._tab_shown())
         state.document_changed.connect(self._leave)
         state.fillers.append(self._document_changed)
-        state.settings_changed.connect(lambda: panel.set_rules(state.profile, state.settings))
+        state.settings_changed.connect(self._follow_rules)
         state.models_changed.connect(self.show_models)
         state.opened.connect(self._ready)
 
@@ -82,9 +82,12 @@ class CompactionController(QObject):
         return plain_reason(shown, False) if shown is not None else NO_SESSION
 
     def _ready(self) -> None:
-        panel, state = self._panel, self._state
-        panel.set_rules(state.profile, state.settings)
+        self._follow_rules()
         self.show_models()
+
+    def _follow_rules(self) -> None:
+        state = self._state
+        self._panel.set_rules(state.profile, state.settings, state.unchanged_profile)
 
     def show_models(self) -> None:
         """Offer the models, with the one that is to be asked."""
