@@ -119,7 +119,7 @@ QToolButton[page="true"] {
   padding: 3px 0; border-radius: 0; border-bottom: 2px solid transparent;
 }
 QToolButton[page="true"]:focus {
-  border: 1px dashed $dim; border-bottom: 2px solid transparent;
+  border: 1px dashed $ink; border-bottom: 2px solid transparent;
 }
 QToolButton[page="true"]:checked { border-bottom: 2px solid $accent; }
 QToolButton[popupMode="2"] { padding-right: 14px; }

@@ -91,6 +91,7 @@ async def test_the_steps_of_a_lesson_are_whole(house: House) -> None:
     live = await house.start(sample_path(), size=SMALL)
     pupil = Pupil(live)
     await pupil.open()
+    assert not cut_off(pupil.pane), "the list"
     for name in ("tokens", "requests"):
         await pupil.begin(name)
         while pupil.lessons.step is not None:
