@@ -10,6 +10,7 @@ from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QTableView, QWidget
 
+from explorer.services.auto_compaction.confirmation import CompactionQuestion
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, on_screen, sample_path, visible
 from tests.ui.window.steps import ask_to_leave, draft
@@ -147,7 +148,7 @@ def whole_rows(table: QTableView) -> int:
 
 @pytest.mark.parametrize(("size", "rows"), [((1440, 900), 5), ((1024, 700), 2)])
 async def test_the_ledger_shows_whole_rows(house: House, size: tuple[int, int], rows: int) -> None:
-    """Also below a notice, after a walk through it, and with a long reason below it."""
+    """Also below a notice or a question, and after a walk through it."""
     live = await house.start(sample_path(), size=size)
     live.keys("Ctrl+3")
     await live.settle(8)
@@ -158,6 +159,10 @@ async def test_the_ledger_shows_whole_rows(house: House, size: tuple[int, int], 
     live.keys("Up", "Up", "Up", "Up", "Up", "Up", "Down")
     await live.settle(8)
     assert whole_rows(table) >= rows
+    live.window.compaction.automatic.ask(CompactionQuestion("threshold", 190_000, 200_000, 184_000))
+    await live.settle(8)
+    assert whole_rows(table) >= rows
+    live.window.compaction.automatic.clear()
     live.window.compaction.show_notice(Notice("done", "It was taken back.", "Kept"))
     await live.settle(8)
     assert whole_rows(table) >= rows
